@@ -1,0 +1,75 @@
+# One command each to set up, run, test, check and measure. `make help` lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST_ARGS ?=
+
+# -qq: errors only.
+INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test check bench clean
+
+help:
+	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
+	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
+	@echo 'make check   set up, lint, check types and the order of imports, then make test'
+	@echo 'make bench   set up and measure, peers beside it'
+	@echo 'make clean   remove what these commands made, $(VENV) included'
+	@echo
+	@echo 'Needs Python 3.10 or later with venv; another one: make test PYTHON=python3.13'
+
+demo: $(VENV)/.installed
+	$(BIN)/crondor next --spec examples/nightly.sub
+
+test: $(VENV)/.installed-test
+	$(strip $(BIN)/python -m pytest $(PYTEST_ARGS))
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each set of dependencies, older than pyproject.toml when it has to be installed again.
+# A larger set renews the stamps of those it contains.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo 'Installing crondor into $(VENV)'
+	@$(INSTALL) .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	@echo 'Installing crondor and what its tests need into $(VENV)'
+	@$(INSTALL) '.[test]'
+	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	@echo 'Installing crondor and what its checks need into $(VENV)'
+	@$(INSTALL) '.[dev]'
+	@touch $(VENV)/.installed $(VENV)/.installed-test $@
+
+$(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
+	@echo 'Installing crondor and its peers into $(VENV)'
+	@$(INSTALL) '.[bench]'
+	@touch $(VENV)/.installed $@
+
+# Debian and Ubuntu ship Python without ensurepip; there `python3 -m venv` would leave a folder without pip.
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo 'crondor: there is no $(PYTHON) here; name one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo 'crondor: Python 3.10 or later is needed; name one: make PYTHON=python3.12' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo 'crondor: this Python cannot make environments; install venv (Debian, Ubuntu: apt install python3-venv)' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -1,0 +1,1 @@
+"""The crondor command line."""

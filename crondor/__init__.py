@@ -1,0 +1,1 @@
+"""Crontab and deferral-time scheduling of HTCondor jobs."""

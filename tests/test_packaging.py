@@ -1,0 +1,88 @@
+"""What is shipped: the wheel's contents, the cost of `import crondor`, the list of examples."""
+
+from __future__ import annotations
+
+import configparser
+import email
+import re
+import subprocess
+import sys
+import zipfile
+from email.message import Message
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Build the wheel from this checkout and return the text of its files by name."""
+    target = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(target)]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (path,) = target.iterdir()
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def _info(wheel: dict[str, str], name: str) -> str:
+    (text,) = (text for path, text in wheel.items() if re.fullmatch(rf"crondor-[^/]+\.dist-info/{name}", path))
+    return text
+
+
+def _metadata(wheel: dict[str, str]) -> Message:
+    return email.message_from_string(_info(wheel, "METADATA"))
+
+
+def test_wheel_holds_two_packages_and_nothing_else(wheel: dict[str, str]) -> None:
+    """No folder of the repository (cli, tests, benchmarks, examples, docs) becomes a name in a user's environment."""
+    version = _metadata(wheel)["Version"]
+    assert {path.split("/")[0] for path in wheel} == {"crondor", "crondor_cli", f"crondor-{version}.dist-info"}
+
+
+def test_wheel_holds_every_module(wheel: dict[str, str]) -> None:
+    """What can be imported from a checkout can be imported from the wheel."""
+    here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "crondor").rglob("*.py")}
+    here |= {path.relative_to(ROOT / "cli").as_posix() for path in (ROOT / "cli").rglob("*.py")}
+    assert {path for path in wheel if path.endswith(".py")} == here
+
+
+def test_wheel_says_that_it_is_typed(wheel: dict[str, str]) -> None:
+    """A type checker believes the annotations only beside a py.typed."""
+    assert "crondor/py.typed" in wheel
+
+
+def test_wheel_installs_one_command(wheel: dict[str, str]) -> None:
+    """`crondor` is the click command of crondor_cli."""
+    points = configparser.ConfigParser()
+    points.read_string(_info(wheel, "entry_points.txt"))
+    assert {section: dict(points[section]) for section in points.sections()} == {
+        "console_scripts": {"crondor": "crondor_cli.main:main"}
+    }
+
+
+def test_wheel_carries_its_licence(wheel: dict[str, str]) -> None:
+    """The licence is named in SPDX and comes along in full."""
+    assert _metadata(wheel)["License-Expression"] == "Apache-2.0"
+    assert _info(wheel, "licenses/LICENSE") == (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+
+def test_library_needs_none_of_the_dependencies() -> None:
+    """`import crondor` loads nothing of the command line's: an embedding program pays for the library only."""
+    script = "import sys; old = set(sys.modules); import crondor; print(*sorted(set(sys.modules) - old))"
+    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    packages = {name.partition(".")[0] for name in loaded.stdout.split()}
+    assert "crondor" in packages
+    assert packages.isdisjoint({"click", "crondor_cli", "dateutil", "tzlocal"})
+
+
+def test_readme_lists_every_example() -> None:
+    """The table of examples names each file of the folder, and no other."""
+    table = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[([^\]]+)\]\(\1\) \|", table, re.MULTILINE)
+    there = {path.name for path in EXAMPLES.iterdir()} - {"README.md", "__pycache__"}
+    assert sorted(listed) == sorted(there)
