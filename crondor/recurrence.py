@@ -1,0 +1,388 @@
+"""When a schedule fires in a time zone: next, previous, upcoming, between and count."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
+from itertools import takewhile
+from typing import overload
+
+from crondor._schedd_walk import ScheddAnswer, ScheddWalk
+from crondor._wall import WallClock
+from crondor.calendar import DAY, LONGEST
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.source import Source
+from crondor.spec import DAY_OF_MONTH, MONTH, CronSpec, Dialect
+from crondor.zones import Policy, Stretch, Zone, zone_of
+
+__all__ = ["NeverRuns", "NotASet", "OutOfRange", "Policy", "Recurrence", "ScheddAnswer", "ScheddHangs"]
+
+# A change of three hours or more (Apia's missing day) is a change of the calendar: its runs are dropped.
+_LONGEST_GAP = 3 * 3600
+_LOWEST = 0
+_HIGHEST = 7289654400  # 2201-01-01 00:00 UTC
+_FOREVER = 1 << 62
+
+
+class NeverRuns(CrondorError, ValueError):
+    """The schedule names no date that exists."""
+
+
+class ScheddHangs(NeverRuns):
+    """The schedule names no date that exists, and a schedd that is given it never returns from its search."""
+
+
+class NotASet(CrondorError, TypeError):
+    """The HTCONDOR dialect has no set of instants: its answers depend on when it is asked."""
+
+
+class OutOfRange(CrondorError, OverflowError):
+    """An instant outside the years 1970 to 2200."""
+
+
+class Recurrence:
+    """The instants at which a schedule fires in a zone, under a policy for clock changes.
+
+    Instants are asked for and answered as epoch seconds (the fast path), or as aware datetimes; naive ones are a
+    TypeError. Intervals exclude their start and include their end. ``policy`` is COMPATIBLE for MANUAL and DEBIAN
+    for UNIX where it is not given; the HTCONDOR dialect has none.
+
+    In the HTCONDOR dialect only ``next`` and ``upcoming`` (each answer fed into the next) exist and ``between``
+    filters that chain; an answer in epoch seconds is a ScheddAnswer, which says whether it is a retry. The other
+    methods raise NotASet.
+    """
+
+    __slots__ = ("_follows", "_policy", "_spec", "_walk", "_wall", "_zone")
+
+    def __init__(self, spec: CronSpec, zone: str | tzinfo = "UTC", policy: Policy | None = None) -> None:
+        """Take a zone by IANA name or as a tzinfo. Raises UnknownZone."""
+        self._spec = spec
+        self._zone = zone_of(zone)
+        unix = spec.dialect is Dialect.UNIX
+        self._policy = policy or (Policy.DEBIAN if unix else Policy.COMPATIBLE)
+        minute, hour, *_ = spec.stars
+        self._follows = {
+            Policy.COMPATIBLE: hour,
+            Policy.DEBIAN: minute or hour,
+            Policy.SKIP: False,
+        }[self._policy]
+        self._wall: WallClock | None = None
+        self._walk: ScheddWalk | None = None
+        if spec.dialect is Dialect.HTCONDOR:
+            self._walk = ScheddWalk(spec, self._zone)
+        else:
+            self._wall = WallClock(spec)
+
+    @property
+    def spec(self) -> CronSpec:
+        """The schedule."""
+        return self._spec
+
+    @property
+    def zone(self) -> Zone:
+        """The zone whose wall clock the schedule means."""
+        return self._zone
+
+    @property
+    def policy(self) -> Policy:
+        """What happens in hours that a clock change skips or repeats."""
+        return self._policy
+
+    @overload
+    def next(self, after: int) -> int: ...
+    @overload
+    def next(self, after: datetime) -> datetime: ...
+    def next(self, after: int | datetime) -> int | datetime:
+        """Return the first instant strictly later than ``after``.
+
+        Raises NeverRuns (HTCONDOR: ScheddHangs) where no date serves, OutOfRange outside 1970 to 2200.
+        """
+        if not isinstance(after, int):
+            return self._zone.moment(self.next(_floor(after)))
+        if not _LOWEST <= after < _HIGHEST:
+            raise _out_of_range(after)
+        if self._walk is not None:
+            self._check_walk(self._walk)
+            return self._walk.next(after)
+        return self._next(after, self._runs())
+
+    @overload
+    def previous(self, before: int) -> int: ...
+    @overload
+    def previous(self, before: datetime) -> datetime: ...
+    def previous(self, before: int | datetime) -> int | datetime:
+        """Return the last instant strictly earlier than ``before``.
+
+        Raises NeverRuns, NotASet, and OutOfRange where there is none since 1970.
+        """
+        if not isinstance(before, int):
+            return self._zone.moment(self.previous(-_floor_of(-_timestamp(before))))
+        runs = self._runs("previous")
+        if not _LOWEST <= before <= _HIGHEST:
+            raise _out_of_range(before)
+        found = self._previous(before, runs)
+        if found < _LOWEST:
+            raise _out_of_range(found)
+        return found
+
+    @overload
+    def upcoming(self, after: int) -> Iterator[int]: ...
+    @overload
+    def upcoming(self, after: datetime) -> Iterator[datetime]: ...
+    def upcoming(self, after: int | datetime) -> Iterator[int] | Iterator[datetime]:
+        """Yield the instants strictly later than ``after``, in order, until the year 2200 ends.
+
+        Raises as ``next`` does, at once.
+        """
+        start = after if isinstance(after, int) else _floor(after)
+        if not _LOWEST <= start < _HIGHEST:
+            raise _out_of_range(start)
+        if self._walk is not None:
+            self._check_walk(self._walk)
+            answers = takewhile(_HIGHEST.__gt__, self._walk.chain(start))
+            return answers if isinstance(after, int) else map(self._zone.moment, answers)
+        runs = self._runs()
+        return self._epochs(start, runs) if isinstance(after, int) else self._datetimes(start, runs)
+
+    @overload
+    def between(self, start: int, end: int) -> Iterator[int]: ...
+    @overload
+    def between(self, start: datetime, end: datetime) -> Iterator[datetime]: ...
+    def between(self, start: int | datetime, end: int | datetime) -> Iterator[int] | Iterator[datetime]:
+        """Yield the instants with ``start`` < instant <= ``end``. Raises as ``next`` does, at once."""
+        last = end if isinstance(end, int) else _floor(end)
+        if isinstance(start, int):
+            return takewhile(last.__ge__, self.upcoming(start))
+        return takewhile(lambda found: found.timestamp() <= last, self.upcoming(start))
+
+    def count(self, start: int | datetime, end: int | datetime) -> int:
+        """Return the number of instants with ``start`` < instant <= ``end``, without enumerating them.
+
+        Raises NotASet and OutOfRange; a schedule that never runs has none.
+        """
+        wall = self._runs("count", may_be_empty=True)
+        low = start if isinstance(start, int) else _floor(start)
+        high = end if isinstance(end, int) else _floor(end)
+        for instant in (low, high):
+            if not _LOWEST <= instant <= _HIGHEST:
+                raise _out_of_range(instant)
+        return 0 if high <= low or wall.never else self._count(low, high, wall)
+
+    def matches(self, instant: int | datetime) -> bool:
+        """Say whether the schedule fires at exactly this instant. Raises NotASet and OutOfRange."""
+        wall = self._runs("matches", may_be_empty=True)
+        if not isinstance(instant, int):
+            at = _timestamp(instant)
+            if at != _floor_of(at):
+                return False
+            instant = _floor_of(at)
+        if not _LOWEST < instant <= _HIGHEST:
+            raise _out_of_range(instant)
+        return not wall.never and self._next(instant - 1, wall) == instant
+
+    def _runs(self, asked: str = "", *, may_be_empty: bool = False) -> WallClock:
+        """Return the wall-clock instants, or raise: NotASet in HTCONDOR, NeverRuns where there are none."""
+        wall = self._wall
+        if wall is None:
+            message = f"the HTCONDOR dialect has no `{asked}`: the schedd's answers depend on when it is asked"
+            help_text = "ask for `next` or `upcoming`, or read the schedule in the MANUAL dialect"
+            raise NotASet(Diagnostic("not-a-set", message, help=help_text))
+        if not may_be_empty and wall.never:
+            raise NeverRuns(_never(self._spec))
+        return wall
+
+    def _check_walk(self, walk: ScheddWalk) -> None:
+        if walk.hangs:
+            raise ScheddHangs(_never(self._spec))
+
+    def _next(self, after: int, wall: WallClock) -> int:
+        """Find the next instant stretch by stretch of constant offset."""
+        stretch = self._zone.at(after)
+        while True:
+            start, end, offset, before = stretch
+            local = after + offset
+            extra = _FOREVER
+            if offset != before and not self._follows:
+                local = max(local, start + before - 1)
+                extra = self._moved_after(after, stretch, wall)
+            found = wall.after(local) - offset
+            if found < end or extra < end:
+                return min(found, extra)
+            # No wall-clock time before ``found`` serves, in whatever stretch: all but the last two days are skipped.
+            stretch = self._zone.at(max(end, found - 2 * DAY))
+            after = stretch.start - 1
+
+    def _previous(self, before: int, wall: WallClock) -> int:
+        stretch = self._zone.at(before - 1)
+        while before > _LOWEST:
+            start, end, offset, earlier = stretch
+            floor = start
+            extra = -1
+            if offset != earlier and not self._follows:
+                floor = max(start, start + earlier - offset)
+                extra = self._moved_before(before, stretch, wall)
+            found = wall.before(min(before, end) + offset) - offset
+            if found >= floor or extra >= start:
+                return max(found if found >= floor else extra, extra)
+            stretch = self._zone.at(min(start - 1, found + 2 * DAY))
+            before = stretch.end
+        return -1
+
+    def _gap(self, stretch: Stretch) -> int:
+        """Return the length of the gap at the start of a stretch whose runs are moved behind it, else 0."""
+        gap = stretch.offset - stretch.before
+        moves = not self._follows and self._policy is not Policy.SKIP and gap < _LONGEST_GAP
+        return gap if moves and gap > 0 else 0
+
+    def _moved_after(self, after: int, stretch: Stretch, wall: WallClock) -> int:
+        """Return the first run moved out of the gap before a stretch and strictly later than ``after``."""
+        gap = self._gap(stretch)
+        start, before = stretch.start, stretch.before
+        if after >= start + gap:
+            return _FOREVER
+        if self._policy is Policy.DEBIAN:
+            found = wall.after(start + before - 1)
+            return start if after < start and found < start + before + gap else _FOREVER
+        found = wall.after(max(after, start - 1) + before) - before
+        return found if found < start + gap else _FOREVER
+
+    def _moved_before(self, before: int, stretch: Stretch, wall: WallClock) -> int:
+        """Return the last run moved out of the gap before a stretch and strictly earlier than ``before``, or -1."""
+        gap = self._gap(stretch)
+        start, earlier = stretch.start, stretch.before
+        if not gap or before <= start:
+            return -1
+        if self._policy is Policy.DEBIAN:
+            return start if wall.after(start + earlier - 1) < start + earlier + gap else -1
+        found = wall.before(min(before, start + gap) + earlier) - earlier
+        return found if found >= start else -1
+
+    def _chunks(self, after: int, wall: WallClock) -> Iterator[tuple[int, int, tuple[int, ...], bool]]:
+        """Yield the runs after an instant as day number, epoch of its midnight, seconds, and whether it is plain.
+
+        A plain day lies in one stretch and holds no wall-clock time for the second time.
+        """
+        rule, table, zone = wall.rule, wall.table, self._zone
+        stretch = zone.at(after)
+        while after < _HIGHEST:
+            start, end, offset, before = stretch
+            end = min(end, _HIGHEST)
+            low = after + offset + 1
+            if offset != before and not self._follows:
+                low = max(low, start + before)
+                while after < start + self._gap(stretch) and (found := self._next(after, wall)) < end:
+                    yield 0, 0, (found,), False
+                    after = found
+                    low = after + offset + 1
+            first, high = low // DAY, end + offset
+            day = rule.next_day(first)
+            if day == first:
+                seconds = table[bisect_left(table, low % DAY) :]
+                if day == high // DAY:
+                    seconds = seconds[: bisect_left(seconds, high % DAY)]
+                yield day, day * DAY - offset, seconds, False
+                day = rule.next_day(day + 1)
+            last = high // DAY
+            while day < last:
+                yield day, day * DAY - offset, table, True
+                day = rule.next_day(day + 1)
+            if day == last > first:
+                yield day, day * DAY - offset, table[: bisect_left(table, high % DAY)], True
+            stretch = zone.at(max(end, (day - 2) * DAY - offset))
+            after = stretch.start - 1
+
+    def _epochs(self, after: int, wall: WallClock) -> Iterator[int]:
+        for _, midnight, seconds, _ in self._chunks(after, wall):
+            yield from map(midnight.__add__, seconds)
+
+    def _datetimes(self, after: int, wall: WallClock) -> Iterator[datetime]:
+        epoch = datetime(1970, 1, 1, tzinfo=self._zone.info)
+        info = self._zone.info
+        deltas = [timedelta(seconds=s) for s in wall.table]
+        for day, midnight, seconds, plain in self._chunks(after, wall):
+            if plain:
+                # Wall-clock arithmetic, far faster than a conversion; exact where the offset is constant.
+                yield from map((epoch + timedelta(days=day)).__add__, deltas[: len(seconds)])
+            else:
+                for second in seconds:
+                    yield datetime.fromtimestamp(midnight + second, info)
+
+    def _count(self, low: int, high: int, wall: WallClock) -> int:
+        """Count on the wall clock, interrupted only by the clock changes that touch a run."""
+        stretch = self._zone.at(low)
+        begin, total = self._count_moved(low, high, stretch, wall)
+        while stretch.end <= high:
+            upcoming = self._zone.at(stretch.end)
+            edge = sorted((upcoming.start + upcoming.before, upcoming.start + upcoming.offset))
+            if wall.after(edge[0] - 1) < edge[1]:
+                total += wall.count(begin, upcoming.start + upcoming.before - 1)
+                begin, taken = self._count_moved(upcoming.start - 1, high, upcoming, wall)
+                total += taken
+            stretch = upcoming
+        return total + wall.count(begin, high + stretch.offset)
+
+    def _count_moved(self, after: int, high: int, stretch: Stretch, wall: WallClock) -> tuple[int, int]:
+        """Return the wall-clock time to count on from (excluded) in a stretch, and the runs counted before it."""
+        start, _, offset, before = stretch
+        taken = 0
+        until = start + self._gap(stretch) if offset != before else start
+        while after < min(until, high):
+            found = self._next(after, wall)
+            if found > high or found >= until:
+                after = max(after, min(until, high) - 1)
+                break
+            after = found
+            taken += 1
+        begin = after + offset
+        if offset != before and not self._follows:
+            begin = max(begin, start + before - 1)
+        return begin, taken
+
+
+def never_reason(spec: CronSpec) -> str | None:
+    """Return why a schedule never fires ("day 31 does not occur in months 2, 4"), or None if it does.
+
+    Exact for every dialect.
+    """
+    empty = ScheddWalk(spec, zone_of("UTC")).hangs if spec.dialect is Dialect.HTCONDOR else WallClock(spec).never
+    if not empty:
+        return None
+    days = spec.values(DAY_OF_MONTH)
+    months = spec.values(MONTH)
+    which = f"day {days[0]} does" if len(days) == 1 else f"days {', '.join(map(str, days))} do"
+    where = f"month {months[0]}" if len(months) == 1 else f"months {', '.join(map(str, months))}"
+    return f"{which} not occur in {where}"
+
+
+def _never(spec: CronSpec) -> Diagnostic:
+    message = f"the schedule never fires: {never_reason(spec)}"
+    if spec.dialect is Dialect.HTCONDOR:
+        message += "; a schedd that is given it never returns from its search"
+    span = None
+    text = spec.given[DAY_OF_MONTH.index]
+    if text is not None:
+        span = Source(text, DAY_OF_MONTH.name).span()
+    longest = max(LONGEST[month] for month in spec.values(MONTH))
+    help_text = f"write a day of month up to {longest}, or other months"
+    return Diagnostic("cron-never", message, span=span, help=help_text)
+
+
+def _out_of_range(instant: int) -> OutOfRange:
+    message = f"the instant {instant} (epoch seconds) lies outside the years 1970 to 2200"
+    return OutOfRange(Diagnostic("time-range", message, help="ask for a time between 1970 and 2200"))
+
+
+def _timestamp(moment: datetime) -> float:
+    if moment.tzinfo is None:
+        message = "a datetime without a zone names no instant: give it a tzinfo"
+        raise TypeError(message)
+    return moment.timestamp()
+
+
+def _floor(moment: datetime) -> int:
+    return _floor_of(_timestamp(moment))
+
+
+def _floor_of(seconds: float) -> int:
+    return int(seconds // 1)
