@@ -61,12 +61,10 @@ class Recurrence:
         self._zone = zone_of(zone)
         unix = spec.dialect is Dialect.UNIX
         self._policy = policy or (Policy.DEBIAN if unix else Policy.COMPATIBLE)
-        minute, hour, *_ = spec.stars
-        self._follows = {
-            Policy.COMPATIBLE: hour,
-            Policy.DEBIAN: minute or hour,
-            Policy.SKIP: False,
-        }[self._policy]
+        stars = spec.stars
+        self._follows = self._policy is not Policy.SKIP and (
+            stars[1] or (stars[0] and self._policy is Policy.DEBIAN)
+        )
         self._wall: WallClock | None = None
         self._walk: ScheddWalk | None = None
         if spec.dialect is Dialect.HTCONDOR:
@@ -211,7 +209,7 @@ class Recurrence:
                 return min(found, extra)
             # No wall-clock time before ``found`` serves, in whatever stretch: all but the last two days are skipped.
             stretch = self._zone.at(max(end, found - 2 * DAY))
-            after = stretch.start - 1
+            after = max(end, stretch.start) - 1
 
     def _previous(self, before: int, wall: WallClock) -> int:
         stretch = self._zone.at(before - 1)
@@ -226,7 +224,7 @@ class Recurrence:
             if found >= floor or extra >= start:
                 return max(found if found >= floor else extra, extra)
             stretch = self._zone.at(min(start - 1, found + 2 * DAY))
-            before = stretch.end
+            before = min(start, stretch.end)
         return -1
 
     def _gap(self, stretch: Stretch) -> int:
@@ -265,18 +263,21 @@ class Recurrence:
         """
         rule, table, zone = wall.rule, wall.table, self._zone
         stretch = zone.at(after)
+        last = day = _FOREVER
         while after < _HIGHEST:
             start, end, offset, before = stretch
             end = min(end, _HIGHEST)
             low = after + offset + 1
             if offset != before and not self._follows:
                 low = max(low, start + before)
-                while after < start + self._gap(stretch) and (found := self._next(after, wall)) < end:
+                moved = start + self._gap(stretch)
+                while start < moved > after and (found := self._next(after, wall)) < end:
                     yield 0, 0, (found,), False
                     after = found
                     low = after + offset + 1
             first, high = low // DAY, end + offset
-            day = rule.next_day(first)
+            if not last < first <= day:  # else the day is known from the stretch before
+                day = rule.next_day(first)
             if day == first:
                 seconds = table[bisect_left(table, low % DAY) :]
                 if day == high // DAY:
@@ -290,7 +291,7 @@ class Recurrence:
             if day == last > first:
                 yield day, day * DAY - offset, table[: bisect_left(table, high % DAY)], True
             stretch = zone.at(max(end, (day - 2) * DAY - offset))
-            after = stretch.start - 1
+            after = max(end, stretch.start) - 1
 
     def _epochs(self, after: int, wall: WallClock) -> Iterator[int]:
         for _, midnight, seconds, _ in self._chunks(after, wall):
@@ -315,7 +316,7 @@ class Recurrence:
         while stretch.end <= high:
             upcoming = self._zone.at(stretch.end)
             edge = sorted((upcoming.start + upcoming.before, upcoming.start + upcoming.offset))
-            if wall.after(edge[0] - 1) < edge[1]:
+            if upcoming.start == stretch.end and wall.after(edge[0] - 1) < edge[1]:
                 total += wall.count(begin, upcoming.start + upcoming.before - 1)
                 begin, taken = self._count_moved(upcoming.start - 1, high, upcoming, wall)
                 total += taken

@@ -88,10 +88,21 @@ class CronSpec:
         In the UNIX dialect a nickname (``@daily``) may stand for the line. ``name`` names the text in errors.
         Raises InvalidSpec.
         """
-        texts, spans = _split_line(line, dialect, name)
-        self = cls.__new__(cls)
         reader = _read_schedd if dialect is Dialect.HTCONDOR else _read
-        bits, stars = reader(texts, dialect, spans)
+        words = line.split()
+        if len(words) == len(FIELDS):
+            minute, hour, day_of_month, month, day_of_week = words
+            texts: _Texts = (minute, hour, day_of_month, month, day_of_week)
+            spans = None
+        else:
+            texts, spans = _split_line(line, dialect, name)
+        try:
+            bits, stars = reader(texts, dialect, spans)
+        except InvalidSpec:
+            # Places in the line are worth finding only for an error.
+            texts, spans = _split_line(line, dialect, name)
+            bits, stars = reader(texts, dialect, spans)
+        self = cls.__new__(cls)
         _set_value(self, texts, bits, stars, dialect)
         return self
 

@@ -37,7 +37,7 @@ class UnknownZone(CrondorError, ValueError):
 class Stretch(NamedTuple):
     """A time of constant offset: epochs from ``start`` to ``end`` (excluded), ``offset`` seconds east of UTC.
 
-    ``before`` is the offset until ``start``. Long stretches are cut at the turn of the year, so that the offsets
+    ``before`` is the offset until ``start``. A stretch may end where the years looked at end, so that the offsets
     of two neighbours may be equal.
     """
 
@@ -90,11 +90,16 @@ class Zone:
         while not self._starts or epoch >= self._stretches[-1].end:
             self._last_year += 1
             new = self._year(self._last_year)
+            if self._starts and new[0].offset == new[0].before:
+                new[0] = Stretch(self._starts.pop(), *new[0][1:3], self._stretches.pop().before)
             self._stretches += new
             self._starts += [stretch.start for stretch in new]
         while epoch < self._starts[0]:
             self._first_year -= 1
             new = self._year(self._first_year)
+            if self._stretches[0].offset == self._stretches[0].before:
+                new[-1] = new[-1]._replace(end=self._stretches.pop(0).end)
+                del self._starts[0]
             self._stretches[:0] = new
             self._starts[:0] = [stretch.start for stretch in new]
 
