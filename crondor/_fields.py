@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
 
 
 class Dialect(str, Enum):
@@ -15,7 +15,8 @@ class Dialect(str, Enum):
     UNIX = "unix"  # as Vixie and Debian cron do
 
 
-class Field(NamedTuple):
+@dataclass(frozen=True)
+class Field:
     """One of the five: where it stands, what it is called, and the values it takes."""
 
     index: int
@@ -109,11 +110,9 @@ def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | Non
     if value is not None:
         return (1 << value, False) if field.low <= value <= field.high else None
     body, slash, step_text = item.partition("/")
-    step: int | None = 1
-    if slash:
-        step = _NUMBERS.get(step_text) or number(step_text)
-        if not step:
-            return None
+    step = (_NUMBERS.get(step_text) or number(step_text) or 0) if slash else 1
+    if step == 0:
+        return None
     if body == "*":
         return stepped(field.low, field.high, step), step == 1 or field.index < DAY_OF_MONTH.index
     first, dash, last = body.partition("-")

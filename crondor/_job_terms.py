@@ -1,0 +1,144 @@
+"""The submit commands and job attributes of scheduling by name, and the reading of their literal values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from enum import IntEnum
+from typing import NamedTuple
+
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.source import Span
+from crondor.spec import FIELDS
+
+
+class Universe(IntEnum):
+    """JobUniverse, for the universes that jobs still have."""
+
+    VANILLA = 5
+    SCHEDULER = 7
+    GRID = 9
+    JAVA = 10
+    PARALLEL = 11
+    LOCAL = 12
+    VM = 13
+
+
+# "docker" and "container" are vanilla jobs that ask for an image.
+UNIVERSES = {member.name.lower(): member for member in Universe} | {
+    "docker": Universe.VANILLA,
+    "container": Universe.VANILLA,
+}
+
+# Which commands give a value, the first that is set wins (crontab.md 2): snake case before the attribute's name,
+# cron_ before deferral_.
+TIME_COMMANDS = ("deferral_time", "deferraltime")
+WINDOW_COMMANDS = ("cron_window", "cronwindow", "deferral_window", "deferralwindow")
+PREP_COMMANDS = ("cron_prep_time", "cronpreptime", "deferral_prep_time", "deferralpreptime")
+CRON_COMMANDS = tuple((field.command, field.attribute.lower()) for field in FIELDS)
+
+ATTRIBUTES = (*(f.attribute for f in FIELDS), "DeferralTime", "DeferralWindow", "DeferralPrepTime")
+
+# Everything of a submit description that bears on the schedule.
+COMMANDS: tuple[str, ...] = (
+    *(name for names in CRON_COMMANDS for name in names),
+    *TIME_COMMANDS,
+    *WINDOW_COMMANDS,
+    *PREP_COMMANDS,
+    *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES),
+    "universe",
+    "jobuniverse",
+)
+
+_WORDS_FOR = {
+    "cron_minutes": "cron_minute",
+    "cron_min": "cron_minute",
+    "cron_hours": "cron_hour",
+    "cron_day": "cron_day_of_month",
+    "cron_dom": "cron_day_of_month",
+    "cron_days_of_month": "cron_day_of_month",
+    "cron_months": "cron_month",
+    "cron_dow": "cron_day_of_week",
+    "cron_weekday": "cron_day_of_week",
+    "cron_days_of_week": "cron_day_of_week",
+    "cron_preptime": "cron_prep_time",
+    "deferral_prep": "deferral_prep_time",
+}
+
+_INTEGER = re.compile(r"-?\d+")
+_REAL = re.compile(r"-?(\d*\.\d+([eE][-+]?\d+)?|\d+[eE][-+]?\d+)")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NO_EXPRESSION = re.compile(r"""\d+\s*[A-Za-z_\d"'$#;@]|\$""")
+_LARGEST = 2**63 - 1
+
+
+class Expression(NamedTuple):
+    """The text of a ClassAd expression that has to be evaluated first."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+
+class Literal(NamedTuple):
+    """What condor_submit makes of a value that must be a non-negative integer: a number, an expression, or neither."""
+
+    value: int | Expression | None
+    overflowed: bool = False
+
+
+def read_literal(text: str) -> Literal:
+    """Return the value of a deferral command; None where condor_submit refuses it (crontab.md 2).
+
+    A literal above 2^63-1 becomes 0. Text that only looks like an expression is taken for one.
+    """
+    text = text.strip()
+    if _INTEGER.fullmatch(text):
+        digits = text.lstrip("-")
+        negative = digits != text
+        if digits.startswith("0") and digits != "0" and not negative:
+            return Literal(None)  # a syntax error of the ClassAd language
+        overflowed = len(digits.lstrip("0")) > 19 or int(digits[-20:]) > _LARGEST
+        value = 0 if overflowed else int(digits)
+        return Literal(None if negative and value else value, overflowed)
+    known = text.lower() in {"true", "false", "undefined", "error"}
+    if not text or known or _REAL.fullmatch(text) or _STRING.fullmatch(text) or _NO_EXPRESSION.match(text):
+        return Literal(None)
+    return Literal(Expression(text) if _is_balanced(text) else None)
+
+
+def read_string(text: str) -> str | None:
+    """Return the text of a ClassAd string literal, None for anything else."""
+    text = text.strip()
+    return text[1:-1].replace('\\"', '"') if _STRING.fullmatch(text) else None
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for character in _STRING.sub("", text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic]:
+    """Yield a warning for each command that looks like a scheduling command and is none: it has no effect."""
+    known = [name for name in COMMANDS if "_" in name]
+    for name, span in commands:
+        lowered = name.lower()
+        if lowered in COMMANDS or not lowered.startswith(("cron", "deferral", "defer_")):
+            continue
+        close = [_WORDS_FOR[lowered]] if lowered in _WORDS_FOR else get_close_matches(lowered, known, 1, 0.75)
+        if close:
+            yield Diagnostic(
+                "submit-misspelt",
+                f"HTCondor knows no command {name} and passes over it without a word",
+                Severity.WARNING,
+                span=span,
+                help=f"did you mean {close[0]}?",
+                fix=close[0],
+            )
