@@ -14,6 +14,7 @@ from crondor._fields import (
     HOUR,
     MINUTE,
     MONTH,
+    NICKNAMES,
     Dialect,
     Field,
     number,
@@ -23,16 +24,6 @@ from crondor.diagnostics import Diagnostic
 from crondor.source import Span
 
 MOST_FAULTS = 10  # of one field; a hostile text gets no longer list
-
-NICKNAMES = {
-    "@yearly": "0 0 1 1 *",
-    "@annually": "0 0 1 1 *",
-    "@monthly": "0 0 1 * *",
-    "@weekly": "0 0 * * 0",
-    "@daily": "0 0 * * *",
-    "@midnight": "0 0 * * *",
-    "@hourly": "0 * * * *",
-}
 
 _END_NOTES = {
     (MINUTE.index, 60): "a full hour is minute 0",
@@ -150,7 +141,7 @@ def _item_faults(item: str, span: Span, field: Field, dialect: Dialect) -> Itera
 
 
 def _bad_characters(item: str, span: Span, field: Field, dialect: Dialect) -> Iterator[Diagnostic]:
-    between = BLANK_BETWEEN.search(item)
+    between = re.search(BLANK_BETWEEN, item)
     if between:
         piece = span.part(*between.span())
         fix = f"{between[1]},{between[2]}"

@@ -15,7 +15,7 @@ class Dialect(str, Enum):
     UNIX = "unix"  # as Vixie and Debian cron do
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Field:
     """One of the five: where it stands, what it is called, and the values it takes."""
 
@@ -48,11 +48,21 @@ MONTH = Field(3, "month", "cron_month", "CronMonth", 1, 12, MONTH_NAMES)
 DAY_OF_WEEK = Field(4, "day_of_week", "cron_day_of_week", "CronDayOfWeek", 0, 7, DAY_NAMES)
 FIELDS = (MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK)
 
+NICKNAMES = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+
 FULL = ((1 << 60) - 1, (1 << 24) - 1, (1 << 32) - 2, (1 << 13) - 2, (1 << 7) - 1)
 
 # Every number people write, so that reading one is a look-up; anything else takes the slow way.
 _NUMBERS = {str(n): n for n in range(60)} | {f"{n:02}": n for n in range(10)}
-BLANK_BETWEEN = re.compile(r"(\w+) +(\w+)")
+BLANK_BETWEEN = r"(\w+) +(\w+)"  # compiled by the re module where a blank is met
 _NAMED = {name: n for n, name in enumerate(MONTH_NAMES, 1)}, {name: n for n, name in enumerate(DAY_NAMES)}
 _EVERY = tuple(sum(1 << k for k in range(0, 60, n)) if n else 0 for n in range(60))
 
@@ -102,7 +112,7 @@ def read_field(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | 
 
 def _blanks_are_harmless(part: str) -> bool:
     """Say whether blanks stand at the ends and beside operators only: between digits they would join two numbers."""
-    return " " not in part or BLANK_BETWEEN.search(part) is None
+    return " " not in part or re.search(BLANK_BETWEEN, part) is None
 
 
 def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | None:

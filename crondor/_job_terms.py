@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -66,10 +65,10 @@ _WORDS_FOR = {
     "deferral_prep": "deferral_prep_time",
 }
 
-_INTEGER = re.compile(r"-?\d+")
-_REAL = re.compile(r"-?(\d*\.\d+([eE][-+]?\d+)?|\d+[eE][-+]?\d+)")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_NO_EXPRESSION = re.compile(r"""\d+\s*[A-Za-z_\d"'$#;@]|\$""")
+# Compiled by the re module where they are first used: most jobs have nothing but plain numbers.
+_REAL = r"-?(\d*\.\d+([eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_NO_EXPRESSION = r"""\d+\s*[A-Za-z_\d"'$#;@]|\$"""
 _LARGEST = 2**63 - 1
 
 
@@ -96,8 +95,8 @@ def read_literal(text: str) -> Literal:
     A literal above 2^63-1 becomes 0. Text that only looks like an expression is taken for one.
     """
     text = text.strip()
-    if _INTEGER.fullmatch(text):
-        digits = text.lstrip("-")
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdecimal():
         negative = digits != text
         if digits.startswith("0") and digits != "0" and not negative:
             return Literal(None)  # a syntax error of the ClassAd language
@@ -105,7 +104,7 @@ def read_literal(text: str) -> Literal:
         value = 0 if overflowed else int(digits)
         return Literal(None if negative and value else value, overflowed)
     known = text.lower() in {"true", "false", "undefined", "error"}
-    if not text or known or _REAL.fullmatch(text) or _STRING.fullmatch(text) or _NO_EXPRESSION.match(text):
+    if not text or known or re.fullmatch(_REAL, text) or re.fullmatch(_STRING, text) or re.match(_NO_EXPRESSION, text):
         return Literal(None)
     return Literal(Expression(text) if _is_balanced(text) else None)
 
@@ -113,12 +112,12 @@ def read_literal(text: str) -> Literal:
 def read_string(text: str) -> str | None:
     """Return the text of a ClassAd string literal, None for anything else."""
     text = text.strip()
-    return text[1:-1].replace('\\"', '"') if _STRING.fullmatch(text) else None
+    return text[1:-1].replace('\\"', '"') if re.fullmatch(_STRING, text) else None
 
 
 def _is_balanced(text: str) -> bool:
     depth = 0
-    for character in _STRING.sub("", text):
+    for character in re.sub(_STRING, "", text):
         depth += (character in "([{") - (character in ")]}")
         if depth < 0:
             return False
@@ -127,12 +126,11 @@ def _is_balanced(text: str) -> bool:
 
 def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic]:
     """Yield a warning for each command that looks like a scheduling command and is none: it has no effect."""
-    known = [name for name in COMMANDS if "_" in name]
     for name, span in commands:
         lowered = name.lower()
         if lowered in COMMANDS or not lowered.startswith(("cron", "deferral", "defer_")):
             continue
-        close = [_WORDS_FOR[lowered]] if lowered in _WORDS_FOR else get_close_matches(lowered, known, 1, 0.75)
+        close = [_WORDS_FOR[lowered]] if lowered in _WORDS_FOR else _close_commands(lowered)
         if close:
             yield Diagnostic(
                 "submit-misspelt",
@@ -142,3 +140,9 @@ def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic
                 help=f"did you mean {close[0]}?",
                 fix=close[0],
             )
+
+
+def _close_commands(name: str) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for a mistake only
+
+    return get_close_matches(name, [command for command in COMMANDS if "_" in command], 1, 0.75)

@@ -54,12 +54,28 @@ def read_commands(commands: Mapping[str, str], spans: Mapping[str, Span], dialec
     return _Reading(commands, spans, dialect).terms()
 
 
+def _effective(commands: Mapping[str, str]) -> dict[str, str]:
+    """Leave out empty commands, and the other spelling of each of them, which condor_submit then never looks up.
+
+    An empty attribute is undefined.
+    """
+    spellings = (*CRON_COMMANDS, TIME_COMMANDS, *(pair for names in (WINDOW_COMMANDS, PREP_COMMANDS)
+                                                  for pair in (names[:2], names[2:])))  # fmt: skip
+    shadowed = {camel for snake, camel in spellings if not commands.get(snake, "x").strip()}
+    found = {}
+    for name, value in commands.items():
+        if value.strip() and name not in shadowed:
+            found[name] = value
+        elif name.startswith("my."):
+            found[name] = "undefined"
+    return found
+
+
 class _Reading:
     """One pass over the commands of a job; every fault is collected before one error is raised."""
 
     def __init__(self, commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect) -> None:
-        # An empty value is an absent command.
-        self.commands = {name: value for name, value in commands.items() if value.strip()}
+        self.commands = _effective(commands)
         self.spans = spans
         self.dialect = dialect
         self.faults: list[Diagnostic] = []

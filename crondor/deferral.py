@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic
 
@@ -27,8 +28,7 @@ class Verdict(str, Enum):
     MISSED = "missed"
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(NamedTuple):
     """The starter's verdict on a job whose files are there (manual, Deferral Window; HTCondor 25.14).
 
     ``seconds`` is how long it waits (WAIT) or how late it is (START, MISSED).
@@ -48,7 +48,7 @@ class Arrival:
         return MISSED_CODE if self.verdict is Verdict.MISSED else None
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Deferral:
     """One run: DeferralTime (epoch seconds), its window and prep time and the schedd's interval (seconds).
 

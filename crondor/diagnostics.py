@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -103,5 +102,7 @@ def _width(text: str) -> int:
     """Terminal columns of printable text: East Asian wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
+    import unicodedata  # noqa: PLC0415 - most sources are ASCII
+
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)

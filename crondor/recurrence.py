@@ -62,9 +62,7 @@ class Recurrence:
         unix = spec.dialect is Dialect.UNIX
         self._policy = policy or (Policy.DEBIAN if unix else Policy.COMPATIBLE)
         stars = spec.stars
-        self._follows = self._policy is not Policy.SKIP and (
-            stars[1] or (stars[0] and self._policy is Policy.DEBIAN)
-        )
+        self._follows = self._policy is not Policy.SKIP and (stars[1] or (stars[0] and self._policy is Policy.DEBIAN))
         self._wall: WallClock | None = None
         self._walk: ScheddWalk | None = None
         if spec.dialect is Dialect.HTCONDOR:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, eq=False)
 class Source:
     """A text and the name people know it by (a path, ``<stdin>``, a field's name).
 
     Two sources are the same only if they are the same object: equal texts in two files are two places.
     """
 
-    text: str
-    name: str = "<text>"
-    _line_starts: list[int] = field(default_factory=list, init=False, repr=False)
+    __slots__ = ("_line_starts", "name", "text")
+
+    def __init__(self, text: str, name: str = "<text>") -> None:
+        """Take the text as it is."""
+        self.text = text
+        self.name = name
+        self._line_starts: list[int] = []
+
+    def __repr__(self) -> str:
+        """Return the name and the size."""
+        return f"<Source {self.name!r}, {len(self.text)} characters>"
 
     def span(self, start: int = 0, end: int | None = None) -> Span:
         """Return the piece from offset ``start`` to ``end`` (characters, end excluded; None: to the end)."""
@@ -46,8 +53,7 @@ class Source:
         return self._line_starts
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """The characters ``start`` to ``end`` (end excluded) of a source."""
 
     source: Source

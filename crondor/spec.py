@@ -7,8 +7,19 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from crondor._canonical import field_text, values
-from crondor._faults import NICKNAMES, field_faults
-from crondor._fields import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, FULL, HOUR, MINUTE, MONTH, Dialect, Field, read_field
+from crondor._fields import (
+    DAY_OF_MONTH,
+    DAY_OF_WEEK,
+    FIELDS,
+    FULL,
+    HOUR,
+    MINUTE,
+    MONTH,
+    NICKNAMES,
+    Dialect,
+    Field,
+    read_field,
+)
 from crondor._schedd_fields import ScheddField, illegal_characters, read_schedd_field
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source, Span
@@ -17,6 +28,7 @@ __all__ = [
     "DAY_OF_MONTH",
     "DAY_OF_WEEK",
     "FIELDS",
+    "HOLD_CODE",
     "HOUR",
     "MINUTE",
     "MONTH",
@@ -29,7 +41,6 @@ __all__ = [
 HOLD_CODE = 25  # CONDOR_HOLD_CODE InvalidCronSettings
 _HOLD_PREFIX = "Invalid cron schedule parameters: "
 _STARRED = tuple((bits, True) for bits in FULL)
-_WORD = re.compile(r"\S+")
 
 
 class InvalidSpec(CrondorError, ValueError):
@@ -233,6 +244,8 @@ def _read(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits,
 
 
 def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagnostic]:
+    from crondor._faults import field_faults  # noqa: PLC0415 - for faults only; valid text does not pay for it
+
     found: list[Diagnostic] = []
     for field, text in zip(FIELDS, texts, strict=True):
         if text is not None and read_field(text, field, dialect) is None:
@@ -267,6 +280,8 @@ def _schedd_refusal(texts: _Texts, read: list[ScheddField], spans: _Spans | None
 def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diagnostic]:
     consequence = f"the schedd holds the job (code {HOLD_CODE})"
     if fault == "character":
+        from crondor._faults import field_faults  # noqa: PLC0415 - the same
+
         advice = field_faults(text, span, field, Dialect.MANUAL)[0].help
         return [
             Diagnostic(
@@ -302,7 +317,7 @@ def _span(text: str, field: Field, spans: _Spans | None) -> Span:
 def _split_line(line: str, dialect: Dialect, name: str) -> tuple[_Texts, _Spans]:
     """Cut a crontab line into its five fields and their places."""
     source = Source(line, name)
-    words = [source.span(m.start(), m.end()) for m in _WORD.finditer(line)]
+    words = [source.span(m.start(), m.end()) for m in re.finditer(r"\S+", line)]
     if words and words[0].text.startswith("@") and len(words) == 1:
         expanded = NICKNAMES.get(words[0].text.lower())
         if expanded is not None and dialect is Dialect.UNIX:
