@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 
 from crondor._fields import (
     _NAMED,
@@ -50,10 +51,10 @@ def field_faults(text: str, span: Span, field: Field, dialect: Dialect) -> list[
         at += len(part) + 1
         if item and read_field(item, field, dialect) is not None:
             continue
-        if len(found) == MOST_FAULTS:
-            found.append(Diagnostic("cron-more", f"and more faults in {field.title}; these are the first", span=place))
-            break
-        found.extend(_item_faults(item, place, field, dialect))
+        found.extend(islice(_item_faults(item, place, field, dialect), MOST_FAULTS + 1 - len(found)))
+        if len(found) > MOST_FAULTS:
+            more = f"and more faults in {field.title}; these are the first"
+            return [*found[:MOST_FAULTS], Diagnostic("cron-more", more, span=found[-1].span)]
     return found or [_fault("syntax", f"{field.title} cannot be read", span, _grammar(field))]
 
 
@@ -129,7 +130,7 @@ def _item_faults(item: str, span: Span, field: Field, dialect: Dialect) -> Itera
     if not item:
         yield _fault("empty-item", f"{field.title} has an empty list item", span, "remove the extra comma")
         return
-    bad = list(_bad_characters(item, span, field, dialect))
+    bad = list(islice(_bad_characters(item, span, field, dialect), MOST_FAULTS + 1))
     if bad:
         yield from bad
         return
@@ -296,6 +297,6 @@ def _step_faults(body: str, step: Span, item: Span, field: Field, dialect: Diale
     elif value == 0:
         yield _fault("step-zero", "a step of 0 never advances", step, "write a step from 1 up, or no step")
     elif dialect is not Dialect.UNIX and (start := number(body)) is not None and field.low <= start <= field.high:
-        fix = f"{start}-{min(field.high, 6) if field.index == DAY_OF_WEEK.index else field.high}/{text}"
+        fix = f"{start}-{field.high}/{text}"
         message = f"a step follows a single value (the schedd reads {body}/{text} as {body} or as nothing)"
         yield _fault("single-step", message, item, f"write {fix}", fix)

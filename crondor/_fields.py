@@ -8,14 +8,14 @@ from enum import Enum
 
 
 class Dialect(str, Enum):
-    """How a cron_* value is read; spec/crontab.md calls them the three readings."""
+    """How a cron_* value is read; docs/dialects.md calls them the three readings."""
 
     MANUAL = "manual"  # as HTCondor's manual says
     HTCONDOR = "htcondor"  # as the schedd of HTCondor 25.14 really does
     UNIX = "unix"  # as Vixie and Debian cron do
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Field:
     """One of the five: where it stands, what it is called, and the values it takes."""
 
@@ -26,6 +26,10 @@ class Field:
     low: int
     high: int
     names: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<Field {self.name}>"
 
     @property
     def title(self) -> str:

@@ -30,7 +30,7 @@ UNIVERSES = {member.name.lower(): member for member in Universe} | {
     "container": Universe.VANILLA,
 }
 
-# Which commands give a value, the first that is set wins (crontab.md 2): snake case before the attribute's name,
+# Which commands give a value, the first that is set wins (docs/deferral.md): snake case before the attribute's name,
 # cron_ before deferral_.
 TIME_COMMANDS = ("deferral_time", "deferraltime")
 WINDOW_COMMANDS = ("cron_window", "cronwindow", "deferral_window", "deferralwindow")
@@ -46,9 +46,25 @@ COMMANDS: tuple[str, ...] = (
     *WINDOW_COMMANDS,
     *PREP_COMMANDS,
     *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES),
+    "my.scheddinterval",
     "universe",
     "jobuniverse",
 )
+
+
+def commands_of(name: str) -> tuple[str, ...]:
+    """Return the names (lower case) that may have set a field or attribute, in order of precedence."""
+    for attribute, names in (
+        *((field.attribute, names) for field, names in zip(FIELDS, CRON_COMMANDS, strict=True)),
+        *((field.name, names) for field, names in zip(FIELDS, CRON_COMMANDS, strict=True)),
+        ("DeferralTime", TIME_COMMANDS),
+        ("DeferralWindow", WINDOW_COMMANDS),
+        ("DeferralPrepTime", PREP_COMMANDS),
+    ):
+        if attribute == name:
+            return (f"my.{names[-1].replace('_', '')}", *names)
+    return ()
+
 
 _WORDS_FOR = {
     "cron_minutes": "cron_minute",
@@ -68,7 +84,7 @@ _WORDS_FOR = {
 # Compiled by the re module where they are first used: most jobs have nothing but plain numbers.
 _REAL = r"-?(\d*\.\d+([eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_NO_EXPRESSION = r"""\d+\s*[A-Za-z_\d"'$#;@]|\$"""
+_NO_EXPRESSION = r"""\d+(\s*[A-Za-z_"'$#;@]|\s+\d)|\$"""
 _LARGEST = 2**63 - 1
 
 
@@ -90,7 +106,7 @@ class Literal(NamedTuple):
 
 
 def read_literal(text: str) -> Literal:
-    """Return the value of a deferral command; None where condor_submit refuses it (crontab.md 2).
+    """Return the value of a deferral command; None where condor_submit refuses it (docs/deferral.md).
 
     A literal above 2^63-1 becomes 0. Text that only looks like an expression is taken for one.
     """

@@ -23,6 +23,7 @@ from crondor.source import Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 
 _Number = int | Expression
+_UNDEFINED = Expression("undefined")
 
 
 class InvalidSchedule(CrondorError, ValueError):
@@ -46,6 +47,7 @@ class Terms(NamedTuple):
     prep_time: _Number
     universe: Universe
     complete: bool
+    schedd_interval: int | None  # the job's own, which condor_submit leaves alone
     notes: tuple[Diagnostic, ...]
 
 
@@ -92,9 +94,10 @@ class _Reading:
         window = self._number("deferral_window", WINDOW_COMMANDS if trigger else (), "my.deferralwindow")
         prep_time = self._number("deferral_prep_time", PREP_COMMANDS if trigger else (), "my.deferralpreptime")
         complete = trigger is not None or (window is not None and prep_time is not None)
+        interval = self._number("ScheddInterval", (), "my.scheddinterval")
         spec = self._spec()
         if universe is Universe.SCHEDULER and time_by:
-            self._refuse_scheduler(cron_by)
+            self._refuse_scheduler(time_by, cron_by)
         self._look_for_surprises(universe, time_by, cron_by, complete=complete)
         if self.faults:
             raise InvalidSchedule(self.faults, self.invalid_spec)
@@ -105,6 +108,7 @@ class _Reading:
             DEFAULT_PREP_TIME if prep_time is None else prep_time,
             universe,
             complete,
+            interval if isinstance(interval, int) else None,
             tuple(self.notes),
         )
 
@@ -150,7 +154,10 @@ class _Reading:
             name = self._first((f"my.{field.attribute.lower()}", *names))
             if name is None:
                 continue
-            values[field.attribute] = self._attribute(name) if name.startswith("my.") else self.commands[name]
+            value = self._attribute(name) if name.startswith("my.") else self.commands[name]
+            if value == _UNDEFINED and self.dialect is not Dialect.HTCONDOR:
+                continue  # to the schedd even an undefined attribute makes a crontab job
+            values[field.attribute] = value
             if name in self.spans:
                 places[field.name] = self.spans[name]
         if not values:
@@ -170,15 +177,17 @@ class _Reading:
         string = read_string(text)
         if string is not None:
             return string
+        if text.strip().lower() == _UNDEFINED.text:
+            return _UNDEFINED
         literal = read_literal(text).value
         return literal if isinstance(literal, int) else Expression(text)
 
-    def _refuse_scheduler(self, cron_by: str | None) -> None:
+    def _refuse_scheduler(self, time_by: str, cron_by: str | None) -> None:
         names = {name: field.attribute for field, pair in zip(FIELDS, CRON_COMMANDS, strict=True) for name in pair}
         attribute = names.get(cron_by or "", "DeferralTime")
         message = f"{attribute} does not work for scheduler universe jobs."
         help_text = "Consider submitting this job using the local universe, instead"
-        self._fault("submit-scheduler", cron_by or "deferral_time", message, help_text)
+        self._fault("submit-scheduler", cron_by or time_by, message, help_text)
 
     def _look_for_surprises(
         self, universe: Universe, time_by: str | None, cron_by: str | None, *, complete: bool
@@ -193,7 +202,7 @@ class _Reading:
                 "the attribute is set behind condor_submit's back: DeferralWindow and DeferralPrepTime are missing, "
                 "and the job never matches"
             )
-            self._note("bypass", bypass, message, "use the submit command without + or MY.")
+            self._note("bypass", bypass, message, "use the submit command without + or MY.", Severity.ERROR)
         if not deferred:
             lone = self._first((*WINDOW_COMMANDS, *PREP_COMMANDS))
             if lone:
@@ -201,7 +210,7 @@ class _Reading:
                 self._note("window-alone", lone, message, "define cron_minute or deferral_time as well")
         elif universe is Universe.SCHEDULER and not time_by:
             message = "a scheduler universe job is accepted with cron fields, and never runs"
-            self._note("universe-scheduler", "universe", message, "write universe = local")
+            self._note("universe-scheduler", "universe", message, "write universe = local", Severity.ERROR)
         elif universe is Universe.GRID:
             message = "a grid universe job carries the times, and nothing waits for them"
             self._note("universe-grid", "universe", message, "let the remote job be deferred")
@@ -209,5 +218,5 @@ class _Reading:
     def _fault(self, code: str, name: str, message: str, help_text: str) -> None:
         self.faults.append(Diagnostic(code, message, span=self.spans.get(name), help=help_text))
 
-    def _note(self, code: str, name: str, message: str, help_text: str) -> None:
-        self.notes.append(Diagnostic(code, message, Severity.WARNING, self.spans.get(name), help_text))
+    def _note(self, code: str, name: str, message: str, help_text: str, severity: Severity = Severity.WARNING) -> None:
+        self.notes.append(Diagnostic(code, message, severity, self.spans.get(name), help_text))

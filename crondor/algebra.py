@@ -1,172 +1,240 @@
-"""Schedules compared across dialects: what differs, why, and a spelling that all of them read alike."""
+"""Schedules compared: same meaning, subset, first collision, first difference, and translation between dialects."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from datetime import date, tzinfo
+from itertools import islice
 from typing import NamedTuple
 
-from crondor._canonical import field_text, values
-from crondor._fields import FULL
-from crondor._wall import day_rule
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, CronSpec, Dialect, Field, InvalidSpec
+from crondor._cycle import month_masks
+from crondor._spelling import (
+    FieldDifference,
+    Untranslatable,
+    day_zero_clause,
+    field_differences,
+    has_day_zero,
+    portable,
+    reread,
+    translate,
+)
+from crondor._wall import WallClock
+from crondor.calendar import DAY, day_number, lowest
+from crondor.recurrence import OutOfRange, Recurrence
+from crondor.spec import CronSpec, Dialect
+from crondor.zones import Stretch
 
-_MOST_MOMENTS = 24  # of a day-0 clause spelled moment by moment
+__all__ = [
+    "Difference",
+    "FieldDifference",
+    "Untranslatable",
+    "day_zero_clause",
+    "field_differences",
+    "first_collision",
+    "first_difference",
+    "has_day_zero",
+    "is_subset",
+    "portable",
+    "reread",
+    "same_meaning",
+    "translate",
+]
+
+_FIRST, _LAST = 0, 7289654400  # 1970 to 2200
+_CYCLE_MONTHS = 4800 + 1
 
 
-class Untranslatable(CrondorError, ValueError):
-    """A schedule that another dialect has no words for."""
+class Difference(NamedTuple):
+    """Where two chains of answers part: the answer of each (epoch seconds), None where one has ended."""
+
+    first: int | None
+    second: int | None
+
+    @property
+    def instant(self) -> int:
+        """The earlier of the two: there exactly one of them fires."""
+        return min(time for time in self if time is not None)
 
 
-class FieldDifference(NamedTuple):
-    """A field that the schedd reads otherwise than the manual: both value sets, why, and what to write.
+def same_meaning(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> bool:
+    """Say whether two MANUAL or UNIX schedules fire at the same instants.
 
-    ``schedd`` is None where nothing is left and the schedd holds the job.
+    Without a zone the wall clock is compared, as if it never changed, over all years. With one, the clock changes of
+    1970 to 2200 count as well, each schedule under its dialect's policy. Exact. Raises NotASet.
     """
-
-    field: Field
-    text: str
-    manual: tuple[int, ...]
-    schedd: tuple[int, ...] | None
-    why: str
-    portable: str
+    return is_subset(a, b, zone) and is_subset(b, a, zone)
 
 
-def reread(spec: CronSpec, dialect: Dialect) -> CronSpec:
-    """Return the same texts read in another dialect. Raises InvalidSpec."""
-    minute, hour, day_of_month, month, day_of_week = spec.given
-    return CronSpec(
-        minute=minute, hour=hour, day_of_month=day_of_month, month=month, day_of_week=day_of_week, dialect=dialect
+def is_subset(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> bool:
+    """Say whether every instant of ``a`` is one of ``b``; see ``same_meaning`` for the zone. Raises NotASet."""
+    first, second = Recurrence(a, zone or "UTC"), Recurrence(b, zone or "UTC")
+    ours, theirs = first.wall_clock, second.wall_clock
+    if ours.never:
+        return True
+    if theirs.never or ours.minutes & ~theirs.minutes or ours.hours & ~theirs.hours:
+        return False
+    masks = month_masks(theirs.rule)
+    if any(taken & ~masks[kind] for kind, taken in month_masks(ours.rule).items()):
+        return False
+    if zone is None or (first.policy, first.follows_real_time) == (second.policy, second.follows_real_time):
+        return True
+    return all(
+        set(first.between(max(low, _FIRST), high)) <= set(second.between(max(low, _FIRST), high))
+        for low, high in _changes(first, _FIRST, _LAST, ours, theirs)
     )
 
 
-def portable(spec: CronSpec) -> CronSpec:
-    """Return a MANUAL spec whose texts all three dialects read alike, and which takes the days and times of ``spec``.
+def first_collision(a: Recurrence, b: Recurrence, start: int, end: int = _LAST - 1) -> int | None:
+    """Return the first instant with ``start`` < instant <= ``end`` (epoch seconds) at which both fire, or None.
 
-    A field that some dialect reads otherwise is written out as a list. What lists cannot cure stays: the schedd's
-    day-0 defect, and the handling of clock changes. ``spec`` is MANUAL or UNIX. Raises Untranslatable.
+    Exact; in one zone it costs no more for a longer span. Raises NotASet and OutOfRange.
     """
-    texts: dict[str, str] = {}
-    rule = day_rule(spec)
-    every_day = rule.days == FULL[2] or rule.weekdays == FULL[4] if rule.either else False
-    for field in FIELDS:
-        text = spec.given[field.index]
-        bits, star = spec.bits[field.index], spec.stars[field.index]
-        day = field in {DAY_OF_MONTH, DAY_OF_WEEK}
-        if (day and every_day) or (star and bits == field.full):
-            texts[field.name] = "*"
-        elif text is not None and _read_alike(text, field):
-            texts[field.name] = text
-        else:
-            texts[field.name] = _listed(bits, field)
-    if spec.dialect is Dialect.UNIX and not rule.either:
-        _require_one_day_field(spec)
-    return CronSpec.from_mapping({field.attribute: texts[field.name] for field in FIELDS})
-
-
-def field_differences(spec: CronSpec) -> list[FieldDifference]:
-    """Return the fields of a MANUAL spec that the schedd reads otherwise."""
-    wanted = portable(spec)
-    found = []
-    for field in FIELDS:
-        text = spec.given[field.index]
-        if text is None:
-            continue
-        manual = spec.bits[field.index], spec.stars[field.index]
-        schedd = _alone(text, field, Dialect.HTCONDOR)
-        why = _why(text, field, manual, schedd)
-        if field is DAY_OF_MONTH and spec.stars[DAY_OF_WEEK.index] and manual[0] == field.full:
-            why = ""  # without a restricted day of week it makes no difference
-        if why:
-            found.append(
-                FieldDifference(
-                    field,
-                    text,
-                    values(manual[0]),
-                    None if schedd is None else values(schedd[0]),
-                    why,
-                    wanted.given[field.index] or "*",
-                )
-            )
-    return found
-
-
-def has_day_zero(spec: CronSpec) -> bool:
-    """Say whether the schedd's day-0 defect can strike: day of week restricted, day of month ``*`` (crontab.md 1.1)."""
-    weekdays_free = spec.stars[DAY_OF_WEEK.index] or spec.bits[DAY_OF_WEEK.index] == DAY_OF_WEEK.full
-    return spec.bits[DAY_OF_MONTH.index] == DAY_OF_MONTH.full and not weekdays_free
-
-
-def day_zero_clause(spec: CronSpec) -> str:
-    """Return a Requirements clause under which the wrong times of the day-0 defect never match (crontab.md 7).
-
-    formatTime uses the zone of the host that evaluates it.
-    """
-    minutes, hours, _, months, weekdays = (spec.values(field) for field in FIELDS)
-    moments = [f"{d} {h:02}:{m:02}" for d in weekdays for h in hours for m in minutes]
-    if len(moments) <= _MOST_MOMENTS:
-        clauses = [_one_of("%w %H:%M", moments)]
-    else:
-        clauses = [_one_of("%w", [str(d) for d in weekdays])]
-        clauses += [_one_of("%H", [f"{h:02}" for h in hours])] if len(hours) < 24 else []
-        clauses += [_one_of("%M", [f"{m:02}" for m in minutes])] if len(minutes) < 60 else []
-    if len(months) < 12:
-        clauses.append(_one_of("%m", [f"{m:02}" for m in months]))
-    return " && ".join(clauses)
-
-
-def _one_of(form: str, allowed: list[str]) -> str:
-    time = f'formatTime(DeferralTime, "{form}")'
-    return f'{time} == "{allowed[0]}"' if len(allowed) == 1 else f'stringListMember({time}, "{",".join(allowed)}", ",")'
-
-
-def _require_one_day_field(spec: CronSpec) -> None:
-    """Refuse a UNIX spec that needs both day fields at once: no other dialect can say that."""
-    days, weekdays = spec.bits[DAY_OF_MONTH.index], spec.bits[DAY_OF_WEEK.index]
-    if days != DAY_OF_MONTH.full and weekdays != DAY_OF_WEEK.full:
-        message = f"{spec} needs both day fields at once, which only the UNIX dialect can say"
-        raise Untranslatable(Diagnostic("untranslatable", message, help="let the job itself test one of the two"))
-
-
-def _alone(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | None:
-    """Return bits and star flag of one field's text in a dialect, None where it is not valid."""
-    try:
-        spec = CronSpec.from_mapping({field.attribute: text}, dialect=dialect)
-    except InvalidSpec:
+    ours, theirs = a.wall_clock, b.wall_clock
+    if ours.never or theirs.never:
         return None
-    bits, star = spec.bits[field.index], spec.stars[field.index]
-    # To the schedd 31 days of the month restrict nothing, however they are written.
-    return bits, star or (dialect is Dialect.HTCONDOR and field is DAY_OF_MONTH and bits == field.full)
+    if a.zone is not b.zone:
+        return _common(a, b, start, end)
+    nearest = _near_wall(a, b, start, end, _common, both=True)
+    for low, high in _changes(a, start, end if nearest is None else nearest, ours, theirs):
+        moved = _common(a, b, max(low, start), min(high, end))
+        if moved is not None:
+            return moved if nearest is None else min(moved, nearest)
+    return nearest
 
 
-def _read_alike(text: str, field: Field) -> bool:
-    readings = {_meaning(_alone(text, field, dialect), field) for dialect in Dialect}
-    return len(readings) == 1 and None not in readings
+def first_difference(a: Recurrence, b: Recurrence, start: int, end: int = _LAST - 1) -> Difference | None:
+    """Return the first answers after ``start`` and up to ``end`` (epoch seconds) that differ, or None.
+
+    For sets of instants ``Difference.instant`` is the first at which exactly one fires; exact, and in one zone the
+    span costs nothing. In the HTCONDOR dialect each answer is fed into the next, and the chains are compared.
+    Raises NeverRuns, ScheddHangs and OutOfRange.
+    """
+    sets = Dialect.HTCONDOR not in {a.spec.dialect, b.spec.dialect}
+    if not sets or a.zone is not b.zone or a.wall_clock.never or b.wall_clock.never:
+        return _lockstep(a, b, start, end)
+    found = _near_wall(a, b, start, end, _alone, both=False)
+    if (a.policy, a.follows_real_time) != (b.policy, b.follows_real_time):
+        for low, high in _changes(a, start, end if found is None else found, a.wall_clock, b.wall_clock):
+            changed = _alone(a, b, max(low, start), min(high, end))
+            if changed is not None:
+                found = changed if found is None else min(changed, found)
+                break
+    return None if found is None else Difference(_from(a, found, end), _from(b, found, end))
 
 
-def _meaning(reading: tuple[int, bool] | None, field: Field) -> tuple[int, bool] | None:
-    """Return what counts of a reading: the values, and for day fields whether they restrict."""
-    if reading is None or field in {DAY_OF_MONTH, DAY_OF_WEEK}:
-        return reading
-    return reading[0], False
+def _near_wall(
+    a: Recurrence, b: Recurrence, start: int, end: int, find: Callable[..., int | None], *, both: bool
+) -> int | None:
+    """Let ``find`` look around the wall-clock times that both have, or that one has alone, until it succeeds."""
+    after = a.zone.local(start) - DAY
+    while True:
+        wall = _first_wall(a.wall_clock, b.wall_clock, after, both=both)
+        if wall is None or wall - 2 * DAY > end:
+            return None
+        # No offset is as large as two days.
+        found = find(a, b, max(start, wall - 2 * DAY), min(end, wall + 2 * DAY))
+        if found is not None:
+            return found
+        after = wall + DAY
 
 
-def _listed(bits: int, field: Field) -> str:
-    """Return values and ranges without steps: HTCONDOR canonical text of a day of week has no others."""
-    text = field_text(bits, field, Dialect.HTCONDOR, star=False)
-    return text if "/" not in text else ",".join(map(str, values(bits)))
+def _from(recurrence: Recurrence, instant: int, end: int) -> int | None:
+    """Return the first run at ``instant`` or later, None after ``end``."""
+    try:
+        found = recurrence.next(instant - 1)
+    except OutOfRange:
+        return None
+    return found if found <= end else None
 
 
-def _why(text: str, field: Field, manual: tuple[int, bool], schedd: tuple[int, bool] | None) -> str:
-    """Return why the schedd reads a field otherwise, "" where it does not."""
-    if schedd is not None and _meaning(manual, field) == _meaning(schedd, field):
-        return ""
-    if field is DAY_OF_WEEK and "*" in text and schedd is not None:
-        return "the schedd drops items with `*` there" + (
-            ", so that nothing is left to restrict the days" if schedd[1] else ", and the others count"
-        )
-    if field is DAY_OF_MONTH and schedd is not None and manual[0] == schedd[0] == field.full and not manual[1]:
-        return "the schedd takes 31 values for `*`, so that the day of week alone decides"
-    if "/" in text:
-        lost = ", of which none is left here: it holds the job" if schedd is None else ""
-        return f"the schedd keeps the multiples of the step, whatever the range begins with{lost}"
-    return "the schedd reads it otherwise"
+def _alone(a: Recurrence, b: Recurrence, start: int, end: int) -> int | None:
+    """Return the first instant at which exactly one fires, by comparing run by run."""
+    found = _lockstep(a, b, start, end)
+    return None if found is None else found.instant
+
+
+def _changes(recurrence: Recurrence, start: int, end: int, *walls: WallClock) -> Iterator[tuple[int, int]]:
+    """Yield the intervals around the clock changes up to ``end`` in which a run of one of ``walls`` is affected."""
+    zone = recurrence.zone
+    stretch = zone.at(start)
+    while True:
+        edges = _edges(stretch)
+        if (
+            edges
+            and stretch.start + edges[1] - edges[0] > start
+            and any(w.after(edges[0] - 1) < edges[1] for w in walls)
+        ):
+            yield stretch.start - 1, stretch.start + edges[1] - edges[0]
+        if stretch.end > end:
+            return
+        stretch = zone.at(stretch.end)
+
+
+def _edges(stretch: Stretch) -> tuple[int, int] | None:
+    """Return the wall-clock times that the change before a stretch skips or repeats."""
+    if stretch.offset == stretch.before:
+        return None
+    low, high = sorted((stretch.start + stretch.before, stretch.start + stretch.offset))
+    return low, high
+
+
+def _common(a: Recurrence, b: Recurrence, start: int, end: int) -> int | None:
+    """Return the first common instant by leaps from one schedule to the other."""
+    try:
+        while start < end:
+            first = a.next(start)
+            second = b.next(first - 1) if first <= end else end + 1
+            if first == second:
+                return first if first <= end else None
+            start = second - 1
+    except OutOfRange:
+        pass
+    return None
+
+
+def _lockstep(a: Recurrence, b: Recurrence, start: int, end: int) -> Difference | None:
+    """Compare answer by answer."""
+    first, second = a.between(start, end), b.between(start, end)
+    for one in first:
+        two = next(second, None)
+        if one != two:
+            return Difference(one, two)
+    left = list(islice(second, 1))
+    return Difference(None, left[0]) if left else None
+
+
+def _first_wall(a: WallClock, b: WallClock, wall: int, *, both: bool) -> int | None:
+    """Return the first wall-clock time after ``wall`` that both have, or that exactly one has; by months."""
+    ours, theirs = set(a.table), set(b.table)
+    shared = sorted(ours & theirs)
+    if both and not shared:
+        return None
+    alone = sorted(ours ^ theirs)
+    day, _ = divmod(wall, DAY)
+    year, month = _year_and_month(day)
+    for _ in range(_CYCLE_MONTHS):
+        first = day_number(year, month, 1)
+        left, right = _taken(a, year, month, first), _taken(b, year, month, first)
+        one, all_ = left ^ right, left & right
+        days = all_ if both else (one | all_ if alone else one)
+        if day >= first:
+            days &= ~((1 << max(0, day - first + 1)) - 1)
+        while days:
+            number = lowest(days)
+            days &= days - 1
+            table = shared if both else (alone if all_ >> number & 1 else a.table if left >> number & 1 else b.table)
+            midnight = (first + number - 1) * DAY
+            for second in table:
+                if midnight + second > wall:
+                    return midnight + second
+        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+    return None
+
+
+def _taken(wall: WallClock, year: int, month: int, first: int) -> int:
+    return wall.rule.in_month(year, month, (first + 4) % 7) if wall.rule.months >> month & 1 else 0
+
+
+def _year_and_month(day: int) -> tuple[int, int]:
+    at = date.fromordinal(day + date(1970, 1, 1).toordinal())
+    return at.year, at.month

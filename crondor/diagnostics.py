@@ -47,7 +47,7 @@ class Diagnostic:
         if onto.text == value:
             return replace(self, span=onto.part(self.span.start, self.span.end))
         shown = value if len(value) <= _CONTEXT else value[:_CONTEXT] + "..."
-        return replace(self, span=onto, message=f"{self.message} (the value is {printable(shown)!r})", fix=None)
+        return replace(self, span=onto, message=f"{self.message} (the value is {shown!r})", fix=None)
 
 
 class CrondorError(Exception):
@@ -70,7 +70,8 @@ def render(diagnostic: Diagnostic) -> str:
     lines = [head]
     if diagnostic.span is not None:
         lines[0] = f"{printable(diagnostic.span.location)}: {head}"
-        lines += _excerpt(diagnostic.span)
+        if diagnostic.span.source.text:
+            lines += _excerpt(diagnostic.span)
     if diagnostic.help:
         lines.append(f"    = help: {printable(diagnostic.help)}")
     return "\n".join(lines)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import Enum
 
-from crondor._job_terms import ATTRIBUTES, COMMANDS, Expression, Universe, misspelt
+from crondor._job_terms import ATTRIBUTES, COMMANDS, Expression, Universe, commands_of, misspelt, read_literal
 from crondor._submit_terms import InvalidSchedule, read_commands
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW, MISSED_CODE, Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.recurrence import Policy, Recurrence
-from crondor.source import Span
+from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Recalculation",
     "Universe",
     "UnknownValue",
+    "commands_of",
     "misspelt",
 ]
 
@@ -40,7 +41,7 @@ class UnknownValue(CrondorError, ValueError):
 
 
 class Recalculation(str, Enum):
-    """Why a schedd computes a new DeferralTime (crontab.md 3)."""
+    """Why a schedd computes a new DeferralTime (docs/deferral.md)."""
 
     NO_SCHEDULE = "no schedule is cached"  # a new job, a restart, a reconfig, a hold while running
     RUN_ENDED = "a run has ended"
@@ -91,7 +92,7 @@ class JobSchedule:
         """Read the commands of one job: names in lower case (``+Attr`` as ``my.attr``), macros expanded.
 
         ``spans`` says where each value stands, for the errors. The rules are those of condor_submit 25.14
-        (crontab.md 2). Raises InvalidSchedule or InvalidSpec with all faults.
+        (docs/deferral.md). Raises InvalidSchedule or InvalidSpec with all faults.
         """
         terms = read_commands(commands, spans or {}, dialect)
         return cls(
@@ -100,7 +101,7 @@ class JobSchedule:
             window=terms.window,
             prep_time=terms.prep_time,
             universe=terms.universe,
-            schedd_interval=schedd_interval,
+            schedd_interval=schedd_interval if terms.schedd_interval is None else terms.schedd_interval,
             zone=zone,
             policy=policy,
             evaluate=evaluate,
@@ -205,24 +206,30 @@ class JobSchedule:
     def _value(self, attribute: str, number: _Number, now: int) -> int:
         if isinstance(number, int):
             return number
-        if self.evaluate is None:
+        span = Source(number.text, attribute).span()
+        if read_literal(number.text).value is None:
+            value: object = number.text  # a literal of the wrong kind
+        elif self.evaluate is None:
             message = f"{attribute} = {number.text} is an expression, and crondor cannot evaluate expressions yet"
             help_text = "write a number of epoch seconds" if attribute == ATTRIBUTES[5] else "write a number of seconds"
-            raise UnknownValue(Diagnostic("not-evaluated", message, help=help_text))
-        value = self.evaluate(number.text, now)
-        if isinstance(value, float) and value == value and abs(value) < 2**63:  # noqa: PLR0124 - not NaN
+            raise UnknownValue(Diagnostic("not-evaluated", message, span=span, help=help_text))
+        else:
+            value = self.evaluate(number.text, now)
+        if isinstance(value, float) and abs(value) < 2**63:  # not so infinity and NaN
             value = int(value)  # the starter takes a real as well
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             message = f"{attribute} = {number.text} is {value!r} at {now}, no number of seconds from 0 up"
             help_text = f"the starter holds such a job (code {MISSED_CODE}); make it an integer"
-            raise UnknownValue(Diagnostic("bad-value", message, help=help_text))
+            raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
         return value
 
 
 def _number_of(value: object) -> _Number | None:
-    """Take an attribute's value where it may be a number; anything else is left for the evaluation to refuse."""
+    """Take an attribute's value where it may be a number; anything else is left for its use to refuse."""
     if value is None or isinstance(value, Expression):
         return value
+    if isinstance(value, float) and abs(value) < 2**63:
+        return int(value)  # the starter takes a real as well
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    return Expression(value if isinstance(value, str) else repr(value))
+    return Expression(f'"{value}"' if isinstance(value, str) else str(value).lower())

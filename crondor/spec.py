@@ -20,7 +20,7 @@ from crondor._fields import (
     Field,
     read_field,
 )
-from crondor._schedd_fields import ScheddField, illegal_characters, read_schedd_field
+from crondor._schedd_fields import ScheddField, illegal_characters, read_schedd_field, zero_step
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source, Span
 
@@ -138,12 +138,17 @@ class CronSpec:
             elif isinstance(value, int) and not isinstance(value, bool):
                 texts[field.name] = str(value)
             else:
-                message = f"{field.attribute} is {type(value).__name__}, not a string"
-                help_text = f'write {field.attribute} = "..." with the values in quotes'
-                faults.append(Diagnostic("cron-type", message, help=help_text))
+                faults.append(_wrong_type(value, field))
+                texts[field.name] = "*"
+        try:
+            spec = cls(**texts, dialect=dialect)
+        except InvalidSpec as error:
+            if not faults:
+                raise
+            faults += error.diagnostics
         if faults:
             raise InvalidSpec(faults)
-        return cls(**texts, dialect=dialect)
+        return spec
 
     @property
     def dialect(self) -> Dialect:
@@ -162,7 +167,7 @@ class CronSpec:
 
     @property
     def stars(self) -> tuple[bool, bool, bool, bool, bool]:
-        """The star flag of each field: it restricts nothing, or follows real time (see crontab.md 1)."""
+        """The star flag of each field: it restricts nothing, or follows real time (see docs/dialects.md)."""
         return self._stars
 
     def values(self, field: Field) -> tuple[int, ...]:
@@ -220,6 +225,13 @@ def _set_value(spec: CronSpec, given: _Texts, bits: _Bits, stars: _Stars, dialec
     _set(spec, "_bits", bits)
     _set(spec, "_stars", stars)
     _set(spec, "_dialect", dialect)
+
+
+def _wrong_type(value: object, field: Field) -> Diagnostic:
+    kind = "a boolean" if isinstance(value, bool) else "a number" if isinstance(value, float) else "no literal"
+    message = f"{field.attribute} is {kind}, not a string"
+    help_text = f'write {field.attribute} = "..." with the values in quotes'
+    return Diagnostic("cron-type", message, span=_span(str(value), field, None), help=help_text)
 
 
 def _rebuild(given: _Texts, dialect: Dialect) -> CronSpec:
@@ -293,9 +305,9 @@ def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diag
             for start, end in illegal_characters(text)[:10]
         ]
     if fault == "step":
-        at = text.find("/")
         message = f"a step of 0 in {field.attribute}: {consequence} and says nothing more"
-        return [Diagnostic("schedd-step", message, span=span.part(at), help="write a step from 1 up")]
+        place = span.part(*zero_step(text))
+        return [Diagnostic("schedd-step", message, span=place, help="write a step from 1 up")]
     message = f"no value of {field.attribute} is left: {consequence}"
     limits = f"{field.low} to {field.high}"
     help_text = f"the schedd keeps only multiples of a step and drops reversed ranges; list values from {limits}"

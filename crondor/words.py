@@ -39,7 +39,7 @@ def describe(spec: CronSpec) -> str:
     Times are wall-clock times, whatever the zone; equal specs have equal sentences. No sentence is longer than 200
     characters: a list that is cut short says "and 12 more", and a sentence without "more" is exact. A schedule that
     names no existing date reads "never" and the reason. What the schedd does beyond the values of a schedule
-    (crontab.md 1.1) is not told here. Raises nothing.
+    (docs/dialects.md) is not told here. Raises nothing.
     """
     text = ""
     for size in _LIST_SIZES:

@@ -19,7 +19,7 @@ _FOREVER = 1 << 62
 
 
 class Policy(str, Enum):
-    """What happens to a run in an hour that a clock change skips (gap) or repeats (fold); crontab.md 1.3.
+    """What happens to a run in an hour that a clock change skips (gap) or repeats (fold); docs/clock-changes.md.
 
     A schedule follows real time, and is neither moved nor dropped nor kept from repeating by hand, when its hour
     field is ``*`` or ``*/n`` (COMPATIBLE), or its minute or hour field begins with ``*`` (DEBIAN).
@@ -109,7 +109,7 @@ class Zone:
         before = self._offset(start - 1)
         offset = self._offset(start)
         found: list[Stretch] = []
-        look = datetime(year, 1, 1, tzinfo=self.info)
+        look = datetime(year, 1, 1, tzinfo=self.info) - _STRIDE  # a change at New Year's midnight is none too early
         stop = datetime(year + 1, 1, 1, tzinfo=self.info) + _STRIDE
         known = look.utcoffset()
         while look < stop:
@@ -144,9 +144,16 @@ class Zone:
         return _seconds(datetime.fromtimestamp(epoch, self.info).utcoffset())
 
 
-@lru_cache(maxsize=64)
 def zone_of(zone: str | tzinfo) -> Zone:
     """Return the stretches of a zone given by IANA name or as a tzinfo. Raises UnknownZone."""
+    try:
+        return _known_zone(zone)
+    except TypeError:  # a tzinfo that cannot be hashed, such as dateutil's
+        return Zone(load_zone(zone) if isinstance(zone, str) else zone)
+
+
+@lru_cache(maxsize=64)
+def _known_zone(zone: str | tzinfo) -> Zone:
     return Zone(load_zone(zone) if isinstance(zone, str) else zone)
 
 

@@ -24,7 +24,7 @@ def source_from_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> Source:
     Raises InvalidText for UTF-16 or UTF-32 with a byte order mark, a NUL byte, invalid UTF-8, or too many bytes.
     """
     if len(data) > limit:
-        _refuse(name, "too-large", f"the file has {len(data)} bytes, and crondor reads no more than {limit}")
+        _refuse(name, "too-large", f"the file is larger than {limit} bytes, and crondor reads no more")
     if data.startswith(_UTF32) or data.startswith(_UTF16):
         width = 32 if data.startswith(_UTF32) else 16
         _refuse(name, "not-utf8", f"the file is written in UTF-{width}, and HTCondor reads UTF-8", "save it as UTF-8")

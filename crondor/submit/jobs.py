@@ -105,7 +105,7 @@ class Limits:
         self.left -= 1
         if self.left < 0:
             message = f"the values differ from job to job, and crondor looks at {self.most} jobs one by one at most"
-            instead = "raise the limit, or preview a shorter list"
+            instead = "preview a file with a shorter list, or with fewer jobs"
             raise InvalidSubmit(Diagnostic("too-many-variants", message, span=queue, help=instead))
 
 
