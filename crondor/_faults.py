@@ -136,7 +136,7 @@ def _item_faults(item: str, span: Span, field: Field, dialect: Dialect) -> Itera
         return
     slash = item.find("/")
     body = _trimmed(span.part(0, slash if slash >= 0 else None))
-    yield from _body_faults(body, field, dialect)
+    yield from _body_faults(body, field, dialect, has_step=slash >= 0)
     if slash >= 0:
         yield from _step_faults(body.text, _trimmed(span.part(slash + 1)), span, field, dialect)
 
@@ -149,20 +149,17 @@ def _bad_characters(item: str, span: Span, field: Field, dialect: Dialect) -> It
         message = f"a blank stands inside {field.title} (the schedd would read {between[1]}{between[2]})"
         yield _fault("blank", message, piece, f"write {fix}", fix)
         return
-    seen_words: list[tuple[int, int]] = []
     for word in _LETTERS.finditer(item):
         known = _known_word(word[0], field, dialect)
-        seen_words.append(word.span())
         if known is None:
             continue
         yield _fault(*known[:2], span.part(*word.span()), *known[2:])
         if known[0] != "name":
             return
-    for at, character in enumerate(item):
-        if character in "0123456789-*/ " or any(a <= at < b for a, b in seen_words):
-            continue
-        yield _odd_character(character, span.part(at, at + 1), field)
-        return
+    for at, character in enumerate(_LETTERS.sub(lambda word: "0" * len(word[0]), item)):
+        if character not in "0123456789-*/ ":
+            yield _odd_character(character, span.part(at, at + 1), field)
+            return
 
 
 def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, str, str] | tuple[str, str, str] | None:
@@ -224,7 +221,7 @@ def _trimmed(span: Span) -> Span:
     return span.part(len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))) if text.strip(" ") else span
 
 
-def _body_faults(span: Span, field: Field, dialect: Dialect) -> Iterator[Diagnostic]:
+def _body_faults(span: Span, field: Field, dialect: Dialect, *, has_step: bool) -> Iterator[Diagnostic]:
     body = span.text
     if body == "*":
         return
@@ -243,10 +240,12 @@ def _body_faults(span: Span, field: Field, dialect: Dialect) -> Iterator[Diagnos
         yield _fault("syntax", f"{shown} is half a range", span, f"write both ends, such as {_example(field)}")
     else:
         ends = [span.part(0, dash), span.part(dash + 1)] if dash >= 0 else [span]
-        yield from _end_faults(span, [_trimmed(end) for end in ends], field, dialect)
+        yield from _end_faults(span, [_trimmed(end) for end in ends], field, dialect, has_step=has_step)
 
 
-def _end_faults(span: Span, ends: list[Span], field: Field, dialect: Dialect) -> Iterator[Diagnostic]:
+def _end_faults(
+    span: Span, ends: list[Span], field: Field, dialect: Dialect, *, has_step: bool
+) -> Iterator[Diagnostic]:
     consequence = ""
     if dialect is Dialect.MANUAL:
         consequence = " (the schedd would cut the range)" if len(ends) > 1 else " (the schedd would take every value)"
@@ -258,7 +257,7 @@ def _end_faults(span: Span, ends: list[Span], field: Field, dialect: Dialect) ->
     ]
     yield from outside
     if not outside and numbers[0] > numbers[-1]:
-        yield _reversed(numbers[0], numbers[-1], span, field)
+        yield _reversed(numbers[0], numbers[-1], span, field, has_step=has_step)
 
 
 def _value(text: str, field: Field, dialect: Dialect) -> int:
@@ -274,7 +273,10 @@ def _outside(value: int, span: Span, field: Field, consequence: str) -> Diagnost
     return _fault("range", f"{field.title} {_short(span.text)} is out of range{consequence}", span, help_text)
 
 
-def _reversed(low: int, high: int, span: Span, field: Field) -> Diagnostic:
+def _reversed(low: int, high: int, span: Span, field: Field, *, has_step: bool) -> Diagnostic:
+    message = f"the range {_short(span.text)} runs backwards: a range does not wrap around"
+    if has_step:
+        return _fault("reversed", message, span, "swap the ends, or list the values")
     if field.index == DAY_OF_WEEK.index:
         fix = f"{low}-7" + (f",1-{high}" if high > 1 else ",1" if high else "")
         fix = fix.replace("7-7", "0")
@@ -282,7 +284,6 @@ def _reversed(low: int, high: int, span: Span, field: Field) -> Diagnostic:
         upper = f"{low}-{field.high}" if low < field.high else str(low)
         lower = f"{field.low}-{high}" if high > field.low else str(high)
         fix = f"{upper},{lower}"
-    message = f"the range {_short(span.text)} runs backwards: a range does not wrap around"
     return _fault("reversed", message, span, f"write {fix} to go around, or swap the ends", fix)
 
 

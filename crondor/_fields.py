@@ -66,7 +66,7 @@ FULL = ((1 << 60) - 1, (1 << 24) - 1, (1 << 32) - 2, (1 << 13) - 2, (1 << 7) - 1
 
 # Every number people write, so that reading one is a look-up; anything else takes the slow way.
 _NUMBERS = {str(n): n for n in range(60)} | {f"{n:02}": n for n in range(10)}
-BLANK_BETWEEN = r"(\w+) +(\w+)"  # compiled by the re module where a blank is met
+BLANK_BETWEEN = r"(?<!\w)(\w+) +(\w+)"  # compiled by the re module where a blank is met
 _NAMED = {name: n for n, name in enumerate(MONTH_NAMES, 1)}, {name: n for n, name in enumerate(DAY_NAMES)}
 _EVERY = tuple(sum(1 << k for k in range(0, 60, n)) if n else 0 for n in range(60))
 

@@ -52,7 +52,8 @@ def portable(spec: CronSpec) -> CronSpec:
         text = spec.given[field.index]
         bits, star = spec.bits[field.index], spec.stars[field.index]
         day = field in {DAY_OF_MONTH, DAY_OF_WEEK}
-        if (day and every_day) or (star and bits == field.full):
+        joined = spec.dialect is Dialect.UNIX and not rule.either  # a full day field then restricts nothing
+        if (day and every_day) or (bits == field.full and (star or (day and joined))):
             texts[field.name] = "*"
         elif text is not None and _read_alike(text, field):
             texts[field.name] = text

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from crondor._cycle import month_masks
+from crondor._refusals import END_OF_INSTANTS, FIRST_INSTANT, out_of_range
 from crondor._spelling import (
     FieldDifference,
     Untranslatable,
@@ -40,7 +41,6 @@ __all__ = [
     "translate",
 ]
 
-_FIRST, _LAST = 0, 7289654400  # 1970 to 2200
 _CYCLE_MONTHS = 4800 + 1
 
 
@@ -79,16 +79,17 @@ def is_subset(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> boo
     if zone is None or (first.policy, first.follows_real_time) == (second.policy, second.follows_real_time):
         return True
     return all(
-        set(first.between(max(low, _FIRST), high)) <= set(second.between(max(low, _FIRST), high))
-        for low, high in _changes(first, _FIRST, _LAST, ours, theirs)
+        set(first.between(max(low, FIRST_INSTANT), high)) <= set(second.between(max(low, FIRST_INSTANT), high))
+        for low, high in _changes(first, FIRST_INSTANT, END_OF_INSTANTS, ours, theirs)
     )
 
 
-def first_collision(a: Recurrence, b: Recurrence, start: int, end: int = _LAST - 1) -> int | None:
+def first_collision(a: Recurrence, b: Recurrence, start: int, end: int = END_OF_INSTANTS - 1) -> int | None:
     """Return the first instant with ``start`` < instant <= ``end`` (epoch seconds) at which both fire, or None.
 
     Exact; in one zone it costs no more for a longer span. Raises NotASet and OutOfRange.
     """
+    _check(start)
     ours, theirs = a.wall_clock, b.wall_clock
     if ours.never or theirs.never:
         return None
@@ -102,13 +103,14 @@ def first_collision(a: Recurrence, b: Recurrence, start: int, end: int = _LAST -
     return nearest
 
 
-def first_difference(a: Recurrence, b: Recurrence, start: int, end: int = _LAST - 1) -> Difference | None:
+def first_difference(a: Recurrence, b: Recurrence, start: int, end: int = END_OF_INSTANTS - 1) -> Difference | None:
     """Return the first answers after ``start`` and up to ``end`` (epoch seconds) that differ, or None.
 
     For sets of instants ``Difference.instant`` is the first at which exactly one fires; exact, and in one zone the
     span costs nothing. In the HTCONDOR dialect each answer is fed into the next, and the chains are compared.
     Raises NeverRuns, ScheddHangs and OutOfRange.
     """
+    _check(start)
     sets = Dialect.HTCONDOR not in {a.spec.dialect, b.spec.dialect}
     if not sets or a.zone is not b.zone or a.wall_clock.never or b.wall_clock.never:
         return _lockstep(a, b, start, end)
@@ -120,6 +122,11 @@ def first_difference(a: Recurrence, b: Recurrence, start: int, end: int = _LAST 
                 found = changed if found is None else min(changed, found)
                 break
     return None if found is None else Difference(_from(a, found, end), _from(b, found, end))
+
+
+def _check(start: int) -> None:
+    if not FIRST_INSTANT <= start < END_OF_INSTANTS:
+        raise out_of_range(start)
 
 
 def _near_wall(

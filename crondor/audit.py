@@ -22,7 +22,7 @@ class ClockChange(NamedTuple):
     ``instant`` is the change (epoch seconds), ``seconds`` how far the clock goes forward (back: negative).
     ``low`` and ``high`` are the wall-clock times skipped or repeated (high excluded). ``policies`` has, for each
     policy, the instants that fire from the change to the end of the skipped length, or within both passes;
-    ``schedd`` what a fresh schedd process answers there, () where it does not run the schedule.
+    ``schedd`` the answers that a schedd process started a day before gives there, () where it has none.
     """
 
     instant: int
@@ -52,6 +52,7 @@ def clock_changes(spec: CronSpec, zone: str | tzinfo, start: int, end: int) -> I
         stretch = known.at(stretch.end)
         if stretch.start > start and _is_touched(stretch, wall):
             yield _change(stretch, recurrences, schedd)
+        start = max(start, stretch.start)  # a stretch may grow, and be met again, as the zone learns another year
 
 
 def _is_touched(stretch: Stretch, wall: WallClock) -> bool:
@@ -66,8 +67,9 @@ def _change(stretch: Stretch, recurrences: dict[Policy, Recurrence], schedd: Rec
     last = stretch.start + abs(seconds) - (seconds < 0)
     answers: tuple[ScheddAnswer, ...] = ()
     if schedd is not None:
-        chain = (answer for answer in schedd.upcoming(first) if isinstance(answer, ScheddAnswer))
-        answers = tuple(takewhile(last.__ge__, chain))
+        # Asked a day before, as it would be after the run before; asked within the gap it answers otherwise.
+        chain = takewhile(last.__ge__, schedd.upcoming(max(0, first - 86400)))
+        answers = tuple(answer for answer in chain if answer > first and isinstance(answer, ScheddAnswer))
     return ClockChange(
         stretch.start,
         seconds,

@@ -151,8 +151,8 @@ class JobSchedule:
         """Return the deferral that a schedd computes at ``now`` (epoch seconds).
 
         A crontab schedule wins over a deferral time, which the schedd overwrites. Raises UnknownValue where an
-        expression cannot be evaluated or its value is one that the starter holds the job for, NeverRuns and
-        OutOfRange.
+        expression cannot be evaluated or its value is one that the starter holds the job for, InvalidDeferral for
+        a time of 0, NeverRuns and OutOfRange.
         """
         if self.recurrence is not None:
             return self.deferral(self.recurrence.next(now), now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 
 class Source:
@@ -14,11 +14,24 @@ class Source:
 
     __slots__ = ("_line_starts", "name", "text")
 
+    text: str
+    name: str
+    _line_starts: list[int]
+
     def __init__(self, text: str, name: str = "<text>") -> None:
         """Take the text as it is."""
-        self.text = text
-        self.name = name
-        self._line_starts: list[int] = []
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "_line_starts", [])
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse: a source never changes."""
+        message = f"Source is immutable: {name}"
+        raise AttributeError(message)
+
+    def __reduce__(self) -> tuple[type[Source], tuple[str, str]]:
+        """Pickle and copy by text and name."""
+        return Source, (self.text, self.name)
 
     def __repr__(self) -> str:
         """Return the name and the size."""

@@ -187,7 +187,7 @@ class CronSpec:
 
     def __repr__(self) -> str:
         """Return code that builds an equal spec."""
-        return f"CronSpec.from_line({str(self)!r}, dialect={self._dialect})"
+        return f"CronSpec.from_line({str(self)!r}, dialect={self._dialect!s})"
 
     def __eq__(self, other: object) -> bool:
         """Compare dialect, values and star flags."""

@@ -207,7 +207,7 @@ def test_utf8_is_read_with_and_without_mark() -> None:
         ("a = 1\n".encode("utf-32"), "not-utf8", "UTF-32"),
         (b"a = 1\nb = \0\n", "not-text", "NUL"),
         (b"a = 1\nb = J\xe4ger\n", "not-utf8", "0xe4"),
-        (b"x" * 101, "too-large", "101 bytes"),
+        (b"x" * 101, "too-large", "larger than 100 bytes, and crondor reads no more"),
     ],
 )
 def test_what_is_no_text_is_said_in_one_sentence(data: bytes, code: str, word: str) -> None:

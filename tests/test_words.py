@@ -76,7 +76,7 @@ def moments(spec: CronSpec) -> set[int]:
 
 
 def dates(spec: CronSpec) -> set[tuple[int, int, int]]:
-    """Return month, day and weekday of each date on which the spec runs, by crontab.md 1."""
+    """Return month, day and weekday of each date on which the spec runs, by docs/dialects.md."""
     days, months, weekdays = (set(spec.values(field)) for field in FIELDS[2:])
     if spec.dialect is Dialect.HTCONDOR:
         either = len(days) < 31 and len(weekdays) < 7
