@@ -68,9 +68,10 @@ def gaps(wall: WallClock) -> Gaps:
     overnight = table[0] - table[-1]  # to be added to whole days
     (low, low_from), (high, high_from) = _day_gaps(wall.rule)
     shortest, longest = low * 86400 + overnight, high * 86400 + overnight
-    if within and min(within) < shortest:
+    # Within a day they occur on the first day taken, before any gap overnight.
+    if within and min(within) <= shortest:
         shortest, low_from = min(within), _first_day(wall.rule)
-    if within and max(within) > longest:
+    if within and max(within) >= longest:
         longest, high_from = max(within), _first_day(wall.rule)
     return Gaps(shortest, low_from, longest, high_from)
 

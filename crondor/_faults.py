@@ -173,7 +173,8 @@ def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, st
         why = "three letters are allowed" if dialect is Dialect.UNIX else "HTCondor reads numbers only"
         return "name", f"{word} is a name, and {why}", f"write {value} for {word}", str(value)
     if upper in {"L", "W", "LW"}:
-        help_text = "list the days, for example 28-31, and let the job itself test for the last one"
+        days_help = "list the days, for example 28-31, and let the job itself test for the last one"
+        help_text = days_help if field.index == DAY_OF_MONTH.index else _grammar(field)
         return "unsupported", f"`{word}` (last or nearest day) belongs to other schedulers", help_text
     if upper in {"H", "R"}:
         return "unsupported", f"`{word}` (a value chosen for you) belongs to other schedulers", "write a value yourself"

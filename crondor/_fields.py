@@ -31,6 +31,10 @@ class Field:
         """Return the name."""
         return f"<Field {self.name}>"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle as the constant: fields are compared by identity."""
+        return _field_named, (self.name,)
+
     @property
     def title(self) -> str:
         """The name as words: "day of month"."""
@@ -61,6 +65,11 @@ NICKNAMES = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
+
+
+def _field_named(name: str) -> Field:
+    return next(field for field in FIELDS if field.name == name)
+
 
 FULL = ((1 << 60) - 1, (1 << 24) - 1, (1 << 32) - 2, (1 << 13) - 2, (1 << 7) - 1)
 

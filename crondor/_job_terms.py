@@ -110,7 +110,7 @@ def read_literal(text: str) -> Literal:
 
     A literal above 2^63-1 becomes 0. Text that only looks like an expression is taken for one.
     """
-    text = text.strip()
+    written, text = text.strip(), _bare(text)
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdecimal():
         negative = digits != text
@@ -122,13 +122,21 @@ def read_literal(text: str) -> Literal:
     known = text.lower() in {"true", "false", "undefined", "error"}
     if not text or known or re.fullmatch(_REAL, text) or re.fullmatch(_STRING, text) or re.match(_NO_EXPRESSION, text):
         return Literal(None)
-    return Literal(Expression(text) if _is_balanced(text) else None)
+    return Literal(Expression(written) if _is_balanced(text) else None)
 
 
 def read_string(text: str) -> str | None:
     """Return the text of a ClassAd string literal, None for anything else."""
     text = text.strip()
     return text[1:-1].replace('\\"', '"') if re.fullmatch(_STRING, text) else None
+
+
+def _bare(text: str) -> str:
+    """Return text without the parentheses around all of it: a literal in them is still one (25.14)."""
+    text = text.strip()
+    while text.startswith("(") and text.endswith(")") and _is_balanced(text[1:-1]):
+        text = text[1:-1].strip()
+    return text
 
 
 def _is_balanced(text: str) -> bool:

@@ -59,5 +59,13 @@ def never_runs(spec: CronSpec) -> Diagnostic:
 
 
 def out_of_range(instant: int) -> OutOfRange:
-    message = f"the instant {instant} (epoch seconds) lies outside the years 1970 to 2200"
+    """Return the error for an instant (epoch seconds) that cannot be asked about."""
+    shown = str(instant) if abs(instant) < 10**18 else "given"
+    message = f"the instant {shown} (epoch seconds) lies outside the years 1970 to 2200"
     return OutOfRange(Diagnostic("time-range", message, help="ask for a time between 1970 and 2200"))
+
+
+def none_before(instant: int) -> OutOfRange:
+    """Return the error for a schedule that has not fired between 1970 and an instant (epoch seconds)."""
+    message = f"no run lies between 1970 and {instant} (epoch seconds)"
+    return OutOfRange(Diagnostic("time-range", message, help="ask for a later time"))

@@ -125,7 +125,7 @@ class _Reading:
             known = next((universe for universe in Universe if universe == int(text)), None)
         if known is None:
             help_text = f"write one of {', '.join(sorted(UNIVERSES))}"
-            self._fault("submit-universe", name, f"I don't know about the '{text}' universe.", help_text)
+            self._fault("submit-universe", name, f"I don't know about the '{text[:40]}' universe.", help_text)
         return known or Universe.VANILLA
 
     def _number(self, reported: str, names: tuple[str, ...], attribute: str) -> _Number | None:
@@ -155,6 +155,10 @@ class _Reading:
             if name is None:
                 continue
             value = self._attribute(name) if name.startswith("my.") else self.commands[name]
+            if isinstance(value, Expression) and value != _UNDEFINED:
+                message = f"{field.attribute} = {value.text} is an expression, and crondor cannot evaluate those yet"
+                self._fault("not-evaluated", name, message, "write the value as a string in quotes")
+                continue
             if value == _UNDEFINED and self.dialect is not Dialect.HTCONDOR:
                 continue  # to the schedd even an undefined attribute makes a crontab job
             values[field.attribute] = value
@@ -180,7 +184,7 @@ class _Reading:
         if text.strip().lower() == _UNDEFINED.text:
             return _UNDEFINED
         literal = read_literal(text).value
-        return literal if isinstance(literal, int) else Expression(text)
+        return float("nan") if literal is None else literal  # a literal that is neither string nor integer
 
     def _refuse_scheduler(self, time_by: str, cron_by: str | None) -> None:
         names = {name: field.attribute for field, pair in zip(FIELDS, CRON_COMMANDS, strict=True) for name in pair}

@@ -23,7 +23,6 @@ from crondor._wall import WallClock
 from crondor.calendar import DAY, day_number, lowest
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import CronSpec, Dialect
-from crondor.zones import Stretch
 
 __all__ = [
     "Difference",
@@ -84,12 +83,14 @@ def is_subset(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> boo
     )
 
 
-def first_collision(a: Recurrence, b: Recurrence, start: int, end: int = END_OF_INSTANTS - 1) -> int | None:
+def first_collision(a: Recurrence, b: Recurrence, start: int, end: int | None = None) -> int | None:
     """Return the first instant with ``start`` < instant <= ``end`` (epoch seconds) at which both fire, or None.
 
-    Exact; in one zone it costs no more for a longer span. Raises NotASet and OutOfRange.
+    Exact; in one zone it costs no more for a longer span and ``end`` may be left out (2200). For two zones it is
+    needed (else TypeError). Raises NotASet and OutOfRange.
     """
     _check(start)
+    end = _end(end, needed=a.zone is not b.zone)
     ours, theirs = a.wall_clock, b.wall_clock
     if ours.never or theirs.never:
         return None
@@ -103,15 +104,17 @@ def first_collision(a: Recurrence, b: Recurrence, start: int, end: int = END_OF_
     return nearest
 
 
-def first_difference(a: Recurrence, b: Recurrence, start: int, end: int = END_OF_INSTANTS - 1) -> Difference | None:
+def first_difference(a: Recurrence, b: Recurrence, start: int, end: int | None = None) -> Difference | None:
     """Return the first answers after ``start`` and up to ``end`` (epoch seconds) that differ, or None.
 
     For sets of instants ``Difference.instant`` is the first at which exactly one fires; exact, and in one zone the
     span costs nothing. In the HTCONDOR dialect each answer is fed into the next, and the chains are compared.
-    Raises NeverRuns, ScheddHangs and OutOfRange.
+    ``end`` may be left out (2200) for sets in one zone, otherwise it is needed (else TypeError). Raises NeverRuns,
+    ScheddHangs and OutOfRange.
     """
     _check(start)
     sets = Dialect.HTCONDOR not in {a.spec.dialect, b.spec.dialect}
+    end = _end(end, needed=not sets or a.zone is not b.zone)
     if not sets or a.zone is not b.zone or a.wall_clock.never or b.wall_clock.never:
         return _lockstep(a, b, start, end)
     found = _near_wall(a, b, start, end, _alone, both=False)
@@ -122,6 +125,13 @@ def first_difference(a: Recurrence, b: Recurrence, start: int, end: int = END_OF
                 found = changed if found is None else min(changed, found)
                 break
     return None if found is None else Difference(_from(a, found, end), _from(b, found, end))
+
+
+def _end(end: int | None, *, needed: bool) -> int:
+    if end is None and needed:
+        message = "an end is needed: run by run the comparison may go on for very long"
+        raise TypeError(message)
+    return END_OF_INSTANTS - 1 if end is None else end
 
 
 def _check(start: int) -> None:
@@ -162,27 +172,11 @@ def _alone(a: Recurrence, b: Recurrence, start: int, end: int) -> int | None:
 
 def _changes(recurrence: Recurrence, start: int, end: int, *walls: WallClock) -> Iterator[tuple[int, int]]:
     """Yield the intervals around the clock changes up to ``end`` in which a run of one of ``walls`` is affected."""
-    zone = recurrence.zone
-    stretch = zone.at(start)
-    while True:
-        edges = _edges(stretch)
-        if (
-            edges
-            and stretch.start + edges[1] - edges[0] > start
-            and any(w.after(edges[0] - 1) < edges[1] for w in walls)
-        ):
-            yield stretch.start - 1, stretch.start + edges[1] - edges[0]
-        if stretch.end > end:
-            return
-        stretch = zone.at(stretch.end)
-
-
-def _edges(stretch: Stretch) -> tuple[int, int] | None:
-    """Return the wall-clock times that the change before a stretch skips or repeats."""
-    if stretch.offset == stretch.before:
-        return None
-    low, high = sorted((stretch.start + stretch.before, stretch.start + stretch.offset))
-    return low, high
+    for stretch in recurrence.zone.changes(start - DAY, end):  # no change skips or repeats more than a day
+        low, high = sorted((stretch.start + stretch.before, stretch.start + stretch.offset))
+        over = stretch.start + high - low
+        if over > start and any(wall.after(low - 1) < high for wall in walls):
+            yield stretch.start - 1, over
 
 
 def _common(a: Recurrence, b: Recurrence, start: int, end: int) -> int | None:

@@ -46,13 +46,9 @@ def clock_changes(spec: CronSpec, zone: str | tzinfo, start: int, end: int) -> I
     recurrences = {policy: Recurrence(spec, zone, policy) for policy in Policy}
     wall = recurrences[Policy.COMPATIBLE].wall_clock
     schedd = _schedd(spec, zone)
-    known = zone_of(zone)
-    stretch = known.at(start)
-    while stretch.end <= end:
-        stretch = known.at(stretch.end)
-        if stretch.start > start and _is_touched(stretch, wall):
+    for stretch in zone_of(zone).changes(start, end):
+        if _is_touched(stretch, wall):
             yield _change(stretch, recurrences, schedd)
-        start = max(start, stretch.start)  # a stretch may grow, and be met again, as the zone learns another year
 
 
 def _is_touched(stretch: Stretch, wall: WallClock) -> bool:

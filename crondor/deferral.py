@@ -16,6 +16,9 @@ MISSED_CODE = 20  # CONDOR_HOLD_CODE MissedDeferredExecutionTime
 MISSED_REASON = "Job missed deferred execution time"
 
 
+LATEST = 253402300799  # the last second of the year 9999
+
+
 class InvalidDeferral(CrondorError, ValueError):
     """Numbers that no job can run by: a time that is not positive, or a negative length."""
 
@@ -52,7 +55,8 @@ class Arrival(NamedTuple):
 class Deferral:
     """One run: DeferralTime (epoch seconds), its window and prep time and the schedd's interval (seconds).
 
-    Raises InvalidDeferral for a time that is not positive or a negative length: the starter holds such a job.
+    Raises InvalidDeferral for a time that is not positive, for which the starter holds the job, for one beyond the
+    year 9999, and for a negative length.
     """
 
     time: int
@@ -66,6 +70,9 @@ class Deferral:
         if self.time <= 0:
             message = f"DeferralTime {self.time} is not a time: the starter holds the job (code {MISSED_CODE})"
             faults.append(Diagnostic("deferral-time", message, help="write a positive number of epoch seconds"))
+        if self.time > LATEST:
+            message = f"DeferralTime {str(self.time)[:20]} lies beyond the year 9999"
+            faults.append(Diagnostic("deferral-time", message, help=_far_help(self.time)))
         for name, value in (
             ("window", self.window),
             ("prep time", self.prep_time),
@@ -111,3 +118,9 @@ class Deferral:
         if late < 0:
             return Arrival(Verdict.WAIT, -late)
         return Arrival(Verdict.START if late <= self.window else Verdict.MISSED, late)
+
+
+def _far_help(time: int) -> str:
+    if time // 1000 <= LATEST:
+        return f"it looks like milliseconds: write {time // 1000}"
+    return "write a number of epoch seconds"

@@ -18,6 +18,7 @@ from crondor._refusals import (
     ScheddHangs,
     never_reason,
     never_runs,
+    none_before,
     out_of_range,
 )
 from crondor._schedd_walk import ScheddAnswer, ScheddWalk
@@ -68,7 +69,7 @@ class Recurrence:
         self._spec = spec
         self._zone = zone_of(zone)
         unix = spec.dialect is Dialect.UNIX
-        self._policy = policy or (Policy.DEBIAN if unix else Policy.COMPATIBLE)
+        self._policy = Policy(policy) if policy else (Policy.DEBIAN if unix else Policy.COMPATIBLE)
         stars = spec.stars
         self._follows = self._policy is not Policy.SKIP and (stars[1] or (stars[0] and self._policy is Policy.DEBIAN))
         self._wall: WallClock | None = None
@@ -77,6 +78,10 @@ class Recurrence:
             self._walk = ScheddWalk(spec, self._zone)
         else:
             self._wall = WallClock(spec)
+
+    def __repr__(self) -> str:
+        """Return the schedule, the zone and the policy."""
+        return f"Recurrence({self._spec!r}, {self._zone.name!r}, {self._policy!s})"
 
     @property
     def spec(self) -> CronSpec:
@@ -137,7 +142,7 @@ class Recurrence:
             raise out_of_range(before)
         found = self._previous(before, runs)
         if found < FIRST_INSTANT:
-            raise out_of_range(found)
+            raise none_before(before)
         return found
 
     @overload
@@ -227,7 +232,7 @@ class Recurrence:
             blocking,
             note,
             None if earlier is None or earlier < FIRST_INSTANT else earlier,
-            later,
+            None if later is None or later >= END_OF_INSTANTS else later,
         )
 
     why_not = why  # the question people ask of an instant that does not fire; the answer has the same shape
@@ -381,17 +386,14 @@ class Recurrence:
 
     def _count(self, low: int, high: int, wall: WallClock) -> int:
         """Count on the wall clock, interrupted only by the clock changes that touch a run."""
-        stretch = self._zone.at(low)
-        begin, total = self._count_moved(low, high, stretch, wall)
-        while stretch.end <= high:
-            upcoming = self._zone.at(stretch.end)
-            edge = sorted((upcoming.start + upcoming.before, upcoming.start + upcoming.offset))
-            if upcoming.start == stretch.end and wall.after(edge[0] - 1) < edge[1]:
-                total += wall.count(begin, upcoming.start + upcoming.before - 1)
-                begin, taken = self._count_moved(upcoming.start - 1, high, upcoming, wall)
+        begin, total = self._count_moved(low, high, self._zone.at(low), wall)
+        for stretch in self._zone.changes(low, high):
+            edge = sorted((stretch.start + stretch.before, stretch.start + stretch.offset))
+            if wall.after(edge[0] - 1) < edge[1]:
+                total += wall.count(begin, stretch.start + stretch.before - 1)
+                begin, taken = self._count_moved(stretch.start - 1, high, stretch, wall)
                 total += taken
-            stretch = upcoming
-        return total + wall.count(begin, high + stretch.offset)
+        return total + wall.count(begin, high + self._zone.at(high).offset)
 
     def _count_moved(self, after: int, high: int, stretch: Stretch, wall: WallClock) -> tuple[int, int]:
         """Return the wall-clock time to count on from (excluded) in a stretch, and the runs counted before it."""
@@ -411,7 +413,10 @@ class Recurrence:
         return begin, taken
 
 
-def _timestamp(moment: datetime) -> float:
+def _timestamp(moment: object) -> float:
+    if not isinstance(moment, datetime):
+        message = f"an instant is epoch seconds (int) or an aware datetime, not {type(moment).__name__}"
+        raise TypeError(message)
     if moment.tzinfo is None:
         message = "a datetime without a zone names no instant: give it a tzinfo"
         raise TypeError(message)

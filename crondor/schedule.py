@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from enum import Enum
 
 from crondor._job_terms import ATTRIBUTES, COMMANDS, Expression, Universe, commands_of, misspelt, read_literal
 from crondor._submit_terms import InvalidSchedule, read_commands
-from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW, MISSED_CODE, Deferral
+from crondor.deferral import (
+    DEFAULT_PREP_TIME,
+    DEFAULT_SCHEDD_INTERVAL,
+    DEFAULT_WINDOW,
+    MISSED_CODE,
+    Deferral,
+    InvalidDeferral,
+)
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.recurrence import Policy, Recurrence
 from crondor.source import Source, Span
@@ -29,6 +36,12 @@ __all__ = [
 ]
 
 IDLE = 1  # JobStatus
+
+_CONSEQUENCES = {
+    "DeferralTime": f"the starter holds such a job (code {MISSED_CODE}); make it an integer",
+    "DeferralWindow": "Requirements are then never true, and the job never matches; make it an integer",
+    "DeferralPrepTime": "Requirements are then never true, and the job never matches; make it an integer",
+}
 
 Evaluate = Callable[[str, int], object]
 """Evaluate a ClassAd expression of the job at a time (epoch seconds); None for undefined."""
@@ -159,7 +172,12 @@ class JobSchedule:
         if self.time is None:
             message = "the job has neither cron fields nor a deferral time: it may run at once"
             raise UnknownValue(Diagnostic("not-deferred", message, help="define cron_minute or deferral_time"))
-        return self.deferral(self._value("DeferralTime", self.time, now), now)
+        time = self._value("DeferralTime", self.time, now)
+        try:
+            return self.deferral(time, now)
+        except InvalidDeferral as error:
+            span = Source(str(self.time), "DeferralTime").span()
+            raise InvalidDeferral(replace(fault, span=span) for fault in error.diagnostics) from None
 
     def deferral(self, time: int, now: int) -> Deferral:
         """Return the run at ``time`` with the job's window and prep time, evaluated at ``now``."""
@@ -179,14 +197,13 @@ class JobSchedule:
         """Return why a schedd that passes over its queue at ``now`` computes a new DeferralTime, or None.
 
         ``current`` is None where no schedule is cached (new job, schedd restart, reconfig, hold while running).
-        Only idle crontab jobs (JobStatus 1) are looked at, except when a run ends. Missed times are not made up.
+        Only idle crontab jobs (JobStatus 1) are looked at; a job that is back in the queue after a run is one. Missed
+        times are not made up.
         """
-        if self.spec is None:
+        if self.spec is None or job_status != IDLE:
             return None
         if run_ended:
             return Recalculation.RUN_ENDED
-        if job_status != IDLE:
-            return None
         if current is None:
             return Recalculation.NO_SCHEDULE
         if now > current.last_start:
@@ -218,8 +235,8 @@ class JobSchedule:
         if isinstance(value, float) and abs(value) < 2**63:  # not so infinity and NaN
             value = int(value)  # the starter takes a real as well
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            message = f"{attribute} = {number.text} is {value!r} at {now}, no number of seconds from 0 up"
-            help_text = f"the starter holds such a job (code {MISSED_CODE}); make it an integer"
+            message = f"{attribute} = {number.text} is {_shown(value)} at {now}, no number of seconds from 0 up"
+            help_text = _CONSEQUENCES[attribute]
             raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
         return value
 
@@ -233,3 +250,7 @@ def _number_of(value: object) -> _Number | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     return Expression(f'"{value}"' if isinstance(value, str) else str(value).lower())
+
+
+def _shown(value: object) -> str:
+    return "a very large number" if isinstance(value, int) and abs(value) > 10**30 else repr(value)

@@ -40,6 +40,7 @@ __all__ = [
 
 HOLD_CODE = 25  # CONDOR_HOLD_CODE InvalidCronSettings
 _HOLD_PREFIX = "Invalid cron schedule parameters: "
+_LARGE = 10**18  # a number of any size is as wrong as this one
 _STARRED = tuple((bits, True) for bits in FULL)
 
 
@@ -88,6 +89,8 @@ class CronSpec:
     ) -> None:
         """Read the fields; at least one must be defined."""
         given = (minute, hour, day_of_month, month, day_of_week)
+        dialect = Dialect(dialect)
+        _check_types(given)
         reader = _read_schedd if dialect is Dialect.HTCONDOR else _read
         bits, stars = reader(given, dialect, None)
         _set_value(self, given, bits, stars, dialect)
@@ -99,6 +102,7 @@ class CronSpec:
         In the UNIX dialect a nickname (``@daily``) may stand for the line. ``name`` names the text in errors.
         Raises InvalidSpec.
         """
+        dialect = Dialect(dialect)
         reader = _read_schedd if dialect is Dialect.HTCONDOR else _read
         words = line.split()
         if len(words) == len(FIELDS):
@@ -125,6 +129,7 @@ class CronSpec:
         HTCONDOR dialect, as the schedd has it; elsewhere an integer is read as that one value and anything else
         is a fault. Raises InvalidSpec.
         """
+        dialect = Dialect(dialect)
         attributes = {key.lower(): value for key, value in ad.items()}
         given = {f.name: attributes.get(f.attribute.lower()) for f in FIELDS}
         faults = []
@@ -136,7 +141,7 @@ class CronSpec:
             elif dialect is Dialect.HTCONDOR:
                 texts[field.name] = "*"
             elif isinstance(value, int) and not isinstance(value, bool):
-                texts[field.name] = str(value)
+                texts[field.name] = str(max(-_LARGE, min(value, _LARGE)))
             else:
                 faults.append(_wrong_type(value, field))
                 texts[field.name] = "*"
@@ -220,6 +225,13 @@ _Spans = tuple[Span, Span, Span, Span, Span]
 _set = object.__setattr__
 
 
+def _check_types(given: tuple[object, ...]) -> None:
+    for field, text in zip(FIELDS, given, strict=True):
+        if text is not None and not isinstance(text, str):
+            message = f"{field.name} is text as in a submit file, or None, not {type(text).__name__}"
+            raise TypeError(message)
+
+
 def _set_value(spec: CronSpec, given: _Texts, bits: _Bits, stars: _Stars, dialect: Dialect) -> None:
     _set(spec, "_given", given)
     _set(spec, "_bits", bits)
@@ -294,13 +306,13 @@ def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diag
     if fault == "character":
         from crondor._faults import field_faults  # noqa: PLC0415 - the same
 
-        advice = field_faults(text, span, field, Dialect.MANUAL)[0].help
+        faults = field_faults(text, span, field, Dialect.MANUAL)
         return [
             Diagnostic(
                 "schedd-character",
                 f"{field.attribute} allows digits , - . / * and blanks only: {consequence}",
                 span=span.part(start, end),
-                help=advice,
+                help=next((f.help for f in faults if f.span and _overlaps(f.span, span, start, end)), faults[0].help),
             )
             for start, end in illegal_characters(text)[:10]
         ]
@@ -312,6 +324,10 @@ def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diag
     limits = f"{field.low} to {field.high}"
     help_text = f"the schedd keeps only multiples of a step and drops reversed ranges; list values from {limits}"
     return [Diagnostic("schedd-empty", message, span=span, help=help_text)]
+
+
+def _overlaps(one: Span, whole: Span, start: int, end: int) -> bool:
+    return one.start < whole.start + end and whole.start + start < one.end
 
 
 _NOTHING: _Texts = (None, None, None, None, None)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone, tzinfo
 from enum import Enum
 from functools import lru_cache
+from threading import Lock
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -13,9 +15,9 @@ from crondor.diagnostics import CrondorError, Diagnostic
 
 # The closest two changes of any zone since 1970 lie 6.9 days apart (Gaza, Noronha): between two looks at
 # this distance there is one at most.
-_STRIDE = timedelta(days=4)
-_SLACK = 86400
+_STRIDE = 4 * 86400
 _FOREVER = 1 << 62
+_EARLIEST, _LATEST = -62104060800, 253339228800  # the years 2 and 9998: what lies beyond has their offsets
 
 
 class Policy(str, Enum):
@@ -48,31 +50,45 @@ class Stretch(NamedTuple):
 
 
 class Zone:
-    """The stretches of one time zone, found year by year as they are asked for."""
+    """The stretches of one time zone, found year by year as they are asked for; may be shared by threads."""
 
-    __slots__ = ("_first_year", "_last_year", "_starts", "_stretches", "info", "is_fixed", "name")
+    __slots__ = ("_known", "_lock", "_years", "info", "is_fixed", "name")
 
     def __init__(self, info: tzinfo) -> None:
-        """Take any tzinfo; only its offsets count."""
+        """Take any tzinfo; only the offsets it gives to instants count."""
         self.info = info
         self.name = str(info)
-        self._stretches: list[Stretch] = []
-        self._starts: list[int] = []
-        self._first_year = self._last_year = 0
+        self._lock = Lock()
+        self._years = (0, 0)  # the first year known, and the one after the last
+        self._known: tuple[tuple[int, ...], tuple[Stretch, ...]] = ((), ())
         constant = info.utcoffset(None)
         self.is_fixed = constant is not None
         if constant is not None:
             offset = _seconds(constant)
-            self._stretches.append(Stretch(-_FOREVER, _FOREVER, offset, offset))
-            self._starts.append(-_FOREVER)
+            self._known = (-_FOREVER,), (Stretch(-_FOREVER, _FOREVER, offset, offset),)
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<Zone {self.name}>"
 
     def at(self, epoch: int) -> Stretch:
         """Return the stretch that an epoch second lies in."""
-        if self.is_fixed:
-            return self._stretches[0]
-        if not self._starts or not self._starts[0] <= epoch < self._stretches[-1].end:
-            self._cover(epoch)
-        return self._stretches[bisect_right(self._starts, epoch) - 1]
+        starts, stretches = self._known
+        if not starts or not starts[0] <= epoch < stretches[-1].end:
+            epoch = max(_EARLIEST, min(epoch, _LATEST))
+            starts, stretches = self._cover(epoch)
+        return stretches[bisect_right(starts, epoch) - 1]
+
+    def changes(self, after: int, until: int) -> Iterator[Stretch]:
+        """Yield the stretches that begin with a change of offset, ``after`` < start <= ``until``, in order."""
+        if self.is_fixed or until <= after:
+            return
+        self.at(after)
+        self.at(until)
+        starts, stretches = self._known
+        for index in range(bisect_right(starts, after), bisect_right(starts, until)):
+            if stretches[index].offset != stretches[index].before:
+                yield stretches[index]
 
     def local(self, epoch: int) -> int:
         """Return the wall-clock time of an epoch second, as seconds since 1970-01-01 00:00 of the same clock."""
@@ -82,26 +98,22 @@ class Zone:
         """Return an epoch second as an aware datetime."""
         return datetime.fromtimestamp(epoch, self.info)
 
-    def _cover(self, epoch: int) -> None:
-        """Find the stretches of all years from those known to the one of ``epoch``."""
-        if not self._starts:
-            self._first_year = 1970 + epoch // 31556952  # the mean year; a neighbour does as well
-            self._last_year = self._first_year - 1
-        while not self._starts or epoch >= self._stretches[-1].end:
-            self._last_year += 1
-            new = self._year(self._last_year)
-            if self._starts and new[0].offset == new[0].before:
-                new[0] = Stretch(self._starts.pop(), *new[0][1:3], self._stretches.pop().before)
-            self._stretches += new
-            self._starts += [stretch.start for stretch in new]
-        while epoch < self._starts[0]:
-            self._first_year -= 1
-            new = self._year(self._first_year)
-            if self._stretches[0].offset == self._stretches[0].before:
-                new[-1] = new[-1]._replace(end=self._stretches.pop(0).end)
-                del self._starts[0]
-            self._stretches[:0] = new
-            self._starts[:0] = [stretch.start for stretch in new]
+    def _cover(self, epoch: int) -> tuple[tuple[int, ...], tuple[Stretch, ...]]:
+        """Find the stretches of all years from those known to the one of ``epoch``; publish and return them."""
+        with self._lock:
+            stretches = list(self._known[1])
+            first, after = self._years
+            if not stretches:
+                first = after = 1970 + epoch // 31556952  # the mean year; a neighbour does as well
+            while not stretches or epoch >= stretches[-1].end:
+                stretches = _joined(stretches, self._year(after))
+                after += 1
+            while epoch < stretches[0].start:
+                first -= 1
+                stretches = _joined(self._year(first), stretches)
+            self._years = first, after
+            self._known = tuple(stretch.start for stretch in stretches), tuple(stretches)
+            return self._known
 
     def _year(self, year: int) -> list[Stretch]:
         """Return the stretches of a UTC year."""
@@ -109,29 +121,19 @@ class Zone:
         before = self._offset(start - 1)
         offset = self._offset(start)
         found: list[Stretch] = []
-        look = datetime(year, 1, 1, tzinfo=self.info) - _STRIDE  # a change at New Year's midnight is none too early
-        stop = datetime(year + 1, 1, 1, tzinfo=self.info) + _STRIDE
-        known = look.utcoffset()
-        while look < stop:
-            look += _STRIDE
-            seen = look.utcoffset()
-            if seen == known:
-                continue
-            change = self._change(look, known, seen)
-            known = seen
-            if start < change < end:
+        past = start
+        for look in (*range(start + _STRIDE, end - 1, _STRIDE), end - 1):
+            seen = self._offset(look)
+            if seen != offset:
+                change = self._change(past, look, offset)
                 found.append(Stretch(start, change, offset, before))
-                before = offset
-                start, offset = change, self._offset(change)
+                before, start, offset = offset, change, seen
+            past = look
         found.append(Stretch(start, end, offset, before))
         return found
 
-    def _change(self, look: datetime, old: timedelta | None, new: timedelta | None) -> int:
-        """Return the instant of the one change in the stride that ends with ``look``."""
-        wall = (look.replace(tzinfo=None) - datetime(1970, 1, 1)) // timedelta(seconds=1)  # noqa: DTZ001 - wall clock
-        high = wall - _seconds(new) + _SLACK
-        low = wall - _STRIDE.days * 86400 - _seconds(old) - _SLACK
-        before = self._offset(low)
+    def _change(self, low: int, high: int, before: int) -> int:
+        """Return the instant of the one change after ``low``, where the offset is ``before``, and up to ``high``."""
         while high - low > 1:
             middle = (low + high) // 2
             if self._offset(middle) == before:
@@ -144,17 +146,54 @@ class Zone:
         return _seconds(datetime.fromtimestamp(epoch, self.info).utcoffset())
 
 
+def _joined(left: list[Stretch], right: list[Stretch]) -> list[Stretch]:
+    """Put neighbouring years together; a stretch that goes on over New Year is one."""
+    if not left or not right or right[0].offset != right[0].before:
+        return left + right
+    seam = Stretch(left[-1].start, right[0].end, left[-1].offset, left[-1].before)
+    return [*left[:-1], seam, *right[1:]]
+
+
 def zone_of(zone: str | tzinfo) -> Zone:
-    """Return the stretches of a zone given by IANA name or as a tzinfo. Raises UnknownZone."""
+    """Return the stretches of a zone given by IANA name or as a tzinfo. Raises UnknownZone.
+
+    A zone is known by its IANA key, so that a name and its ZoneInfo are the same zone.
+    """
+    given: object = zone
+    if not isinstance(given, (str, tzinfo)):
+        message = f"a zone is an IANA name or a tzinfo, not {type(given).__name__}"
+        raise TypeError(message)
+    if isinstance(zone, str):
+        return _named_zone(zone)
+    if isinstance(zone, ZoneInfo) and zone.key:
+        return _keyed_zone(zone.key, zone)
     try:
-        return _known_zone(zone)
-    except TypeError:  # a tzinfo that cannot be hashed, such as dateutil's
-        return Zone(load_zone(zone) if isinstance(zone, str) else zone)
+        hash(zone)
+    except TypeError:  # dateutil's zones, for example
+        return Zone(zone)
+    return _other_zone(zone)
+
+
+def forget_zones() -> None:
+    """Forget every zone looked at: after a change of the zone database only new look-ups are right."""
+    for cache in (_named_zone, _keyed_zone, _other_zone):
+        cache.cache_clear()
 
 
 @lru_cache(maxsize=64)
-def _known_zone(zone: str | tzinfo) -> Zone:
-    return Zone(load_zone(zone) if isinstance(zone, str) else zone)
+def _named_zone(name: str) -> Zone:
+    info = load_zone(name)
+    return _keyed_zone(info.key, info) if isinstance(info, ZoneInfo) else _other_zone(info)
+
+
+@lru_cache(maxsize=64)
+def _keyed_zone(key: str, info: ZoneInfo) -> Zone:  # noqa: ARG001 - the key is what the cache goes by
+    return Zone(info)
+
+
+@lru_cache(maxsize=64)
+def _other_zone(info: tzinfo) -> Zone:
+    return Zone(info)
 
 
 def load_zone(name: str) -> tzinfo:

@@ -392,10 +392,10 @@ class TestCollisionAndDifference:
         """Six in Tokyo is 21 UTC the day before."""
         tokyo, utc = recur("0 6 * * *", "Asia/Tokyo"), recur("0 21 * * *")
         start = at("2026-11-25T00:00")
-        assert first_collision(tokyo, utc, start) == at("2026-11-25T21:00")
+        assert first_collision(tokyo, utc, start, LAST) == at("2026-11-25T21:00")
         assert first_difference(tokyo, utc, start, start + 400 * DAY) is None
         assert first_collision(tokyo, recur("0 6 * * *"), start, start + 400 * DAY) is None
-        assert first_difference(tokyo, recur("0 6 * * *"), start) == Difference(
+        assert first_difference(tokyo, recur("0 6 * * *"), start, LAST) == Difference(
             at("2026-11-25T21:00"), at("2026-11-25T06:00")
         )
 
@@ -410,8 +410,8 @@ class TestCollisionAndDifference:
     def test_one_zone_under_two_names(self) -> None:
         """UTC by any name is compared right, if not as fast."""
         a, b = Recurrence(spec("0 6 * * 1"), UTC), Recurrence(spec("0 6 * * 1,2"), ZoneInfo("Etc/UTC"))
-        assert first_difference(a, b, START) == Difference(at("2026-11-30T06:00"), at("2026-11-24T06:00"))
-        assert first_collision(a, b, START) == at("2026-11-23T06:00")
+        assert first_difference(a, b, START, LAST) == Difference(at("2026-11-30T06:00"), at("2026-11-24T06:00"))
+        assert first_collision(a, b, START, LAST) == at("2026-11-23T06:00")
 
     def test_what_never_runs(self) -> None:
         """It is a subset of all and collides with nothing; a difference has no answers to compare."""
@@ -424,7 +424,7 @@ class TestCollisionAndDifference:
         with pytest.raises(NeverRuns):
             first_difference(Recurrence(never), Recurrence(daily), START)
         with pytest.raises(ScheddHangs):
-            first_difference(Recurrence(daily), recur("0 0 31 2 *", dialect=Dialect.HTCONDOR), START)
+            first_difference(Recurrence(daily), recur("0 0 31 2 *", dialect=Dialect.HTCONDOR), START, LAST)
 
     def test_the_schedd_has_no_sets(self) -> None:
         """HTCONDOR can be compared answer by answer only."""
@@ -463,18 +463,18 @@ class TestSchedd:
     def test_the_step_phase(self) -> None:
         """The manual begins at 1, the schedd at 3."""
         text = "1-10/3 6 * * *"
-        found = first_difference(recur(text), recur(text, dialect=Dialect.HTCONDOR), at("2026-11-25T00:00"))
+        found = first_difference(recur(text), recur(text, dialect=Dialect.HTCONDOR), at("2026-11-25T00:00"), LAST)
         assert found == Difference(at("2026-11-25T06:01"), at("2026-11-25T06:03"))
         assert found.instant == at("2026-11-25T06:01")
 
     def test_day_zero(self) -> None:
         """After the last Monday the schedd takes the last day of the month, and then retries."""
         a, b = recur("0 6 * * 1"), recur("0 6 * * 1", dialect=Dialect.HTCONDOR)
-        assert first_difference(a, b, at("2026-10-21T12:00")) == Difference(
+        assert first_difference(a, b, at("2026-10-21T12:00"), LAST) == Difference(
             at("2026-11-02T06:00"), at("2026-10-31T06:00")
         )
         # The last Monday of November is its last day: the retries are what differs.
-        assert first_difference(a, b, at("2026-11-25T12:00")) == Difference(
+        assert first_difference(a, b, at("2026-11-25T12:00"), LAST) == Difference(
             at("2026-12-07T06:00"), at("2026-11-30T06:02")
         )
         assert first_difference(a, b, at("2026-10-21T12:00"), at("2026-10-31T05:59")) is None
@@ -489,7 +489,7 @@ class TestSchedd:
     def test_two_schedds_are_compared_as_well(self) -> None:
         """Chains with retries in both."""
         a, b = (recur(f"0 6 * * {days}", dialect=Dialect.HTCONDOR) for days in ("1", "1,2"))
-        found = first_difference(a, b, at("2026-11-18T00:00"))
+        found = first_difference(a, b, at("2026-11-18T00:00"), LAST)
         assert found == Difference(at("2026-11-30T06:00"), at("2026-11-24T06:00"))
 
 

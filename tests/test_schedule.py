@@ -534,10 +534,11 @@ class TestRecalculation:
         for current in (None, self.RUN):
             assert self.JOB.recalculation(TEN + 10**6, current, job_status=status) is None
 
-    @pytest.mark.parametrize("status", [1, 2, 4])
-    def test_always_when_a_run_ends(self, status: int) -> None:
-        """Whatever the state, even before the time."""
-        assert self.JOB.recalculation(NOW, self.RUN, job_status=status, run_ended=True) is Recalculation.RUN_ENDED
+    def test_always_when_a_run_ends_and_the_job_is_idle_again(self) -> None:
+        """Even before the time is past; a job that was held or has completed keeps what it has."""
+        assert self.JOB.recalculation(NOW, self.RUN, run_ended=True) is Recalculation.RUN_ENDED
+        for status in (2, 4, 5):
+            assert self.JOB.recalculation(NOW, self.RUN, job_status=status, run_ended=True) is None
 
     def test_on_release_in_manual_only(self) -> None:
         """The manual recalculates on release; the schedd keeps the time until it is past."""

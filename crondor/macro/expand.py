@@ -24,6 +24,11 @@ class MacroError(CrondorError, ValueError):
         super().__init__(Diagnostic(code, message, help=help))
         self.inside: str | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the diagnostic's parts."""
+        only = self.diagnostics[0]
+        return MacroError, (only.code, only.message, only.help), {"inside": self.inside}
+
 
 class Budget:
     """How much expansion may cost: work over all expansions that share the budget, and the size of one result.

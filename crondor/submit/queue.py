@@ -16,7 +16,7 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 # Patterns are compiled by re on their first use: most files have no list.
 _BLANK = frozenset(BLANKS)
 _KEYWORD = r"(?i:(?:^|[ \t\r\n\v\f(])(in|from|matching)(?=[ \t\r\n\v\f(]))"
-_QUALIFIER = r"([^ \t\r\n\v\f(]+)(?=[ \t\r\n\v\f(])"
+_QUALIFIER = r"([^ \t\r\n\v\f(]{1,40})(?=[ \t\r\n\v\f(])"
 _SLICE = r"\[([-+]?[0-9]{1,9})?(?::([-+]?[0-9]{1,9})?(?::([-+]?[0-9]{1,9})?)?)?\]"
 _ARITHMETIC = r"[-+*/%()<>=!&|?:^~.\"'\[\]{}]"
 _ITEM = r"[^, \t\r\n]+"
@@ -163,6 +163,9 @@ def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, slice]:
     while True:
         while text[at : at + 1] in _BLANK:
             at += 1
+        if text[at : at + 1] == "[":
+            chosen, at = _slice(text, at)
+            continue
         found = re.compile(_QUALIFIER).match(text, at)
         word = found[1].lower() if found else ""
         if word == "table" and keyword == "from":
@@ -170,9 +173,7 @@ def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, slice]:
             raise QueueError("not-read-yet", message, "write the rows out: queue a,b from ( rows )")
         if word in {"files", "dirs", "any", "table"}:
             raise QueueError("queue-keyword", f"{word} does not go with {keyword}", "leave it out")
-        if not word.startswith("["):
-            return at, chosen
-        chosen, at = _slice(text, at)
+        return at, chosen
 
 
 def _slice(text: str, at: int) -> tuple[slice, int]:

@@ -14,6 +14,7 @@ from crondor.submit.scope import Job, Scope
 from crondor.submit.statement import Statement
 from crondor.submit.table import Table
 
+MAX_QUEUES = 100_000
 MAX_ROWS = 1_000_000  # lines of one item list
 _USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its queue statement
 _KEYWORDS = frozenset(("include", "use", "error", "warning"))
@@ -251,6 +252,9 @@ class _Reader:
         rows = 1 if arguments.parts is None else sum(1 for part in arguments.parts for _ in part.items())
         queue = Queue(len(self.queues), span, self.table.keep(), self.jobs, arguments, rows, is_implied)
         self.queues.append(queue)
+        if len(self.queues) > MAX_QUEUES:
+            self.found.error("queue-many", f"crondor reads no more than {MAX_QUEUES} queue statements of a file", span)
+            self.found.check()
         self.after_queue = None
         if arguments.per_item == 0:
             self.found.warn("queue-zero", "queue 0 makes one job", span, "remove the line if there should be none")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import zoneinfo
 
-from crondor.zones import zone_of
+from crondor import zones
 
 _RELEASE = "2025b"
 _PACKAGE = "tzdata==2025.2"
@@ -39,4 +39,4 @@ def unpin_zones() -> None:
 def forget_zones() -> None:
     """Drop every zone that was read before."""
     zoneinfo.ZoneInfo.clear_cache()
-    zone_of.cache_clear()
+    zones.forget_zones()
