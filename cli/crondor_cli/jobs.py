@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
@@ -32,20 +32,26 @@ class Job:
     def __init__(
         self,
         name: str,
-        line: int | None,
+        queue: Span | None,
         count: int,
         commands: Mapping[str, str],
         spans: Mapping[str, Span],
         request: Request,
     ) -> None:
-        """Take the commands by lower-case name, and the places they are written at."""
+        """Take the queue statement, the commands by lower-case name, and the places they are written at."""
         self.name = name
-        self.line = line
+        self.queue = queue
+        self.line = queue.line if queue is not None else None
         self.count = count
         self.commands = commands
         self.spans = spans
         self.clock = request.clock
         self._request = request
+
+    @property
+    def time_span(self) -> Span | None:
+        """The place of the deferral time, if there is one."""
+        return next((self.spans[name] for name in ("deferral_time", "deferraltime") if name in self.spans), None)
 
     def read(self, dialect: Dialect) -> Reading:
         """Read the schedule in a dialect."""
@@ -73,13 +79,14 @@ class Request(NamedTuple):
     dialect: Dialect | None = None
     schedd_interval: int = 300
     policy: Policy | None = None
+    line_name: str = "--crontab"  # what errors call the line
 
     def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
         """Return the jobs and the warnings about their file. Raises CrondorError, and UsageError for a bad request."""
         given = {name: text for name, text in self.fields.items() if text is not None}
         ways = [self.spec is not None, self.crontab is not None, bool(given)]
         if sum(ways) != 1:
-            message = "name one schedule: --spec FILE, --crontab LINE, or --minute, --hour and so on"
+            message = "name one schedule, in one way: --spec FILE, --crontab LINE, or --minute, --hour and so on"
             raise click.UsageError(message, click.get_current_context(silent=True))
         if self.spec is not None:
             return self._of_file(self.spec)
@@ -89,13 +96,13 @@ class Request(NamedTuple):
         return [self._job("command line", None, 1, {f"cron_{n}": t for n, t in given.items()}, spans)], []
 
     def _job(
-        self, name: str, line: int | None, count: int, commands: Mapping[str, str], spans: Mapping[str, Span]
+        self, name: str, queue: Span | None, count: int, commands: Mapping[str, str], spans: Mapping[str, Span]
     ) -> Job:
-        return Job(name, line, count, commands, spans, self)
+        return Job(name, queue, count, commands, spans, self)
 
     def _of_line(self, line: str) -> Job:
         """Take a crontab line apart; which of its fields are valid is the dialects' business."""
-        source = Source(line, "--crontab")
+        source = Source(line, self.line_name)
         words = [source.span(word.start(), word.end()) for word in re.finditer(r"\S+", line)]
         if len(words) == len(FIELDS):
             spans = {field.command: word for field, word in zip(FIELDS, words, strict=True)}
@@ -107,7 +114,8 @@ class Request(NamedTuple):
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
         file = read_submit(read_source(path))
-        warnings = [*file.warnings, *misspelt((key, file.name(key)) for key in file.keys)]
+        names = ((key, file.name(key)) for key in file.keys)
+        warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
         return list(self._groups(file)), warnings
 
     def _groups(self, file: SubmitFile) -> Iterator[Job]:
@@ -118,8 +126,7 @@ class Request(NamedTuple):
             first, count = merged.get(key, (group, 0))
             merged[key] = first, count + group.count
         for group, count in merged.values():
-            line = group.queue.line if group.queue is not None else None
-            yield self._job(file.source.name, line, count, group.values, group.spans)
+            yield self._job(file.source.name, group.queue, count, group.values, group.spans)
 
 
 def read_source(path: str) -> Source:
@@ -128,20 +135,22 @@ def read_source(path: str) -> Source:
 
     most = MAX_BYTES + 1  # one byte more than is allowed says enough, of /dev/zero too
     if path == "-":
-        return source_from_bytes(sys.stdin.buffer.read(most), "<stdin>")
+        stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
+        return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than this command to run
             data = file.read(most)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise click.UsageError(f"cannot read {path}: {reason}", click.get_current_context(silent=True)) from None
+        raise click.UsageError(
+            f"cannot read '{printable(path)}': {reason}", click.get_current_context(silent=True)
+        ) from None
     return source_from_bytes(data, path)
 
 
 def not_deferred(job: Job) -> Diagnostic:
     """Say that a job has no schedule."""
-    span = job.spans.get("universe")
     message = "the job has no cron field and no deferral_time: it may run at once"
     return Diagnostic(
-        "not-deferred", message, Severity.NOTE, span, "define cron_minute, cron_hour ... or deferral_time"
+        "not-deferred", message, Severity.NOTE, job.queue, "define cron_minute, cron_hour ... or deferral_time"
     )

@@ -17,6 +17,7 @@ _LONGEST = 64
 _NOT_ZONES = re.compile(r"(?:posix|right)/.*|localtime|posixrules|Factory")
 _OFFSET = re.compile(r"(?:UTC|GMT|Z)?[+-]?\d{1,2}(?::?\d{2}){0,2}", re.IGNORECASE)
 _GUESSES = 3
+_LIKENESS = 0.75
 _WRITE = "write an IANA name such as Europe/Berlin, America/New_York or UTC"
 
 
@@ -116,5 +117,13 @@ def _near(name: str) -> list[str]:
     zones = {zone.casefold(): zone for zone in sorted(available_timezones()) if not _NOT_ZONES.fullmatch(zone)}
     if wanted in zones:
         return [zones[wanted]]
-    cities = [zone for folded, zone in zones.items() if folded.endswith(f"/{wanted}")]
-    return cities[:_GUESSES] or [zones[folded] for folded in difflib.get_close_matches(wanted, zones, _GUESSES, 0.75)]
+    cities: dict[str, list[str]] = {}
+    for folded, zone in zones.items():
+        cities.setdefault(folded.rpartition("/")[2], []).append(zone)
+    if wanted in cities:
+        return cities[wanted][:_GUESSES]
+    similar = [zones[folded] for folded in difflib.get_close_matches(wanted, zones, _GUESSES, _LIKENESS)]
+    if similar or any(folded.startswith(f"{wanted}/") for folded in zones):
+        return similar
+    close = difflib.get_close_matches(wanted, cities, _GUESSES, _LIKENESS)
+    return [zone for city in close for zone in cities[city]][:_GUESSES]

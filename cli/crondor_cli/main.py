@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import TextIO
 
 import click
 
@@ -16,6 +19,9 @@ COMMANDS = {
     "next": ("crondor_cli.next_command", "When a job will run, be matched, and start at the latest."),
     "prev": ("crondor_cli.prev_command", "When a schedule fired last."),
     "at": ("crondor_cli.at_command", "A time in words as deferral_time, and back."),
+    "explain": ("crondor_cli.explain_command", "What a schedule means, and why it fires at a time or not."),
+    "diff": ("crondor_cli.diff_command", "Where two schedules, or two readings of one, part."),
+    "agenda": ("crondor_cli.agenda_command", "The coming days of all jobs of some files."),
 }
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -74,23 +80,47 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; a closed pipe and Ctrl-C end it quietly."""
+    stdout, stderr = sys.stdout, sys.stderr
+    if isinstance(stdout, io.TextIOWrapper) and stdout.errors == "strict":
+        stdout.reconfigure(errors="backslashreplace")  # a file's name is no reason to fail
     try:
-        status = cli.main(prog_name="crondor", standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.Exit as exit_:
-        status = exit_.exit_code
-    except click.Abort:
-        status = 130
+        status = _status()
+        if stdout is not None:
+            stdout.flush()
     except KeyboardInterrupt:
         status = 130
+    except OSError as error:
+        status = _unwritten(error, stdout, stderr)
+    except SystemExit:
+        if sys.stdout is stdout:
+            raise  # shell completion is done
+        status = _unwritten(BrokenPipeError(), stdout, stderr)  # click has met the closed pipe, and replaced stdout
+    sys.exit(status)
+
+
+def _status() -> int:
+    try:
+        status = cli.main(prog_name="crondor", standalone_mode=False)
+    except click.Abort:
+        return 130
     except click.ClickException as error:
         error.show()
-        status = error.exit_code
+        return error.exit_code
     except CrondorError as error:
         show_error(error)
-        status = 1
-    except BrokenPipeError:
-        # What reads us has seen enough. Python would complain once more while it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
-    sys.exit(status if isinstance(status, int) else 0)
+        return 1
+    return status if isinstance(status, int) else 0
+
+
+def _unwritten(error: OSError, *streams: TextIO) -> int:
+    """Return the exit status where the output cannot be written; say why, unless its reader has seen enough."""
+    status = 0
+    if not isinstance(error, BrokenPipeError):
+        status = 2
+        with suppress(OSError):
+            click.echo(f"Error: cannot write: {error.strerror}", err=True)
+    for stream in streams:
+        if stream is not None:
+            # What is left in a buffer would fail once more, with a traceback, while Python closes the stream.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return status

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.jobs import Request
-from crondor_cli.options import clock_of, clock_options, reading_options, spec_options
+from crondor_cli.options import SpecCommand, clock_of, clock_options, reading_options, spec_options
 from crondor_cli.preview import Preview, preview
 from crondor_cli.show import show
 
@@ -25,7 +27,9 @@ does. Where the two part, the table shows both and says why.
 Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a difference), 2 wrong usage."""
 
 
-@click.command("next", epilog=EPILOG, short_help="When a job will run, be matched, and start at the latest.")
+@click.command(
+    "next", cls=SpecCommand, epilog=EPILOG, short_help="When a job will run, be matched, and start at the latest."
+)
 @spec_options
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs later than this (default: now).")
@@ -72,12 +76,17 @@ def command(
     clock = clock_of(now, tz)
     start = clock.read(from_, "--from")
     end = clock.read(until, "--until") if until is not None else None
+    if end is not None and end < start:
+        message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
+        raise click.UsageError(message, click.get_current_context(silent=True))
     only = Dialect(dialect) if dialect else None
     request = Request(spec, crontab, fields, clock, only, schedd_interval, Policy(policy) if policy else None)
     jobs, warnings = request.jobs()
     previews = [preview(job, only, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
     _print(previews, warnings, format_)
+    if format_ == "epoch":
+        show(_unseen(previews))
     if _is_finding(previews, strict=strict):
         raise click.exceptions.Exit(1)
 
@@ -93,6 +102,16 @@ def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> No
         {"json": view_data.print_json, "csv": view_data.print_csv, "epoch": view_data.print_epochs}[form](
             previews, warnings
         )
+
+
+def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:
+    """Warn of differences, where the form of the output has no place for them."""
+    for p in previews:
+        if p.differs:
+            count = sum(row.differs for row in p.rows)
+            message = f"the real schedd differs in {count} of {len(p.rows)} rows"
+            help_text = "--format table shows the rows, and why"
+            yield Diagnostic("schedd-differs", message, Severity.WARNING, p.job.queue, help_text)
 
 
 def _distinct(findings: list[Diagnostic]) -> list[Diagnostic]:

@@ -23,6 +23,7 @@ class Clock(NamedTuple):
     now: int
     zone_name: str
     zone: tzinfo
+    is_given: bool = False  # the zone was named with --tz
 
     def read(self, text: str | None, option: str) -> int:
         """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
@@ -53,6 +54,20 @@ class UsageProblem(click.ClickException):
         show_error(self.error)
 
 
+class SpecCommand(click.Command):
+    """A command that takes no arguments, and says where a file or a crontab line goes."""
+
+    allow_extra_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse what is left over, with a hint."""
+        left = super().parse_args(ctx, args)
+        if left and not ctx.resilient_parsing:
+            hint = "a submit file goes after --spec, and a crontab line in quotes after --crontab"
+            ctx.fail(f"Got unexpected extra argument ({' '.join(left)}): {hint}")
+        return left
+
+
 def clock_of(now: str | None, tz: str | None) -> Clock:
     """Return the clock for --now and --tz; a bad value is a usage error."""
     from crondor_cli.local_zone import find_zone, local_zone  # noqa: PLC0415 - zones are slow to import
@@ -62,7 +77,7 @@ def clock_of(now: str | None, tz: str | None) -> Clock:
     except CrondorError as error:
         raise UsageProblem(error) from None
     clock = Clock(int(time.time()), name, zone)
-    return Clock(clock.read(now, "--now"), name, zone)
+    return Clock(clock.read(now, "--now"), name, zone, is_given=tz is not None)
 
 
 def spec_options(function: _Function) -> _Function:
@@ -88,14 +103,14 @@ def reading_options(*, htcondor: bool) -> Callable[[_Function], _Function]:
     dialects = [dialect.value for dialect in Dialect if htcondor or dialect is not Dialect.HTCONDOR]
 
     def add(function: _Function) -> _Function:
-        policies = click.Choice([policy.value for policy in Policy])
+        policies = click.Choice([policy.value for policy in Policy], case_sensitive=False)
         function = click.option(
             "--policy",
             type=policies,
             help="Runs in hours that a clock change skips or repeats (default: compatible; unix: debian).",
         )(function)
-        return click.option("--dialect", type=click.Choice(dialects), help="Read the fields in this way only.")(
-            function
-        )
+        return click.option(
+            "--dialect", type=click.Choice(dialects, case_sensitive=False), help="Read the fields in this way only."
+        )(function)
 
     return add

@@ -7,12 +7,13 @@ from itertools import islice
 
 import click
 
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.jobs import Job, Request
-from crondor_cli.options import clock_of, clock_options, reading_options, spec_options
+from crondor_cli.options import SpecCommand, clock_of, clock_options, reading_options, spec_options
+from crondor_cli.preview import placed
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -21,10 +22,12 @@ Examples:
   crondor prev --crontab '0 6 * * 1' -n 3 --from 2026-12-01 --format epoch
 
 The times are those of the schedule as HTCondor's manual reads it (or --dialect unix). What a schedd did is another
-matter: its answers depend on when it was asked, so that they cannot be computed backwards."""
+matter: its answers depend on when it was asked, so that they cannot be computed backwards.
+
+Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong usage."""
 
 
-@click.command("prev", epilog=EPILOG, short_help="When a schedule fired last.")
+@click.command("prev", cls=SpecCommand, epilog=EPILOG, short_help="When a schedule fired last.")
 @spec_options
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs earlier than this (default: now).")
@@ -73,12 +76,13 @@ def _times(job: Job, dialect: Dialect, start: int, count: int) -> list[int] | No
         return None
     show(reading.schedule.notes)
     if reading.schedule.recurrence is None:
-        click.echo(f"{job.name}: no cron fields, so there is no earlier run", err=True)
+        span = job.time_span or job.queue
+        show([Diagnostic("no-cron", "a job without cron fields has no earlier run", Severity.NOTE, span)])
         return None
     try:
         return list(islice(_backwards(reading.schedule.recurrence, start), count))
     except CrondorError as error:
-        show(error.diagnostics)
+        show(placed(fault, job) for fault in error.diagnostics)
         return None
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, takewhile, zip_longest
+from itertools import islice, takewhile
 
+from crondor.deferral import InvalidDeferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.recurrence import ScheddAnswer
-from crondor.schedule import InvalidSchedule, JobSchedule
+from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import HOLD_CODE, Dialect
 from crondor_cli.jobs import Job, Reading, not_deferred
 from crondor_cli.rows import Reason, Row, Run
+
+_LONGEST_REASON = 300  # characters
 
 
 class Preview:
@@ -47,17 +50,14 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
     reading = job.read(dialect or Dialect.MANUAL)
     result = Preview(job, reading)
     runs = _collect(reading, result, start, count, until)
-    if dialect is None and (reading.schedule is None or reading.schedule.spec is not None):
+    if dialect is None:
         schedd = job.read(Dialect.HTCONDOR)
         theirs, result.schedd_fault = _schedd_runs(schedd, start, count, until)
         result.is_compared = True
         result.hold_reason = hold_reason(result.schedd_fault)
         if result.hold_reason is not None and result.schedule is None:
-            message = f"the real schedd would hold the job (code {HOLD_CODE}), HoldReason: {result.hold_reason}"
-            result.findings.append(Diagnostic("schedd-hold", message, Severity.NOTE))
-        result.rows = [
-            Row(number, ours, their, compared=True) for number, (ours, their) in enumerate(zip_longest(runs, theirs), 1)
-        ]
+            result.findings.append(schedd_hold(result.hold_reason))
+        result.rows = _merged(runs, theirs, count)
         if result.differs:
             from crondor_cli.reasons import reasons  # noqa: PLC0415 - most schedules need none
 
@@ -65,6 +65,23 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
     else:
         result.rows = [Row(number, run) for number, run in enumerate(runs, 1)]
     return result
+
+
+def _merged(ours: list[Run], theirs: list[Run], count: int) -> list[Row]:
+    """Pair the runs of both sides by time.
+
+    A side that was cut at ``count`` runs says nothing about later times: the schedd's cell is then not compared, and
+    a run that only the schedd has is left out.
+    """
+    mine = {run.deferral.time: run for run in ours}
+    other = {run.deferral.time: run for run in theirs}
+    last = ours[-1].deferral.time if len(ours) == count else None
+    reached = theirs[-1].deferral.time if len(theirs) == count else None
+    times = sorted(time for time in mine.keys() | other.keys() if last is None or time <= last)
+    return [
+        Row(number, mine.get(time), other.get(time), compared=reached is None or time <= reached)
+        for number, time in enumerate(times, 1)
+    ]
 
 
 def _collect(reading: Reading, result: Preview, start: int, count: int, until: int | None) -> list[Run]:
@@ -79,9 +96,9 @@ def _collect(reading: Reading, result: Preview, start: int, count: int, until: i
     try:
         runs = list(_runs(reading.schedule, start, count, until))
         if reading.schedule.spec is None:
-            result.findings += _too_late(result.job, reading.schedule)
+            result.findings += too_late(result.job, reading.schedule)
     except CrondorError as error:
-        result.findings += [_placed(fault, result.job) for fault in error.diagnostics]
+        result.findings += [placed(fault, result.job) for fault in error.diagnostics]
         return []
     return runs
 
@@ -100,8 +117,12 @@ def _runs(schedule: JobSchedule, start: int, count: int, until: int | None) -> I
 def _schedd_runs(reading: Reading, start: int, count: int, until: int | None) -> tuple[list[Run], CrondorError | None]:
     if reading.schedule is None:
         return [], reading.error
+    if not reading.schedule.is_deferred:
+        return [], None
     try:
         return list(_runs(reading.schedule, start, count, until)), None
+    except (InvalidDeferral, UnknownValue):  # told already, and nothing that the schedd would mind
+        return [], None
     except CrondorError as error:
         return [], error
 
@@ -112,20 +133,36 @@ def hold_reason(fault: CrondorError | None) -> str | None:
     return refusal.hold_reason if refusal is not None else None
 
 
-def _too_late(job: Job, schedule: JobSchedule) -> Iterator[Diagnostic]:
-    """Say that a time which can be matched no more leaves the job idle for ever."""
+def schedd_hold(reason: str) -> Diagnostic:
+    """Say that the schedd holds the job."""
+    message = f"the real schedd would hold the job (code {HOLD_CODE}), HoldReason: {shortened(reason)}"
+    return Diagnostic("schedd-hold", message, Severity.NOTE)
+
+
+def shortened(reason: str) -> str:
+    """Return a HoldReason as people can read it: it repeats the values, whatever their length."""
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}..."
+
+
+def too_late(job: Job, schedule: JobSchedule) -> Iterator[Diagnostic]:
+    """Say that the time is past: in its window the job runs at once, afterwards it stays idle for ever."""
     run = schedule.next(job.clock.now)
+    if run.time <= job.clock.now <= run.last_match:
+        message = (
+            f"the time is past: the job would start at once, if it is matched within {run.last_match - job.clock.now} s"
+        )
+        yield Diagnostic("deferral-late", message, Severity.NOTE, job.time_span)
     if job.clock.now > run.last_match:
-        span = next((job.spans[name] for name in ("deferral_time", "deferraltime") if name in job.spans), None)
         message = "the time is past, and its window too: the job would never match and stay idle for ever"
         help_text = "set a later deferral_time, or a longer deferral_window"
-        yield Diagnostic("deferral-past", message, span=span, help=help_text)
+        yield Diagnostic("deferral-past", message, span=job.time_span, help=help_text)
 
 
-def _placed(fault: Diagnostic, job: Job) -> Diagnostic:
-    """Point a fault of one field's text at the place the field was written at."""
-    if fault.span is None:
-        return fault
-    names = {f"cron_{fault.span.source.name}", f"cron{fault.span.source.name.replace('_', '')}"}
-    onto = next((span for name, span in job.spans.items() if name in names), None)
-    return fault.relocated(onto) if onto is not None else fault
+def placed(fault: Diagnostic, job: Job) -> Diagnostic:
+    """Point a fault of one value's text at the place the value was written at."""
+    onto = (
+        None
+        if fault.span is None
+        else next((job.spans[n] for n in commands_of(fault.span.source.name) if n in job.spans), None)
+    )
+    return fault if onto is None else fault.relocated(onto)

@@ -21,7 +21,10 @@ class Run(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The nth run in the dialect asked for, or in MANUAL, and beside it what the real schedd does."""
+    """A run in the dialect asked for, or in MANUAL, and beside it what the real schedd does at that time.
+
+    ``compared`` is False where there is nothing to compare with: one dialect only, or a chain that was cut before.
+    """
 
     number: int
     run: Run | None

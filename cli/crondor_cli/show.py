@@ -28,7 +28,12 @@ def show_error(error: CrondorError) -> None:
 
 
 def _wants_colour() -> bool:
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stderr is not None
+        and sys.stderr.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 def _coloured(text: str) -> str:

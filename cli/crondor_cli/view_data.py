@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-import sys
 from datetime import datetime, tzinfo
 
 import click
@@ -16,16 +16,19 @@ from crondor.words import describe
 from crondor_cli.preview import Preview
 from crondor_cli.rows import Run
 
+_SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_interval", "universe")
+
 
 def print_json(previews: list[Preview], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
-    data = {"jobs": [_job(preview) for preview in previews], "diagnostics": [_diagnostic(w) for w in warnings]}
+    data = {"jobs": [_job(preview) for preview in previews], "diagnostics": [diagnostic_data(w) for w in warnings]}
     click.echo(json.dumps(data, indent=2))
 
 
 def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
     """Print a line for each run; times are epoch seconds beside the local time."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
     head = ["name", "line", "number", "time", "local", "match_opens", "last_start", "schedd_time", "retry", "differs"]
     writer.writerow(head)
     for preview in previews:
@@ -45,6 +48,7 @@ def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
                     str(row.differs).lower(),
                 ]
             )
+    click.echo(lines.getvalue(), nl=False)
 
 
 def print_epochs(previews: list[Preview], _: list[Diagnostic]) -> None:
@@ -65,7 +69,7 @@ def _job(preview: Preview) -> dict[str, object]:
         "now": job.clock.now,
         "dialect": None if preview.is_compared else preview.dialect.value,
     }
-    data |= _schedule(schedule) if schedule is not None else {"schedule": None}
+    data |= _schedule(schedule) if schedule is not None else dict.fromkeys(_SCHEDULE_KEYS)
     data["runs"] = [
         {"number": row.number, **_sides(preview, row.run, row.schedd), "differs": row.differs} for row in preview.rows
     ]
@@ -78,7 +82,7 @@ def _job(preview: Preview) -> dict[str, object]:
         "message": fault.diagnostics[0].message,
         "hold_reason": preview.hold_reason,
     }
-    data["diagnostics"] = [_diagnostic(finding) for finding in preview.findings]
+    data["diagnostics"] = [diagnostic_data(finding) for finding in preview.findings]
     return data
 
 
@@ -121,7 +125,8 @@ def _run(run: Run | None, zone: tzinfo) -> dict[str, object] | None:
     return data
 
 
-def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
+def diagnostic_data(diagnostic: Diagnostic) -> dict[str, object]:
+    """Return a finding with its place."""
     span = diagnostic.span
     return {
         "code": diagnostic.code,

@@ -22,6 +22,8 @@ def _print_table(found: Found, clock: Clock) -> None:
         if times is None:
             continue
         click.echo(f"{printable(where)}, {clock.zone_name}")
+        if not times:
+            click.echo("  no run before this time")
         for time in times:
             click.echo(f"  {local_text(time, clock.zone)}  {relative(time - clock.now)}")
 

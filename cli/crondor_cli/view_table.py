@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, tzinfo
 
 import click
 
-from crondor.deferral import Deferral
+from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import printable
 from crondor.schedule import JobSchedule
-from crondor.spec import HOLD_CODE
+from crondor.spec import HOLD_CODE, CronSpec, Dialect
 from crondor.words import describe
-from crondor_cli.preview import Preview
+from crondor_cli.preview import Preview, shortened
 from crondor_cli.rows import Row, Run
 from crondor_cli.times_text import local_text, relative
 
@@ -52,13 +53,27 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
     schedule, clock = preview.schedule, preview.job.clock
     facts = []
     if schedule is not None and schedule.spec is not None:
-        facts += [("schedule", describe(schedule.spec)), ("canonical", str(schedule.spec))]
-    elif schedule is not None:
+        facts += [("schedule", describe(schedule.spec)), *_spellings(schedule.spec)]
+    elif schedule is not None and schedule.time is not None:
         facts.append(("schedule", f"once, deferral_time = {printable(str(schedule.time))}"))
-    facts.append(("zone", f"{clock.zone_name} (must be the submit host's; --tz names another)"))
+    hint = "" if clock.is_given else "; --tz names another"
+    facts.append(("zone", f"{clock.zone_name} (must be the submit host's{hint})"))
     if schedule is not None:
         facts.append(("timing", _timing(schedule)))
     return facts
+
+
+def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
+    """Return the canonical line, and the one that every dialect reads alike where that is another."""
+    text = str(spec)
+    found = [("canonical", text)]
+    if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
+        from crondor.algebra import Untranslatable, portable  # noqa: PLC0415 - rarely needed
+
+        with suppress(Untranslatable):
+            spelled = " ".join(part or "*" for part in portable(CronSpec.from_line(text, dialect=spec.dialect)).given)
+            found += [("portable", spelled)] if spelled != text else []
+    return found
 
 
 def _timing(schedule: JobSchedule) -> str:
@@ -90,7 +105,7 @@ def _line(row: list[str], widths: list[int]) -> str:
 
 def _cells(run: Run | None, now: int, zone: tzinfo) -> list[str]:
     if run is None:
-        return ["-", "", "", ""]
+        return ["no run", "", "", ""]
     deferral = run.deferral
     time = local_text(deferral.time, zone) + (" (retry)" if run.is_retry else "")
     return [
@@ -102,6 +117,8 @@ def _cells(run: Run | None, now: int, zone: tzinfo) -> list[str]:
 
 
 def _schedd_cell(row: Row, zone: tzinfo) -> str:
+    if not row.compared:
+        return "not reached"
     if row.schedd is None:
         return "no run"
     text = local_text(row.schedd.deferral.time, zone)
@@ -112,6 +129,8 @@ def _schedd_cell(row: Row, zone: tzinfo) -> str:
 
 def _beside(epoch: int, deferral: Deferral, zone: tzinfo) -> str:
     """Return a moment as briefly as it can be said beside the run's own time."""
+    if not 0 <= epoch <= LATEST:
+        return local_text(epoch, zone)
     moment = datetime.fromtimestamp(epoch, zone)
     run = datetime.fromtimestamp(deferral.time, zone)
     clock = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
@@ -123,19 +142,24 @@ def _beside(epoch: int, deferral: Deferral, zone: tzinfo) -> str:
 
 
 def _reasons(preview: Preview) -> list[str]:
-    from textwrap import wrap  # noqa: PLC0415 - rarely needed
-
     if preview.hold_reason is not None:
-        lines = [f"  The real schedd holds this job (code {HOLD_CODE}): {printable(preview.hold_reason)}"]
+        held = printable(shortened(preview.hold_reason))
+        lines = [f"  The real schedd holds this job (code {HOLD_CODE}): {held}"]
     elif preview.schedd_fault is not None:
-        lines = [f"  The real schedd does not run this job: {printable(preview.schedd_fault.diagnostics[0].message)}"]
+        lines = _wrapped(f"The real schedd does not run this job: {preview.schedd_fault.diagnostics[0].message}", 2)
     elif preview.schedule is None:
         return ["  The manual does not allow this. The real schedd (HTCondor 25.14) accepts it and runs it as shown."]
     else:
         lines = ["  ! The real schedd (HTCondor 25.14) differs:"]
     for reason in preview.reasons:
-        lines += wrap(printable(reason.why), 100, initial_indent="    ", subsequent_indent="    ")
+        lines += _wrapped(reason.why, 4)
         if reason.write:
             verb = "add to requirements" if reason.is_clause else "write"
             lines.append(f"      {verb}:  {printable(reason.write)}")
     return lines
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    from textwrap import wrap  # noqa: PLC0415 - rarely needed
+
+    return wrap(printable(text), 100, initial_indent=" " * indent, subsequent_indent="    ")

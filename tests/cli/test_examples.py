@@ -1,0 +1,60 @@
+"""The submit files of examples/, and the commands that show them off."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import EXAMPLES, ROOT, at_now, process
+
+
+def test_there_are_examples() -> None:
+    """One for each usual need, each listed in examples/README.md."""
+    assert len(EXAMPLES) >= 10
+    listed = re.findall(r"\[(\S+\.sub)\]\(\1\)", (ROOT / "examples" / "README.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == [path.name for path in EXAMPLES]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_runs(path: Path) -> None:
+    """Status 0, nothing to complain of, and at least one run for each of its jobs."""
+    result = at_now("next", "--spec", str(path), "--format", "json")
+    assert (result.status, result.err) == (0, "")
+    assert result.data["diagnostics"] == []
+    assert result.jobs
+    assert all(job["runs"] and not job["diagnostics"] for job in result.jobs)
+    table = at_now("next", "--spec", str(path))
+    assert table.status == 0
+    assert re.search(r"^ +1  \w{3} 20\d\d-\d\d-\d\d \d\d:\d\d [+-]\d{4}  in ", table.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_only_day_zero_makes_the_schedd_differ_from_an_example(path: Path) -> None:
+    """The spellings are portable; what is left is the defect that the example is about."""
+    codes = {
+        difference["code"]
+        for job in at_now("next", "--spec", str(path), "-n", "60", "--format", "json").jobs
+        for difference in job["differences"]
+    }
+    assert codes <= ({"day-zero"} if path.name == "weekdays.sub" else set())
+
+
+def test_the_cure_of_the_weekdays_is_the_clause_that_is_printed() -> None:
+    """The same moments as the file's own requirements test."""
+    text = (ROOT / "examples" / "weekdays.sub").read_text(encoding="utf-8")
+    job = at_now("next", "--spec", str(ROOT / "examples" / "weekdays.sub"), "--format", "json").jobs[0]
+    (difference,) = job["differences"]
+    moments = re.findall(r'"(1 07:30[^"]*)"', difference["write"])
+    assert moments == re.findall(r'"(1 07:30[^"]*)"', text)
+
+
+def test_the_command_of_make_demo_works() -> None:
+    """As the Makefile has it, from the root of the repository."""
+    recipe = re.search(r"^demo:.*\n\t\$\(BIN\)/crondor (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert recipe is not None
+    ended = process(*shlex.split(recipe[1]), folder=ROOT)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"  schedule   at 02:30 every day\n" in ended.stdout

@@ -1,0 +1,274 @@
+"""The command as a process: pipes, signals, terminals, encodings, completion, and what it imports."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import NOW, PROGRAM, ROOT, SLOWEST, environment, process
+
+SHELL = ("bash", "-c")
+SCRIPT = " ".join(f"'{word}'" for word in PROGRAM)
+
+
+def shell(script: str, **changes: str | None) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of bash in which $crondor is the command."""
+    return subprocess.run(
+        [*SHELL, f'crondor() {{ {SCRIPT} "$@"; }}; {script}'],
+        capture_output=True,
+        env=environment(**changes),
+        timeout=SLOWEST,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def on_terminal(*arguments: str, columns: int = 80, env: Mapping[str, str] | None = None) -> str:
+    """Return what a terminal gets to see of a command."""
+    parent, child = pty.openpty()
+    whole = environment(COLUMNS=str(columns), **(env or {}))
+    with subprocess.Popen([*PROGRAM, *arguments], stdin=child, stdout=child, stderr=child, env=whole) as running:
+        os.close(child)
+        seen = b""
+        end = time.monotonic() + SLOWEST
+        while time.monotonic() < end:
+            if not select.select([parent], [], [], SLOWEST)[0]:
+                break
+            try:
+                piece = os.read(parent, 65536)
+            except OSError:  # Linux says so when nobody holds the other end any more
+                break
+            if not piece:
+                break
+            seen += piece
+        running.wait(SLOWEST)
+    os.close(parent)
+    return seen.decode()
+
+
+# Pipes and files
+
+
+@pytest.mark.parametrize("unbuffered", [None, "1"])
+@pytest.mark.parametrize(("form", "runs"), [("table", 5000), ("json", 1000), ("csv", 5000), ("epoch", 20_000)])
+def test_a_closed_pipe_ends_quietly(form: str, runs: int, unbuffered: str | None) -> None:
+    """The reader has seen enough: status 0 and nothing on stderr, though more is to come than a pipe holds."""
+    line = f'crondor next --minute "*" -n {runs} --format {form} | head -1; echo "${{PIPESTATUS[0]}}" >&2'
+    ended = shell(line, PYTHONUNBUFFERED=unbuffered)
+    assert len(ended.stdout.splitlines()) == 1
+    assert ended.stderr == b"0\n"
+
+
+@pytest.mark.parametrize("arguments", ["--help", "nxt 2>&1", "next --minute 60 2>&1", "at now", "prev --minute 5"])
+def test_nobody_reads_at_all(arguments: str) -> None:
+    """Help and errors meet a closed pipe too."""
+    ended = shell(f'crondor {arguments} | true; echo "${{PIPESTATUS[0]}}"')
+    assert ended.stderr == b""
+    assert ended.stdout in {b"0\n", b"1\n", b"2\n"}
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "epoch"])
+def test_a_full_disk_is_said(form: str) -> None:
+    """What cannot be written is a failure, and no finding."""
+    ended = shell(f"crondor next --minute 5 --format {form} > /dev/full")
+    assert (ended.returncode, ended.stderr) == (2, b"Error: cannot write: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("crondor next --minute 5 >&-", 0),
+        ("crondor next --minute 5 --format csv >&-", 0),
+        ("crondor next --minute 60 >&-", 1),
+        ("crondor next --minute 60 2>&-", 1),
+        ("crondor next --spec - <&-", 1),
+        ("crondor nxt 2>&-", 2),
+        ("crondor nxt >&- 2>&-", 2),
+        ("crondor nxt 2>/dev/full", 2),
+        ("crondor nxt >&- 2>/dev/full", 2),
+    ],
+)
+def test_closed_streams_are_no_surprise(line: str, status: int) -> None:
+    """Services start programs without some of them."""
+    ended = shell(line)
+    assert ended.returncode == status
+    assert b"Traceback" not in ended.stderr
+
+
+# Signals
+
+
+def interrupt(running: subprocess.Popen[bytes], after: float) -> tuple[int, bytes]:
+    """Send Ctrl-C's signal after some seconds; return the status and what stood on stderr."""
+    time.sleep(after)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=SLOWEST)
+    return running.returncode, err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["next", "--spec", "-"], ["next", "--minute", "*", "-n", "100000"]], ids=["reading", "computing"]
+)
+def test_ctrl_c_ends_quietly(arguments: list[str]) -> None:
+    """Status 130, as shells have it, and nothing but the end of the terminal's ^C line."""
+    with subprocess.Popen(
+        [*PROGRAM, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as running:
+        status, err = interrupt(running, 0.6)
+    assert (status, err.strip()) == (130, b"")
+
+
+# Terminals
+
+
+def test_colour_is_for_terminals() -> None:
+    """The severity is coloured where a person looks, and nowhere else."""
+    assert "\x1b[31m\x1b[1merror\x1b[0m: minute 60" in on_terminal("next", "--minute", "60")
+    assert b"\x1b" not in process("next", "--minute", "60").stderr
+
+
+@pytest.mark.parametrize("changes", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_colour_can_be_refused(changes: dict[str, str]) -> None:
+    """NO_COLOR (no-color.org), and a terminal that has none."""
+    seen = on_terminal("next", "--minute", "60", env=changes)
+    assert "error: minute 60" in seen
+    assert "\x1b" not in seen
+
+
+def test_an_empty_no_color_refuses_nothing() -> None:
+    """So says no-color.org."""
+    assert "\x1b[" in on_terminal("next", "--minute", "60", env={"NO_COLOR": ""})
+
+
+@pytest.mark.parametrize("columns", [1, 40, 300])
+@pytest.mark.parametrize(
+    "arguments", [["next", "--help"], ["next", "--minute", "5"], ["next", "--minute", "60"], ["x"]]
+)
+def test_any_width_will_do(columns: int, arguments: list[str]) -> None:
+    """Narrow terminals wrap, they do not break."""
+    seen = on_terminal(*arguments, columns=columns)
+    assert seen
+    assert "Traceback" not in seen
+
+
+# Encodings
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"LANG": "C", "LC_ALL": "C"},
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"LANG": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+@pytest.mark.parametrize("name", ["jöb 日本.sub".encode(), b"\xff\xfe.sub"], ids=["UTF-8", "bytes"])
+def test_any_name_can_be_shown_in_any_encoding(
+    name: bytes, form: str, changes: Mapping[str, str], tmp_path: Path
+) -> None:
+    """File names and contents beyond ASCII, on streams that have no such characters."""
+    (tmp_path / os.fsdecode(name)).write_text(
+        "# größe 日本\ncron_minute = 5é\ncron_hour = 日\nqueue\n", encoding="utf-8"
+    )
+    ended = process(b"next", b"--spec", name, b"--format", form.encode(), folder=tmp_path, env=changes)
+    assert ended.returncode == 1
+    assert b"Traceback" not in ended.stderr
+    (tmp_path / os.fsdecode(name)).write_text("# größe 日本\ncron_minute = 5\nqueue\n", encoding="utf-8")
+    ended = process(b"next", b"--spec", name, b"--format", form.encode(), folder=tmp_path, env=changes)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert ended.stdout
+
+
+# Completion
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(name: str) -> None:
+    """As the documentation of click has it."""
+    ended = process(env={"_CRONDOR_COMPLETE": f"{name}_source"})
+    assert ended.returncode == 0
+    assert b"_CRONDOR_COMPLETE" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("crondor ne", {"next"}),
+        ("crondor next --sp", {"--spec"}),
+        ("crondor next --format ", {"table", "json", "csv", "epoch"}),
+        ("crondor prev --dialect ", {"manual", "unix"}),
+    ],
+)
+def test_completion_knows_commands_options_and_values(words: str, expected: set[str]) -> None:
+    """Answered to bash."""
+    changes = {"_CRONDOR_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ended = process(env=changes)
+    assert {line.partition(",")[2] for line in ended.stdout.decode().split()} == expected
+
+
+# Imports
+
+
+def imported(*command: str) -> set[str]:
+    """Return the top-level packages that a Python program imports, by the interpreter's own account."""
+    ended = subprocess.run(
+        [sys.executable, "-X", "importtime", *command],
+        capture_output=True,
+        env=environment(),
+        timeout=SLOWEST,
+        check=True,
+    )
+    names = re.findall(r"^import time:.*\|\s*(\S+)$", ended.stderr.decode(), re.MULTILINE)
+    return {name.partition(".")[0] for name in names}
+
+
+def test_the_library_knows_no_command_line() -> None:
+    """Its modules, every one of them, import none of the command's libraries."""
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in (ROOT / "crondor").rglob("*.py")
+        if path.name != "__init__.py"
+    ]
+    found = imported("-c", f"import {', '.join(['crondor', *modules])}")
+    assert "crondor" in found
+    assert not found & {"click", "dateutil", "tzlocal", "crondor_cli", "hypothesis", "croniter", "cronsim"}
+
+
+def test_next_imports_little() -> None:
+    """Neither what reads typed dates, nor what is for mistakes, other forms and tests."""
+    found = imported(*PROGRAM[1:], "next", "--spec", str(ROOT / "examples" / "nightly.sub"))
+    assert {"click", "crondor", "zoneinfo"} <= found
+    assert not found & {
+        "dateutil",
+        "tzlocal",
+        "hypothesis",
+        "croniter",
+        "json",
+        "csv",
+        "difflib",
+        "asyncio",
+        "unittest",
+    }
+
+
+def test_words_for_times_need_no_dateutil() -> None:
+    """Only a date written out does."""
+    assert "dateutil" not in imported(*PROGRAM[1:], "next", "--minute", "5", "--from", "next monday 06:00")
+    assert "dateutil" in imported(*PROGRAM[1:], "next", "--minute", "5", "--from", NOW)
