@@ -8,7 +8,7 @@ from typing import Final
 
 from crondor.classad import operators
 from crondor.classad import text as texts
-from crondor.classad.code import UNKNOWN, Code, literal_value
+from crondor.classad.code import UNKNOWN, Code, constant, literal_value
 from crondor.classad.errors import Failure
 from crondor.classad.functions import Arguments, find_function
 from crondor.classad.limits import MAX_CACHED, MAX_CACHED_TEXT, MAX_DEPTH
@@ -406,7 +406,7 @@ def _member(state: State, whole: ListValue, index: int, offset: int) -> Value:
     code = whole.members[index]
     if code.const is not UNKNOWN:
         return code.const  # type: ignore[return-value]
-    return isolated(state, code, whole.scope or NOWHERE, offset)
+    return isolated(state, code, NOWHERE if whole.scope is None else whole.scope, offset)
 
 
 def isolated(state: State, code: Code, place: AdValue, offset: int) -> Value:
@@ -444,7 +444,16 @@ def _call(node: Call, offset: int, counting: bool) -> Run:  # noqa: FBT001
 
 def _list(node: ListNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
     members = tuple(code_of(item) for item in node.items)
-    return lambda state: ListValue(members, state.cur)
+    nested = {at: compile_node(item, 0, False) for at, item in enumerate(node.items) if isinstance(item, _NESTED)}  # noqa: FBT003
+    if not nested:
+        return lambda state: ListValue(members, state.cur)
+
+    def outer(state: State) -> Value:
+        # A nested list or ad belongs to the ad it is written in, wherever a function evaluates the members.
+        made = [constant(nested[at](state)) if at in nested else code for at, code in enumerate(members)]
+        return ListValue(tuple(made), state.cur)
+
+    return outer
 
 
 def _ad(node: AdNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
@@ -464,6 +473,7 @@ def _ad(node: AdNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
     return ad
 
 
+_NESTED: Final = (ListNode, AdNode)
 _COMPILERS: Final[dict[type, Callable[..., Run]]] = {
     Literal: _literal,
     Reference: _reference,

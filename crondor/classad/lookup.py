@@ -94,7 +94,7 @@ def root_of(state: State) -> AdValue:
     if state.root is not None:
         return state.root
     my = state.my
-    target = my.other or my
+    target = my if my.other is None else my.other
     around = AdValue({}, {})
     left, right = _side(around, my, target, left=True), _side(around, target, my, left=False)
     my.parent, target.parent = left, right

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from crondor.classad.code import Code, made_list
+from crondor.classad.code import Code, Compiler, made_list
 from crondor.classad.convert import to_string
 from crondor.classad.errors import ClassAdSyntaxError, Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.limits import MAX_DEPTH
 from crondor.classad.lookup import find, find_bare, root_of
 from crondor.classad.operators import truth
+from crondor.classad.parser import parse_expression
 from crondor.classad.references import External
 from crondor.classad.regexp import compiled, searched
 from crondor.classad.scope import NOWHERE, AdValue, ListValue, Run, State
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
-from crondor.classad.tree import ListNode, Reference
+from crondor.classad.tree import ListNode, Reference, Ternary
 from crondor.classad.unparse import Form, unparse
 from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.source import Source
 
 
 def _error(_state: State) -> Value:
@@ -57,9 +59,8 @@ def _eval(call: Arguments) -> Run:
             return ERROR
         if state.used + offset >= MAX_DEPTH:
             raise Failure("eval() of eval() without end")
-        try:
-            code = state.read(text)
-        except ClassAdSyntaxError:
+        code = _read(state, text, call.compiler)
+        if code is None:
             return ERROR
         state.used += offset + 1
         state.steps -= code.cost
@@ -68,6 +69,19 @@ def _eval(call: Arguments) -> Run:
         return value
 
     return evaluated
+
+
+def _read(state: State, text: str, compiler: Compiler) -> Code | None:
+    """Return the expression of a text; after a conditional HTCondor does not look whether more follows."""
+    try:
+        return state.read(text)
+    except ClassAdSyntaxError:
+        pass
+    try:
+        node = parse_expression(Source(text), partial=True)
+    except ClassAdSyntaxError:
+        return None
+    return Code(node, compiler) if isinstance(node, Ternary) else None
 
 
 @special("unparse")

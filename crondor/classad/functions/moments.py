@@ -75,7 +75,8 @@ for _name, _field in _FIELDS.items():
 def _split_time(state: State, value: Value) -> Value:
     if value is UNDEFINED:
         return UNDEFINED
-    return ERROR if isinstance(value, AdValue) else _split(state, value) or ERROR
+    fields = None if isinstance(value, AdValue) else _split(state, value)
+    return ERROR if fields is None else fields
 
 
 def _split(state: State, value: Value) -> AdValue | None:
