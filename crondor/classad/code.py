@@ -70,7 +70,7 @@ def measure(node: Node) -> tuple[int, int]:
         part, depth = work.pop()
         cost += 1
         if isinstance(part, (Binary, Unary, Ternary, Reference)):
-            depth += 1  # noqa: PLW2901
+            depth += 1
             height = max(height, depth)
         elif not isinstance(part, Call):
             continue  # the members of lists and ads are expressions of their own

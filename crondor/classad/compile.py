@@ -8,6 +8,7 @@ from typing import Final
 
 from crondor.classad import operators
 from crondor.classad import text as texts
+from crondor.classad.closures import FAST, equals_string
 from crondor.classad.code import UNKNOWN, Code, constant, literal_value
 from crondor.classad.errors import Failure
 from crondor.classad.functions import Arguments, find_function
@@ -18,7 +19,7 @@ from crondor.classad.parser import parse_expression
 from crondor.classad.scope import NOWHERE, AdValue, ListValue, Run, State
 from crondor.classad.times import settle
 from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
-from crondor.classad.values import ERROR, INT_MAX, INT_MIN, UNDEFINED, LocalTime, Value, wrap32
+from crondor.classad.values import ERROR, UNDEFINED, LocalTime, Value, wrap32
 from crondor.source import Source
 
 
@@ -133,7 +134,9 @@ def _binary(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
     return _counted(run, offset + count - 1) if counting else run
 
 
-_PLAIN: Final = frozenset("+ - * / % << >> >>> < <= > >= == != =?= =!= & | ^".split())
+_PLAIN: Final = frozenset(
+    ["+", "-", "*", "/", "%", "<<", ">>", ">>>", "<", "<=", ">", ">=", "==", "!=", "=?=", "=!=", "&", "|", "^"]
+)
 
 
 def _chain(first: Run, steps: tuple[tuple[str, Run], ...]) -> Run:
@@ -150,122 +153,12 @@ def _chain(first: Run, steps: tuple[tuple[str, Run], ...]) -> Run:
 
 def _operation(op: str, left: Run, right_node: Node, right: Run) -> Run:
     if isinstance(right_node, Literal) and isinstance(right_node.value, str) and op in ("==", "!="):
-        return _equals_string(left, right_node.value, op)
-    maker = _FAST.get(op)
+        return equals_string(left, right_node.value, op)
+    maker = FAST.get(op)
     if maker is not None:
         return maker(left, right)
     binary = operators.binary
     return lambda state: binary(op, left(state), right(state))
-
-
-def _equals_string(left: Run, text: str, op: str) -> Run:
-    folded = texts.lower(text)
-    equal = op == "=="
-
-    def equals(state: State) -> Value:
-        value = left(state)
-        if value.__class__ is str:
-            return (value == text or texts.lower(value) == folded) is equal  # type: ignore[arg-type]
-        return operators.binary(op, value, text)
-
-    return equals
-
-
-def _less(left: Run, right: Run) -> Run:
-    def less(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a < b  # type: ignore[operator]
-        return operators.binary("<", a, b)
-
-    return less
-
-
-def _less_equal(left: Run, right: Run) -> Run:
-    def less_equal(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a <= b  # type: ignore[operator]
-        return operators.binary("<=", a, b)
-
-    return less_equal
-
-
-def _greater(left: Run, right: Run) -> Run:
-    def greater(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a > b  # type: ignore[operator]
-        return operators.binary(">", a, b)
-
-    return greater
-
-
-def _greater_equal(left: Run, right: Run) -> Run:
-    def greater_equal(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a >= b  # type: ignore[operator]
-        return operators.binary(">=", a, b)
-
-    return greater_equal
-
-
-def _add(left: Run, right: Run) -> Run:
-    def add(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            result: int = a + b  # type: ignore[operator, assignment]
-            if INT_MIN <= result <= INT_MAX:
-                return result
-        return operators.binary("+", a, b)
-
-    return add
-
-
-def _subtract(left: Run, right: Run) -> Run:
-    def subtract(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            result: int = a - b  # type: ignore[operator, assignment]
-            if INT_MIN <= result <= INT_MAX:
-                return result
-        return operators.binary("-", a, b)
-
-    return subtract
-
-
-def _equal(left: Run, right: Run) -> Run:
-    def equal(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a == b
-        return operators.binary("==", a, b)
-
-    return equal
-
-
-def _identical(left: Run, right: Run) -> Run:
-    meta = operators.meta
-    return lambda state: meta(left(state), right(state), negated=False)
-
-
-def _different(left: Run, right: Run) -> Run:
-    meta = operators.meta
-    return lambda state: meta(left(state), right(state), negated=True)
-
-
-_FAST: Final[dict[str, Callable[[Run, Run], Run]]] = {
-    "<": _less,
-    "<=": _less_equal,
-    ">": _greater,
-    ">=": _greater_equal,
-    "+": _add,
-    "-": _subtract,
-    "==": _equal,
-    "=?=": _identical,
-    "=!=": _different,
-}
 
 
 def _logical(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
@@ -392,7 +285,7 @@ def _subscript(left: Run, right: Run, offset: int) -> Run:
         if whole is UNDEFINED or index is UNDEFINED:
             return UNDEFINED
         if isinstance(whole, ListValue) and index.__class__ is int:
-            return _member(state, whole, wrap32(index), offset)  # type: ignore[arg-type]
+            return _member(state, whole, wrap32(index), offset)
         if isinstance(whole, AdValue) and isinstance(index, str):
             return _attribute(state, whole, texts.lower(index))
         return ERROR

@@ -18,11 +18,15 @@ class EvaluationFailed(CrondorError, ValueError):
     """
 
 
+class CircularReference(CrondorError, ValueError):
+    """The references of an expression cannot be told: it leads back to itself, or selects from what is no ad."""
+
+
 def syntax_error(source: Source, start: int, end: int, message: str, hint: str | None = None) -> ClassAdSyntaxError:
     """Return the error for the characters ``start`` to ``end`` of a source."""
     span: Span = source.span(start, max(end, start))
     return ClassAdSyntaxError(Diagnostic("classad-syntax", message, span=span, help=hint))
 
 
-class Failure(Exception):  # noqa: N818 - the name HTCondor's interface has for it
+class Failure(Exception):
     """Inside the engine: the evaluation under way fails. It leaves as ``EvaluationFailed``."""

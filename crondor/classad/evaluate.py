@@ -8,9 +8,9 @@ from crondor.classad.errors import EvaluationFailed, Failure
 from crondor.classad.lookup import link
 from crondor.classad.operators import truth
 from crondor.classad.references import External, Internal
-from crondor.classad.scope import AdValue, Attributes, Context, State
+from crondor.classad.scope import NOWHERE, AdValue, Attributes, Context, ListValue, State
 from crondor.classad.show import code_tree
-from crondor.classad.values import Value
+from crondor.classad.values import ERROR, Value
 from crondor.diagnostics import Diagnostic
 
 EMPTY = AdValue({}, {})
@@ -53,14 +53,25 @@ def failed(message: str) -> EvaluationFailed:
     return EvaluationFailed(Diagnostic("classad-evaluation", message))
 
 
-def matched(code: Code | None, my: Attributes, target: Attributes, context: Context) -> bool:
-    """Say whether a Requirements is true in a match: no Requirements, no value and no boolean are not."""
-    if code is None:
-        return False
+def holds(code: Code, my: Attributes, target: Attributes | None, context: Context) -> bool:
+    """Say whether an expression is true or a number that is not zero; no value is no."""
     try:
         return truth(value_of(code, my, target, context)) is True
     except EvaluationFailed:
         return False
+
+
+def matches(my: Attributes, target: Attributes, context: Context) -> bool:
+    """Say whether an ad's Requirements accept another ad; without Requirements they do not."""
+    code = my.codes.get("requirements")
+    if code is None:
+        return False
+    return holds(code if isinstance(code, Code) else read(code), my, target, context)
+
+
+def symmetric_match(left: Attributes, right: Attributes, context: Context) -> bool:
+    """Say whether two ads accept each other."""
+    return matches(left, right, context) and matches(right, left, context)
 
 
 def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | None:
@@ -74,3 +85,27 @@ def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | 
         return walk.of(state, state.my, code_tree(code), compile_node)
     except RecursionError:
         return None
+
+
+def members(value: ListValue, context: Context) -> list[Value]:
+    """Return the values of a list's members, each in the ad the list was found in; a failing one is error."""
+    state = begin(EMPTY, None, context)
+    place = NOWHERE if value.scope is None else value.scope
+    state.my = place
+    state.root = None if place.matched else _outermost(place)
+    found: list[Value] = []
+    for code in value.members:
+        state.cur = place
+        try:
+            found.append(run(code, state))
+        except EvaluationFailed:
+            found.append(ERROR)
+            state.used = 0
+            state.stack.clear()
+    return found
+
+
+def _outermost(place: AdValue) -> AdValue:
+    while place.parent is not None:
+        place = place.parent
+    return place

@@ -50,10 +50,10 @@ def bare_name(name: str, offset: int) -> Run:
             if found is None:
                 return UNDEFINED
             place, code = found
-        const = code.const  # type: ignore[union-attr]
+        const = code.const
         if const is not UNKNOWN:
             return const  # type: ignore[return-value]
-        return enter(state, place, name, code, offset)  # type: ignore[arg-type]
+        return enter(state, place, name, code, offset)
 
     return bare
 
@@ -74,10 +74,10 @@ def target_name(name: str, offset: int, generic: Run) -> Run:
             if found is None:
                 return UNDEFINED
             place, code = found
-        const = code.const  # type: ignore[union-attr]
+        const = code.const
         if const is not UNKNOWN:
             return const  # type: ignore[return-value]
-        return enter(state, place, name, code, offset)  # type: ignore[arg-type]
+        return enter(state, place, name, code, offset)
 
     return target
 
@@ -98,10 +98,10 @@ def my_name(name: str, which: str, offset: int, generic: Run) -> Run:
             if found is None:
                 return UNDEFINED
             place, code = found
-        const = code.const  # type: ignore[union-attr]
+        const = code.const
         if const is not UNKNOWN:
             return const  # type: ignore[return-value]
-        return enter(state, place, name, code, offset)  # type: ignore[arg-type]
+        return enter(state, place, name, code, offset)
 
     return my
 

@@ -8,7 +8,18 @@ from crondor.classad.errors import syntax_error
 from crondor.classad.limits import MAX_NESTING
 from crondor.classad.times import read_abstime, read_reltime
 from crondor.classad.tokens import Tokens, integer
-from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary, attribute_order
+from crondor.classad.tree import (
+    AdNode,
+    Binary,
+    Call,
+    ListNode,
+    Literal,
+    Node,
+    Reference,
+    Ternary,
+    Unary,
+    attribute_order,
+)
 from crondor.classad.values import AbsTime, LocalTime, RelTime
 from crondor.source import Source
 
@@ -215,7 +226,7 @@ class _Parser:
         if kind == "end":
             self.fail("an expression is expected, and the text ends")
         found = {"=?=": "is is an operator", "=!=": "isnt is an operator"}.get(kind) if kind.isalpha() else None
-        self.fail(found or "a name, a value or ( is expected here")
+        return self.fail(found or "a name, a value or ( is expected here")
 
     def close(self, opening: int) -> None:
         kind = self.kinds[opening]
@@ -288,5 +299,3 @@ class _Parser:
             self.at += 1
         items = tuple(sorted(found.values(), key=lambda item: attribute_order(item[0])))
         return AdNode(items, start, self.ends[self.at - 1])
-
-

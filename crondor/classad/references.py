@@ -61,12 +61,13 @@ class _Walk:
         return [_Item(child, item.place, depth, item.scope) for child in children(item.node)]
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
+        """Note a name and return what it leads to; None: no answer."""
         raise NotImplementedError
 
     def add(self, name: str) -> None:
         self.found.setdefault(lower(name), name)
 
-    def start(self, node: Reference, item: _Item) -> AdValue | None | Failure:
+    def start(self, node: Reference, item: _Item) -> AdValue | Failure | None:
         """Return the ad a reference begins in; None: it is undefined; a Failure: it is no ad."""
         self.state.cur, self.state.used = item.place, item.depth
         if node.scope is None:
@@ -99,6 +100,7 @@ class External(_Walk):
         return External(state, compiler).run(node, place)
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
+        """Note a name that is not found; follow one that is."""
         start = self.start(node, item)
         if start is None and node.scope is not None:
             self.add(f"{unparse(node.scope)}.{node.name}")
@@ -121,11 +123,13 @@ class Internal(_Walk):
         return Internal(state, compiler).run(node, place)
 
     def step(self, item: _Item) -> list[_Item] | None:
+        """Return what is below a tree."""
         if item.scope and isinstance(item.node, AdNode):
             return []  # an ad that is only selected from
         return super().step(item)
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
+        """Note a name that is found in the ad itself, and follow it."""
         if node.scope is not None and not item.chosen:
             scope = _Item(node.scope, item.place, item.depth, scope=True)
             return [scope, item._replace(chosen=True)]

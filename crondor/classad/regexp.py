@@ -2,7 +2,8 @@ r"""Regular expressions by PCRE2, HTCondor's own library, on bytes as HTCondor u
 
 The binding is the package ``pcre2``; it is imported when the first expression is compiled. Its interpreter counts
 the calls of a match and gives up after ten million, the same number everywhere: no clock, no endless backtracking.
-Two options the binding sets change the dialect (``\u`` and ``\x`` as in JavaScript, no ``\C``); ``_dialect`` puts it right.
+Two options the binding sets change the dialect (``\u`` and ``\x`` as in JavaScript, no ``\C``); ``_dialect`` puts it
+right.
 """
 
 from __future__ import annotations

@@ -20,8 +20,17 @@ Codes: TypeAlias = "Mapping[str, Code | str]"
 SPECIAL: Final = frozenset(("self", "my", "parent", "root", "toplevel", "currenttime"))
 _CONTEXT: Final = frozenset(("other", "target", "my", "ad"))
 _MATCH: Final = frozenset(
-    ("symmetricmatch", "leftmatchesright", "rightmatchesleft", "leftrankvalue", "rightrankvalue")
-    + ("left", "right", "lctx", "rctx")
+    (
+        "symmetricmatch",
+        "leftmatchesright",
+        "rightmatchesleft",
+        "leftrankvalue",
+        "rightrankvalue",
+        "left",
+        "right",
+        "lctx",
+        "rctx",
+    )
 )
 BEYOND: Final = SPECIAL | _CONTEXT | _MATCH
 """Names that mean something beyond the attributes of the two ads; for all others two look-ups decide."""
@@ -136,7 +145,7 @@ class State:
 
     @property
     def random(self) -> Random:
-        """The source of random(), begun at the context's seed."""
+        """The dice of the function random, begun at the context's seed."""
         if self._random is None:
             self._random = Random(self.context.seed)  # noqa: S311 - a simulation's dice, no secret
         return self._random

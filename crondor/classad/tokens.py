@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crondor.classad.limits import MAX_TEXT, MAX_TOKENS
 from crondor.classad.errors import syntax_error
+from crondor.classad.limits import MAX_TEXT, MAX_TOKENS
 from crondor.classad.text import normal
 from crondor.classad.values import ERROR, INT_MAX, INT_MIN, UNDEFINED, Exceptional
 from crondor.source import Source
@@ -15,9 +15,7 @@ _BLANK = r"[ \t\n\r\f\v]*"
 _QUOTED = r'[^"\\]*(?:\\[\s\S][^"\\]*)*'
 _ALONE = _QUOTED.replace('"', "'")
 _NUMBER = r"0[xX][0-9a-fA-F]*|(?:[0-9]+(?:\.[0-9]*)?|\.\.?[0-9]+)(?:[eE][+-]?[0-9]*)?"
-_OPERATOR = (
-    r"&&|\|\||=\?=|=!=|==|!=|<=|<<|>>>|>>|>=|\?[ \t\n\r\f\v]*:|\.\.?|=\?|[-+*%^~;:,\[\](){}&|<>=!?]|/(?![/*])"
-)
+_OPERATOR = r"&&|\|\||=\?=|=!=|==|!=|<=|<<|>>>|>>|>=|\?[ \t\n\r\f\v]*:|\.\.?|=\?|[-+*%^~;:,\[\](){}&|<>=!?]|/(?![/*])"
 _STRINGS = {'"': rf'"{_QUOTED}"(?:{_BLANK}"{_QUOTED}")*', "'": rf"'{_ALONE}'(?:{_BLANK}'{_ALONE}')*"}
 # An old string ends at a quote without a backslash before it, or with one at the end of the line.
 _OLD = r'"(?:[^"\\]|\\(?:"(?!\n|\Z)|(?!")|(?="(?:\n|\Z))))*"'
@@ -89,17 +87,15 @@ class Tokens:
     def _read(self, text: str, pattern: re.Pattern[str], *, old: bool) -> None:
         kinds, values, starts, ends = self.kinds, self.values, self.starts, self.ends
         for match in pattern.finditer(text):
-            group = match.lastindex
-            start, end = match.span(group or 0)
-            value: object = match[group or 0]
+            group = match.lastindex or _END
+            start, end = match.span(group)
+            value: object = match[group]
             if group == _NAME:
                 kind, value = _WORDS.get(match[_NAME].lower(), ("name", value))
             elif group == _OP:
                 kind = match[_OP]
                 if kind not in _KINDS:
-                    kind = _operator(kind)
-                    if kind == "bad":
-                        value = "an operator that does not exist; did you mean =?="
+                    kind, value = _operator(kind)
             elif group == _NUM:
                 kind, value = number(match[_NUM])
             elif group == _COMMENT:
@@ -107,29 +103,68 @@ class Tokens:
             elif group == _END:
                 break
             else:
-                kind, value = _quoted(text, start, end, group or 0, old=old)
+                kind, value = _quoted(text, start, end, group, old=old)
             kinds.append(kind)
             values.append(value)
             starts.append(start)
             ends.append(end)
             if kind == "bad":
                 return
-            if len(kinds) > MAX_TOKENS:
-                raise syntax_error(self.source, start, end, f"more than {MAX_TOKENS} names, numbers and signs")
+        if len(kinds) > MAX_TOKENS:
+            raise syntax_error(self.source, starts[MAX_TOKENS], ends[MAX_TOKENS], f"more than {MAX_TOKENS} tokens")
         kinds.append("end")
         values.append(None)
         starts.append(len(text.rstrip(" \t\n\r\f\v")))
         ends.append(len(text))
 
 
-_KINDS = frozenset("&& || =?= =!= == != <= << >>> >> >= . - + * % ^ ~ ; : , [ ] ( ) { } & | < > = ! ? / ?:".split())
+_KINDS = frozenset(
+    [
+        "&&",
+        "||",
+        "=?=",
+        "=!=",
+        "==",
+        "!=",
+        "<=",
+        "<<",
+        ">>>",
+        ">>",
+        ">=",
+        ".",
+        "-",
+        "+",
+        "*",
+        "%",
+        "^",
+        "~",
+        ";",
+        ":",
+        ",",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        "&",
+        "|",
+        "<",
+        ">",
+        "=",
+        "!",
+        "?",
+        "/",
+        "?:",
+    ]
+)
 
 
-def _operator(text: str) -> str:
+def _operator(text: str) -> tuple[str, str]:
     """Return the kind of an operator with blanks or a doubled dot in it."""
     if text == "..":
-        return "."
-    return "?:" if _SHORT.fullmatch(text) else "bad"
+        return ".", text
+    return ("?:", text) if _SHORT.fullmatch(text) else ("bad", "there is no operator =? (=?= is one)")
 
 
 def number(text: str) -> tuple[str, object]:

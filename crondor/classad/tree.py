@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias, Union
+from typing import NamedTuple, TypeAlias
 
 from crondor.classad.text import to_bytes
 from crondor.classad.values import Constant
@@ -80,7 +80,7 @@ class AdNode(NamedTuple):
     end: int = 0
 
 
-Node: TypeAlias = Union[Literal, Reference, Unary, Binary, Ternary, Call, ListNode, AdNode]
+Node: TypeAlias = Literal | Reference | Unary | Binary | Ternary | Call | ListNode | AdNode
 
 
 def children(node: Node) -> tuple[Node, ...]:

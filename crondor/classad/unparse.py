@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from enum import Enum
-from typing import Final, NamedTuple, TypeAlias, Union
+from typing import Final, NamedTuple, TypeAlias
 
 from crondor.classad.text import to_bytes
 from crondor.classad.times import print_abstime, print_reltime
@@ -32,8 +32,7 @@ _IN_STRING: Final = {**_ESCAPES, ord('"'): '\\"'}
 _IN_NAME: Final = {**_ESCAPES, ord("'"): "\\'"}
 _OLD_NAMES: Final = {"=?=": " =?= ", "=!=": " =!= "}
 _NEW_NAMES: Final = {"=?=": " is ", "=!=": " isnt "}
-_PLAIN = re.compile(r'[ !#-\[\]-~]*\Z')
-
+_PLAIN = re.compile(r"[ !#-\[\]-~]*\Z")
 
 
 class _Indent(NamedTuple):
@@ -43,7 +42,7 @@ class _Indent(NamedTuple):
     line: bool = True
 
 
-_Piece: TypeAlias = Union[Node, str, _Indent]
+_Piece: TypeAlias = Node | str | _Indent
 
 
 def unparse(node: Node, form: Form = Form.COMPACT) -> str:
@@ -58,7 +57,7 @@ def unparse(node: Node, form: Form = Form.COMPACT) -> str:
         piece = work.pop()
         if isinstance(piece, str):
             out.append(piece)
-        elif type(piece) is _Indent:
+        elif isinstance(piece, _Indent):
             indent += piece.change
             if piece.line:
                 out.append("\n" + " " * indent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, Union
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from crondor.classad.scope import AdValue, ListValue
@@ -54,8 +54,8 @@ class LocalTime(NamedTuple):
     seconds: int
 
 
-Simple: TypeAlias = Union[bool, int, float, str, Exceptional, AbsTime, RelTime]
-Constant: TypeAlias = Union[Simple, LocalTime]
+Simple: TypeAlias = bool | int | float | str | Exceptional | AbsTime | RelTime
+Constant: TypeAlias = Simple | LocalTime
 Value: TypeAlias = "Simple | ListValue | AdValue"
 
 INT_MIN: Final = -(1 << 63)

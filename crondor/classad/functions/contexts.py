@@ -235,7 +235,7 @@ def _user_map(call: Arguments) -> Run:
             return groups
         found = [group.strip() for group in groups.split(",") if group.strip()]
         preferred = [group for group in found if isinstance(rest[0], str) and lower(group) == lower(rest[0])]
-        return (preferred or found or [default])[0]
+        return preferred[0] if preferred else found[0] if found else default
 
     return user_map
 
@@ -255,5 +255,3 @@ def _user_home(call: Arguments) -> Run:
         return UNDEFINED if user is UNDEFINED or isinstance(user, str) else ERROR
 
     return user_home
-
-

@@ -99,7 +99,6 @@ def _list_to_args(state: State, whole: Value, version: Value = 2) -> Value:
     return " ".join(found)
 
 
-
 def _merge(variables: dict[str, str | None], entry: str) -> bool:
     name, equals, value = entry.partition("=")
     if not equals and "$$" in entry:  # a macro the schedd has not expanded yet; kept as it is
@@ -146,5 +145,3 @@ def _merge_environment(_state: State, *texts: Value) -> Value:
         if entries is None or not all(_merge(variables, entry) for entry in entries):
             return ERROR
     return _printed(variables)
-
-

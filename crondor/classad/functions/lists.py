@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from crondor.classad import operators
-from crondor.classad.code import Code
-from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import builtin
 from crondor.classad.scope import AdValue, ListValue, State
 from crondor.classad.text import size
 from crondor.classad.values import ERROR, UNDEFINED, Value
-
-
 
 
 @builtin("member", 2)

@@ -52,7 +52,12 @@ _FIELDS: Final = {
     "getSeconds": "second",
     "getDays": "",
 }
-_LENGTHS: Final = {"getDays": (1 << 40, 86400), "getHours": (86400, 3600), "getMinutes": (3600, 60), "getSeconds": (60, 1)}
+_LENGTHS: Final = {
+    "getDays": (1 << 40, 86400),
+    "getHours": (86400, 3600),
+    "getMinutes": (3600, 60),
+    "getSeconds": (60, 1),
+}
 
 
 def _declare_field(name: str, field: str) -> None:

@@ -56,7 +56,7 @@ def builtin(name: str, low: int, high: int | None = None) -> Callable[[Plain], P
 
 def _apply(function: Plain, runs: tuple[Run, ...]) -> Run:
     if not runs:
-        return lambda state: function(state)
+        return function
     if len(runs) == 1:
         (only,) = runs
         return lambda state: function(state, only(state))

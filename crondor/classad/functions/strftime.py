@@ -7,12 +7,23 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 from typing import Final
 
-from crondor.classad.times import DAY, Civil, LocalTime, days_of, settle
+from crondor.classad.times import DAY, Civil, days_of, settle
+from crondor.classad.values import LocalTime
 
 _DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS: Final = (
-    ("January", "February", "March", "April", "May", "June")
-    + ("July", "August", "September", "October", "November", "December")
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
 _DIRECTIVE: Final = re.compile(r"%([-_0^#]*)([0-9]*)([EO]?)([\s\S]|\Z)")
 _LONGEST: Final = 1022

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from crondor.classad import regexp
 from crondor.classad.convert import leading_number
+from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.functions.strings import BLANKS
-from crondor.classad.errors import Failure
 from crondor.classad.scope import Run, State
 from crondor.classad.text import lower
 from crondor.classad.values import ERROR, UNDEFINED, Value, truncate

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from crondor.classad import text as texts
 from crondor.classad.code import constant, made_list
 from crondor.classad.convert import grown, grown_list, to_integer, to_string
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.scope import ListValue, Run, State
-from crondor.classad.values import ERROR, UNDEFINED, Value, wrap32
+from crondor.classad.values import ERROR, UNDEFINED, Exceptional, Value, wrap32
 
 BLANKS = " \t\n\r\f\v"
 
@@ -92,23 +94,21 @@ def _substr(_state: State, text: Value, offset: Value, *rest: Value) -> Value:
     return texts.from_bytes(data[start : start + length])
 
 
-def _compared(left: Value, right: Value) -> tuple[str, str] | Value:
+def _compared(left: Value, right: Value, order: Callable[[str, str], int]) -> int | Exceptional:
     if left is UNDEFINED or right is UNDEFINED:
         return UNDEFINED
     first, second = to_string(left), to_string(right)
-    return (first, second) if isinstance(first, str) and isinstance(second, str) else ERROR
+    return order(first, second) if isinstance(first, str) and isinstance(second, str) else ERROR
 
 
 @builtin("strcmp", 2)
 def _strcmp(_state: State, left: Value, right: Value) -> Value:
-    pair = _compared(left, right)
-    return texts.compare(*pair) if type(pair) is tuple else pair
+    return _compared(left, right, texts.compare)
 
 
 @builtin("stricmp", 2)
 def _stricmp(_state: State, left: Value, right: Value) -> Value:
-    pair = _compared(left, right)
-    return texts.compare_folded(*pair) if type(pair) is tuple else pair
+    return _compared(left, right, texts.compare_folded)
 
 
 def natural_order(left: str, right: str) -> int:
@@ -155,12 +155,9 @@ def _digits(data: bytes, begin: int) -> int:
 def _declare_version(name: str) -> None:
     @builtin(name, 2)
     def version(_state: State, left: Value, right: Value) -> Value:
-        pair = _compared(left, right)
-        if type(pair) is not tuple:
-            return pair
-        order = natural_order(*pair)
+        order = _compared(left, right, natural_order)
         which = name[-2:].upper()
-        if which == "MP":
+        if isinstance(order, Exceptional) or which == "MP":
             return order
         return {"LE": order <= 0, "LT": order < 0, "GE": order >= 0, "GT": order > 0, "EQ": order == 0}[which]
 
