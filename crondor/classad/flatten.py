@@ -1,4 +1,8 @@
-"""Partial evaluation: what an ad decides is computed, what it does not is left as an expression."""
+"""Partial evaluation: what an ad decides is computed, what it does not is left as an expression.
+
+The result is printed as HTCondor prints its own, with two exceptions: HTCondor loses part of ``true && 2 * x`` (it
+leaves ``x``), and takes ``true || "text"`` for an error, which evaluation does not.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
 from crondor.classad.values import ERROR, UNDEFINED, Value
 
-_COMMUTES: Final = frozenset(("+", "*", "&&", "||", "&", "|", "^", "=?=", "=!="))
+_COMMUTES: Final = frozenset(("+", "*", "&&", "||", "&", "|", "^"))
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,7 @@ def _found(state: State, node: Reference) -> tuple[AdValue, Code] | _Part:
 def _combine(op: str, left: _Part, right: _Part) -> _Part:
     """Join two operands, gathering the values of a chain of one operator into one: x + 1 + 2 is 3 + x."""
     if (left.tree is None) is not (right.tree is None) and op in ("&&", "||"):
+        left, right = _as_condition(left), _as_condition(right)
         decided = _decided(op, left, right)
         if decided is not None:
             return decided
@@ -203,6 +208,12 @@ def _logical(op: str, left: Value, right: Value) -> Value:
     if one is not (not stop):
         return ERROR
     return two if type(two) is bool or two is UNDEFINED or two is ERROR else ERROR
+
+
+def _as_condition(part: _Part) -> _Part:
+    """Return a number as the boolean it counts as beside ``&&`` and ``||``."""
+    fact = operators.truth(part.value) if part.tree is None else None
+    return part if fact is None else _Part(fact)
 
 
 def _decided(op: str, left: _Part, right: _Part) -> _Part | None:
