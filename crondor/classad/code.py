@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from crondor.classad.limits import MAX_DEPTH
@@ -20,6 +21,7 @@ UNKNOWN: Final = _Unknown()
 
 Compiler: TypeAlias = Callable[[Node, int, bool], Run]
 _UNMEASURED: Final = 1 << 30
+_SHORT: Final = 100  # characters of a string that is worth keeping as a constant
 
 
 class Code:
@@ -92,7 +94,14 @@ def constant(value: Value) -> Code:
     """Return the expression that is a value."""
     if isinstance(value, (AdValue, ListValue)):
         return Code(Literal(False), no_compiler, value)  # noqa: FBT003 - never printed: the constant is
+    if type(value) is str and len(value) < _SHORT:
+        return _string(value)
     return Code(value_literal(value), no_compiler)
+
+
+@lru_cache(maxsize=4096)
+def _string(text: str) -> Code:
+    return Code(Literal(text), no_compiler)
 
 
 def value_literal(value: Simple) -> Literal:

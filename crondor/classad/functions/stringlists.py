@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
 from crondor.classad import regexp
 from crondor.classad.convert import leading_number
 from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
-from crondor.classad.functions.strings import BLANKS
+from crondor.classad.functions.strings import BLANKS, separator_class
 from crondor.classad.scope import Run, State
 from crondor.classad.text import lower
 from crondor.classad.values import ERROR, UNDEFINED, Value, truncate
@@ -20,13 +17,8 @@ _FLT_MIN = 1.1754943508222875e-38
 
 def items(text: str, separators: str) -> list[str]:
     """Return the items between separators, without the blanks around them and without empty ones."""
-    pieces = _splitter(separators).split(text) if separators else [text]
+    pieces = separator_class(separators).split(text) if separators else [text]
     return [piece for piece in (piece.strip(BLANKS) for piece in pieces) if piece]
-
-
-@lru_cache(maxsize=64)
-def _splitter(separators: str) -> re.Pattern[str]:
-    return re.compile("[" + re.escape(separators) + "]")
 
 
 @builtin("stringListSize", 1, 2)
@@ -147,7 +139,7 @@ def _intersect(call: Arguments) -> Run:
         if not all(isinstance(value, str) for value in values):
             return ERROR
         first, second, *rest = map(str, values)
-        splitter = _splitter(rest[0] if rest and rest[0] else " ,")
+        splitter = separator_class(rest[0] if rest and rest[0] else " ,")
         return not set(filter(None, splitter.split(first))).isdisjoint(filter(None, splitter.split(second)))
 
     return intersect if 2 <= len(runs) <= 3 else lambda _state: ERROR

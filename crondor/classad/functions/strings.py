@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from crondor.classad import text as texts
 from crondor.classad.code import constant, made_list
@@ -209,6 +211,12 @@ def _split_slot_name(_state: State, name: Value) -> Value:
     return made_list([slot, machine] if at else ["", slot])
 
 
+@lru_cache(maxsize=64)
+def separator_class(separators: str) -> re.Pattern[str]:
+    """Return what finds one of a string's characters."""
+    return re.compile("[" + re.escape(separators) + "]")
+
+
 @builtin("split", 1, 2)
 def _split(_state: State, text: Value, separators: Value = ", \t") -> Value:
     """Split at separators; two equal ones side by side, no blanks, have an empty string between them."""
@@ -216,9 +224,9 @@ def _split(_state: State, text: Value, separators: Value = ", \t") -> Value:
         return ERROR
     pieces: list[Value] = []
     last, before = 0, ""
-    for at, character in enumerate(text):
-        if character not in separators:
-            continue
+    for match in separator_class(separators).finditer(text) if separators else ():
+        at = match.start()
+        character = match[0]
         if at > last:
             pieces.append(text[last:at])
         elif before == character and character not in BLANKS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from crondor.classad.unparse import Form, print_name, unparse
 from crondor.classad.values import AbsTime, Exceptional, RelTime, Value
 from crondor.source import Source
 
-NAMED = Path("/work/shared/golden/classad/named_ads.json")
+NAMED = Path(__file__).parent.parent / "classad" / "named_ads.json.gz"
 
 Line = dict[str, Any]
 
@@ -70,7 +71,7 @@ def _quoted(name: str) -> str:
 
 @cache
 def _named() -> dict[str, dict[str, str]]:
-    loaded: dict[str, dict[str, str]] = json.loads(NAMED.read_text())
+    loaded: dict[str, dict[str, str]] = json.loads(gzip.decompress(NAMED.read_bytes()))
     return loaded
 
 
@@ -125,7 +126,7 @@ def replay_eval(line: Line) -> list[str]:
     differences: list[str] = []
     recorded = line.get("value")
     if recorded is None:
-        return [] if value is not None or "upstream_defect" in line else ["no value"]
+        return [f"recorded: {line['upstream_defect']}; ours: {'no value' if value is None else print_value(value)}"]
     if value is None:
         _compare(differences, "type", "failure", recorded["type"])
         return differences
