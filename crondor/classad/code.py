@@ -20,7 +20,8 @@ UNKNOWN: Final = _Unknown()
 """The ``const`` of an expression that has to be evaluated."""
 
 Compiler: TypeAlias = Callable[[Node, int, bool], Run]
-_UNMEASURED: Final = 1 << 30
+UNMEASURED: Final = 1 << 30
+"""The ``height`` of an expression that has not been compiled."""
 _SHORT: Final = 100  # characters of a string that is worth keeping as a constant
 
 
@@ -40,11 +41,16 @@ class Code:
         self.const = const
         if isinstance(node, Literal) and const is UNKNOWN and not isinstance(node.value, LocalTime):
             self.const = literal_value(node.value)
-        self.height = _UNMEASURED
+        self.height = UNMEASURED
         self.cost = 1
         self.run: Run = self.evaluate
         self._compiler = compiler
         self._counting: Run | None = None
+
+    def prepare(self) -> None:
+        """Compile the expression."""
+        self.height, self.cost = measure(self.node)
+        self.run = self._compiler(self.node, 0, False)  # noqa: FBT003 - whether to count
 
     def evaluate(self, state: State) -> Value:
         """Return the value in the ad ``state`` is in.
@@ -54,9 +60,8 @@ class Code:
         const = self.const
         if const is not UNKNOWN:
             return const  # type: ignore[return-value]
-        if self.height is _UNMEASURED:
-            self.height, self.cost = measure(self.node)
-            self.run = self._compiler(self.node, 0, False)  # noqa: FBT003 - whether to count
+        if self.height is UNMEASURED:
+            self.prepare()
         if state.used + self.height <= MAX_DEPTH:
             return self.run(state)
         if self._counting is None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_LIST, MAX_STRING
+from crondor.classad.scope import State
 from crondor.classad.show import print_value
 from crondor.classad.text import lower
 from crondor.classad.times import print_abstime, print_reltime
@@ -65,7 +66,7 @@ def to_integer(value: Value) -> Value:
     return truncate(real)
 
 
-def to_string(value: Value) -> Value:
+def to_string(state: State, value: Value) -> Value:
     """Return a value as string() does: undefined and error stay, reals have their long form."""
     if isinstance(value, str) or value is UNDEFINED or value is ERROR:
         return value
@@ -73,7 +74,7 @@ def to_string(value: Value) -> Value:
         return print_abstime(value)
     if isinstance(value, RelTime):
         return print_reltime(float(truncate32(value.seconds)))
-    return grown(print_value(value))
+    return grown(state, print_value(value))
 
 
 def word(value: str) -> bool | None:
@@ -81,20 +82,22 @@ def word(value: str) -> bool | None:
     return {"true": True, "false": False}.get(lower(value))
 
 
-def grown(text: str) -> str:
-    """Return a string an expression made, if it is not too long.
+def grown(state: State, text: str) -> str:
+    """Return a string an expression made, if it is not too long; its length is work.
 
-    Raises Failure.
+    Raises Failure, Exhausted.
     """
+    state.spend(len(text) >> 4)
     if len(text) > MAX_STRING:
         raise Failure(f"a string grows beyond {MAX_STRING} characters")
     return text
 
 
-def grown_list(count: int) -> None:
-    """Check the length of a list an expression makes.
+def grown_list(state: State, count: int) -> None:
+    """Check the length of a list an expression makes or walks; its members are work.
 
-    Raises Failure.
+    Raises Failure, Exhausted.
     """
+    state.spend(2 * count)
     if count > MAX_LIST:
         raise Failure(f"a list grows beyond {MAX_LIST} members")

@@ -30,3 +30,7 @@ def syntax_error(source: Source, start: int, end: int, message: str, hint: str |
 
 class Failure(Exception):
     """Inside the engine: the evaluation under way fails. It leaves as ``EvaluationFailed``."""
+
+
+class Exhausted(Exception):
+    """Inside the engine: the work of one evaluation is used up; no function may turn this into a value."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crondor.classad.code import UNKNOWN, Code
 from crondor.classad.compile import compile_node, read
-from crondor.classad.errors import EvaluationFailed, Failure
+from crondor.classad.errors import EvaluationFailed, Exhausted, Failure
 from crondor.classad.lookup import link
 from crondor.classad.operators import truth
 from crondor.classad.references import External, Internal
@@ -42,7 +42,7 @@ def run(code: Code, state: State) -> Value:
     """
     try:
         return code.evaluate(state)
-    except Failure as failure:
+    except (Failure, Exhausted) as failure:
         raise failed(str(failure)) from None
     except RecursionError:
         raise failed(_EXPLODED) from None
@@ -83,7 +83,7 @@ def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | 
     walk = Internal if internal else External
     try:
         return walk.of(state, state.my, code_tree(code), compile_node)
-    except RecursionError:
+    except (RecursionError, Exhausted):
         return None
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from crondor.classad.code import Code
 from crondor.classad.compile import code_of
 from crondor.classad.errors import EvaluationFailed
 from crondor.classad.evaluate import begin, run
+from crondor.classad.limits import MAX_STEPS
 from crondor.classad.operators import truth
 from crondor.classad.scope import Attributes, Context, State
 from crondor.classad.show import code_tree, print_value
@@ -62,14 +63,16 @@ class Explanation:
 
 def explain(code: Code, my: Attributes, target: Attributes | None, context: Context) -> Explanation:
     """Return the values of an expression's parts; none of them changes what the others see."""
-    state = begin(my, target, context)
-    return _Explainer(state).part(code_tree(code), 0)
+    return _Explainer(lambda: begin(my, target, context)).part(code_tree(code), 0)
 
 
 class _Explainer:
-    def __init__(self, state: State) -> None:
-        self.state = state
+    """Evaluates part after part, each from the beginning, with the work of one evaluation for all of them."""
+
+    def __init__(self, begin_anew: Callable[[], State]) -> None:
+        self.begin = begin_anew
         self.left = _MOST
+        self.steps = MAX_STEPS
 
     def part(self, node: Node, depth: int) -> Explanation:
         node = bare(node)
@@ -81,10 +84,14 @@ class _Explainer:
         return Explanation(unparse(node), value, parts, failure=failure, op=_operator(node))
 
     def value(self, node: Node) -> tuple[Value | None, str | None]:
+        state = self.begin()
+        state.steps = self.steps
         try:
-            return run(code_of(node), self.state), None
+            return run(code_of(node), state), None
         except EvaluationFailed as problem:
             return None, problem.diagnostics[0].message
+        finally:
+            self.steps = state.steps
 
     def reached(self, node: Node, depth: int) -> Iterator[Explanation]:
         """Yield the parts in order; those that evaluation skips are named without a value."""

@@ -12,7 +12,7 @@ from typing import Final
 from crondor.classad import operators
 from crondor.classad.code import Code
 from crondor.classad.compile import code_of, compile_node
-from crondor.classad.errors import Failure
+from crondor.classad.errors import Exhausted, Failure
 from crondor.classad.evaluate import begin, failed
 from crondor.classad.functions import find_function
 from crondor.classad.limits import MAX_DEPTH
@@ -43,7 +43,7 @@ def flatten(code: Code, ad: Attributes, context: Context) -> Code:
     state = begin(ad, None, context)
     try:
         part = _flatten(state, code_tree(code), split=False)
-    except Failure as failure:
+    except (Failure, Exhausted) as failure:
         raise failed(str(failure)) from None
     except RecursionError:
         raise failed("names and operators nest deeper than can be flattened") from None
@@ -57,6 +57,7 @@ def _as_tree(part: _Part) -> Node:
 
 
 def _flatten(state: State, node: Node, *, split: bool) -> _Part:
+    state.spend(8)
     if isinstance(node, Binary) and node.op in _COMMUTES:
         part = _combine(node.op, _flatten(state, node.left, split=True), _flatten(state, node.right, split=True))
         return part if split or part.op is None else _Part(tree=_as_tree(part))

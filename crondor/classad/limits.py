@@ -16,13 +16,13 @@ MAX_NESTING: Final = 500
 MAX_DEPTH: Final = 400
 """HTCondor's bound on the depth of evaluation: operators and attributes under way at one time."""
 
-MAX_STEPS: Final = 10_000_000
-"""HTCondor's bound on the work of one evaluation, counted in nodes."""
+MAX_STEPS: Final = 2_000_000
+"""The work of one evaluation, counted in nodes: a second or two. HTCondor allows ten million, a third of a second."""
 
-MAX_STRING: Final = 16 << 20
+MAX_STRING: Final = 4 << 20
 """Characters of a string an expression makes. HTCondor has no bound."""
 
-MAX_LIST: Final = 1_000_000
+MAX_LIST: Final = 100_000
 """Members of a list an expression makes. HTCondor has no bound."""
 
 MAX_CACHED_TEXT: Final = 16 << 10

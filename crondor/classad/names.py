@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from crondor.classad.code import UNKNOWN, Code, constant
-from crondor.classad.errors import Failure
+from crondor.classad.code import UNKNOWN, UNMEASURED, Code, constant
+from crondor.classad.errors import Exhausted
 from crondor.classad.limits import MAX_DEPTH
 from crondor.classad.lookup import find, find_bare, root_of
-from crondor.classad.scope import BEYOND, NOWHERE, AdValue, ListValue, Run, State
+from crondor.classad.scope import BEYOND, NOWHERE, OUT_OF_STEPS, AdValue, ListValue, Run, State
 from crondor.classad.values import ERROR, UNDEFINED, Value
-
-OUT_OF_STEPS = "evaluation takes more steps than HTCondor allows"
-
-
-class Exhausted(Failure):
-    """The work of one evaluation is used up; nothing may turn this into a value."""
 
 
 def enter(state: State, place: AdValue, name: str, code: Code, offset: int) -> Value:
     """Return the value of an attribute found in an ad; one that is under way already is undefined.
 
-    Raises Failure.
+    Raises Failure, Exhausted.
     """
     stack = state.stack
     for ad, under_way in stack:
@@ -28,6 +22,8 @@ def enter(state: State, place: AdValue, name: str, code: Code, offset: int) -> V
     state.steps -= code.cost
     if state.steps < 0:
         raise Exhausted(OUT_OF_STEPS)
+    if code.height is UNMEASURED:
+        code.prepare()
     cur, used = state.cur, state.used
     stack.append((place, name))
     state.cur = place
@@ -53,7 +49,25 @@ def bare_name(name: str, offset: int) -> Run:
         const = code.const
         if const is not UNKNOWN:
             return const  # type: ignore[return-value]
-        return enter(state, place, name, code, offset)
+        # What follows is enter(), written out: a chain of attributes must not cost two of Python's frames a link.
+        stack = state.stack
+        for ad, under_way in stack:
+            if ad is place and under_way == name:
+                return UNDEFINED
+        state.steps -= code.cost
+        if state.steps < 0:
+            raise Exhausted(OUT_OF_STEPS)
+        if code.height is UNMEASURED:
+            code.prepare()
+        cur, used = state.cur, state.used
+        stack.append((place, name))
+        state.cur = place
+        state.used = depth = used + offset + 1
+        value = code.run(state) if depth + code.height <= MAX_DEPTH else code.evaluate(state)
+        state.cur = cur
+        state.used = used
+        stack.pop()
+        return value
 
     return bare
 
@@ -148,9 +162,7 @@ def _found(state: State, place: AdValue, name: str, offset: int) -> Value:
 
 
 def _mapped(state: State, value: ListValue, name: str, offset: int) -> Value:
-    state.steps -= len(value.members)
-    if state.steps < 0:
-        raise Exhausted(OUT_OF_STEPS)
+    state.spend(8 * len(value.members))
     state.used += offset + 1
     found = [_unbound(selected(state, member.evaluate(state), name, 0)) for member in value.members]
     state.used -= offset + 1

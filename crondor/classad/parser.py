@@ -47,7 +47,10 @@ def parse_expression(source: Source, *, old: bool = False, partial: bool = False
     Raises ClassAdSyntaxError.
     """
     parser = _Parser(Tokens(source, old=old))
-    node = parser.expression(1)
+    try:
+        node = parser.expression(1)
+    except RecursionError:  # the caller has left too little of Python's own stack
+        parser.too_deep()
     if not partial:
         parser.finish()
     return node
@@ -61,7 +64,10 @@ def parse_ad(source: Source, *, partial: bool = False) -> AdNode:
     parser = _Parser(Tokens(source))
     if parser.kinds[0] != "[":
         parser.fail("an ad begins with [")
-    node = parser.ad(0)
+    try:
+        node = parser.ad(0)
+    except RecursionError:
+        parser.too_deep()
     if not partial:
         parser.finish()
     return node
@@ -161,7 +167,8 @@ class _Parser:
     def postfix(self, depth: int) -> Node:
         if depth > MAX_NESTING:
             self.too_deep()
-        node = self.primary(depth)
+        kind = self.kinds[self.at]
+        node = self.list(depth) if kind == "{" else self.primary(kind, depth)
         while True:
             kind = self.kinds[self.at]
             if kind == ".":
@@ -186,9 +193,9 @@ class _Parser:
         self.at += 1
         return str(self.values[self.at - 1])
 
-    def primary(self, depth: int) -> Node:
+    def primary(self, kind: str, depth: int) -> Node:
         at = self.at
-        kind, value, start = self.kinds[at], self.values[at], self.starts[at]
+        value, start = self.values[at], self.starts[at]
         if kind == "name":
             self.at = at + 1
             if self.kinds[self.at] == "(":
@@ -218,15 +225,16 @@ class _Parser:
             return Reference(None, name, True, start, self.ends[self.at - 1])  # noqa: FBT003
         if kind == "[":
             return self.ad(depth)
-        if kind == "{":
-            opening = self.at
-            self.at += 1
-            items = self.items(opening, depth)
-            return ListNode(items, start, self.ends[self.at - 1])
         if kind == "end":
             self.fail("an expression is expected, and the text ends")
         found = {"=?=": "is is an operator", "=!=": "isnt is an operator"}.get(kind) if kind.isalpha() else None
         return self.fail(found or "a name, a value or ( is expected here")
+
+    def list(self, depth: int) -> Node:
+        opening = self.at
+        self.at += 1
+        items = self.items(opening, depth)
+        return ListNode(items, self.starts[opening], self.ends[self.at - 1])
 
     def close(self, opening: int) -> None:
         kind = self.kinds[opening]

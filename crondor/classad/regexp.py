@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Protocol
 
+from crondor.classad.scope import State
 from crondor.classad.text import to_bytes
 
 
@@ -32,6 +33,10 @@ class Expression(Protocol):
     @property
     def groups(self) -> int:
         """The number of groups."""
+
+    @property
+    def pattern(self) -> bytes:
+        """The text it was compiled from."""
 
     def search(self, text: bytes) -> Match | None:
         """Return the first match."""
@@ -101,25 +106,39 @@ def _braces(pattern: bytes) -> bytes | None:
     return _BRACED.sub(lambda match: match[0] if match[1] else b"\\x%02x" % int(match[2], 16), pattern)
 
 
-def searched(expression: Expression, text: str, *, empty: bool = True) -> bool | None:
+_REPEATED_GROUP: Final = re.compile(rb"\)[*+{]|\)\?[*+]")
+_REPEATED: Final = re.compile(rb"[*+}]")
+_GIVEN_UP: Final = 200_000
+
+
+def _charge(state: State, expression: Expression, data: bytes) -> None:
+    """Take the work a match may be from what is left: far more where repetitions are nested or many."""
+    many = len(_REPEATED.findall(expression.pattern))
+    work = 1 << min(len(data), 24) if _REPEATED_GROUP.search(expression.pattern) else len(data) ** min(many, 6)
+    state.spend(20 + (len(data) >> 4) + min(work, 10_000_000) // 1000)
+
+
+def searched(state: State, expression: Expression, text: str, *, empty: bool = True) -> bool | None:
     """Say whether an expression matches somewhere; None: PCRE2 gave up. ``empty`` allows a match of nothing."""
     import pcre2  # noqa: PLC0415
 
     data = to_bytes(text)
+    _charge(state, expression, data)
     try:
         if empty:
             return expression.search(data) is not None
         return any(match.span()[0] != match.span()[1] for match in expression.finditer(data))
     except pcre2.LibraryError:
+        state.spend(_GIVEN_UP)
         return None
 
 
-def matches(expression: Expression, text: str) -> bool:
+def matches(state: State, expression: Expression, text: str) -> bool:
     """Say whether an expression matches somewhere; where PCRE2 gives up it does not."""
-    return searched(expression, text) is True
+    return searched(state, expression, text) is True
 
 
-def replaced(expression: Expression, text: str, new: str, *, whole: bool, every: bool) -> bytes | None:
+def replaced(state: State, expression: Expression, text: str, new: str, *, whole: bool, every: bool) -> bytes | None:
     r"""Return the text with matches replaced (``whole``), or only what replaces them; None: error.
 
     ``\0`` to ``\9`` in ``new`` are groups; one beyond those that matched is an error. A match of nothing at the end of
@@ -130,9 +149,11 @@ def replaced(expression: Expression, text: str, new: str, *, whole: bool, every:
     data, template = to_bytes(text), to_bytes(new)
     out: list[bytes] = []
     at, was_empty = 0, False
+    _charge(state, expression, data)
     try:
         for match in expression.finditer(data) if every else _first(expression, data):
             begin, end = match.span()
+            state.spend(4 + (len(template) >> 4))
             if was_empty and begin > at:
                 out.append(data[at : at + 1])
                 at += 1
@@ -144,6 +165,7 @@ def replaced(expression: Expression, text: str, new: str, *, whole: bool, every:
             out.append(piece)
             at, was_empty = end, begin == end
     except pcre2.LibraryError:
+        state.spend(_GIVEN_UP)
         return None
     if was_empty and every:
         if at >= len(data):

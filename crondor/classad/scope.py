@@ -8,6 +8,7 @@ from datetime import timezone, tzinfo
 from random import Random
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
+from crondor.classad.errors import Exhausted
 from crondor.classad.limits import MAX_STEPS
 from crondor.classad.values import Value
 
@@ -121,6 +122,9 @@ class Context:
     maps: Callable[[str, str], str | None] | None = field(default=None, compare=False)
 
 
+OUT_OF_STEPS: Final = f"the evaluation takes more than {MAX_STEPS} steps"
+
+
 class State:
     """One evaluation under way.
 
@@ -142,6 +146,15 @@ class State:
         self.stack: list[tuple[AdValue, str]] = []
         self.ads: dict[tuple[int, int], AdValue] | None = None
         self._random: Random | None = None
+
+    def spend(self, steps: int) -> None:
+        """Take work from what is left.
+
+        Raises Exhausted.
+        """
+        self.steps -= steps
+        if self.steps < 0:
+            raise Exhausted(OUT_OF_STEPS)
 
     @property
     def random(self) -> Random:

@@ -54,7 +54,7 @@ def _eval(call: Arguments) -> Run:
     offset = call.offset
 
     def evaluated(state: State) -> Value:
-        text = to_string(run(state))
+        text = to_string(state, run(state))
         if not isinstance(text, str):
             return ERROR
         if state.used + offset >= MAX_DEPTH:
@@ -63,7 +63,7 @@ def _eval(call: Arguments) -> Run:
         if code is None:
             return ERROR
         state.used += offset + 1
-        state.steps -= code.cost
+        state.spend(code.cost)
         value = code.evaluate(state)
         state.used -= offset + 1
         return value
@@ -150,7 +150,7 @@ def _unresolved(call: Arguments) -> Run:
         plain = [name[7:] if lower(name[:7]) == "target." else name for name in names]
         if expression is None:
             return ",".join(plain)
-        return any(searched(expression, name, empty=False) for name in plain)
+        return any(searched(state, expression, name, empty=False) for name in plain)
 
     return unresolved
 
@@ -179,7 +179,7 @@ def _each_context(call: Arguments) -> Run:
                 return 0 if counting else UNDEFINED
             else:
                 return ERROR
-        state.steps -= len(places) * code.cost
+        state.spend(len(places) * code.cost)
         values = [_in_context(state, code, place) for place in places]
         return sum(truth(value) is True for value in values) if counting else made_list(values)
 
@@ -188,8 +188,6 @@ def _each_context(call: Arguments) -> Run:
 
 def _attempt(state: State, run: Run) -> Value:
     cur, used, height = state.cur, state.used, len(state.stack)
-    if state.steps < 0:
-        raise Failure("evaluation takes more steps than HTCondor allows")
     try:
         return run(state)
     except Failure:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crondor.classad.code import made_list
-from crondor.classad.functions.registry import MANY, builtin
-from crondor.classad.scope import ListValue, State
+from crondor.classad.functions.registry import Arguments, builtin, special
+from crondor.classad.scope import ListValue, Run, State
 from crondor.classad.text import to_bytes
 from crondor.classad.values import ERROR, UNDEFINED, Value
 
@@ -85,7 +85,7 @@ def _split_white(text: str) -> list[str]:
 def _list_to_args(state: State, whole: Value, version: Value = 2) -> Value:
     if _version(version) is None or not isinstance(whole, ListValue):
         return ERROR
-    state.steps -= len(whole.members)
+    state.spend(len(whole.members))
     found: list[str] = []
     for code in whole.members:
         value = code.evaluate(state)
@@ -135,13 +135,19 @@ def _env_v1_to_v2(_state: State, text: Value) -> Value:
 _DELIMITERS = frozenset("!#$%&*+,-/:;<>?@^`|~\x1f")
 
 
-@builtin("mergeEnvironment", 0, MANY)
-def _merge_environment(_state: State, *texts: Value) -> Value:
-    variables: dict[str, str | None] = {}
-    for text in texts:
-        if text is UNDEFINED:
-            continue
-        entries = split_arguments(text) if isinstance(text, str) else None
-        if entries is None or not all(_merge(variables, entry) for entry in entries):
-            return ERROR
-    return _printed(variables)
+@special("mergeEnvironment")
+def _merge_environment(call: Arguments) -> Run:
+    runs = call.runs
+
+    def merge_environment(state: State) -> Value:
+        variables: dict[str, str | None] = {}
+        for run in runs:  # the first that cannot be used ends it: those after it are not evaluated
+            text = run(state)
+            if text is UNDEFINED:
+                continue
+            entries = split_arguments(text) if isinstance(text, str) else None
+            if entries is None or not all(_merge(variables, entry) for entry in entries):
+                return ERROR
+        return _printed(variables)
+
+    return merge_environment

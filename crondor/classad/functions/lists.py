@@ -28,7 +28,7 @@ def _among(state: State, op: str, value: Value, whole: Value) -> Value:
         return UNDEFINED
     if not isinstance(whole, ListValue) or isinstance(value, (ListValue, AdValue)):
         return ERROR
-    state.steps -= len(whole.members)
+    state.spend(len(whole.members))
     return any(operators.binary(op, code.evaluate(state), value) is True for code in whole.members)
 
 
@@ -46,7 +46,7 @@ def _numbers(state: State, whole: Value) -> list[bool | int | float] | Value:
     if not isinstance(whole, ListValue):
         return UNDEFINED if whole is UNDEFINED else ERROR
     found: list[bool | int | float] = []
-    state.steps -= len(whole.members)
+    state.spend(len(whole.members))
     for code in whole.members:
         value = code.evaluate(state)
         if value is UNDEFINED:
@@ -127,7 +127,7 @@ def _compare_all(state: State, op: Value, whole: Value, value: Value, *, every: 
         return ERROR
     if not isinstance(whole, ListValue):
         return UNDEFINED if whole is UNDEFINED else ERROR
-    state.steps -= len(whole.members)
+    state.spend(len(whole.members))
     for code in whole.members:
         result = operators.binary(comparison, code.evaluate(state), value)
         if result is UNDEFINED:

@@ -72,7 +72,7 @@ def _quantize(state: State, value: Value, step: Value) -> Value:
         return ERROR
     if isinstance(step, ListValue):
         last: Value = 0.0
-        state.steps -= len(step.members)
+        state.spend(len(step.members))
         for code in step.members:
             last = code.evaluate(state)
             bound = to_real(last)

@@ -20,14 +20,14 @@ def _checked(*values: Value) -> Value | None:
 
 
 @builtin("regexp", 2, 3)
-def _regexp(_state: State, pattern: Value, text: Value, options: Value = "") -> Value:
+def _regexp(state: State, pattern: Value, text: Value, options: Value = "") -> Value:
     wrong = _checked(pattern, text, options)
     if wrong is not None:
         return wrong
     if not (isinstance(pattern, str) and isinstance(text, str) and isinstance(options, str)):
         return ERROR
     expression = regexp.compiled(pattern, options)
-    found = None if expression is None else regexp.searched(expression, text)
+    found = None if expression is None else regexp.searched(state, expression, text)
     return ERROR if found is None else found
 
 
@@ -40,14 +40,14 @@ def _regexp_member(state: State, pattern: Value, whole: Value, options: Value = 
         return ERROR
     expression = regexp.compiled(pattern, options)
     unknown = False
-    state.steps -= len(whole.members)
+    state.spend(len(whole.members))
     for code in whole.members:
         member = _value(state, code)
         if member is UNDEFINED:
             unknown = True
         elif not isinstance(member, str):
             return ERROR
-        elif expression is not None and regexp.matches(expression, member):
+        elif expression is not None and regexp.matches(state, expression, member):
             return True
     return UNDEFINED if unknown else False
 
@@ -64,7 +64,7 @@ def _value(state: State, code: Code) -> Value:
 
 def _declare_substitution(name: str, more: str) -> None:
     @builtin(name, 3, 4)
-    def substitution(_state: State, pattern: Value, text: Value, new: Value, options: Value = "") -> Value:
+    def substitution(state: State, pattern: Value, text: Value, new: Value, options: Value = "") -> Value:
         wrong = _checked(pattern, text, new, options)
         if wrong is not None:
             return wrong
@@ -76,8 +76,8 @@ def _declare_substitution(name: str, more: str) -> None:
         expression = regexp.compiled(pattern, options)
         if expression is None:
             return ERROR
-        made = regexp.replaced(expression, text, new, whole="f" in options, every="g" in options)
-        return ERROR if made is None else grown(from_bytes(made))
+        made = regexp.replaced(state, expression, text, new, whole="f" in options, every="g" in options)
+        return ERROR if made is None else grown(state, from_bytes(made))
 
 
 for _name, _more in (("regexps", ""), ("replace", "f"), ("replaceAll", "fg")):

@@ -28,7 +28,6 @@ Maker: TypeAlias = Callable[[Arguments], Run]
 Plain: TypeAlias = Callable[..., Value]
 
 FUNCTIONS: Final[dict[str, Maker]] = {}
-MANY: Final = 1 << 20
 
 
 def _wrong_count(_state: State) -> Value:

@@ -113,10 +113,10 @@ def _regexp_member(state: State, pattern: Value, text: Value, separators: Value 
     if expression is None:
         return ERROR
     found = items(text, separators)
-    state.steps -= len(found)
+    state.spend(len(found))
     if not found:
         return UNDEFINED
-    return any(regexp.matches(expression, item) for item in found)
+    return any(regexp.matches(state, expression, item) for item in found)
 
 
 @special("stringListsIntersect")

@@ -9,7 +9,9 @@ from functools import lru_cache
 from crondor.classad import text as texts
 from crondor.classad.code import constant, made_list
 from crondor.classad.convert import grown, grown_list, to_integer, to_string
+from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
+from crondor.classad.limits import MAX_STRING
 from crondor.classad.scope import ListValue, Run, State
 from crondor.classad.values import ERROR, UNDEFINED, Exceptional, Value, wrap32
 
@@ -24,12 +26,14 @@ def _strcat(call: Arguments) -> Run:
         pieces: list[str] = []
         size = 0
         for run in runs:
-            piece = to_string(run(state))
+            piece = to_string(state, run(state))
             if not isinstance(piece, str):
                 return piece
             pieces.append(piece)
             size += len(piece)
-        return texts.normal(grown("".join(pieces)))
+            if size > MAX_STRING:
+                raise Failure(f"a string grows beyond {MAX_STRING} characters")
+        return texts.normal(grown(state, "".join(pieces)))
 
     return strcat
 
@@ -44,7 +48,7 @@ def _join(call: Arguments) -> Run:
         if 0 < len(runs) <= 2:
             whole = runs[-1](state)
             if isinstance(whole, ListValue):
-                grown_list(len(whole))
+                grown_list(state, len(whole))
                 before = runs[0] if len(runs) == 2 else constant("").evaluate
                 sources = [before, *(member.evaluate for member in whole.members)]
         return _joined(state, sources)
@@ -53,9 +57,11 @@ def _join(call: Arguments) -> Run:
 
 
 def _joined(state: State, sources: list[Run]) -> Value:
-    separator, text, defined, undefined = "", "", False, False
+    pieces: list[str] = []
+    separator, begun, defined, undefined = "", False, False, False
+    size = 0
     for number, run in enumerate(sources):
-        piece = to_string(run(state))
+        piece = to_string(state, run(state))
         if piece is UNDEFINED:
             undefined = True
         elif not isinstance(piece, str):
@@ -63,20 +69,28 @@ def _joined(state: State, sources: list[Run]) -> Value:
         elif number == 0:
             separator = piece
         else:
-            text = grown(text + separator + piece if text else piece)
+            size += len(separator) + len(piece)
+            if size > MAX_STRING:
+                raise Failure(f"a string grows beyond {MAX_STRING} characters")
+            if begun:
+                pieces.append(separator)
+            pieces.append(piece)
+            begun = begun or piece != ""
             defined = True
-    return UNDEFINED if undefined and not defined else texts.normal(text)
+    if undefined and not defined:
+        return UNDEFINED
+    return texts.normal(grown(state, "".join(pieces)))
 
 
 @builtin("toUpper", 1)
-def _to_upper(_state: State, value: Value) -> Value:
-    text = to_string(value)
+def _to_upper(state: State, value: Value) -> Value:
+    text = to_string(state, value)
     return texts.upper(text) if isinstance(text, str) else text
 
 
 @builtin("toLower", 1)
-def _to_lower(_state: State, value: Value) -> Value:
-    text = to_string(value)
+def _to_lower(state: State, value: Value) -> Value:
+    text = to_string(state, value)
     return texts.lower(text) if isinstance(text, str) else text
 
 
@@ -96,21 +110,21 @@ def _substr(_state: State, text: Value, offset: Value, *rest: Value) -> Value:
     return texts.from_bytes(data[start : start + length])
 
 
-def _compared(left: Value, right: Value, order: Callable[[str, str], int]) -> int | Exceptional:
+def _compared(state: State, left: Value, right: Value, order: Callable[[str, str], int]) -> int | Exceptional:
     if left is UNDEFINED or right is UNDEFINED:
         return UNDEFINED
-    first, second = to_string(left), to_string(right)
+    first, second = to_string(state, left), to_string(state, right)
     return order(first, second) if isinstance(first, str) and isinstance(second, str) else ERROR
 
 
 @builtin("strcmp", 2)
-def _strcmp(_state: State, left: Value, right: Value) -> Value:
-    return _compared(left, right, texts.compare)
+def _strcmp(state: State, left: Value, right: Value) -> Value:
+    return _compared(state, left, right, texts.compare)
 
 
 @builtin("stricmp", 2)
-def _stricmp(_state: State, left: Value, right: Value) -> Value:
-    return _compared(left, right, texts.compare_folded)
+def _stricmp(state: State, left: Value, right: Value) -> Value:
+    return _compared(state, left, right, texts.compare_folded)
 
 
 def natural_order(left: str, right: str) -> int:
@@ -156,8 +170,8 @@ def _digits(data: bytes, begin: int) -> int:
 
 def _declare_version(name: str) -> None:
     @builtin(name, 2)
-    def version(_state: State, left: Value, right: Value) -> Value:
-        order = _compared(left, right, natural_order)
+    def version(state: State, left: Value, right: Value) -> Value:
+        order = _compared(state, left, right, natural_order)
         which = name[-2:].upper()
         if isinstance(order, Exceptional) or which == "MP":
             return order
@@ -169,10 +183,10 @@ for _name in ("versioncmp", "versionLE", "versionLT", "versionGE", "versionGT", 
 
 
 @builtin("version_in_range", 3)
-def _version_in_range(_state: State, tested: Value, least: Value, most: Value) -> Value:
+def _version_in_range(state: State, tested: Value, least: Value, most: Value) -> Value:
     if least is UNDEFINED or most is UNDEFINED:
         return UNDEFINED
-    version, low, high = to_string(tested), to_string(least), to_string(most)
+    version, low, high = to_string(state, tested), to_string(state, least), to_string(state, most)
     if not (isinstance(version, str) and isinstance(low, str) and isinstance(high, str)):
         return ERROR
     return natural_order(low, version) <= 0 and natural_order(version, high) <= 0
@@ -218,7 +232,7 @@ def separator_class(separators: str) -> re.Pattern[str]:
 
 
 @builtin("split", 1, 2)
-def _split(_state: State, text: Value, separators: Value = ", \t") -> Value:
+def _split(state: State, text: Value, separators: Value = ", \t") -> Value:
     """Split at separators; two equal ones side by side, no blanks, have an empty string between them."""
     if not isinstance(text, str) or not isinstance(separators, str):
         return ERROR
@@ -236,5 +250,5 @@ def _split(_state: State, text: Value, separators: Value = ", \t") -> Value:
         last = at + 1
     if last < len(text):
         pieces.append(text[last:])
-    grown_list(len(pieces))
+    grown_list(state, 4 * len(pieces))
     return made_list(pieces)

@@ -50,8 +50,8 @@ def _real(_state: State, value: Value) -> Value:
 
 
 @builtin("string", 1)
-def _string(_state: State, value: Value) -> Value:
-    return to_string(value)
+def _string(state: State, value: Value) -> Value:
+    return to_string(state, value)
 
 
 @builtin("bool", 1)
