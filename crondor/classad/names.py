@@ -162,7 +162,7 @@ def _found(state: State, place: AdValue, name: str, offset: int) -> Value:
 
 
 def _mapped(state: State, value: ListValue, name: str, offset: int) -> Value:
-    state.spend(8 * len(value.members))
+    state.spend(40 * len(value.members))
     state.used += offset + 1
     found = [_unbound(selected(state, member.evaluate(state), name, 0)) for member in value.members]
     state.used -= offset + 1

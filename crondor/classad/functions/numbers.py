@@ -97,8 +97,11 @@ def _multiple(value: Value, real: float, step: Value) -> Value:
             return wrap(quotient * step)
     elif -_NOTHING <= by <= _NOTHING:
         return value
-    quotient_real = divide(real, by)
-    return (float(math.ceil(quotient_real)) if math.isfinite(quotient_real) else quotient_real) * by
+    return _ceil(divide(real, by)) * by
+
+
+def _ceil(real: float) -> float:
+    return math.copysign(float(math.ceil(real)), real) if math.isfinite(real) else real  # the sign of a zero stays
 
 
 _BIGGEST = (1 << 31) - 1

@@ -89,7 +89,7 @@ def _resolved(texts: dict[str, str | None]) -> dict[str, str]:
     return dict(found.values())
 
 
-def _described(value: Value) -> tuple[str, object]:
+def _described(value: Value) -> tuple[str, object]:  # noqa: PLR0911 - a type is a line
     """Return type and repr of a value as the recordings spell them."""
     if isinstance(value, Exceptional):
         return str(value), None
@@ -138,7 +138,9 @@ def replay_eval(line: Line) -> list[str]:
         if recorded["repr"] is not None:
             members = [_evaluated(f"({line['expr']})[{at}]", my, target) for at in range(len(value))]
             shown = [
-                {"type": "failure", "repr": None} if member is None else dict(zip(("type", "repr"), _described(member)))
+                {"type": "failure", "repr": None}
+                if member is None
+                else dict(zip(("type", "repr"), _described(member), strict=True))
                 for member in members
             ]
             for ours, theirs in zip(shown, recorded["repr"], strict=False):
@@ -150,7 +152,7 @@ def replay_eval(line: Line) -> list[str]:
         tree = to_tree(value)
         assert isinstance(tree, AdNode)
         shown = [[name, unparse(part)] for name, part in tree.items]
-    if kind not in ("bytes",):
+    if kind != "bytes":
         _compare(differences, "repr", shown, recorded["repr"])
     return differences
 
