@@ -29,7 +29,6 @@ A string is the ``str`` of its UTF-8 bytes; bytes that are not UTF-8 are surroga
 
 from __future__ import annotations
 
-from crondor.classad.code import Code
 from crondor.classad.compile import code_of, read
 from crondor.classad.errors import CircularReference, ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import matches, members, symmetric_match
@@ -37,11 +36,17 @@ from crondor.classad.explain import Explanation
 from crondor.classad.expression import Expression, References
 from crondor.classad.operators import truth
 from crondor.classad.parser import parse_ad, parse_expression
-from crondor.classad.scope import AdValue, Attributes, Context, ListValue
+from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value
 from crondor.classad.show import code_tree, print_value, to_tree
 from crondor.classad.text import from_bytes, lower, to_bytes
 from crondor.classad.unparse import Form, print_name, print_string, unparse
-from crondor.classad.values import ERROR, UNDEFINED, AbsTime, Exceptional, RelTime, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    Exceptional,
+    RelTime,
+)
 
 __all__ = [
     "ERROR",

@@ -7,8 +7,11 @@ from typing import Final
 
 from crondor.classad import operators
 from crondor.classad import text as texts
-from crondor.classad.scope import Run, State
-from crondor.classad.values import INT_MAX, INT_MIN, Value
+from crondor.classad.scope import Run, State, Value
+from crondor.classad.values import (
+    INT_MAX,
+    INT_MIN,
+)
 
 
 def equals_string(left: Run, text: str, op: str) -> Run:

@@ -9,17 +9,24 @@ from typing import Final
 from crondor.classad import operators
 from crondor.classad import text as texts
 from crondor.classad.closures import FAST, equals_string
-from crondor.classad.code import UNKNOWN, Code, constant, literal_value
+from crondor.classad.code import (
+    constant,
+)
 from crondor.classad.errors import Failure
 from crondor.classad.functions import Arguments, find_function
 from crondor.classad.limits import MAX_CACHED, MAX_CACHED_TEXT, MAX_DEPTH
 from crondor.classad.logic import conjunction, disjunction
 from crondor.classad.names import bare_name, my_name, root_name, select, target_name
 from crondor.classad.parser import parse_expression
-from crondor.classad.scope import NOWHERE, AdValue, ListValue, Run, State
+from crondor.classad.scope import NOWHERE, UNKNOWN, AdValue, Code, ListValue, Run, State, Value, literal_value
 from crondor.classad.times import settle
 from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
-from crondor.classad.values import ERROR, UNDEFINED, LocalTime, Value, wrap32
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    LocalTime,
+    wrap32,
+)
 from crondor.source import Source
 
 

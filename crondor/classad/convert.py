@@ -8,11 +8,18 @@ from typing import Final
 
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_LIST, MAX_STRING
-from crondor.classad.scope import State
+from crondor.classad.scope import State, Value
 from crondor.classad.show import print_value
 from crondor.classad.text import lower
 from crondor.classad.times import print_abstime, print_reltime
-from crondor.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, Value, truncate, truncate32
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    RelTime,
+    truncate,
+    truncate32,
+)
 
 _NUMBER: Final = re.compile(
     r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?)"

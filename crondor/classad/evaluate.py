@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from crondor.classad.code import UNKNOWN, Code
 from crondor.classad.compile import compile_node, read
 from crondor.classad.errors import EvaluationFailed, Exhausted, Failure
 from crondor.classad.lookup import link
 from crondor.classad.operators import truth
 from crondor.classad.references import External, Internal
-from crondor.classad.scope import NOWHERE, AdValue, Attributes, Context, ListValue, State
+from crondor.classad.scope import NOWHERE, UNKNOWN, AdValue, Attributes, Code, Context, ListValue, State, Value
 from crondor.classad.show import code_tree
-from crondor.classad.values import ERROR, Value
+from crondor.classad.values import (
+    ERROR,
+)
 from crondor.diagnostics import Diagnostic
 
 EMPTY = AdValue({}, {})

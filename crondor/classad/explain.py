@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from crondor.classad.code import Code
 from crondor.classad.compile import code_of
 from crondor.classad.errors import EvaluationFailed
 from crondor.classad.evaluate import begin, run
 from crondor.classad.limits import MAX_STEPS
 from crondor.classad.operators import truth
-from crondor.classad.scope import Attributes, Context, State
+from crondor.classad.scope import Attributes, Code, Context, State, Value
 from crondor.classad.show import code_tree, print_value
 from crondor.classad.tree import AdNode, Binary, ListNode, Literal, Node, Reference, Ternary, Unary, bare, children
 from crondor.classad.unparse import unparse
-from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+)
 
 _MOST = 2000  # parts shown of one expression
 _DEEPEST = 60

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crondor.classad.code import Code
 from crondor.classad.compile import code_of, read
 from crondor.classad.errors import CircularReference
 from crondor.classad.evaluate import EMPTY, holds, references_of, value_of
@@ -12,12 +11,11 @@ from crondor.classad.explain import Explanation, explain
 from crondor.classad.flatten import flatten
 from crondor.classad.limits import MAX_CACHED_TEXT
 from crondor.classad.parser import parse_expression
-from crondor.classad.scope import Attributes, Context
+from crondor.classad.scope import Attributes, Code, Context, Value
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import Node
 from crondor.classad.unparse import Form, unparse
-from crondor.classad.values import Value
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
 

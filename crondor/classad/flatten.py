@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from crondor.classad import operators
-from crondor.classad.code import Code
 from crondor.classad.compile import code_of, compile_node
 from crondor.classad.errors import Exhausted, Failure
 from crondor.classad.evaluate import begin, failed
 from crondor.classad.functions import find_function
 from crondor.classad.limits import MAX_DEPTH
 from crondor.classad.lookup import find, find_bare, root_of
-from crondor.classad.scope import NOWHERE, AdValue, Attributes, Context, ListValue, State
+from crondor.classad.scope import NOWHERE, AdValue, Attributes, Code, Context, ListValue, State, Value
 from crondor.classad.show import code_tree, to_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
-from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+)
 
 _COMMUTES: Final = frozenset(("+", "*", "&&", "||", "&", "|", "^"))
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from crondor.classad.operators import truth
-from crondor.classad.scope import Run, State
-from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.classad.scope import Run, State, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+)
 
 
 def conjunction(parts: tuple[Run, ...]) -> Run:

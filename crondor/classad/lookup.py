@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from crondor.classad.code import Code, constant, no_compiler
-from crondor.classad.scope import BEYOND, NOWHERE, SPECIAL, AdValue, State
+from crondor.classad.code import (
+    constant,
+    no_compiler,
+)
+from crondor.classad.scope import BEYOND, NOWHERE, SPECIAL, AdValue, Code, State
 from crondor.classad.tree import Reference
 
 _LEFT = Reference(None, "LEFT", True)  # noqa: FBT003

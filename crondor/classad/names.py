@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from crondor.classad.code import UNKNOWN, UNMEASURED, Code, constant
+from crondor.classad.code import (
+    constant,
+)
 from crondor.classad.errors import Exhausted
 from crondor.classad.limits import MAX_DEPTH
 from crondor.classad.lookup import find, find_bare, root_of
-from crondor.classad.scope import BEYOND, NOWHERE, OUT_OF_STEPS, AdValue, ListValue, Run, State
-from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.classad.scope import (
+    BEYOND,
+    NOWHERE,
+    OUT_OF_STEPS,
+    UNKNOWN,
+    UNMEASURED,
+    AdValue,
+    Code,
+    ListValue,
+    Run,
+    State,
+    Value,
+)
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+)
 
 
 def enter(state: State, place: AdValue, name: str, code: Code, offset: int) -> Value:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from crondor.classad import text as texts
-from crondor.classad.scope import AdValue, ListValue
+from crondor.classad.scope import AdValue, ListValue, Value
 from crondor.classad.values import (
     ERROR,
     INT_MAX,
@@ -16,7 +16,6 @@ from crondor.classad.values import (
     AbsTime,
     Exceptional,
     RelTime,
-    Value,
     truncate32,
     wrap,
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crondor.classad.code import Code, Compiler
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_DEPTH, MAX_REFERENCES
 from crondor.classad.lookup import find, root_of
-from crondor.classad.scope import NOWHERE, AdValue, State
+from crondor.classad.scope import NOWHERE, AdValue, Code, Compiler, State
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Call, ListNode, Node, Reference, children

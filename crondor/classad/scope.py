@@ -1,4 +1,4 @@
-"""Where names are found: ads as evaluation sees them, the two ads of a match, and the state of one evaluation."""
+"""What evaluation works on, which refers to itself in a ring: values, ads, expressions, and the state of a run."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
 from random import Random
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from crondor.classad.errors import Exhausted
-from crondor.classad.limits import MAX_STEPS
-from crondor.classad.values import Value
+from crondor.classad.limits import MAX_DEPTH, MAX_STEPS
+from crondor.classad.tree import Literal, Node, measure
+from crondor.classad.values import LocalTime, RelTime, Simple
 
-if TYPE_CHECKING:
-    from crondor.classad.code import Code
-
+Value: TypeAlias = "Simple | ListValue | AdValue"
 Run: TypeAlias = "Callable[[State], Value]"
 Codes: TypeAlias = "Mapping[str, Code | str]"
 
@@ -162,3 +161,64 @@ class State:
         if self._random is None:
             self._random = Random(self.context.seed)  # noqa: S311 - a simulation's dice, no secret
         return self._random
+
+
+class _Unknown:
+    __slots__ = ()
+
+
+UNKNOWN: Final = _Unknown()
+"""The ``const`` of an expression that has to be evaluated."""
+
+Compiler: TypeAlias = Callable[[Node, int, bool], Run]
+UNMEASURED: Final = 1 << 30
+"""The ``height`` of an expression that has not been compiled."""
+
+
+def literal_value(value: Simple) -> Value:
+    """Return what a literal evaluates to: a literal relTime is a real, only relTime() of something else is not."""
+    return value.seconds if isinstance(value, RelTime) else value
+
+
+class Code:
+    """An expression that is compiled when it is first evaluated.
+
+    ``height`` is how deep its operators and names are nested: where that fits into what is left of HTCondor's bound,
+    ``run`` evaluates without any count; where it does not, a second set of closures counts.
+    ``cost`` is the number of its nodes.
+    """
+
+    __slots__ = ("_compiler", "_counting", "const", "cost", "height", "node", "run")
+
+    def __init__(self, node: Node, compiler: Compiler, const: Value | _Unknown = UNKNOWN) -> None:
+        """Take a tree and what compiles it, or a constant."""
+        self.node = node
+        self.const = const
+        if isinstance(node, Literal) and const is UNKNOWN and not isinstance(node.value, LocalTime):
+            self.const = literal_value(node.value)
+        self.height = UNMEASURED
+        self.cost = 1
+        self.run: Run = self.evaluate
+        self._compiler = compiler
+        self._counting: Run | None = None
+
+    def prepare(self) -> None:
+        """Compile the expression."""
+        self.height, self.cost = measure(self.node)
+        self.run = self._compiler(self.node, 0, False)  # noqa: FBT003 - whether to count
+
+    def evaluate(self, state: State) -> Value:
+        """Return the value in the ad ``state`` is in.
+
+        Raises Failure.
+        """
+        const = self.const
+        if const is not UNKNOWN:
+            return const  # type: ignore[return-value]
+        if self.height is UNMEASURED:
+            self.prepare()
+        if state.used + self.height <= MAX_DEPTH:
+            return self.run(state)
+        if self._counting is None:
+            self._counting = self._compiler(self.node, 0, True)  # noqa: FBT003
+        return self._counting(state)

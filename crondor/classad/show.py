@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from crondor.classad.code import Code, value_literal
+from crondor.classad.code import (
+    value_literal,
+)
 from crondor.classad.parser import parse_expression
-from crondor.classad.scope import AdValue, ListValue
+from crondor.classad.scope import AdValue, Code, ListValue, Value
 from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
 from crondor.classad.unparse import Form, unparse
-from crondor.classad.values import Value
 from crondor.source import Source
 
 

@@ -113,3 +113,19 @@ def bare(node: Node) -> Node:
     while isinstance(node, Unary) and node.op == "()":
         node = node.operand
     return node
+
+
+def measure(node: Node) -> tuple[int, int]:
+    """Return how deep operators and names are nested, and the number of nodes."""
+    height = cost = 0
+    work = [(node, 0)]
+    while work:
+        part, depth = work.pop()
+        cost += 1
+        if isinstance(part, (Binary, Unary, Ternary, Reference)):
+            depth += 1
+            height = max(height, depth)
+        elif not isinstance(part, Call):
+            continue  # the members of lists and ads are expressions of their own
+        work.extend((child, depth) for child in children(part))
+    return height, cost

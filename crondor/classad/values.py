@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from crondor.classad.scope import AdValue, ListValue
+from typing import Final, NamedTuple, TypeAlias
 
 
 class Exceptional(Enum):
@@ -56,7 +53,6 @@ class LocalTime(NamedTuple):
 
 Simple: TypeAlias = bool | int | float | str | Exceptional | AbsTime | RelTime
 Constant: TypeAlias = Simple | LocalTime
-Value: TypeAlias = "Simple | ListValue | AdValue"
 
 INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1

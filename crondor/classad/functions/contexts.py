@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from crondor.classad.code import Code, Compiler, made_list
+from crondor.classad.code import (
+    made_list,
+)
 from crondor.classad.convert import to_string
 from crondor.classad.errors import ClassAdSyntaxError, Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
@@ -12,12 +14,15 @@ from crondor.classad.operators import truth
 from crondor.classad.parser import parse_expression
 from crondor.classad.references import External
 from crondor.classad.regexp import compiled, searched
-from crondor.classad.scope import NOWHERE, AdValue, ListValue, Run, State
+from crondor.classad.scope import NOWHERE, AdValue, Code, Compiler, ListValue, Run, State, Value
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import ListNode, Reference, Ternary
 from crondor.classad.unparse import Form, unparse
-from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+)
 from crondor.source import Source
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from crondor.classad.code import made_list
 from crondor.classad.functions.registry import Arguments, builtin, special
-from crondor.classad.scope import ListValue, Run, State
+from crondor.classad.scope import ListValue, Run, State, Value
 from crondor.classad.text import to_bytes
-from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+)
 
 _WHITE = " \t\n\r"
 

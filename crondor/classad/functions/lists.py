@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from crondor.classad import operators
 from crondor.classad.functions.registry import builtin
-from crondor.classad.scope import AdValue, ListValue, State
+from crondor.classad.scope import AdValue, ListValue, State, Value
 from crondor.classad.text import size
-from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+)
 
 
 @builtin("member", 2)

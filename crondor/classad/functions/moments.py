@@ -9,10 +9,17 @@ from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.functions.strftime import strftime
 from crondor.classad.lookup import as_code
-from crondor.classad.scope import AdValue, Run, State
+from crondor.classad.scope import AdValue, Run, State, Value
 from crondor.classad.text import normal
 from crondor.classad.times import Civil, civil, days_of, offset_at, split_seconds
-from crondor.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, Value, truncate32, wrap32
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    RelTime,
+    truncate32,
+    wrap32,
+)
 
 
 @builtin("time", 0)

@@ -8,8 +8,14 @@ from crondor.classad.convert import to_real
 from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import builtin
 from crondor.classad.operators import divide
-from crondor.classad.scope import ListValue, State
-from crondor.classad.values import ERROR, INT_MIN, Value, truncate, wrap, wrap32
+from crondor.classad.scope import ListValue, State, Value
+from crondor.classad.values import (
+    ERROR,
+    INT_MIN,
+    truncate,
+    wrap,
+    wrap32,
+)
 
 
 def _rounded(value: Value, how: str) -> Value:

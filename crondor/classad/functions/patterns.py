@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from crondor.classad import regexp
-from crondor.classad.code import Code
 from crondor.classad.convert import grown
 from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import builtin
-from crondor.classad.scope import ListValue, State
+from crondor.classad.scope import Code, ListValue, State, Value
 from crondor.classad.text import from_bytes
-from crondor.classad.values import ERROR, UNDEFINED, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+)
 
 
 def _checked(*values: Value) -> Value | None:

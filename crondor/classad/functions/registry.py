@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
-from crondor.classad.code import Compiler
-from crondor.classad.scope import Run, State
+from crondor.classad.scope import Compiler, Run, State, Value
 from crondor.classad.tree import Node
-from crondor.classad.values import ERROR, Value
+from crondor.classad.values import (
+    ERROR,
+)
 
 
 class Arguments(NamedTuple):

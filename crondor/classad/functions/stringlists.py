@@ -7,9 +7,13 @@ from crondor.classad.convert import leading_number
 from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.functions.strings import BLANKS, separator_class
-from crondor.classad.scope import Run, State
+from crondor.classad.scope import Run, State, Value
 from crondor.classad.text import lower
-from crondor.classad.values import ERROR, UNDEFINED, Value, truncate
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    truncate,
+)
 
 _FLT_MAX = 3.4028234663852886e38
 _FLT_MIN = 1.1754943508222875e-38

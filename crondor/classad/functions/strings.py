@@ -12,8 +12,13 @@ from crondor.classad.convert import grown, grown_list, to_integer, to_string
 from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.limits import MAX_STRING
-from crondor.classad.scope import ListValue, Run, State
-from crondor.classad.values import ERROR, UNDEFINED, Exceptional, Value, wrap32
+from crondor.classad.scope import ListValue, Run, State, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    Exceptional,
+    wrap32,
+)
 
 BLANKS = " \t\n\r\f\v"
 

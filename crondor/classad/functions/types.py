@@ -6,8 +6,15 @@ from collections.abc import Callable
 
 from crondor.classad.convert import leading_number, to_integer, to_real, to_string, word
 from crondor.classad.functions.registry import builtin
-from crondor.classad.scope import AdValue, ListValue, State
-from crondor.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, Value, truncate, truncate32
+from crondor.classad.scope import AdValue, ListValue, State, Value
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    RelTime,
+    truncate,
+    truncate32,
+)
 
 _TESTS: dict[str, Callable[[Value], bool]] = {
     "isUndefined": lambda value: value is UNDEFINED,

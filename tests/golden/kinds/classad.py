@@ -8,19 +8,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from crondor.classad.code import Code
 from crondor.classad.compile import code_of, read
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import references_of, value_of
 from crondor.classad.operators import truth
 from crondor.classad.parser import parse_ad, parse_expression
-from crondor.classad.scope import AdValue, Context, ListValue
+from crondor.classad.scope import AdValue, Code, Context, ListValue, Value
 from crondor.classad.show import print_value, to_tree
 from crondor.classad.text import lower
 from crondor.classad.times import print_abstime
 from crondor.classad.tree import AdNode
 from crondor.classad.unparse import Form, print_name, unparse
-from crondor.classad.values import AbsTime, Exceptional, RelTime, Value
+from crondor.classad.values import (
+    AbsTime,
+    Exceptional,
+    RelTime,
+)
 from crondor.source import Source
 
 NAMED = Path(__file__).parent.parent / "classad" / "named_ads.json.gz"
