@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 from math import gcd
 
-from crondor._fields import DAY_OF_WEEK, Dialect, Field, fold_sunday, stepped
+from crondor._fields import DAY_OF_MONTH, DAY_OF_WEEK, Dialect, Field, fold_sunday, stepped
+
+_LONG_ENOUGH = 4  # values of a progression that is worth an item of its own
+_MOST_PROGRESSIONS = 8
 
 
 def field_text(bits: int, field: Field, dialect: Dialect, *, star: bool) -> str:
@@ -40,14 +43,59 @@ def _starred(bits: int, field: Field, dialect: Dialect) -> str:
         rest = bits
         for n in chosen:
             rest &= ~steps[n]
-        text = ",".join(f"*/{n}" for n in chosen) + ("," + _listed(rest, bits, field, dialect) if rest else "")
+        text = ",".join(f"*/{n}" for n in chosen) + ("," + _joined(rest, bits, field, dialect) if rest else "")
         if not best or len(text) < len(best):
             best = text
     return best
 
 
 def _listed(wanted: int, allowed: int, field: Field, dialect: Dialect) -> str:
-    """Return the shortest list of values, ranges and stepped ranges that names ``wanted`` inside ``allowed``."""
+    """Return the shortest list found that names ``wanted`` inside ``allowed``: values, ranges and steps.
+
+    Neighbours are joined in the best way there is; besides, up to two progressions that run between other values
+    are tried. A Sunday may be written as 7.
+    """
+    found = _joined(wanted, allowed, field, dialect)
+    lists = _progressions(wanted, allowed, field, dialect)
+    for chosen in (*combinations(lists, 1), *combinations(lists, 2)):
+        rest = wanted
+        for text in chosen:
+            rest &= ~lists[text]
+        items = [*chosen, *([_joined(rest, allowed, field, dialect)] if rest else [])]
+        text = ",".join(
+            sorted(items, key=lambda item: int(item.partition("-")[0].partition(",")[0].replace("*/", "0")))
+        )
+        if len(text) < len(found):
+            found = text
+    if field.index == DAY_OF_WEEK.index and wanted & 1 and wanted >> 1:
+        late = _joined(wanted ^ 1 | 1 << 7, allowed & ~1 | 1 << 7, field, dialect)
+        found = late if len(late) < len(found) else found
+    return found
+
+
+def _progressions(wanted: int, allowed: int, field: Field, dialect: Dialect) -> dict[str, int]:
+    """Return the longest stepped items inside ``allowed``, with the bits they name, the most useful first."""
+    lists: dict[str, int] = {}
+    for step in range(2, field.high // 2 + 1):
+        for start in range(field.low, min(field.low + step, field.high)):
+            run = 0
+            for value in range(start, field.high + 2, step):
+                if value <= field.high and allowed >> value & 1:
+                    run += 1
+                    continue
+                first, last = value - run * step, value - step
+                if run >= _LONG_ENOUGH:
+                    text = _item(first, last, step, allowed, field, dialect)
+                    covered = stepped(first, last, step) & wanted
+                    if text is not None and covered:
+                        lists[text] = covered
+                run = 0
+    best = sorted(lists, key=lambda text: (len(text) - 3 * lists[text].bit_count(), text))
+    return {text: lists[text] for text in best[:_MOST_PROGRESSIONS]}
+
+
+def _joined(wanted: int, allowed: int, field: Field, dialect: Dialect) -> str:
+    """Return the shortest list whose items do not interleave."""
     todo = values(wanted)
     best: list[tuple[int, str]] = [(0, "")]  # the cost and text of the first k values
     for k in range(1, len(todo) + 1):
@@ -66,8 +114,15 @@ def _listed(wanted: int, allowed: int, field: Field, dialect: Dialect) -> str:
 def _item(low: int, high: int, step: int, allowed: int, field: Field, dialect: Dialect) -> str | None:
     if stepped(low, high, 1) & ~allowed == 0:
         return f"{low}-{high}"
+    weekday = field.index == DAY_OF_WEEK.index
     # The schedd's steps are multiples from zero, whatever the range begins with; and it loses Sunday's step.
-    phased = dialect is Dialect.HTCONDOR and (low % step or field.index == DAY_OF_WEEK.index)
-    if phased or stepped(low, high, step) & ~allowed:
+    if dialect is Dialect.HTCONDOR and (low % step or weekday):
         return None
+    if stepped(low, high, step) & ~allowed:
+        return None
+    whole = low - step < field.low and high + step > field.high - weekday
+    # Where `*/n` raises no star flag it is the shorter way to say the same.
+    starless = dialect is Dialect.HTCONDOR or (dialect is Dialect.MANUAL and field.index >= DAY_OF_MONTH.index)
+    if whole and starless and (dialect is Dialect.HTCONDOR or low == field.low) and not (weekday and 7 % step == 0):
+        return f"*/{step}"
     return f"{low}-{high}/{step}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 
 from crondor._fields import (
     _NAMED,
@@ -14,6 +15,7 @@ from crondor._fields import (
     HOUR,
     MINUTE,
     MONTH,
+    NICKNAMES,
     Dialect,
     Field,
     number,
@@ -23,16 +25,6 @@ from crondor.diagnostics import Diagnostic
 from crondor.source import Span
 
 MOST_FAULTS = 10  # of one field; a hostile text gets no longer list
-
-NICKNAMES = {
-    "@yearly": "0 0 1 1 *",
-    "@annually": "0 0 1 1 *",
-    "@monthly": "0 0 1 * *",
-    "@weekly": "0 0 * * 0",
-    "@daily": "0 0 * * *",
-    "@midnight": "0 0 * * *",
-    "@hourly": "0 * * * *",
-}
 
 _END_NOTES = {
     (MINUTE.index, 60): "a full hour is minute 0",
@@ -59,10 +51,10 @@ def field_faults(text: str, span: Span, field: Field, dialect: Dialect) -> list[
         at += len(part) + 1
         if item and read_field(item, field, dialect) is not None:
             continue
-        if len(found) == MOST_FAULTS:
-            found.append(Diagnostic("cron-more", f"and more faults in {field.title}; these are the first", span=place))
-            break
-        found.extend(_item_faults(item, place, field, dialect))
+        found.extend(islice(_item_faults(item, place, field, dialect), MOST_FAULTS + 1 - len(found)))
+        if len(found) > MOST_FAULTS:
+            more = f"and more faults in {field.title}; these are the first"
+            return [*found[:MOST_FAULTS], Diagnostic("cron-more", more, span=found[-1].span)]
     return found or [_fault("syntax", f"{field.title} cannot be read", span, _grammar(field))]
 
 
@@ -138,39 +130,36 @@ def _item_faults(item: str, span: Span, field: Field, dialect: Dialect) -> Itera
     if not item:
         yield _fault("empty-item", f"{field.title} has an empty list item", span, "remove the extra comma")
         return
-    bad = list(_bad_characters(item, span, field, dialect))
+    bad = list(islice(_bad_characters(item, span, field, dialect), MOST_FAULTS + 1))
     if bad:
         yield from bad
         return
     slash = item.find("/")
     body = _trimmed(span.part(0, slash if slash >= 0 else None))
-    yield from _body_faults(body, field, dialect)
+    yield from _body_faults(body, field, dialect, has_step=slash >= 0)
     if slash >= 0:
         yield from _step_faults(body.text, _trimmed(span.part(slash + 1)), span, field, dialect)
 
 
 def _bad_characters(item: str, span: Span, field: Field, dialect: Dialect) -> Iterator[Diagnostic]:
-    between = BLANK_BETWEEN.search(item)
+    between = re.search(BLANK_BETWEEN, item)
     if between:
         piece = span.part(*between.span())
         fix = f"{between[1]},{between[2]}"
         message = f"a blank stands inside {field.title} (the schedd would read {between[1]}{between[2]})"
         yield _fault("blank", message, piece, f"write {fix}", fix)
         return
-    seen_words: list[tuple[int, int]] = []
     for word in _LETTERS.finditer(item):
         known = _known_word(word[0], field, dialect)
-        seen_words.append(word.span())
         if known is None:
             continue
         yield _fault(*known[:2], span.part(*word.span()), *known[2:])
         if known[0] != "name":
             return
-    for at, character in enumerate(item):
-        if character in "0123456789-*/ " or any(a <= at < b for a, b in seen_words):
-            continue
-        yield _odd_character(character, span.part(at, at + 1), field)
-        return
+    for at, character in enumerate(_LETTERS.sub(lambda word: "0" * len(word[0]), item)):
+        if character not in "0123456789-*/ ":
+            yield _odd_character(character, span.part(at, at + 1), field)
+            return
 
 
 def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, str, str] | tuple[str, str, str] | None:
@@ -232,7 +221,7 @@ def _trimmed(span: Span) -> Span:
     return span.part(len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))) if text.strip(" ") else span
 
 
-def _body_faults(span: Span, field: Field, dialect: Dialect) -> Iterator[Diagnostic]:
+def _body_faults(span: Span, field: Field, dialect: Dialect, *, has_step: bool) -> Iterator[Diagnostic]:
     body = span.text
     if body == "*":
         return
@@ -251,10 +240,12 @@ def _body_faults(span: Span, field: Field, dialect: Dialect) -> Iterator[Diagnos
         yield _fault("syntax", f"{shown} is half a range", span, f"write both ends, such as {_example(field)}")
     else:
         ends = [span.part(0, dash), span.part(dash + 1)] if dash >= 0 else [span]
-        yield from _end_faults(span, [_trimmed(end) for end in ends], field, dialect)
+        yield from _end_faults(span, [_trimmed(end) for end in ends], field, dialect, has_step=has_step)
 
 
-def _end_faults(span: Span, ends: list[Span], field: Field, dialect: Dialect) -> Iterator[Diagnostic]:
+def _end_faults(
+    span: Span, ends: list[Span], field: Field, dialect: Dialect, *, has_step: bool
+) -> Iterator[Diagnostic]:
     consequence = ""
     if dialect is Dialect.MANUAL:
         consequence = " (the schedd would cut the range)" if len(ends) > 1 else " (the schedd would take every value)"
@@ -266,7 +257,7 @@ def _end_faults(span: Span, ends: list[Span], field: Field, dialect: Dialect) ->
     ]
     yield from outside
     if not outside and numbers[0] > numbers[-1]:
-        yield _reversed(numbers[0], numbers[-1], span, field)
+        yield _reversed(numbers[0], numbers[-1], span, field, has_step=has_step)
 
 
 def _value(text: str, field: Field, dialect: Dialect) -> int:
@@ -282,7 +273,10 @@ def _outside(value: int, span: Span, field: Field, consequence: str) -> Diagnost
     return _fault("range", f"{field.title} {_short(span.text)} is out of range{consequence}", span, help_text)
 
 
-def _reversed(low: int, high: int, span: Span, field: Field) -> Diagnostic:
+def _reversed(low: int, high: int, span: Span, field: Field, *, has_step: bool) -> Diagnostic:
+    message = f"the range {_short(span.text)} runs backwards: a range does not wrap around"
+    if has_step:
+        return _fault("reversed", message, span, "swap the ends, or list the values")
     if field.index == DAY_OF_WEEK.index:
         fix = f"{low}-7" + (f",1-{high}" if high > 1 else ",1" if high else "")
         fix = fix.replace("7-7", "0")
@@ -290,7 +284,6 @@ def _reversed(low: int, high: int, span: Span, field: Field) -> Diagnostic:
         upper = f"{low}-{field.high}" if low < field.high else str(low)
         lower = f"{field.low}-{high}" if high > field.low else str(high)
         fix = f"{upper},{lower}"
-    message = f"the range {_short(span.text)} runs backwards: a range does not wrap around"
     return _fault("reversed", message, span, f"write {fix} to go around, or swap the ends", fix)
 
 
@@ -305,6 +298,6 @@ def _step_faults(body: str, step: Span, item: Span, field: Field, dialect: Diale
     elif value == 0:
         yield _fault("step-zero", "a step of 0 never advances", step, "write a step from 1 up, or no step")
     elif dialect is not Dialect.UNIX and (start := number(body)) is not None and field.low <= start <= field.high:
-        fix = f"{start}-{min(field.high, 6) if field.index == DAY_OF_WEEK.index else field.high}/{text}"
+        fix = f"{start}-{field.high}/{text}"
         message = f"a step follows a single value (the schedd reads {body}/{text} as {body} or as nothing)"
         yield _fault("single-step", message, item, f"write {fix}", fix)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
 
 
 class Dialect(str, Enum):
-    """How a cron_* value is read; spec/crontab.md calls them the three readings."""
+    """How a cron_* value is read; docs/dialects.md calls them the three readings."""
 
     MANUAL = "manual"  # as HTCondor's manual says
     HTCONDOR = "htcondor"  # as the schedd of HTCondor 25.14 really does
     UNIX = "unix"  # as Vixie and Debian cron do
 
 
-class Field(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Field:
     """One of the five: where it stands, what it is called, and the values it takes."""
 
     index: int
@@ -25,6 +26,10 @@ class Field(NamedTuple):
     low: int
     high: int
     names: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<Field {self.name}>"
 
     @property
     def title(self) -> str:
@@ -47,11 +52,21 @@ MONTH = Field(3, "month", "cron_month", "CronMonth", 1, 12, MONTH_NAMES)
 DAY_OF_WEEK = Field(4, "day_of_week", "cron_day_of_week", "CronDayOfWeek", 0, 7, DAY_NAMES)
 FIELDS = (MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK)
 
+NICKNAMES = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+
 FULL = ((1 << 60) - 1, (1 << 24) - 1, (1 << 32) - 2, (1 << 13) - 2, (1 << 7) - 1)
 
 # Every number people write, so that reading one is a look-up; anything else takes the slow way.
 _NUMBERS = {str(n): n for n in range(60)} | {f"{n:02}": n for n in range(10)}
-BLANK_BETWEEN = re.compile(r"(\w+) +(\w+)")
+BLANK_BETWEEN = r"(?<!\w)(\w+) +(\w+)"  # compiled by the re module where a blank is met
 _NAMED = {name: n for n, name in enumerate(MONTH_NAMES, 1)}, {name: n for n, name in enumerate(DAY_NAMES)}
 _EVERY = tuple(sum(1 << k for k in range(0, 60, n)) if n else 0 for n in range(60))
 
@@ -101,7 +116,7 @@ def read_field(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | 
 
 def _blanks_are_harmless(part: str) -> bool:
     """Say whether blanks stand at the ends and beside operators only: between digits they would join two numbers."""
-    return " " not in part or BLANK_BETWEEN.search(part) is None
+    return " " not in part or re.search(BLANK_BETWEEN, part) is None
 
 
 def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | None:
@@ -109,11 +124,9 @@ def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | Non
     if value is not None:
         return (1 << value, False) if field.low <= value <= field.high else None
     body, slash, step_text = item.partition("/")
-    step: int | None = 1
-    if slash:
-        step = _NUMBERS.get(step_text) or number(step_text)
-        if not step:
-            return None
+    step = (_NUMBERS.get(step_text) or number(step_text) or 0) if slash else 1
+    if step == 0:
+        return None
     if body == "*":
         return stepped(field.low, field.high, step), step == 1 or field.index < DAY_OF_MONTH.index
     first, dash, last = body.partition("-")

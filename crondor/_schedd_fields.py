@@ -24,7 +24,7 @@ class ScheddField(NamedTuple):
 
 
 def read_schedd_field(text: str, field: Field) -> ScheddField:
-    """Return what HTCondor 25.14 makes of a field (crontab.md 1); no text raises anything."""
+    """Return what HTCondor 25.14 makes of a field (docs/dialects.md); no text raises anything."""
     if not _ALLOWED.issuperset(text):
         return ScheddField(
             0, star=False, fault="character", error=f"Invalid parameter value '{text}' for {field.attribute}"
@@ -56,6 +56,17 @@ def illegal_characters(text: str) -> list[tuple[int, int]]:
         else:
             runs.append((at, at + 1))
     return runs
+
+
+def zero_step(text: str) -> tuple[int, int]:
+    """Return where the first step that comes to 0 stands, its slash included."""
+    start = 0
+    for part in text.split(","):
+        body, slash, step = part.partition("/")
+        if slash and _atoi(step.replace(" ", "")) == 0:
+            return start + len(body), start + len(part.rstrip(" "))
+        start += len(part) + 1
+    return 0, len(text)
 
 
 def _read_item(item: str, field: Field) -> int | None:

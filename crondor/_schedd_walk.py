@@ -1,4 +1,4 @@
-"""The HTCONDOR dialect's own search for the next run, defects included (crontab.md 1.1 and 1.2)."""
+"""The HTCONDOR dialect's own search for the next run, defects included (docs/dialects.md)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ScheddWalk:
         return self._answer(after, 0)
 
     def chain(self, after: int) -> Iterator[ScheddAnswer]:
-        """Yield the answers of one process, each fed into the next; in a fold its memory shows (crontab.md 1.2)."""
+        """Yield the answers of one process, each fed into the next; in a fold its memory shows (docs/dialects.md)."""
         offset = 0
         while True:
             answer = self._answer(after, offset)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -48,7 +47,7 @@ class Diagnostic:
         if onto.text == value:
             return replace(self, span=onto.part(self.span.start, self.span.end))
         shown = value if len(value) <= _CONTEXT else value[:_CONTEXT] + "..."
-        return replace(self, span=onto, message=f"{self.message} (the value is {printable(shown)!r})", fix=None)
+        return replace(self, span=onto, message=f"{self.message} (the value is {shown!r})", fix=None)
 
 
 class CrondorError(Exception):
@@ -71,7 +70,8 @@ def render(diagnostic: Diagnostic) -> str:
     lines = [head]
     if diagnostic.span is not None:
         lines[0] = f"{printable(diagnostic.span.location)}: {head}"
-        lines += _excerpt(diagnostic.span)
+        if diagnostic.span.source.text:
+            lines += _excerpt(diagnostic.span)
     if diagnostic.help:
         lines.append(f"    = help: {printable(diagnostic.help)}")
     return "\n".join(lines)
@@ -103,5 +103,7 @@ def _width(text: str) -> int:
     """Terminal columns of printable text: East Asian wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
+    import unicodedata  # noqa: PLC0415 - most sources are ASCII
+
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)

@@ -8,37 +8,45 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import takewhile
 from typing import overload
 
+from crondor._cycle import Counts, Gaps, counts, gaps
+from crondor._refusals import (
+    END_OF_INSTANTS,
+    FIRST_INSTANT,
+    NeverRuns,
+    NotASet,
+    OutOfRange,
+    ScheddHangs,
+    never_reason,
+    never_runs,
+    out_of_range,
+)
 from crondor._schedd_walk import ScheddAnswer, ScheddWalk
 from crondor._wall import WallClock
-from crondor.calendar import DAY, LONGEST
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.source import Source
-from crondor.spec import DAY_OF_MONTH, MONTH, CronSpec, Dialect
+from crondor._why import Arm, FieldMatch, Why, blocking_fields, day_arm, field_matches
+from crondor.calendar import DAY
+from crondor.diagnostics import Diagnostic
+from crondor.spec import CronSpec, Dialect
 from crondor.zones import Policy, Stretch, Zone, zone_of
 
-__all__ = ["NeverRuns", "NotASet", "OutOfRange", "Policy", "Recurrence", "ScheddAnswer", "ScheddHangs"]
+__all__ = [
+    "Arm",
+    "Counts",
+    "FieldMatch",
+    "Gaps",
+    "NeverRuns",
+    "NotASet",
+    "OutOfRange",
+    "Policy",
+    "Recurrence",
+    "ScheddAnswer",
+    "ScheddHangs",
+    "Why",
+    "never_reason",
+]
 
 # A change of three hours or more (Apia's missing day) is a change of the calendar: its runs are dropped.
 _LONGEST_GAP = 3 * 3600
-_LOWEST = 0
-_HIGHEST = 7289654400  # 2201-01-01 00:00 UTC
 _FOREVER = 1 << 62
-
-
-class NeverRuns(CrondorError, ValueError):
-    """The schedule names no date that exists."""
-
-
-class ScheddHangs(NeverRuns):
-    """The schedule names no date that exists, and a schedd that is given it never returns from its search."""
-
-
-class NotASet(CrondorError, TypeError):
-    """The HTCONDOR dialect has no set of instants: its answers depend on when it is asked."""
-
-
-class OutOfRange(CrondorError, OverflowError):
-    """An instant outside the years 1970 to 2200."""
 
 
 class Recurrence:
@@ -61,12 +69,8 @@ class Recurrence:
         self._zone = zone_of(zone)
         unix = spec.dialect is Dialect.UNIX
         self._policy = policy or (Policy.DEBIAN if unix else Policy.COMPATIBLE)
-        minute, hour, *_ = spec.stars
-        self._follows = {
-            Policy.COMPATIBLE: hour,
-            Policy.DEBIAN: minute or hour,
-            Policy.SKIP: False,
-        }[self._policy]
+        stars = spec.stars
+        self._follows = self._policy is not Policy.SKIP and (stars[1] or (stars[0] and self._policy is Policy.DEBIAN))
         self._wall: WallClock | None = None
         self._walk: ScheddWalk | None = None
         if spec.dialect is Dialect.HTCONDOR:
@@ -89,6 +93,16 @@ class Recurrence:
         """What happens in hours that a clock change skips or repeats."""
         return self._policy
 
+    @property
+    def follows_real_time(self) -> bool:
+        """Whether clock changes move, drop and hold back no run of the schedule (the policy and its star flags)."""
+        return self._follows
+
+    @property
+    def wall_clock(self) -> WallClock:
+        """The instants on the wall clock alone. Raises NotASet in the HTCONDOR dialect."""
+        return self._runs("wall_clock", may_be_empty=True)
+
     @overload
     def next(self, after: int) -> int: ...
     @overload
@@ -100,8 +114,8 @@ class Recurrence:
         """
         if not isinstance(after, int):
             return self._zone.moment(self.next(_floor(after)))
-        if not _LOWEST <= after < _HIGHEST:
-            raise _out_of_range(after)
+        if not FIRST_INSTANT <= after < END_OF_INSTANTS:
+            raise out_of_range(after)
         if self._walk is not None:
             self._check_walk(self._walk)
             return self._walk.next(after)
@@ -119,11 +133,11 @@ class Recurrence:
         if not isinstance(before, int):
             return self._zone.moment(self.previous(-_floor_of(-_timestamp(before))))
         runs = self._runs("previous")
-        if not _LOWEST <= before <= _HIGHEST:
-            raise _out_of_range(before)
+        if not FIRST_INSTANT <= before <= END_OF_INSTANTS:
+            raise out_of_range(before)
         found = self._previous(before, runs)
-        if found < _LOWEST:
-            raise _out_of_range(found)
+        if found < FIRST_INSTANT:
+            raise out_of_range(found)
         return found
 
     @overload
@@ -136,11 +150,11 @@ class Recurrence:
         Raises as ``next`` does, at once.
         """
         start = after if isinstance(after, int) else _floor(after)
-        if not _LOWEST <= start < _HIGHEST:
-            raise _out_of_range(start)
+        if not FIRST_INSTANT <= start < END_OF_INSTANTS:
+            raise out_of_range(start)
         if self._walk is not None:
             self._check_walk(self._walk)
-            answers = takewhile(_HIGHEST.__gt__, self._walk.chain(start))
+            answers = takewhile(END_OF_INSTANTS.__gt__, self._walk.chain(start))
             return answers if isinstance(after, int) else map(self._zone.moment, answers)
         runs = self._runs()
         return self._epochs(start, runs) if isinstance(after, int) else self._datetimes(start, runs)
@@ -165,8 +179,9 @@ class Recurrence:
         low = start if isinstance(start, int) else _floor(start)
         high = end if isinstance(end, int) else _floor(end)
         for instant in (low, high):
-            if not _LOWEST <= instant <= _HIGHEST:
-                raise _out_of_range(instant)
+            if not FIRST_INSTANT <= instant <= END_OF_INSTANTS:
+                raise out_of_range(instant)
+        high = min(high, END_OF_INSTANTS - 1)
         return 0 if high <= low or wall.never else self._count(low, high, wall)
 
     def matches(self, instant: int | datetime) -> bool:
@@ -177,9 +192,59 @@ class Recurrence:
             if at != _floor_of(at):
                 return False
             instant = _floor_of(at)
-        if not _LOWEST < instant <= _HIGHEST:
-            raise _out_of_range(instant)
+        if not FIRST_INSTANT <= instant < END_OF_INSTANTS:
+            raise out_of_range(instant)
         return not wall.never and self._next(instant - 1, wall) == instant
+
+    def why(self, instant: int) -> Why:
+        """Return why the schedule fires at an instant (epoch seconds), or what keeps it from firing.
+
+        Raises NotASet and OutOfRange.
+        """
+        wall = self._runs("why", may_be_empty=True)
+        fires = self.matches(instant)
+        at = self._zone.moment(instant).replace(tzinfo=None)
+        found = field_matches(self._spec, at)
+        arm = day_arm(self._spec, found)
+        blocking = blocking_fields(self._spec, found, arm)
+        note = None
+        if at.second:
+            note = "runs start on whole minutes"
+        elif fires and blocking:
+            note = "a clock change skips the time that the schedule names, and the run is moved here"
+        elif not fires and not blocking:
+            note = "a clock change repeats this time, and the run was in its first pass"
+        later = earlier = None
+        if not wall.never:
+            later = self._next(instant, wall)
+            earlier = self._previous(instant, wall)
+        return Why(
+            fires,
+            instant,
+            at,
+            found,
+            arm,
+            blocking,
+            note,
+            None if earlier is None or earlier < FIRST_INSTANT else earlier,
+            later,
+        )
+
+    why_not = why  # the question people ask of an instant that does not fire; the answer has the same shape
+
+    def gaps(self) -> Gaps:
+        """Return the shortest and longest time between runs on the wall clock, exact over the 400-year cycle.
+
+        Raises NotASet and NeverRuns.
+        """
+        return gaps(self._runs("gaps"))
+
+    def counts(self) -> Counts:
+        """Return how many runs a day, a month and a year have, least and most, over the 400-year cycle.
+
+        Clock changes aside. Raises NotASet.
+        """
+        return counts(self._runs("counts", may_be_empty=True))
 
     def _runs(self, asked: str = "", *, may_be_empty: bool = False) -> WallClock:
         """Return the wall-clock instants, or raise: NotASet in HTCONDOR, NeverRuns where there are none."""
@@ -189,12 +254,12 @@ class Recurrence:
             help_text = "ask for `next` or `upcoming`, or read the schedule in the MANUAL dialect"
             raise NotASet(Diagnostic("not-a-set", message, help=help_text))
         if not may_be_empty and wall.never:
-            raise NeverRuns(_never(self._spec))
+            raise NeverRuns(never_runs(self._spec))
         return wall
 
     def _check_walk(self, walk: ScheddWalk) -> None:
         if walk.hangs:
-            raise ScheddHangs(_never(self._spec))
+            raise ScheddHangs(never_runs(self._spec))
 
     def _next(self, after: int, wall: WallClock) -> int:
         """Find the next instant stretch by stretch of constant offset."""
@@ -211,11 +276,11 @@ class Recurrence:
                 return min(found, extra)
             # No wall-clock time before ``found`` serves, in whatever stretch: all but the last two days are skipped.
             stretch = self._zone.at(max(end, found - 2 * DAY))
-            after = stretch.start - 1
+            after = max(end, stretch.start) - 1
 
     def _previous(self, before: int, wall: WallClock) -> int:
         stretch = self._zone.at(before - 1)
-        while before > _LOWEST:
+        while before > FIRST_INSTANT:
             start, end, offset, earlier = stretch
             floor = start
             extra = -1
@@ -226,7 +291,7 @@ class Recurrence:
             if found >= floor or extra >= start:
                 return max(found if found >= floor else extra, extra)
             stretch = self._zone.at(min(start - 1, found + 2 * DAY))
-            before = stretch.end
+            before = min(start, stretch.end)
         return -1
 
     def _gap(self, stretch: Stretch) -> int:
@@ -265,18 +330,22 @@ class Recurrence:
         """
         rule, table, zone = wall.rule, wall.table, self._zone
         stretch = zone.at(after)
-        while after < _HIGHEST:
+        last = day = _FOREVER
+        while True:
             start, end, offset, before = stretch
-            end = min(end, _HIGHEST)
+            end = min(end, END_OF_INSTANTS)
             low = after + offset + 1
+            fold_end = start + before  # on the wall clock; what lies before it is the second pass
             if offset != before and not self._follows:
                 low = max(low, start + before)
-                while after < start + self._gap(stretch) and (found := self._next(after, wall)) < end:
+                moved = start + self._gap(stretch)
+                while start < moved > after and (found := self._next(after, wall)) < end:
                     yield 0, 0, (found,), False
                     after = found
                     low = after + offset + 1
             first, high = low // DAY, end + offset
-            day = rule.next_day(first)
+            if not last < first <= day:  # else the day is known from the stretch before
+                day = rule.next_day(first)
             if day == first:
                 seconds = table[bisect_left(table, low % DAY) :]
                 if day == high // DAY:
@@ -285,12 +354,14 @@ class Recurrence:
                 day = rule.next_day(day + 1)
             last = high // DAY
             while day < last:
-                yield day, day * DAY - offset, table, True
+                yield day, day * DAY - offset, table, day * DAY >= fold_end
                 day = rule.next_day(day + 1)
             if day == last > first:
-                yield day, day * DAY - offset, table[: bisect_left(table, high % DAY)], True
+                yield day, day * DAY - offset, table[: bisect_left(table, high % DAY)], day * DAY >= fold_end
+            if end == END_OF_INSTANTS:
+                return
             stretch = zone.at(max(end, (day - 2) * DAY - offset))
-            after = stretch.start - 1
+            after = max(end, stretch.start) - 1
 
     def _epochs(self, after: int, wall: WallClock) -> Iterator[int]:
         for _, midnight, seconds, _ in self._chunks(after, wall):
@@ -315,7 +386,7 @@ class Recurrence:
         while stretch.end <= high:
             upcoming = self._zone.at(stretch.end)
             edge = sorted((upcoming.start + upcoming.before, upcoming.start + upcoming.offset))
-            if wall.after(edge[0] - 1) < edge[1]:
+            if upcoming.start == stretch.end and wall.after(edge[0] - 1) < edge[1]:
                 total += wall.count(begin, upcoming.start + upcoming.before - 1)
                 begin, taken = self._count_moved(upcoming.start - 1, high, upcoming, wall)
                 total += taken
@@ -338,39 +409,6 @@ class Recurrence:
         if offset != before and not self._follows:
             begin = max(begin, start + before - 1)
         return begin, taken
-
-
-def never_reason(spec: CronSpec) -> str | None:
-    """Return why a schedule never fires ("day 31 does not occur in months 2, 4"), or None if it does.
-
-    Exact for every dialect.
-    """
-    empty = ScheddWalk(spec, zone_of("UTC")).hangs if spec.dialect is Dialect.HTCONDOR else WallClock(spec).never
-    if not empty:
-        return None
-    days = spec.values(DAY_OF_MONTH)
-    months = spec.values(MONTH)
-    which = f"day {days[0]} does" if len(days) == 1 else f"days {', '.join(map(str, days))} do"
-    where = f"month {months[0]}" if len(months) == 1 else f"months {', '.join(map(str, months))}"
-    return f"{which} not occur in {where}"
-
-
-def _never(spec: CronSpec) -> Diagnostic:
-    message = f"the schedule never fires: {never_reason(spec)}"
-    if spec.dialect is Dialect.HTCONDOR:
-        message += "; a schedd that is given it never returns from its search"
-    span = None
-    text = spec.given[DAY_OF_MONTH.index]
-    if text is not None:
-        span = Source(text, DAY_OF_MONTH.name).span()
-    longest = max(LONGEST[month] for month in spec.values(MONTH))
-    help_text = f"write a day of month up to {longest}, or other months"
-    return Diagnostic("cron-never", message, span=span, help=help_text)
-
-
-def _out_of_range(instant: int) -> OutOfRange:
-    message = f"the instant {instant} (epoch seconds) lies outside the years 1970 to 2200"
-    return OutOfRange(Diagnostic("time-range", message, help="ask for a time between 1970 and 2200"))
 
 
 def _timestamp(moment: datetime) -> float:

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from typing import NamedTuple, NoReturn
 
 
-@dataclass(frozen=True, eq=False)
 class Source:
     """A text and the name people know it by (a path, ``<stdin>``, a field's name).
 
     Two sources are the same only if they are the same object: equal texts in two files are two places.
     """
 
+    __slots__ = ("_line_starts", "name", "text")
+
     text: str
-    name: str = "<text>"
-    _line_starts: list[int] = field(default_factory=list, init=False, repr=False)
+    name: str
+    _line_starts: list[int]
+
+    def __init__(self, text: str, name: str = "<text>") -> None:
+        """Take the text as it is."""
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "_line_starts", [])
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse: a source never changes."""
+        message = f"Source is immutable: {name}"
+        raise AttributeError(message)
+
+    def __reduce__(self) -> tuple[type[Source], tuple[str, str]]:
+        """Pickle and copy by text and name."""
+        return Source, (self.text, self.name)
+
+    def __repr__(self) -> str:
+        """Return the name and the size."""
+        return f"<Source {self.name!r}, {len(self.text)} characters>"
 
     def span(self, start: int = 0, end: int | None = None) -> Span:
         """Return the piece from offset ``start`` to ``end`` (characters, end excluded; None: to the end)."""
@@ -46,8 +66,7 @@ class Source:
         return self._line_starts
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """The characters ``start`` to ``end`` (end excluded) of a source."""
 
     source: Source

@@ -7,9 +7,20 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from crondor._canonical import field_text, values
-from crondor._faults import NICKNAMES, field_faults
-from crondor._fields import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, FULL, HOUR, MINUTE, MONTH, Dialect, Field, read_field
-from crondor._schedd_fields import ScheddField, illegal_characters, read_schedd_field
+from crondor._fields import (
+    DAY_OF_MONTH,
+    DAY_OF_WEEK,
+    FIELDS,
+    FULL,
+    HOUR,
+    MINUTE,
+    MONTH,
+    NICKNAMES,
+    Dialect,
+    Field,
+    read_field,
+)
+from crondor._schedd_fields import ScheddField, illegal_characters, read_schedd_field, zero_step
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source, Span
 
@@ -17,6 +28,7 @@ __all__ = [
     "DAY_OF_MONTH",
     "DAY_OF_WEEK",
     "FIELDS",
+    "HOLD_CODE",
     "HOUR",
     "MINUTE",
     "MONTH",
@@ -29,7 +41,6 @@ __all__ = [
 HOLD_CODE = 25  # CONDOR_HOLD_CODE InvalidCronSettings
 _HOLD_PREFIX = "Invalid cron schedule parameters: "
 _STARRED = tuple((bits, True) for bits in FULL)
-_WORD = re.compile(r"\S+")
 
 
 class InvalidSpec(CrondorError, ValueError):
@@ -88,10 +99,21 @@ class CronSpec:
         In the UNIX dialect a nickname (``@daily``) may stand for the line. ``name`` names the text in errors.
         Raises InvalidSpec.
         """
-        texts, spans = _split_line(line, dialect, name)
-        self = cls.__new__(cls)
         reader = _read_schedd if dialect is Dialect.HTCONDOR else _read
-        bits, stars = reader(texts, dialect, spans)
+        words = line.split()
+        if len(words) == len(FIELDS):
+            minute, hour, day_of_month, month, day_of_week = words
+            texts: _Texts = (minute, hour, day_of_month, month, day_of_week)
+            spans = None
+        else:
+            texts, spans = _split_line(line, dialect, name)
+        try:
+            bits, stars = reader(texts, dialect, spans)
+        except InvalidSpec:
+            # Places in the line are worth finding only for an error.
+            texts, spans = _split_line(line, dialect, name)
+            bits, stars = reader(texts, dialect, spans)
+        self = cls.__new__(cls)
         _set_value(self, texts, bits, stars, dialect)
         return self
 
@@ -116,12 +138,17 @@ class CronSpec:
             elif isinstance(value, int) and not isinstance(value, bool):
                 texts[field.name] = str(value)
             else:
-                message = f"{field.attribute} is {type(value).__name__}, not a string"
-                help_text = f'write {field.attribute} = "..." with the values in quotes'
-                faults.append(Diagnostic("cron-type", message, help=help_text))
+                faults.append(_wrong_type(value, field))
+                texts[field.name] = "*"
+        try:
+            spec = cls(**texts, dialect=dialect)
+        except InvalidSpec as error:
+            if not faults:
+                raise
+            faults += error.diagnostics
         if faults:
             raise InvalidSpec(faults)
-        return cls(**texts, dialect=dialect)
+        return spec
 
     @property
     def dialect(self) -> Dialect:
@@ -140,7 +167,7 @@ class CronSpec:
 
     @property
     def stars(self) -> tuple[bool, bool, bool, bool, bool]:
-        """The star flag of each field: it restricts nothing, or follows real time (see crontab.md 1)."""
+        """The star flag of each field: it restricts nothing, or follows real time (see docs/dialects.md)."""
         return self._stars
 
     def values(self, field: Field) -> tuple[int, ...]:
@@ -160,7 +187,7 @@ class CronSpec:
 
     def __repr__(self) -> str:
         """Return code that builds an equal spec."""
-        return f"CronSpec.from_line({str(self)!r}, dialect={self._dialect})"
+        return f"CronSpec.from_line({str(self)!r}, dialect={self._dialect!s})"
 
     def __eq__(self, other: object) -> bool:
         """Compare dialect, values and star flags."""
@@ -200,6 +227,13 @@ def _set_value(spec: CronSpec, given: _Texts, bits: _Bits, stars: _Stars, dialec
     _set(spec, "_dialect", dialect)
 
 
+def _wrong_type(value: object, field: Field) -> Diagnostic:
+    kind = "a boolean" if isinstance(value, bool) else "a number" if isinstance(value, float) else "no literal"
+    message = f"{field.attribute} is {kind}, not a string"
+    help_text = f'write {field.attribute} = "..." with the values in quotes'
+    return Diagnostic("cron-type", message, span=_span(str(value), field, None), help=help_text)
+
+
 def _rebuild(given: _Texts, dialect: Dialect) -> CronSpec:
     minute, hour, day_of_month, month, day_of_week = given
     return CronSpec(
@@ -222,6 +256,8 @@ def _read(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits,
 
 
 def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagnostic]:
+    from crondor._faults import field_faults  # noqa: PLC0415 - for faults only; valid text does not pay for it
+
     found: list[Diagnostic] = []
     for field, text in zip(FIELDS, texts, strict=True):
         if text is not None and read_field(text, field, dialect) is None:
@@ -256,6 +292,8 @@ def _schedd_refusal(texts: _Texts, read: list[ScheddField], spans: _Spans | None
 def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diagnostic]:
     consequence = f"the schedd holds the job (code {HOLD_CODE})"
     if fault == "character":
+        from crondor._faults import field_faults  # noqa: PLC0415 - the same
+
         advice = field_faults(text, span, field, Dialect.MANUAL)[0].help
         return [
             Diagnostic(
@@ -267,9 +305,9 @@ def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diag
             for start, end in illegal_characters(text)[:10]
         ]
     if fault == "step":
-        at = text.find("/")
         message = f"a step of 0 in {field.attribute}: {consequence} and says nothing more"
-        return [Diagnostic("schedd-step", message, span=span.part(at), help="write a step from 1 up")]
+        place = span.part(*zero_step(text))
+        return [Diagnostic("schedd-step", message, span=place, help="write a step from 1 up")]
     message = f"no value of {field.attribute} is left: {consequence}"
     limits = f"{field.low} to {field.high}"
     help_text = f"the schedd keeps only multiples of a step and drops reversed ranges; list values from {limits}"
@@ -291,7 +329,7 @@ def _span(text: str, field: Field, spans: _Spans | None) -> Span:
 def _split_line(line: str, dialect: Dialect, name: str) -> tuple[_Texts, _Spans]:
     """Cut a crontab line into its five fields and their places."""
     source = Source(line, name)
-    words = [source.span(m.start(), m.end()) for m in _WORD.finditer(line)]
+    words = [source.span(m.start(), m.end()) for m in re.finditer(r"\S+", line)]
     if words and words[0].text.startswith("@") and len(words) == 1:
         expanded = NICKNAMES.get(words[0].text.lower())
         if expanded is not None and dialect is Dialect.UNIX:

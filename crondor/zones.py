@@ -19,7 +19,7 @@ _FOREVER = 1 << 62
 
 
 class Policy(str, Enum):
-    """What happens to a run in an hour that a clock change skips (gap) or repeats (fold); crontab.md 1.3.
+    """What happens to a run in an hour that a clock change skips (gap) or repeats (fold); docs/clock-changes.md.
 
     A schedule follows real time, and is neither moved nor dropped nor kept from repeating by hand, when its hour
     field is ``*`` or ``*/n`` (COMPATIBLE), or its minute or hour field begins with ``*`` (DEBIAN).
@@ -37,7 +37,7 @@ class UnknownZone(CrondorError, ValueError):
 class Stretch(NamedTuple):
     """A time of constant offset: epochs from ``start`` to ``end`` (excluded), ``offset`` seconds east of UTC.
 
-    ``before`` is the offset until ``start``. Long stretches are cut at the turn of the year, so that the offsets
+    ``before`` is the offset until ``start``. A stretch may end where the years looked at end, so that the offsets
     of two neighbours may be equal.
     """
 
@@ -90,11 +90,16 @@ class Zone:
         while not self._starts or epoch >= self._stretches[-1].end:
             self._last_year += 1
             new = self._year(self._last_year)
+            if self._starts and new[0].offset == new[0].before:
+                new[0] = Stretch(self._starts.pop(), *new[0][1:3], self._stretches.pop().before)
             self._stretches += new
             self._starts += [stretch.start for stretch in new]
         while epoch < self._starts[0]:
             self._first_year -= 1
             new = self._year(self._first_year)
+            if self._stretches[0].offset == self._stretches[0].before:
+                new[-1] = new[-1]._replace(end=self._stretches.pop(0).end)
+                del self._starts[0]
             self._stretches[:0] = new
             self._starts[:0] = [stretch.start for stretch in new]
 
@@ -104,7 +109,7 @@ class Zone:
         before = self._offset(start - 1)
         offset = self._offset(start)
         found: list[Stretch] = []
-        look = datetime(year, 1, 1, tzinfo=self.info)
+        look = datetime(year, 1, 1, tzinfo=self.info) - _STRIDE  # a change at New Year's midnight is none too early
         stop = datetime(year + 1, 1, 1, tzinfo=self.info) + _STRIDE
         known = look.utcoffset()
         while look < stop:
@@ -139,9 +144,16 @@ class Zone:
         return _seconds(datetime.fromtimestamp(epoch, self.info).utcoffset())
 
 
-@lru_cache(maxsize=64)
 def zone_of(zone: str | tzinfo) -> Zone:
     """Return the stretches of a zone given by IANA name or as a tzinfo. Raises UnknownZone."""
+    try:
+        return _known_zone(zone)
+    except TypeError:  # a tzinfo that cannot be hashed, such as dateutil's
+        return Zone(load_zone(zone) if isinstance(zone, str) else zone)
+
+
+@lru_cache(maxsize=64)
+def _known_zone(zone: str | tzinfo) -> Zone:
     return Zone(load_zone(zone) if isinstance(zone, str) else zone)
 
 

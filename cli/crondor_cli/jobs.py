@@ -1,0 +1,147 @@
+"""The schedules a command is asked about: the jobs of a submit file, a crontab line, or single fields."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt
+from crondor.source import Source, Span
+from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
+from crondor.submit import JobGroup, SubmitFile, read_submit
+from crondor.zones import Policy
+from crondor_cli.options import Clock
+
+
+class Reading(NamedTuple):
+    """One schedule in one dialect: what it asks for, or why it is refused."""
+
+    dialect: Dialect
+    schedule: JobSchedule | None
+    error: CrondorError | None = None
+
+
+class Job:
+    """Equal jobs of a file, or one schedule from the command line, and how to read it in a dialect."""
+
+    def __init__(
+        self,
+        name: str,
+        line: int | None,
+        count: int,
+        commands: Mapping[str, str],
+        spans: Mapping[str, Span],
+        request: Request,
+    ) -> None:
+        """Take the commands by lower-case name, and the places they are written at."""
+        self.name = name
+        self.line = line
+        self.count = count
+        self.commands = commands
+        self.spans = spans
+        self.clock = request.clock
+        self._request = request
+
+    def read(self, dialect: Dialect) -> Reading:
+        """Read the schedule in a dialect."""
+        try:
+            schedule = JobSchedule.from_submit(
+                self.commands,
+                spans=self.spans,
+                dialect=dialect,
+                zone=self.clock.zone,
+                policy=self._request.policy,
+                schedd_interval=self._request.schedd_interval,
+            )
+        except (InvalidSchedule, InvalidSpec) as error:
+            return Reading(dialect, None, error)
+        return Reading(dialect, schedule)
+
+
+class Request(NamedTuple):
+    """What the command line says about the schedules to read."""
+
+    spec: str | None
+    crontab: str | None
+    fields: Mapping[str, str | None]
+    clock: Clock
+    dialect: Dialect | None = None
+    schedd_interval: int = 300
+    policy: Policy | None = None
+
+    def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
+        """Return the jobs and the warnings about their file. Raises CrondorError, and UsageError for a bad request."""
+        given = {name: text for name, text in self.fields.items() if text is not None}
+        ways = [self.spec is not None, self.crontab is not None, bool(given)]
+        if sum(ways) != 1:
+            message = "name one schedule: --spec FILE, --crontab LINE, or --minute, --hour and so on"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        if self.spec is not None:
+            return self._of_file(self.spec)
+        if self.crontab is not None:
+            return [self._of_line(self.crontab)], []
+        spans = {f"cron_{name}": Source(text, f"--{name.replace('_', '-')}").span() for name, text in given.items()}
+        return [self._job("command line", None, 1, {f"cron_{n}": t for n, t in given.items()}, spans)], []
+
+    def _job(
+        self, name: str, line: int | None, count: int, commands: Mapping[str, str], spans: Mapping[str, Span]
+    ) -> Job:
+        return Job(name, line, count, commands, spans, self)
+
+    def _of_line(self, line: str) -> Job:
+        """Take a crontab line apart; which of its fields are valid is the dialects' business."""
+        source = Source(line, "--crontab")
+        words = [source.span(word.start(), word.end()) for word in re.finditer(r"\S+", line)]
+        if len(words) == len(FIELDS):
+            spans = {field.command: word for field, word in zip(FIELDS, words, strict=True)}
+            return self._job(line.strip(), None, 1, {name: word.text for name, word in spans.items()}, spans)
+        # A nickname, or a line that is wrong as a whole.
+        spec = CronSpec.from_line(line, dialect=self.dialect or Dialect.MANUAL, name=source.name)
+        commands = {field.command: text or "*" for field, text in zip(FIELDS, spec.given, strict=True)}
+        return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
+
+    def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
+        file = read_submit(read_source(path))
+        warnings = [*file.warnings, *misspelt((key, file.name(key)) for key in file.keys)]
+        return list(self._groups(file)), warnings
+
+    def _groups(self, file: SubmitFile) -> Iterator[Job]:
+        """Merge equal groups of different queue statements, in order of their first jobs."""
+        merged: dict[tuple[tuple[str, str], ...], tuple[JobGroup, int]] = {}
+        for group in file.groups(COMMANDS):
+            key = tuple(sorted(group.values.items()))
+            first, count = merged.get(key, (group, 0))
+            merged[key] = first, count + group.count
+        for group, count in merged.values():
+            line = group.queue.line if group.queue is not None else None
+            yield self._job(file.source.name, line, count, group.values, group.spans)
+
+
+def read_source(path: str) -> Source:
+    """Return the text of a file, or of standard input for ``-``. Raises CrondorError, UsageError if unreadable."""
+    from crondor.macro import MAX_BYTES, source_from_bytes  # noqa: PLC0415 - only where a file is read
+
+    most = MAX_BYTES + 1  # one byte more than is allowed says enough, of /dev/zero too
+    if path == "-":
+        return source_from_bytes(sys.stdin.buffer.read(most), "<stdin>")
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than this command to run
+            data = file.read(most)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise click.UsageError(f"cannot read {path}: {reason}", click.get_current_context(silent=True)) from None
+    return source_from_bytes(data, path)
+
+
+def not_deferred(job: Job) -> Diagnostic:
+    """Say that a job has no schedule."""
+    span = job.spans.get("universe")
+    message = "the job has no cron field and no deferral_time: it may run at once"
+    return Diagnostic(
+        "not-deferred", message, Severity.NOTE, span, "define cron_minute, cron_hour ... or deferral_time"
+    )

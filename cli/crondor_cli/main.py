@@ -1,0 +1,96 @@
+"""The command `crondor`: its subcommands by name, loaded when they are asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from crondor.diagnostics import CrondorError
+from crondor_cli.show import show_error
+
+# Name -> the module whose `command` it is, and one line of help: listing the commands imports none of them.
+COMMANDS = {
+    "next": ("crondor_cli.next_command", "When a job will run, be matched, and start at the latest."),
+    "prev": ("crondor_cli.prev_command", "When a schedule fired last."),
+    "at": ("crondor_cli.at_command", "A time in words as deferral_time, and back."),
+}
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class _Commands(click.Group):
+    """Loads a subcommand on demand, and guesses at a mistyped one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the same
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name][0]).command
+        if not isinstance(command, click.Command):
+            raise TypeError(cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            from difflib import get_close_matches  # noqa: PLC0415 - for a mistake only
+
+            close = get_close_matches(args[0], COMMANDS, 1)
+            hint = f" Did you mean {close[0]}?" if close else f" There are {', '.join(COMMANDS)}."
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        from importlib import metadata  # noqa: PLC0415 - slow to import, and rarely asked for
+
+        try:
+            click.echo(f"crondor {metadata.version('crondor')}")
+        except metadata.PackageNotFoundError:
+            click.echo("crondor, not installed: run from a checkout")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, context_settings=SETTINGS, no_args_is_help=True)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def cli() -> None:
+    """Preview crontab and deferred HTCondor jobs: when they run, and where the real schedd does something else.
+
+    Exit status: 0 fine, 1 a finding (an invalid schedule, one that never fires, a difference under --strict),
+    2 wrong usage.
+    """
+
+
+def main() -> None:
+    """Run the command line; a closed pipe and Ctrl-C end it quietly."""
+    try:
+        status = cli.main(prog_name="crondor", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as exit_:
+        status = exit_.exit_code
+    except click.Abort:
+        status = 130
+    except KeyboardInterrupt:
+        status = 130
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except CrondorError as error:
+        show_error(error)
+        status = 1
+    except BrokenPipeError:
+        # What reads us has seen enough. Python would complain once more while it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,104 @@
+"""`crondor next`: the coming runs of every job of a submit file."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.diagnostics import Diagnostic
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.jobs import Request
+from crondor_cli.options import clock_of, clock_options, reading_options, spec_options
+from crondor_cli.preview import Preview, preview
+from crondor_cli.show import show
+
+EPILOG = """\b
+Examples:
+  crondor next --spec job.sub
+  crondor next --spec job.sub -n 20 --from 'tomorrow 6:00' --tz Europe/Berlin
+  crondor next --crontab '0 6 * * 1' --format json
+  crondor next --minute 0 --hour '*/6' --until 2027-01-01
+
+Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 really
+does. Where the two part, the table shows both and says why.
+
+Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a difference), 2 wrong usage."""
+
+
+@click.command("next", epilog=EPILOG, short_help="When a job will run, be matched, and start at the latest.")
+@spec_options
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Runs to show.")
+@click.option("--from", "from_", metavar="TIME", help="Show runs later than this (default: now).")
+@click.option("--until", metavar="TIME", help="Show no run later than this.")
+@clock_options
+@reading_options(htcondor=True)
+@click.option(
+    "--schedd-interval",
+    type=click.IntRange(0, 86400),
+    default=300,
+    show_default=True,
+    metavar="SECONDS",
+    help="The schedd's SCHEDD_INTERVAL.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json", "csv", "epoch"]),
+    default="table",
+    show_default=True,
+    help="How to print the runs.",
+)
+def command(
+    spec: str | None,
+    crontab: str | None,
+    count: int,
+    from_: str | None,
+    until: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: str | None,
+    policy: str | None,
+    schedd_interval: int,
+    strict: bool,
+    format_: str,
+    **fields: str | None,
+) -> None:
+    """Show when a job will run, from when it may be matched, and until when it may start.
+
+    TIME is `now`, `tomorrow 6:30`, `next monday 06:00`, `in 3 hours`, a date such as `2026-11-20 06:30`, or epoch
+    seconds.
+    """
+    clock = clock_of(now, tz)
+    start = clock.read(from_, "--from")
+    end = clock.read(until, "--until") if until is not None else None
+    only = Dialect(dialect) if dialect else None
+    request = Request(spec, crontab, fields, clock, only, schedd_interval, Policy(policy) if policy else None)
+    jobs, warnings = request.jobs()
+    previews = [preview(job, only, start, count, end) for job in jobs]
+    show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
+    _print(previews, warnings, format_)
+    if _is_finding(previews, strict=strict):
+        raise click.exceptions.Exit(1)
+
+
+def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:
+    if form == "table":
+        from crondor_cli.view_table import print_table  # noqa: PLC0415 - one view is needed
+
+        print_table(previews)
+    else:
+        from crondor_cli import view_data  # noqa: PLC0415 - the same
+
+        {"json": view_data.print_json, "csv": view_data.print_csv, "epoch": view_data.print_epochs}[form](
+            previews, warnings
+        )
+
+
+def _distinct(findings: list[Diagnostic]) -> list[Diagnostic]:
+    return list(dict.fromkeys(findings))
+
+
+def _is_finding(previews: list[Preview], *, strict: bool) -> bool:
+    nothing = all(p.schedule is not None and not p.schedule.is_deferred for p in previews)
+    return nothing or any(p.failed or (strict and p.differs) for p in previews)

@@ -1,0 +1,91 @@
+"""`crondor prev`: when a schedule fired last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import click
+
+from crondor.diagnostics import CrondorError
+from crondor.recurrence import OutOfRange, Recurrence
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.jobs import Job, Request
+from crondor_cli.options import clock_of, clock_options, reading_options, spec_options
+from crondor_cli.show import show
+
+EPILOG = """\b
+Examples:
+  crondor prev --spec job.sub
+  crondor prev --crontab '0 6 * * 1' -n 3 --from 2026-12-01 --format epoch
+
+The times are those of the schedule as HTCondor's manual reads it (or --dialect unix). What a schedd did is another
+matter: its answers depend on when it was asked, so that they cannot be computed backwards."""
+
+
+@click.command("prev", epilog=EPILOG, short_help="When a schedule fired last.")
+@spec_options
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Runs to show.")
+@click.option("--from", "from_", metavar="TIME", help="Show runs earlier than this (default: now).")
+@clock_options
+@reading_options(htcondor=False)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json", "epoch"]),
+    default="table",
+    show_default=True,
+    help="How to print the times.",
+)
+def command(
+    spec: str | None,
+    crontab: str | None,
+    count: int,
+    from_: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: str | None,
+    policy: str | None,
+    format_: str,
+    **fields: str | None,
+) -> None:
+    """Show when the schedule of a job fired last, the latest time first."""
+    clock = clock_of(now, tz)
+    start = clock.read(from_, "--from")
+    only = Dialect(dialect) if dialect else Dialect.MANUAL
+    request = Request(spec, crontab, fields, clock, only, policy=Policy(policy) if policy else None)
+    jobs, warnings = request.jobs()
+    show(warnings)
+    found = [(job, _times(job, only, start, count)) for job in jobs]
+    from crondor_cli.view_past import VIEWS  # noqa: PLC0415 - after the input has been found good
+
+    VIEWS[format_](found, clock)
+    if any(times is None for _, times in found):
+        raise click.exceptions.Exit(1)
+
+
+def _times(job: Job, dialect: Dialect, start: int, count: int) -> list[int] | None:
+    """Return the times before ``start``, latest first; None, with the reason shown, for a job that has none."""
+    reading = job.read(dialect)
+    if reading.schedule is None:
+        show(reading.error.diagnostics if reading.error else ())
+        return None
+    show(reading.schedule.notes)
+    if reading.schedule.recurrence is None:
+        click.echo(f"{job.name}: no cron fields, so there is no earlier run", err=True)
+        return None
+    try:
+        return list(islice(_backwards(reading.schedule.recurrence, start), count))
+    except CrondorError as error:
+        show(error.diagnostics)
+        return None
+
+
+def _backwards(recurrence: Recurrence, start: int) -> Iterator[int]:
+    while True:
+        try:
+            start = recurrence.previous(start)
+        except OutOfRange:
+            return
+        yield start

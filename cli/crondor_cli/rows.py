@@ -1,0 +1,45 @@
+"""What a preview is made of: runs, rows of two readings side by side, and reasons for their difference."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crondor.deferral import Deferral
+from crondor.recurrence import ScheddAnswer
+
+
+class Run(NamedTuple):
+    """One side of a row; ``answer`` is the schedd's own, which says whether it is a retry."""
+
+    deferral: Deferral
+    answer: ScheddAnswer | None = None
+
+    @property
+    def is_retry(self) -> bool:
+        """Say whether the schedd put the job off by two minutes."""
+        return self.answer is not None and self.answer.is_retry
+
+
+class Row(NamedTuple):
+    """The nth run in the dialect asked for, or in MANUAL, and beside it what the real schedd does."""
+
+    number: int
+    run: Run | None
+    schedd: Run | None = None
+    compared: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Say whether the two sides part."""
+        if not self.compared:
+            return False
+        return (self.run and self.run.deferral.time) != (self.schedd and self.schedd.deferral.time)
+
+
+class Reason(NamedTuple):
+    """Why the real schedd differs, and what to write so that it does not."""
+
+    code: str
+    why: str
+    write: str | None = None
+    is_clause: bool = False  # to be added to requirements, not to replace a line

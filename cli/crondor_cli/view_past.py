@@ -1,0 +1,56 @@
+"""Earlier runs as a table, JSON or bare epoch seconds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+
+import click
+
+from crondor.diagnostics import printable
+from crondor_cli.jobs import Job
+from crondor_cli.options import Clock
+from crondor_cli.times_text import local_text, relative
+
+Found = list[tuple[Job, "list[int] | None"]]
+
+
+def _print_table(found: Found, clock: Clock) -> None:
+    for job, times in found:
+        where = job.name if job.line is None else f"{job.name}:{job.line}"
+        if times is None:
+            continue
+        click.echo(f"{printable(where)}, {clock.zone_name}")
+        for time in times:
+            click.echo(f"  {local_text(time, clock.zone)}  {relative(time - clock.now)}")
+
+
+def _print_json(found: Found, clock: Clock) -> None:
+    jobs = [
+        {
+            "name": job.name,
+            "line": job.line,
+            "count": job.count,
+            "zone": clock.zone_name,
+            "now": clock.now,
+            "runs": [
+                {"time": time, "local": datetime.fromtimestamp(time, clock.zone).isoformat()} for time in times or ()
+            ],
+        }
+        for job, times in found
+    ]
+    click.echo(json.dumps({"jobs": jobs}, indent=2))
+
+
+def _print_epochs(found: Found, _: Clock) -> None:
+    for _job, times in found:
+        for time in times or ():
+            click.echo(time)
+
+
+VIEWS: dict[str, Callable[[Found, Clock], None]] = {
+    "table": _print_table,
+    "json": _print_json,
+    "epoch": _print_epochs,
+}

@@ -1,0 +1,141 @@
+"""Previews as text for people: a block of facts for each job, then its runs in columns."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+import click
+
+from crondor.deferral import Deferral
+from crondor.diagnostics import printable
+from crondor.schedule import JobSchedule
+from crondor.spec import HOLD_CODE
+from crondor.words import describe
+from crondor_cli.preview import Preview
+from crondor_cli.rows import Row, Run
+from crondor_cli.times_text import local_text, relative
+
+_SAME_WEEK = 6 * 86400
+
+
+def print_table(previews: list[Preview]) -> None:
+    """Print all previews, a blank line between them."""
+    blocks = ["\n".join(_block(preview)) for preview in previews if _has_something(preview)]
+    if blocks:
+        click.echo("\n\n".join(blocks))
+
+
+def _has_something(preview: Preview) -> bool:
+    return bool(preview.rows) or (preview.schedule is not None and preview.schedule.is_deferred)
+
+
+def _block(preview: Preview) -> list[str]:
+    lines = [_title(preview)]
+    lines += [f"  {name:<10} {text}" for name, text in _facts(preview)]
+    if preview.rows:
+        lines += ["", *_table(preview)]
+    elif not preview.failed:
+        lines += ["", "  no run in this time"]
+    if preview.differs or preview.schedd_fault:
+        lines += ["", *_reasons(preview)]
+    return lines
+
+
+def _title(preview: Preview) -> str:
+    job = preview.job
+    where = job.name if job.line is None else f"{job.name}:{job.line}"
+    jobs = "" if job.count == 1 else f" ({job.count} jobs)"
+    return printable(where) + jobs
+
+
+def _facts(preview: Preview) -> list[tuple[str, str]]:
+    schedule, clock = preview.schedule, preview.job.clock
+    facts = []
+    if schedule is not None and schedule.spec is not None:
+        facts += [("schedule", describe(schedule.spec)), ("canonical", str(schedule.spec))]
+    elif schedule is not None:
+        facts.append(("schedule", f"once, deferral_time = {printable(str(schedule.time))}"))
+    facts.append(("zone", f"{clock.zone_name} (must be the submit host's; --tz names another)"))
+    if schedule is not None:
+        facts.append(("timing", _timing(schedule)))
+    return facts
+
+
+def _timing(schedule: JobSchedule) -> str:
+    return (
+        f"window {printable(str(schedule.window))} s, prep time {printable(str(schedule.prep_time))} s, "
+        f"SCHEDD_INTERVAL {schedule.schedd_interval} s, {schedule.universe.name.lower()} universe"
+    )
+
+
+def _table(preview: Preview) -> list[str]:
+    clock = preview.job.clock
+    refused = preview.schedule is None  # then the schedd's side is all there is
+    both = preview.differs and not refused
+    header = ["", "#", "real schedd" if refused else "local time", "from now", "match opens", "last start"]
+    rows = [header + (["real schedd"] if both else [])]
+    for row in preview.rows:
+        run = row.schedd if refused else row.run
+        cells = ["!" if row.differs else "", str(row.number), *_cells(run, clock.now, clock.zone)]
+        rows.append([*cells, _schedd_cell(row, clock.zone)] if both else cells)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [_line(row, widths) for row in rows]
+
+
+def _line(row: list[str], widths: list[int]) -> str:
+    mark, number, *rest = row
+    cells = [text.ljust(width) for text, width in zip(rest, widths[2:], strict=True)]
+    return f"  {mark:1}{number.rjust(widths[1])}  {'  '.join(cells)}".rstrip()
+
+
+def _cells(run: Run | None, now: int, zone: tzinfo) -> list[str]:
+    if run is None:
+        return ["-", "", "", ""]
+    deferral = run.deferral
+    time = local_text(deferral.time, zone) + (" (retry)" if run.is_retry else "")
+    return [
+        time,
+        relative(deferral.time - now),
+        _beside(deferral.match_opens, deferral, zone),
+        _beside(deferral.last_start, deferral, zone),
+    ]
+
+
+def _schedd_cell(row: Row, zone: tzinfo) -> str:
+    if row.schedd is None:
+        return "no run"
+    text = local_text(row.schedd.deferral.time, zone)
+    if not row.differs:
+        return "the same"
+    return f"{text} (retry)" if row.schedd.is_retry else text
+
+
+def _beside(epoch: int, deferral: Deferral, zone: tzinfo) -> str:
+    """Return a moment as briefly as it can be said beside the run's own time."""
+    moment = datetime.fromtimestamp(epoch, zone)
+    run = datetime.fromtimestamp(deferral.time, zone)
+    clock = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
+    if moment.utcoffset() != run.utcoffset() or abs(epoch - deferral.time) > _SAME_WEEK:
+        return local_text(epoch, zone)
+    if moment.date() == run.date():
+        return clock
+    return f"{local_text(epoch, zone)[:3]} {clock}"
+
+
+def _reasons(preview: Preview) -> list[str]:
+    from textwrap import wrap  # noqa: PLC0415 - rarely needed
+
+    if preview.hold_reason is not None:
+        lines = [f"  The real schedd holds this job (code {HOLD_CODE}): {printable(preview.hold_reason)}"]
+    elif preview.schedd_fault is not None:
+        lines = [f"  The real schedd does not run this job: {printable(preview.schedd_fault.diagnostics[0].message)}"]
+    elif preview.schedule is None:
+        return ["  The manual does not allow this. The real schedd (HTCondor 25.14) accepts it and runs it as shown."]
+    else:
+        lines = ["  ! The real schedd (HTCondor 25.14) differs:"]
+    for reason in preview.reasons:
+        lines += wrap(printable(reason.why), 100, initial_indent="    ", subsequent_indent="    ")
+        if reason.write:
+            verb = "add to requirements" if reason.is_clause else "write"
+            lines.append(f"      {verb}:  {printable(reason.write)}")
+    return lines

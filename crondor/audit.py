@@ -1,0 +1,90 @@
+"""The coming clock changes of a zone that touch a schedule, and what each policy and the real schedd do there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
+from itertools import takewhile
+from typing import NamedTuple
+
+from crondor._spelling import reread
+from crondor._wall import WallClock
+from crondor.recurrence import Policy, Recurrence, ScheddAnswer, ScheddHangs
+from crondor.spec import CronSpec, Dialect, InvalidSpec
+from crondor.zones import Stretch, zone_of
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall-clock time
+
+
+class ClockChange(NamedTuple):
+    """One change that skips or repeats a time which the schedule names.
+
+    ``instant`` is the change (epoch seconds), ``seconds`` how far the clock goes forward (back: negative).
+    ``low`` and ``high`` are the wall-clock times skipped or repeated (high excluded). ``policies`` has, for each
+    policy, the instants that fire from the change to the end of the skipped length, or within both passes;
+    ``schedd`` the answers that a schedd process started a day before gives there, () where it has none.
+    """
+
+    instant: int
+    seconds: int
+    low: datetime
+    high: datetime
+    policies: dict[Policy, tuple[int, ...]]
+    schedd: tuple[ScheddAnswer, ...]
+
+    @property
+    def is_gap(self) -> bool:
+        """Say whether the change skips time."""
+        return self.seconds > 0
+
+
+def clock_changes(spec: CronSpec, zone: str | tzinfo, start: int, end: int) -> Iterator[ClockChange]:
+    """Yield the changes with ``start`` < instant <= ``end`` that touch a MANUAL or UNIX schedule, in order.
+
+    Raises NotASet, NeverRuns, OutOfRange and UnknownZone.
+    """
+    recurrences = {policy: Recurrence(spec, zone, policy) for policy in Policy}
+    wall = recurrences[Policy.COMPATIBLE].wall_clock
+    schedd = _schedd(spec, zone)
+    known = zone_of(zone)
+    stretch = known.at(start)
+    while stretch.end <= end:
+        stretch = known.at(stretch.end)
+        if stretch.start > start and _is_touched(stretch, wall):
+            yield _change(stretch, recurrences, schedd)
+        start = max(start, stretch.start)  # a stretch may grow, and be met again, as the zone learns another year
+
+
+def _is_touched(stretch: Stretch, wall: WallClock) -> bool:
+    low, high = sorted((stretch.start + stretch.before, stretch.start + stretch.offset))
+    return low < high and not wall.never and wall.after(low - 1) < high
+
+
+def _change(stretch: Stretch, recurrences: dict[Policy, Recurrence], schedd: Recurrence | None) -> ClockChange:
+    seconds = stretch.offset - stretch.before
+    low, high = sorted((stretch.start + stretch.before, stretch.start + stretch.offset))
+    first = stretch.start - 1 if seconds > 0 else stretch.start + seconds - 1
+    last = stretch.start + abs(seconds) - (seconds < 0)
+    answers: tuple[ScheddAnswer, ...] = ()
+    if schedd is not None:
+        # Asked a day before, as it would be after the run before; asked within the gap it answers otherwise.
+        chain = takewhile(last.__ge__, schedd.upcoming(max(0, first - 86400)))
+        answers = tuple(answer for answer in chain if answer > first and isinstance(answer, ScheddAnswer))
+    return ClockChange(
+        stretch.start,
+        seconds,
+        _EPOCH + timedelta(seconds=low),
+        _EPOCH + timedelta(seconds=high),
+        {policy: tuple(recurrence.between(first, last)) for policy, recurrence in recurrences.items()},
+        answers,
+    )
+
+
+def _schedd(spec: CronSpec, zone: str | tzinfo) -> Recurrence | None:
+    """Return the schedd's reading of the same texts, None where it holds the job or hangs."""
+    try:
+        found = Recurrence(reread(spec, Dialect.HTCONDOR), zone)
+        found.next(0)
+    except (InvalidSpec, ScheddHangs):
+        return None
+    return found

@@ -1,0 +1,113 @@
+"""The moments of one run of a deferred job, the gates it passes, and the verdict when it arrives; numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from crondor.diagnostics import CrondorError, Diagnostic
+
+DEFAULT_WINDOW = 0
+DEFAULT_PREP_TIME = 300
+DEFAULT_SCHEDD_INTERVAL = 300
+
+MISSED_CODE = 20  # CONDOR_HOLD_CODE MissedDeferredExecutionTime
+MISSED_REASON = "Job missed deferred execution time"
+
+
+class InvalidDeferral(CrondorError, ValueError):
+    """Numbers that no job can run by: a time that is not positive, or a negative length."""
+
+
+class Verdict(str, Enum):
+    """What the starter does with a job that has arrived."""
+
+    WAIT = "wait"
+    START = "start"
+    MISSED = "missed"
+
+
+class Arrival(NamedTuple):
+    """The starter's verdict on a job whose files are there (manual, Deferral Window; HTCondor 25.14).
+
+    ``seconds`` is how long it waits (WAIT) or how late it is (START, MISSED).
+    """
+
+    verdict: Verdict
+    seconds: int
+
+    @property
+    def hold_reason(self) -> str | None:
+        """The HoldReason of a missed run, else None."""
+        return MISSED_REASON if self.verdict is Verdict.MISSED else None
+
+    @property
+    def hold_code(self) -> int | None:
+        """The HoldReasonCode of a missed run, else None."""
+        return MISSED_CODE if self.verdict is Verdict.MISSED else None
+
+
+@dataclass(frozen=True)
+class Deferral:
+    """One run: DeferralTime (epoch seconds), its window and prep time and the schedd's interval (seconds).
+
+    Raises InvalidDeferral for a time that is not positive or a negative length: the starter holds such a job.
+    """
+
+    time: int
+    window: int = DEFAULT_WINDOW
+    prep_time: int = DEFAULT_PREP_TIME
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        faults = []
+        if self.time <= 0:
+            message = f"DeferralTime {self.time} is not a time: the starter holds the job (code {MISSED_CODE})"
+            faults.append(Diagnostic("deferral-time", message, help="write a positive number of epoch seconds"))
+        for name, value in (
+            ("window", self.window),
+            ("prep time", self.prep_time),
+            ("SCHEDD_INTERVAL", self.schedd_interval),
+        ):
+            if value < 0:
+                message = f"the {name} is negative: {value}"
+                faults.append(Diagnostic("deferral-length", message, help="write a number of seconds from 0 up"))
+        if faults:
+            raise InvalidDeferral(faults)
+
+    @property
+    def nominal_match(self) -> int:
+        """When the manual says that the job may be matched: ``time - prep_time``."""
+        return self.time - self.prep_time
+
+    @property
+    def match_opens(self) -> int:
+        """When Requirements and the schedd's start test really let it be matched: SCHEDD_INTERVAL earlier."""
+        return self.time - self.prep_time - self.schedd_interval
+
+    @property
+    def last_match(self) -> int:
+        """The last second at which Requirements still match; with window 0 it lies before ``time``."""
+        return self.time + self.window - 1
+
+    @property
+    def last_start(self) -> int:
+        """The last second at which the starter still starts the job: exactly the window's end."""
+        return self.time + self.window
+
+    def may_start(self, now: int) -> bool:
+        """Apply the schedd's start test at ``now``: time() + SCHEDD_INTERVAL >= DeferralTime - CronPrepTime."""
+        return now + self.schedd_interval >= self.time - self.prep_time
+
+    def may_match(self, now: int) -> bool:
+        """Apply the clause that condor_submit adds to Requirements at ``now``; strict at the window's end."""
+        return self.may_start(now) and now < self.time + self.window
+
+    def arrival(self, now: int) -> Arrival:
+        """Return what the starter does with a job that is ready at ``now`` (epoch seconds of the execute machine)."""
+        late = now - self.time
+        if late < 0:
+            return Arrival(Verdict.WAIT, -late)
+        return Arrival(Verdict.START if late <= self.window else Verdict.MISSED, late)

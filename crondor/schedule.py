@@ -1,0 +1,235 @@
+"""JobSchedule: what a job asks for, read from submit commands or from job attributes, and its next Deferral."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from enum import Enum
+
+from crondor._job_terms import ATTRIBUTES, COMMANDS, Expression, Universe, commands_of, misspelt, read_literal
+from crondor._submit_terms import InvalidSchedule, read_commands
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW, MISSED_CODE, Deferral
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.recurrence import Policy, Recurrence
+from crondor.source import Source, Span
+from crondor.spec import FIELDS, CronSpec, Dialect
+
+__all__ = [
+    "COMMANDS",
+    "Evaluate",
+    "Expression",
+    "InvalidSchedule",
+    "JobSchedule",
+    "Recalculation",
+    "Universe",
+    "UnknownValue",
+    "commands_of",
+    "misspelt",
+]
+
+IDLE = 1  # JobStatus
+
+Evaluate = Callable[[str, int], object]
+"""Evaluate a ClassAd expression of the job at a time (epoch seconds); None for undefined."""
+
+_Number = int | Expression
+
+
+class UnknownValue(CrondorError, ValueError):
+    """A time, window or prep time whose value cannot be had, or with which the job can never run."""
+
+
+class Recalculation(str, Enum):
+    """Why a schedd computes a new DeferralTime (docs/deferral.md)."""
+
+    NO_SCHEDULE = "no schedule is cached"  # a new job, a restart, a reconfig, a hold while running
+    RUN_ENDED = "a run has ended"
+    MISSED = "the window has passed"
+    RELEASED = "the job was released"  # the manual says so; the schedd of 25.14 does not
+
+
+@dataclass(frozen=True)
+class JobSchedule:
+    """What one job asks for: crontab fields, a deferral time, or neither; window, prep time and universe.
+
+    ``spec`` and ``time`` (epoch seconds) are both None for a job that is not deferred; lengths are seconds.
+    ``complete`` is False where DeferralWindow or DeferralPrepTime is missing, so that Requirements never match.
+    ``notes`` are the surprises met while reading; what is wrong raised an error. ``recurrence`` says when the crontab
+    fields fire. Raises UnknownZone.
+    """
+
+    spec: CronSpec | None = None
+    time: _Number | None = None
+    window: _Number = DEFAULT_WINDOW
+    prep_time: _Number = DEFAULT_PREP_TIME
+    universe: Universe = Universe.VANILLA
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+    zone: str | tzinfo = "UTC"
+    policy: Policy | None = None
+    evaluate: Evaluate | None = field(default=None, compare=False)
+    complete: bool = True
+    notes: tuple[Diagnostic, ...] = ()
+    recurrence: Recurrence | None = field(init=False, default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Build what the fields imply."""
+        if self.spec is not None:
+            object.__setattr__(self, "recurrence", Recurrence(self.spec, self.zone, self.policy))
+
+    @classmethod
+    def from_submit(
+        cls,
+        commands: Mapping[str, str],
+        *,
+        spans: Mapping[str, Span] | None = None,
+        dialect: Dialect = Dialect.MANUAL,
+        schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
+        zone: str | tzinfo = "UTC",
+        policy: Policy | None = None,
+        evaluate: Evaluate | None = None,
+    ) -> JobSchedule:
+        """Read the commands of one job: names in lower case (``+Attr`` as ``my.attr``), macros expanded.
+
+        ``spans`` says where each value stands, for the errors. The rules are those of condor_submit 25.14
+        (docs/deferral.md). Raises InvalidSchedule or InvalidSpec with all faults.
+        """
+        terms = read_commands(commands, spans or {}, dialect)
+        return cls(
+            spec=terms.spec,
+            time=terms.time,
+            window=terms.window,
+            prep_time=terms.prep_time,
+            universe=terms.universe,
+            schedd_interval=schedd_interval if terms.schedd_interval is None else terms.schedd_interval,
+            zone=zone,
+            policy=policy,
+            evaluate=evaluate,
+            complete=terms.complete,
+            notes=terms.notes,
+        )
+
+    @classmethod
+    def from_attributes(
+        cls,
+        ad: Mapping[str, object],
+        *,
+        dialect: Dialect = Dialect.MANUAL,
+        schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
+        zone: str | tzinfo = "UTC",
+        policy: Policy | None = None,
+        evaluate: Evaluate | None = None,
+    ) -> JobSchedule:
+        """Read the attributes of a job ad (names in any case) as Python values; an Expression is evaluated later.
+
+        The ad's own ScheddInterval wins over ``schedd_interval``. Raises InvalidSpec.
+        """
+        known = {name.lower(): value for name, value in ad.items()}
+        is_cron = any(known.get(f.attribute.lower()) is not None for f in FIELDS)
+        interval = known.get("scheddinterval")
+        universe = known.get("jobuniverse")
+        window, prep = (known.get(name) for name in ("deferralwindow", "deferralpreptime"))
+        return cls(
+            spec=CronSpec.from_mapping(known, dialect=dialect) if is_cron else None,
+            time=_number_of(known.get("deferraltime")),
+            window=DEFAULT_WINDOW if window is None else _number_of(window) or 0,
+            prep_time=DEFAULT_PREP_TIME if prep is None else _number_of(prep) or 0,
+            universe=next((u for u in Universe if u == universe), Universe.VANILLA),
+            schedd_interval=interval if isinstance(interval, int) else schedd_interval,
+            zone=zone,
+            policy=policy,
+            evaluate=evaluate,
+            complete=window is not None and prep is not None,
+        )
+
+    @property
+    def is_deferred(self) -> bool:
+        """Say whether the job waits for a time at all."""
+        return self.spec is not None or self.time is not None
+
+    def next(self, now: int) -> Deferral:
+        """Return the deferral that a schedd computes at ``now`` (epoch seconds).
+
+        A crontab schedule wins over a deferral time, which the schedd overwrites. Raises UnknownValue where an
+        expression cannot be evaluated or its value is one that the starter holds the job for, InvalidDeferral for
+        a time of 0, NeverRuns and OutOfRange.
+        """
+        if self.recurrence is not None:
+            return self.deferral(self.recurrence.next(now), now)
+        if self.time is None:
+            message = "the job has neither cron fields nor a deferral time: it may run at once"
+            raise UnknownValue(Diagnostic("not-deferred", message, help="define cron_minute or deferral_time"))
+        return self.deferral(self._value("DeferralTime", self.time, now), now)
+
+    def deferral(self, time: int, now: int) -> Deferral:
+        """Return the run at ``time`` with the job's window and prep time, evaluated at ``now``."""
+        window = self._value("DeferralWindow", self.window, now)
+        prep_time = self._value("DeferralPrepTime", self.prep_time, now)
+        return Deferral(time, window, prep_time, self.schedd_interval)
+
+    def recalculation(
+        self,
+        now: int,
+        current: Deferral | None,
+        *,
+        job_status: int = IDLE,
+        run_ended: bool = False,
+        released: bool = False,
+    ) -> Recalculation | None:
+        """Return why a schedd that passes over its queue at ``now`` computes a new DeferralTime, or None.
+
+        ``current`` is None where no schedule is cached (new job, schedd restart, reconfig, hold while running).
+        Only idle crontab jobs (JobStatus 1) are looked at, except when a run ends. Missed times are not made up.
+        """
+        if self.spec is None:
+            return None
+        if run_ended:
+            return Recalculation.RUN_ENDED
+        if job_status != IDLE:
+            return None
+        if current is None:
+            return Recalculation.NO_SCHEDULE
+        if now > current.last_start:
+            return Recalculation.MISSED
+        return Recalculation.RELEASED if released and self.spec.dialect is Dialect.MANUAL else None
+
+    def requirements_clause(self) -> str | None:
+        """Return what condor_submit adds to Requirements, None where it adds nothing (25.14)."""
+        if not self.is_deferred or self.universe is Universe.GRID:
+            return None
+        gate = (
+            "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime))"
+            " && (time() < (DeferralTime + DeferralWindow)))"
+        )
+        return gate if self.universe is Universe.LOCAL else f"TARGET.HasJobDeferral && {gate}"
+
+    def _value(self, attribute: str, number: _Number, now: int) -> int:
+        if isinstance(number, int):
+            return number
+        span = Source(number.text, attribute).span()
+        if read_literal(number.text).value is None:
+            value: object = number.text  # a literal of the wrong kind
+        elif self.evaluate is None:
+            message = f"{attribute} = {number.text} is an expression, and crondor cannot evaluate expressions yet"
+            help_text = "write a number of epoch seconds" if attribute == ATTRIBUTES[5] else "write a number of seconds"
+            raise UnknownValue(Diagnostic("not-evaluated", message, span=span, help=help_text))
+        else:
+            value = self.evaluate(number.text, now)
+        if isinstance(value, float) and abs(value) < 2**63:  # not so infinity and NaN
+            value = int(value)  # the starter takes a real as well
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            message = f"{attribute} = {number.text} is {value!r} at {now}, no number of seconds from 0 up"
+            help_text = f"the starter holds such a job (code {MISSED_CODE}); make it an integer"
+            raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
+        return value
+
+
+def _number_of(value: object) -> _Number | None:
+    """Take an attribute's value where it may be a number; anything else is left for its use to refuse."""
+    if value is None or isinstance(value, Expression):
+        return value
+    if isinstance(value, float) and abs(value) < 2**63:
+        return int(value)  # the starter takes a real as well
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return Expression(f'"{value}"' if isinstance(value, str) else str(value).lower())

@@ -1,0 +1,82 @@
+"""A submit description that was read without a fault, and the questions one can ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from crondor.diagnostics import Diagnostic
+from crondor.source import Source, Span
+from crondor.submit.errors import InvalidSubmit
+from crondor.submit.jobs import JobGroup, Limits, Queue, Values, evaluate, groups
+from crondor.submit.scope import Job, Scope
+from crondor.submit.table import Table
+
+LIMIT = 100_000
+
+
+@dataclass(frozen=True)
+class SubmitFile:
+    """The jobs that a submit description asks for; ``warnings`` is what will surprise its author."""
+
+    source: Source
+    queues: tuple[Queue, ...]
+    warnings: tuple[Diagnostic, ...]
+    _table: Table = field(repr=False)
+
+    @property
+    def job_count(self) -> int:
+        """How many jobs all queue statements make."""
+        return sum(queue.jobs for queue in self.queues)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The lower-case names that the file assigns, ``+X`` and ``MY.X`` as ``my.x``, in order of appearance."""
+        return tuple(self._table)
+
+    def name(self, key: str) -> Span | None:
+        """Return where a lower-case name is first written, None if the file does not assign it.
+
+        Its ``text`` is the spelling to show.
+        """
+        return self._table.name(key)
+
+    def groups(self, names: Iterable[str], limit: int = LIMIT) -> Iterator[JobGroup]:
+        """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.
+
+        ``limit`` is how many jobs may be looked at one by one where values depend on the job or the item; jobs that
+        do not differ cost nothing, however many they are. A file without a queue statement yields one job, as
+        HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue statements, where a value needs
+        something that cannot be expanded, and when the limit is passed.
+        """
+        wanted = tuple(dict.fromkeys(names))
+        limits = Limits(limit)
+        firsts = self._first_jobs(wanted, limits)
+        for queue, first in firsts:
+            yield from groups(queue, self._table, first, limits)
+
+    def _first_jobs(self, names: tuple[str, ...], limits: Limits) -> list[tuple[Queue, Values]]:
+        """Evaluate one job of each queue statement that has any, so that all faults are known at once."""
+        firsts: list[tuple[Queue, Values]] = []
+        faults: dict[Diagnostic, None] = {}
+        version, same = -1, Values()
+        for queue in self.queues:
+            item = next(queue.items(), None)
+            if item is None:
+                continue
+            if queue.arguments.parts is None and queue.version == version and not _varies(same):
+                firsts.append((queue, same))
+                continue
+            limits.take(queue.span)
+            scope = Scope(self._table, queue.version, Job(queue.start, 0, item[0]), item[1])
+            same, found = evaluate(scope, names, queue.span, limits.budget)
+            version = queue.version if queue.arguments.parts is None else -1
+            faults.update(dict.fromkeys(found))
+            firsts.append((queue, same))
+        if faults:
+            raise InvalidSubmit(faults)
+        return firsts
+
+
+def _varies(values: Values) -> bool:
+    return any(value.varies for value in values.values())

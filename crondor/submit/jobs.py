@@ -1,0 +1,181 @@
+"""The jobs of one queue statement, in groups whose values are equal; what does not differ is not made one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from types import MappingProxyType
+from typing import NamedTuple
+
+from crondor.diagnostics import Diagnostic
+from crondor.macro import Budget, MacroError, expand
+from crondor.source import Span
+from crondor.submit.errors import InvalidSubmit
+from crondor.submit.queue import Arguments
+from crondor.submit.scope import NOTHING, Job, Live, LiveValues, Row, Scope, Varies
+from crondor.submit.table import Definition, Table
+
+
+@dataclass(frozen=True)
+class JobGroup:
+    """Jobs of one queue statement that agree in every value asked for.
+
+    ``values`` has the expanded text of each name that is assigned, by its lower-case name; an empty text says that
+    the name is assigned and gives nothing (HTCondor then ignores a command, other spellings of it included, and
+    makes an attribute ``my.x`` undefined). ``spans`` has the place each value was written at. ``queue`` is the queue
+    statement, None where the file has none. ``first`` is the statement's number, from 0, and the first job's ProcId.
+    """
+
+    count: int
+    values: Mapping[str, str]
+    spans: Mapping[str, Span]
+    queue: Span | None
+    first: tuple[int, int]
+
+
+class Queue(NamedTuple):
+    """One queue statement, ``number`` from 0: ``version`` is the moment of its values, ``start`` its first ProcId.
+
+    ``is_implied`` is the one job of a file without a queue statement; ``span`` is then the end of the text.
+    """
+
+    number: int
+    span: Span
+    version: int
+    start: int
+    arguments: Arguments
+    rows: int
+    is_implied: bool = False
+
+    @property
+    def steps(self) -> int:
+        """Jobs for each item: ``queue 0`` makes one, as HTCondor does."""
+        return max(1, self.arguments.per_item)
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs it makes."""
+        return self.steps * len(self.selected)
+
+    @property
+    def selected(self) -> range:
+        """The numbers of the items that its slice takes; one without a list."""
+        return range(*self.arguments.chosen.indices(self.rows))
+
+    def items(self) -> Iterator[tuple[int, LiveValues]]:
+        """Yield the number of each item and its loop variables; a blank row keeps the values of the row before."""
+        if self.arguments.parts is None:
+            yield 0, {"item": NOTHING}
+            return
+        variables = {name: column for column, name in enumerate(self.arguments.variables)}
+        before: Row | None = None
+        chosen = self.selected
+        found = ((part, text, at) for part in self.arguments.parts for text, at in part.items())
+        for row, (part, text, at) in islice(enumerate(found), chosen.start, chosen.stop, chosen.step):
+            live = Row(variables, part, text, at, len(self.arguments.variables))
+            if before is not None and live.is_blank:
+                live = before
+            before = live
+            yield row, live
+
+
+class Value(NamedTuple):
+    """One name's expanded text and place, and how far it differs between jobs."""
+
+    text: str
+    span: Span
+    varies: Varies
+
+
+Values = dict[str, Value]
+
+
+class Limits:
+    """What one request may cost: ``variants`` is how many jobs are looked at one by one, ``budget`` the expansion."""
+
+    def __init__(self, variants: int) -> None:
+        """Begin with nothing used."""
+        self.most = variants
+        self.left = variants
+        self.budget = Budget()
+
+    def take(self, queue: Span) -> None:
+        """Count one more job; raises InvalidSubmit past the limit."""
+        self.left -= 1
+        if self.left < 0:
+            message = f"the values differ from job to job, and crondor looks at {self.most} jobs one by one at most"
+            instead = "preview a file with a shorter list, or with fewer jobs"
+            raise InvalidSubmit(Diagnostic("too-many-variants", message, span=queue, help=instead))
+
+
+def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) -> tuple[Values, list[Diagnostic]]:
+    """Return what the assigned ones of ``names`` expand to in a scope, and the faults of the others.
+
+    ``place`` stands for values that have no place of their own.
+    """
+    values: Values = {}
+    faults: list[Diagnostic] = []
+    for name in names:
+        scope.varies = Varies.NOT
+        value = scope.assigned(name)
+        if value is None:
+            continue
+        span = _place(scope, value) or place
+        try:
+            text = expand(value.text, scope.lookup, budget)
+        except MacroError as error:
+            faults += _placed(error, name, span, scope)
+        else:
+            values[name] = Value(text, span, scope.varies)
+    return values, faults
+
+
+def _place(scope: Scope, value: Live | Definition | None) -> Span | None:
+    return scope.table.span(value) if isinstance(value, Definition) else value and value.span
+
+
+def _placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagnostic]:
+    """Point a macro's fault at the assignment that holds it, and say which value needs that."""
+    inner = _place(scope, scope.assigned(error.inside)) if error.inside else None
+    written = scope.table.name(name)
+    asked = f"{written.text if written else name}: "
+    return [replace(d, message=asked + d.message, span=inner or span) for d in error.diagnostics]
+
+
+def groups(queue: Queue, table: Table, first: Values, limits: Limits) -> Iterator[JobGroup]:
+    """Yield the groups of a queue statement, ``first`` being the values of its first job.
+
+    Work is done for the values that differ only: by item, and by job only where one depends on the job's number.
+    Raises InvalidSubmit where the limits are passed or a later job's value cannot be expanded.
+    """
+    names = [name for name, value in first.items() if value.varies]
+    if not names:
+        yield _group(queue, queue.jobs, first, queue.start)
+        return
+    merged: dict[tuple[str | None, ...], tuple[int, int, Values]] = {}
+    process = queue.start
+    for row, live in queue.items():
+        step = 0
+        while step < queue.steps:
+            limits.take(queue.span)
+            scope = Scope(table, queue.version, Job(process, step, row), live)
+            values, faults = evaluate(scope, names, queue.span, limits.budget)
+            if faults:
+                raise InvalidSubmit(faults)
+            varies = max(value.varies for value in values.values())
+            count = 1 if varies is Varies.BY_JOB else queue.steps - step
+            key = tuple(value.text for value in values.values())
+            known = merged.get(key)
+            merged[key] = (known[0] + count, *known[1:]) if known else (count, process, values)
+            step += count
+            process += count
+    for count, start, values in merged.values():
+        yield _group(queue, count, {**first, **values}, start)
+
+
+def _group(queue: Queue, count: int, values: Values, process: int) -> JobGroup:
+    texts = {name: value.text for name, value in values.items()}
+    spans = {name: value.span for name, value in values.items()}
+    statement = None if queue.is_implied else queue.span
+    return JobGroup(count, MappingProxyType(texts), MappingProxyType(spans), statement, (queue.number, process))

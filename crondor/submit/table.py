@@ -1,0 +1,79 @@
+"""What each name meant at each moment of a submit description."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crondor.source import Source, Span
+
+
+class Definition(NamedTuple):
+    """One assignment: the unexpanded text of the value, and its place ``start`` to ``end`` in the source."""
+
+    version: int
+    text: str
+    start: int
+    end: int
+
+
+class Table:
+    """All assignments of a file; ``version`` counts them, so a version is a moment between two lines.
+
+    A queue statement keeps its version, not a copy: that makes a million queue statements cheap.
+    """
+
+    __slots__ = ("_history", "_kept", "_names", "source", "version")
+
+    def __init__(self, source: Source) -> None:
+        """Begin with nothing defined."""
+        self.source = source
+        self.version = 0
+        self._history: dict[str, list[Definition]] = {}
+        self._names: dict[str, tuple[int, int]] = {}
+        self._kept = 0
+
+    def define(self, key: str, text: str, place: tuple[int, int], name: tuple[int, int] | None = None) -> None:
+        """Assign ``text`` to a lower-case key; ``place`` is where it is written, ``name`` where the key is."""
+        self.version += 1
+        definition = Definition(self.version, text, *place)
+        history = self._history.setdefault(key, [])
+        if history and history[-1].version > self._kept:
+            history[-1] = definition
+        else:
+            history.append(definition)
+        if name is not None:
+            self._names.setdefault(key, name)
+
+    def keep(self) -> int:
+        """Return the present version, which can be asked for from now on."""
+        self._kept = self.version
+        return self.version
+
+    def at(self, key: str, version: int) -> Definition | None:
+        """Return what a key meant at a version that was kept, or at the end of the file."""
+        history = self._history.get(key)
+        if not history:
+            return None
+        if history[-1].version <= version:
+            return history[-1]
+        index = bisect_right(history, version, key=_version_of)
+        return history[index - 1] if index else None
+
+    def span(self, definition: Definition) -> Span:
+        """Return the place of a value."""
+        return self.source.span(definition.start, definition.end)
+
+    def name(self, key: str) -> Span | None:
+        """Return where a key was first written, None if never."""
+        place = self._names.get(key)
+        return self.source.span(*place) if place else None
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the keys that the file assigns, in the order of their first assignment."""
+        return iter(self._names)
+
+
+def _version_of(definition: Definition) -> int:
+    return definition.version

@@ -1,0 +1,10 @@
+"""Every kind of recording that can be replayed, by name; a family of kinds is a module with a KINDS of its own."""
+
+from collections.abc import Mapping
+
+from tests.golden.kinds import crontab
+from tests.golden.kinds.case import Replay
+
+__all__ = ["KINDS"]
+
+KINDS: Mapping[str, Replay] = {**crontab.KINDS}

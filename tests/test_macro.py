@@ -1,0 +1,235 @@
+"""Lines, macros and bytes: what the submit, configuration and transform languages have in common."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crondor.diagnostics import CrondorError, render
+from crondor.macro import (
+    Budget,
+    InvalidText,
+    LineReader,
+    LogicalLine,
+    MacroError,
+    expand,
+    expand_self,
+    source_from_bytes,
+)
+from crondor.source import Source
+
+HOSTILE = st.text(alphabet="$():ab. \\\n#=x,DOLAR[]", max_size=60)
+
+
+def statements(text: str) -> list[LogicalLine]:
+    """All logical lines of a text."""
+    reader, lines = LineReader(Source(text)), list[LogicalLine]()
+    while (line := reader.statement()) is not None:
+        lines.append(line)
+    return lines
+
+
+def expanded(text: str, **macros: str) -> str:
+    """Expand with the macros given."""
+    return expand(text, macros.get, Budget())
+
+
+def fault(text: str, macros: dict[str, str], budget: Budget | None = None) -> str:
+    """Return the code of the error that expansion ends in."""
+    with pytest.raises(MacroError) as caught:
+        expand(text, macros.get, budget or Budget())
+    return caught.value.diagnostics[0].code
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a = 1\nb = 2\n", ["a = 1", "b = 2"]),
+        ("\n  \t\n# a comment\n  # another\n a = 1  \n", ["a = 1"]),
+        ("a = 1 # no comment\n", ["a = 1 # no comment"]),
+        ("a = 1\r\nb = 2\r\n", ["a = 1", "b = 2"]),
+        ("\ufeffa = 1\n", ["a = 1"]),
+        ("a = 1,\\\n  2,\\\n 3\n", ["a = 1,2,3"]),
+        ("a = 5 \\\n\nb = 6\n", ["a = 5 ", "b = 6"]),
+        ("a = \\\r\n  5\r\n", ["a = 5"]),
+        ("# a comment \\\na = 8\n", ["a = 8"]),
+        ("a = 1,\\\n# 2,\\\n3\n", ["a = 1,3"]),
+        ("a = 1\\", ["a = 1\\"]),
+        ("a = 1\\\n", ["a = 1"]),
+        ("\\\n\\\n", []),
+        ("", []),
+    ],
+)
+def test_logical_lines(text: str, lines: list[str]) -> None:
+    """A line is joined with its continuations and stripped of blanks, comments and blank lines are left out."""
+    assert [line.text for line in statements(text)] == lines
+
+
+def test_comment_without_backslash_ends_a_continuation_and_leaves_its_last_character() -> None:
+    """HTCondor drops a comment inside a continuation but for its last character, and the line tells where."""
+    (line,) = statements("a = 1,\\\n# two\n")
+    assert line.text == "a = 1,o"
+    assert line.swallowed is not None
+    assert line.swallowed.text == "# two"
+
+
+def test_spans_reach_over_continuations() -> None:
+    """Each character of a logical line leads back to its own place, a range to one contiguous piece."""
+    (line,) = statements("# c\n  minute = 1,\\\n   23\n")
+    assert line.text == "minute = 1,23"
+    assert line.span(0, 6).text == "minute"
+    assert line.span(9).text == "1,\\\n   23"
+    assert (line.span(11).line, line.span(11).column, line.span(11).text) == (3, 4, "23")
+    assert line.span(13).text == ""
+
+
+def test_list_lines_keep_blank_lines_and_comments() -> None:
+    """The lines of an item list are given as they stand, and a comment there takes part in continuation."""
+    reader = LineReader(Source(" a \n\n# c \\\n d\n)\n"))
+    lines = []
+    while (line := reader.item()) is not None:
+        lines.append(line.text)
+    assert lines == ["a", "", "# c d", ")"]
+
+
+@given(st.text(alphabet="a \\\n\r\t#=", max_size=80))
+def test_every_character_of_a_line_is_found_in_the_source(text: str) -> None:
+    """A logical line's characters are those at their offsets, in ascending order."""
+    for line in statements(text):
+        offsets = [line.offset(i) for i in range(len(line.text))]
+        assert "".join(text[at] for at in offsets) == line.text
+        assert offsets == sorted(set(offsets))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("no macro", "no macro"),
+        ("*/$(m)", "*/4"),
+        ("$(M)$(m)", "44"),
+        ("[$(undefined)]", "[]"),
+        ("$(empty:7) $(none:7) $(m:7)", "7 7 4"),
+        ("$(none:1, 2:3\\4)", "1, 2:3\\4"),
+        ("$(none:$(m))", "4"),
+        ("$(chain)", "<4>"),
+        ("$(which$(one))", "yes"),
+        ("$$(m) $$([ 1 + 2 ]) $$(x$(m))", "$$(m) $$([ 1 + 2 ]) $$(x4)"),
+        ("$(DOLLAR)(m) $(dollar)", "$(m) $"),
+        ("${m} $m $ $( $(a b) $(m", "${m} $m $ $( $(a b) $(m"),
+        ("$(none:a;b)", "$(none:a;b)"),
+        ("$other(m)", "$other(m)"),
+        ("$(my.x) $(a/b)", "dot slash"),
+        ("$(open)m)", "4"),
+        ("$env(m)", "$env(m)"),
+    ],
+)
+def test_expansion(text: str, value: str) -> None:
+    """Macros expand as in HTCondor: case does not matter, defaults serve the undefined and the empty."""
+    macros = {"m": "4", "empty": "", "chain": "<$(m)>", "one": "1", "which1": "yes", "my.x": "dot", "a/b": "slash"}
+    assert expanded(text, open="$(", **macros) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "earlier", "value"),
+    [
+        ("$(x)5", "4", "45"),
+        ("$(X) $(x)", "4", "4 4"),
+        ("$(x)y", None, "y"),
+        ("$(x:7)", None, "7"),
+        ("$(x) $(y) $(DOLLAR) $$(x)", "$(y)", "$(y) $(y) $(DOLLAR) $$(x)"),
+        ("$(y:$(x))", "4", "$(y:$(x))"),
+        ("$ENV(x)", "4", "$ENV(x)"),
+    ],
+)
+def test_self_reference_takes_the_earlier_text(text: str, earlier: str | None, value: str) -> None:
+    """At an assignment only references to the assigned name are replaced, by the text it had until then."""
+    assert expand_self(text, "x", earlier, Budget()) == value
+
+
+def test_cycle_is_an_error_that_shows_the_circle() -> None:
+    """A macro that needs itself is named with the way back to it."""
+    with pytest.raises(MacroError, match=r"a -> b -> c -> a") as caught:
+        expanded("$(a)", a="$(b)", b="x$(c)", c="$(A)")
+    assert caught.value.inside == "c"
+
+
+def test_same_macro_beside_itself_is_no_cycle() -> None:
+    """Only a macro inside its own text is a cycle, not one that is used twice or in its own default."""
+    assert expanded("$(a)$(b)$(a)", a="1", b="$(a)") == "111"
+    assert expanded("$(n:$(n))") == ""
+
+
+@pytest.mark.parametrize("name", ["ENV", "INT", "REAL", "CHOICE", "RANDOM_INTEGER", "F", "Fpn", "BASENAME", "EVAL"])
+def test_functions_are_refused_by_name(name: str) -> None:
+    """A macro function is not read yet, and never passed on as text."""
+    assert fault(f"1${name}(x)", {}) == "unread-function"
+    assert fault("$(a)", {"a": f"${name}(x)"}) == "unread-function"
+
+
+def test_doubling_macros_end_in_an_error() -> None:
+    """Exponential growth stops at the size limit, exponential work without growth at the work limit."""
+    macros = {f"x{i + 1}": f"$(x{i})$(x{i})" for i in range(60)}
+    assert fault("$(x60)", macros | {"x0": "a"}, Budget(size=1000)) == "macro-size"
+    assert fault("$(x60)", macros | {"x0": ""}, Budget(work=100_000)) == "macro-work"
+
+
+def test_deep_nesting_ends_in_an_error() -> None:
+    """Neither a long chain of macros nor names within names recurse."""
+    macros = {f"x{i + 1}": f"$(x{i})" for i in range(5000)}
+    assert fault("$(x5000)", macros) == "macro-depth"
+    assert fault("$(x" * 5000 + ")" * 5000, macros) == "macro-depth"
+    assert expanded("$(x90)", x0="end", **macros) == "end"
+
+
+@example("$(x:$(x:", {"x": "$("})
+@given(HOSTILE, st.dictionaries(st.sampled_from(["a", "b", "x", "ab", ""]), HOSTILE))
+def test_expansion_is_bounded(text: str, macros: dict[str, str]) -> None:
+    """Whatever the texts, expansion ends within its size or with a MacroError."""
+    with suppress(MacroError):
+        assert len(expand(text, macros.get, Budget(work=200_000, size=5000))) <= 5000
+    with suppress(MacroError):
+        assert len(expand_self(text, "x", macros.get("x"), Budget(work=200_000, size=5000))) <= 5000
+
+
+def test_utf8_is_read_with_and_without_mark() -> None:
+    """Text comes through unchanged, a byte order mark included."""
+    assert source_from_bytes("# Jäger\n".encode(), "a.sub").text == "# Jäger\n"
+    assert source_from_bytes("a = 1".encode("utf-8-sig"), "a.sub").text == "\ufeffa = 1"
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "word"),
+    [
+        ("a = 1\n".encode("utf-16"), "not-utf8", "UTF-16"),
+        ("a = 1\n".encode("utf-32"), "not-utf8", "UTF-32"),
+        (b"a = 1\nb = \0\n", "not-text", "NUL"),
+        (b"a = 1\nb = J\xe4ger\n", "not-utf8", "0xe4"),
+        (b"x" * 101, "too-large", "larger than 100 bytes, and crondor reads no more"),
+    ],
+)
+def test_what_is_no_text_is_said_in_one_sentence(data: bytes, code: str, word: str) -> None:
+    """Bytes that are not UTF-8 text, or too many, give one diagnostic with the file's name."""
+    with pytest.raises(InvalidText) as caught:
+        source_from_bytes(data, "a.sub", limit=100)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == code
+    assert word in diagnostic.message
+    assert diagnostic.span is not None
+    assert diagnostic.span.source.name == "a.sub"
+
+
+def test_a_bad_byte_is_shown_in_its_line() -> None:
+    """The place of a byte that is not UTF-8 is its line and column, however long the file."""
+    with pytest.raises(InvalidText) as caught:
+        source_from_bytes(b"a = 1\n" * 5000 + b"b = J\xe4ger\n", "a.sub")
+    assert "a.sub:5001:6: error" in render(caught.value.diagnostics[0])
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise_anything_else(data: bytes) -> None:
+    """Any bytes give a source or a CrondorError."""
+    with suppress(CrondorError):
+        assert source_from_bytes(data, "x", limit=150).text.encode() == data
