@@ -1,199 +1,226 @@
-"""Replays of the ClassAd recordings: what our engine says against what HTCondor's library said."""
+"""The ClassAd kinds: what the library read and printed, evaluated, matched, and named as references."""
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from crondor.classad.compile import code_of, read
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
+from crondor.classad import (
+    AbsTime,
+    AdValue,
+    ClassAdSyntaxError,
+    Code,
+    Context,
+    EvaluationFailed,
+    Exceptional,
+    Expression,
+    Form,
+    ListValue,
+    RelTime,
+    Value,
+    code_of,
+    lower,
+    parse_ad,
+    print_name,
+    print_value,
+    read,
+    to_tree,
+    truth,
+    unparse,
+)
 from crondor.classad.evaluate import references_of, value_of
-from crondor.classad.operators import truth
-from crondor.classad.parser import parse_ad, parse_expression
-from crondor.classad.scope import AdValue, Code, Context, ListValue, Value
-from crondor.classad.show import print_value, to_tree
-from crondor.classad.text import lower
 from crondor.classad.times import print_abstime
 from crondor.classad.tree import AdNode
-from crondor.classad.unparse import Form, print_name, unparse
-from crondor.classad.values import (
-    AbsTime,
-    Exceptional,
-    RelTime,
-)
 from crondor.source import Source
+from tests.golden.kinds.case import (
+    Case,
+    Difference,
+    Malformed,
+    Replay,
+    check_fields,
+    compare,
+    mapping,
+    optional_text,
+    shown,
+    text,
+    texts,
+)
 
-NAMED = Path(__file__).parent.parent / "classad" / "named_ads.json.gz"
-
-Line = dict[str, Any]
-
-
-def _compare(differences: list[str], what: str, ours: object, theirs: object) -> None:
-    if ours != theirs or type(ours) is not type(theirs):
-        differences.append(f"{what}: ours {ours!r}, recorded {theirs!r}")
+_NOW = Context(now=1_700_000_000)  # the recordings hold nothing that depends on the time, beyond predicates
+_FAILED = {"type": "failure", "repr": "failed to evaluate expression"}
+_SIDES = ("job", "machine")
 
 
-def replay_parse(line: Line) -> list[str]:
-    """Compare acceptance and every printed form of an expression."""
-    differences: list[str] = []
+def _replay_parse(case: Case) -> list[Difference]:
+    """Compare acceptance and all three printed forms; a form that is absent is equal to the one before it."""
+    record = case.record(["expr", "ok"], ["unparsed", "compact", "old"])
+    forms = ["unparsed", "compact", "old"]
+    expected: dict[str, object] = {"ok": record["ok"]}
+    if record["ok"] is True:
+        check_fields(record, ["unparsed"], record)
+        expected["unparsed"] = text(record, "unparsed")
+        expected["compact"] = text(record, "compact") if "compact" in record else expected["unparsed"]
+        expected["old"] = optional_text(record, "old") if "old" in record else expected["compact"]
+    else:
+        check_fields([field for field in record if field in forms], ())
+    for shorter, longer in (("compact", "unparsed"), ("old", "compact")):
+        if shorter in record and record[shorter] == expected[longer]:
+            raise Malformed(shorter, f"is absent where it is the same as {longer}")
+    return compare("", expected, _printed(text(record, "expr")))
+
+
+def _printed(source: str) -> dict[str, object]:
     try:
-        node = parse_expression(Source(line["expr"]))
-    except ClassAdSyntaxError as error:
-        _compare(differences, f"ok ({error.diagnostics[0].message})", False, line["ok"])
-        return differences
-    _compare(differences, "ok", True, line["ok"])
-    if line["ok"]:
-        unparsed = line["unparsed"]
-        compact = line.get("compact", unparsed)
-        _compare(differences, "unparsed", unparse(node, Form.PRETTY), unparsed)
-        _compare(differences, "compact", unparse(node, Form.COMPACT), compact)
-        old = unparse(node, Form.OLD)
-        try:
-            shown: str | None = old.encode("utf-8").decode()
-        except UnicodeEncodeError:
-            shown = None
-        _compare(differences, "old", shown, line.get("old", compact))
-    return differences
-
-
-RECORDED = Context(now=1_700_000_000)
-
-
-def _ad(texts: dict[str, str]) -> AdValue:
-    node = parse_ad(Source("[" + "; ".join(f"{_quoted(name)} = {text}" for name, text in texts.items()) + "]"))
-    codes: dict[str, Code | str] = {lower(name): code_of(part) for name, part in node.items}
-    return AdValue(codes, {lower(name): name for name, _ in node.items})
-
-
-def _quoted(name: str) -> str:
-    return print_name(name)
-
-
-@cache
-def _named() -> dict[str, dict[str, str]]:
-    loaded: dict[str, dict[str, str]] = json.loads(gzip.decompress(NAMED.read_bytes()))
-    return loaded
-
-
-def _resolved(texts: dict[str, str | None]) -> dict[str, str]:
-    """Return an ad with the attributes of its base under its own; null removes, names are compared without case."""
-    base = texts.get("@base")
-    found = {name.lower(): (name, text) for name, text in _named()[base].items()} if base else {}
-    for name, text in texts.items():
-        if name == "@base":
-            continue
-        if text is None:
-            found.pop(name.lower(), None)
-        else:
-            found[name.lower()] = (found.get(name.lower(), (name,))[0], text)
-    return dict(found.values())
-
-
-def _described(value: Value) -> tuple[str, object]:  # noqa: PLR0911 - a type is a line
-    """Return type and repr of a value as the recordings spell them."""
-    if isinstance(value, Exceptional):
-        return str(value), None
-    if isinstance(value, bool):
-        return "boolean", value
-    if isinstance(value, int):
-        return "integer", value
-    if isinstance(value, float):
-        return "real", repr(value)
-    if isinstance(value, str):
-        try:
-            return "string", value.encode().decode()
-        except UnicodeEncodeError:
-            return "bytes", None
-    if isinstance(value, AbsTime):
-        return "abstime", print_abstime(value)
-    if isinstance(value, RelTime):
-        return "reltime", repr(value.seconds)
-    return ("list", None) if isinstance(value, ListValue) else ("classad", None)
-
-
-def _evaluated(text: str, my: AdValue, target: AdValue | None) -> Value | None:
+        expression = Expression(source)
+    except ClassAdSyntaxError:
+        return {"ok": False}
+    old: str | None = expression.unparse(Form.OLD)
     try:
-        return value_of(read(text), my, target, RECORDED)
-    except EvaluationFailed:
-        return None
+        str(old).encode()
+    except UnicodeEncodeError:
+        old = None  # bytes that are not UTF-8 cannot stand in a recording
+    return {"ok": True, "unparsed": expression.unparse(Form.PRETTY), "compact": str(expression), "old": old}
 
 
-def replay_eval(line: Line) -> list[str]:
-    """Compare type, repr and printed form of a value; the members of a list are evaluated one by one."""
-    my = _ad(_resolved(line["my"]))
-    target = None if line["target"] is None else _ad(_resolved(line["target"]))
-    value = _evaluated(line["expr"], my, target)
-    differences: list[str] = []
-    recorded = line.get("value")
-    if recorded is None:
-        return [f"recorded: {line['upstream_defect']}; ours: {'no value' if value is None else print_value(value)}"]
-    if value is None:
-        _compare(differences, "type", "failure", recorded["type"])
-        return differences
-    kind, shown = _described(value)
-    _compare(differences, "type", kind, recorded["type"])
-    _compare(differences, "printed", print_value(value), line["unparsed_value"])
+def _replay_eval(case: Case) -> list[Difference]:
+    """Compare type, repr and printed text of a value; the members of a list are evaluated one by one."""
+    record = case.record(["expr", "my", "target"], ["value", "unparsed_value"])
+    expression = text(record, "expr")
+    my = _ad(case, record, "my")
+    target = None if record["target"] is None else _ad(case, record, "target")
+    value = _evaluated(expression, my, target)
+    printed = None if value is None else print_value(value)
+    if "upstream_defect" in record and "value" not in record:
+        return [Difference("value", f"recorded {record['upstream_defect']}, crondor says {printed}")]
+    check_fields(record, ["value", "unparsed_value"], record)
+    expected = mapping(record, "value")
+    said = _member(expression, my, target)
+    if isinstance(value, ListValue) and "len" in expected:  # its members were not asked: the library would crash
+        said = {"type": "list", "repr": None, "len": len(value)}
+    return compare("value", expected, said) + compare("unparsed_value", record["unparsed_value"], printed)
+
+
+def _member(expression: str, my: AdValue, target: AdValue | None) -> Mapping[str, object]:
+    """Return the value of an expression; if it is a list, each of its members evaluated by a subscript."""
+    value = _evaluated(expression, my, target)
     if isinstance(value, ListValue):
-        shown = None
-        if recorded["repr"] is not None:
-            members = [_evaluated(f"({line['expr']})[{at}]", my, target) for at in range(len(value))]
-            shown = [
-                {"type": "failure", "repr": None}
-                if member is None
-                else dict(zip(("type", "repr"), _described(member), strict=True))
-                for member in members
-            ]
-            for ours, theirs in zip(shown, recorded["repr"], strict=False):
-                if theirs["type"] in ("list", "classad"):
-                    ours["repr"] = theirs["repr"]
-        else:
-            _compare(differences, "length", len(value), recorded["len"])
-    if isinstance(value, AdValue):
+        members = [_member(f"({expression})[{at}]", my, target) for at in range(len(value))]
+        return {"type": "list", "repr": members}
+    return _FAILED if value is None else _described(value)
+
+
+def _described(value: Value) -> Mapping[str, object]:  # noqa: PLR0911 - a type is a line
+    """Return a value that is no list as the recordings hold it."""
+    if isinstance(value, Exceptional):
+        return {"type": str(value), "repr": None}
+    if isinstance(value, str):
+        return _described_string(value)
+    if isinstance(value, float):
+        return {"type": "real", "repr": repr(value)}
+    if isinstance(value, AbsTime):
+        return {"type": "abstime", "repr": print_abstime(value)}
+    if isinstance(value, RelTime):
+        return {"type": "reltime", "repr": repr(value.seconds)}
+    if isinstance(value, (ListValue, AdValue)):
         tree = to_tree(value)
-        assert isinstance(tree, AdNode)
-        shown = [[name, unparse(part)] for name, part in tree.items]
-    if kind != "bytes":
-        _compare(differences, "repr", shown, recorded["repr"])
-    return differences
+        items = tree.items if isinstance(tree, AdNode) else ()
+        return {"type": "classad", "repr": [[name, unparse(part)] for name, part in items]}
+    return {"type": "boolean" if isinstance(value, bool) else "integer", "repr": value}
 
 
-def replay_match(line: Line) -> list[str]:
-    """Compare both directions of a match and the values of Requirements and Rank on both sides."""
-    job, machine = _ad(_resolved(line["job"])), _ad(_resolved(line["machine"]))
-    differences: list[str] = []
-    results = {}
-    for side, my, target in (("job", job, machine), ("machine", machine, job)):
-        for attribute in ("Requirements", "Rank"):
-            code = my.codes.get(attribute.lower())
-            value = None if code is None else _evaluated(f"MY.{attribute}", my, target)
-            printed = None if value is None else print_value(value)
-            key = f"{side}_{attribute.lower()}_value"
-            _compare(differences, key, printed, line[key])
-            if attribute == "Requirements":
-                results[side] = counts(value)
-    _compare(differences, "job_matches_machine", results["job"], line["job_matches_machine"])
-    _compare(differences, "machine_matches_job", results["machine"], line["machine_matches_job"])
-    _compare(differences, "symmetric", results["job"] and results["machine"], line["symmetric"])
-    return differences
+def _described_string(value: str) -> Mapping[str, object]:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return {"type": "bytes", "repr": None}
+    return {"type": "string", "repr": value}
 
 
-def counts(value: Value | None) -> bool:
+def _replay_match(case: Case) -> list[Difference]:
+    """Compare both directions of a match, and Requirements and Rank on both sides."""
+    values = [f"{side}_{attribute}_value" for side in _SIDES for attribute in ("requirements", "rank")]
+    decisions = ["job_matches_machine", "machine_matches_job", "symmetric"]
+    record = case.record([*_SIDES, *decisions, *values])
+    ads = {side: _ad(case, record, side) for side in _SIDES}
+    said: dict[str, object] = {}
+    counting = {}
+    for side, other in (_SIDES, _SIDES[::-1]):
+        for attribute in ("requirements", "rank"):
+            value = _evaluated(f"MY.{attribute}", ads[side], ads[other]) if attribute in ads[side].codes else None
+            said[f"{side}_{attribute}_value"] = None if value is None else print_value(value)
+            if attribute == "requirements":
+                counting[side] = _counts(value)
+                said[f"{side}_matches_{other}"] = counting[side]
+    said["symmetric"] = all(counting.values())
+    return compare("", {name: record[name] for name in (*decisions, *values)}, said)
+
+
+def _counts(value: Value | None) -> bool:
     """Say whether a value counts as a match in the recordings, where a length of time counts like a number."""
     if isinstance(value, RelTime):
         return value.seconds != 0
     return value is not None and truth(value) is True
 
 
-def replay_refs(line: Line) -> list[str]:
-    """Compare the external and the internal references."""
-    ad = _ad(_resolved(line["ad"]))
-    differences: list[str] = []
-    for key in ("external", "internal"):
-        found = references_of(read(line["expr"]), ad, internal=key == "internal")
-        recorded = line[key]
-        wanted = None if isinstance(recorded, dict) else sorted(recorded)
-        _compare(differences, key, None if found is None else sorted(found), wanted)
-    return differences
+def _replay_refs(case: Case) -> list[Difference]:
+    """Compare external and internal references, or that there is no answer; their order has no meaning."""
+    record = case.record(["expr", "ad", "external", "internal"])
+    ad = _ad(case, record, "ad")
+    code = read(text(record, "expr"))
+    found = []
+    for field in ("external", "internal"):
+        names = references_of(code, ad, internal=field == "internal")
+        said = {"error": "ValueError"} if names is None else sorted(names)
+        recorded = record[field]
+        expected = sorted(texts(record, field)) if isinstance(recorded, list) else recorded
+        found += compare(field, expected, said)
+    return found
+
+
+def _evaluated(source: str, my: AdValue, target: AdValue | None) -> Value | None:
+    try:
+        return value_of(read(source), my, target, _NOW)
+    except EvaluationFailed:
+        return None
+
+
+def _ad(case: Case, record: Mapping[str, object], field: str) -> AdValue:
+    """Return the ad of a field: a base under its own attributes; null removes. Names are compared without case."""
+    given = mapping(record, field)
+    base = given.get("@base")
+    found: dict[str, tuple[str, str]] = {}
+    if base is not None:
+        named = _named(case.folder)
+        if base not in named:
+            raise Malformed(field, f"there is no ad named {shown(base)}")
+        found = {lower(name): (name, body) for name, body in named[str(base)].items()}
+    for name, body in given.items():
+        spelled = found.pop(lower(name), (name, ""))[0]
+        if name != "@base" and body is not None:
+            found[lower(name)] = (spelled, text(given, name))
+    joined = "; ".join(f"{print_name(name)} = {body}" for name, body in found.values())
+    try:
+        tree = parse_ad(Source(f"[{joined}]"))
+    except ClassAdSyntaxError as error:
+        raise Malformed(field, error.diagnostics[0].message) from error
+    codes: dict[str, Code | str] = {lower(name): code_of(part) for name, part in tree.items}
+    return AdValue(codes, {lower(name): name for name, _ in tree.items})
+
+
+@cache
+def _named(folder: Path) -> Mapping[str, Mapping[str, str]]:
+    plain = folder / "named_ads.json"
+    content = plain.read_bytes() if plain.exists() else gzip.decompress((folder / "named_ads.json.gz").read_bytes())
+    loaded: dict[str, dict[str, str]] = json.loads(content)
+    return loaded
+
+
+KINDS: Mapping[str, Replay] = {
+    "classad-parse": _replay_parse,
+    "classad-eval": _replay_eval,
+    "classad-match": _replay_match,
+    "classad-refs": _replay_refs,
+}
