@@ -11,12 +11,13 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check fuzz bench clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
+	@echo 'make fuzz    compare random ClassAd expressions with HTCondor for some minutes'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
@@ -34,6 +35,9 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
+
+fuzz: $(VENV)/.installed-test
+	CRONDOR_FUZZ_SEEDS=200 $(BIN)/python -m pytest tests/oracle
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks

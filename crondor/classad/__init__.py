@@ -1,0 +1,87 @@
+"""The ClassAd language with the meaning HTCondor's daemons give it, a clock that is an argument, and no way to crash.
+
+Reading and printing
+    ``Expression(text)`` reads new syntax (read once for each distinct text); ``Expression.parse(Source(text, name))``
+    names the place in errors and reads the right sides of ``-long`` ads (``old=True``, ``partial=True``).
+    ``parse_ad(Source(text))`` returns the tree of ``[ a = 1; ... ]``. ``expression.unparse(Form.COMPACT)`` prints as
+    HTCondor does; ``Form.PRETTY`` over several lines, ``Form.OLD`` as in ``-long`` ads. ``print_name`` and
+    ``print_string`` quote. What cannot be read raises ClassAdSyntaxError, with the piece underlined.
+
+Evaluating
+    ``expression.evaluate(my, target, Context(now=...))`` returns a ``Value``: bool, int, float, str, ``UNDEFINED``,
+    ``ERROR``, ``AbsTime``, ``RelTime``, ``ListValue`` or ``AdValue`` (these two keep their members unevaluated:
+    ``members(value, context)`` evaluates a list's). It raises EvaluationFailed where HTCondor has no value at all.
+    ``print_value(value)`` prints one, ``to_tree(value)`` makes it a tree, ``truth(value)`` says what it counts as.
+    ``expression.holds(...)``, ``matches(my, target, context)`` and ``symmetric_match`` answer yes or no.
+
+Looking into
+    ``expression.references(ad)``, ``expression.flatten(ad)``, ``expression.explain(my, target, context)``.
+
+An ad, to all of these, is whatever has ``codes`` and ``names`` (the protocol ``Attributes``): two mappings by name in
+lower case (``lower(name)``, ASCII only), the one to expression text or ``Code``, the other to the spelling. A text is
+read when evaluation asks for it and, where ``codes`` is a dict, kept there in place of the text. A chained ad gives a
+``codes`` whose ``get`` falls back to its parent. ``read(text)`` is the cached reader of one value; ``code_tree(code)``
+its tree. ``AdValue(codes, names)`` is the plainest ad.
+
+A string is the ``str`` of its UTF-8 bytes; bytes that are not UTF-8 are surrogate escapes (``to_bytes``,
+``from_bytes``). size(), substr() and comparisons see the bytes, as in HTCondor.
+"""
+
+from __future__ import annotations
+
+from crondor.classad.compile import code_of, read
+from crondor.classad.errors import CircularReference, ClassAdSyntaxError, EvaluationFailed
+from crondor.classad.evaluate import matches, members, symmetric_match
+from crondor.classad.explain import Explanation
+from crondor.classad.expression import Expression, References
+from crondor.classad.operators import truth
+from crondor.classad.parser import parse_ad, parse_expression
+from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value
+from crondor.classad.show import code_tree, print_value, to_tree
+from crondor.classad.text import from_bytes, lower, to_bytes
+from crondor.classad.unparse import Form, print_name, print_string, unparse
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    Exceptional,
+    RelTime,
+)
+
+__all__ = [
+    "ERROR",
+    "UNDEFINED",
+    "AbsTime",
+    "AdValue",
+    "Attributes",
+    "CircularReference",
+    "ClassAdSyntaxError",
+    "Code",
+    "Context",
+    "EvaluationFailed",
+    "Exceptional",
+    "Explanation",
+    "Expression",
+    "Form",
+    "ListValue",
+    "References",
+    "RelTime",
+    "Value",
+    "code_of",
+    "code_tree",
+    "from_bytes",
+    "lower",
+    "matches",
+    "members",
+    "parse_ad",
+    "parse_expression",
+    "print_name",
+    "print_string",
+    "print_value",
+    "read",
+    "symmetric_match",
+    "to_bytes",
+    "to_tree",
+    "truth",
+    "unparse",
+]

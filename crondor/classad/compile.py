@@ -1,0 +1,386 @@
+"""Trees to closures: each node becomes a function of the state that returns its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from crondor.classad import operators
+from crondor.classad import text as texts
+from crondor.classad.closures import FAST, equals_string
+from crondor.classad.code import (
+    constant,
+)
+from crondor.classad.errors import Failure
+from crondor.classad.functions import Arguments, find_function
+from crondor.classad.limits import MAX_CACHED, MAX_CACHED_TEXT, MAX_DEPTH
+from crondor.classad.logic import conjunction, disjunction
+from crondor.classad.names import bare_name, my_name, root_name, select, target_name
+from crondor.classad.parser import parse_expression
+from crondor.classad.scope import NOWHERE, UNKNOWN, AdValue, Code, ListValue, Run, State, Value, literal_value
+from crondor.classad.times import settle
+from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
+from crondor.classad.values import (
+    ERROR,
+    UNDEFINED,
+    LocalTime,
+    wrap32,
+)
+from crondor.source import Source
+
+
+def read(text: str) -> Code:
+    """Return the expression of a text, from the cache if it has been read before.
+
+    Raises ClassAdSyntaxError.
+    """
+    if len(text) > MAX_CACHED_TEXT:
+        return code_of(parse_expression(Source(text)))
+    return _read(text)
+
+
+@lru_cache(maxsize=MAX_CACHED)
+def _read(text: str) -> Code:
+    return code_of(parse_expression(Source(text)))
+
+
+def code_of(node: Node) -> Code:
+    """Return a tree as an expression to evaluate."""
+    return Code(node, compile_node)
+
+
+def compile_node(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001 - one of three plain numbers
+    """Return the closure of a node that stands ``offset`` operators below its expression's top.
+
+    ``counting`` closures compare the depth with HTCondor's bound where its evaluator does.
+    """
+    return _COMPILERS[type(node)](node, offset, counting)
+
+
+def _counted(run: Run, deepest: int) -> Run:
+    def count(state: State) -> Value:
+        if state.used + deepest >= MAX_DEPTH:
+            raise Failure(TOO_DEEP)
+        return run(state)
+
+    return count
+
+
+TOO_DEEP: Final = f"evaluation goes deeper than the {MAX_DEPTH} operators and attributes HTCondor allows"
+
+
+def _literal(node: Literal, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
+    value = node.value
+    if isinstance(value, LocalTime):
+        time = value
+        return lambda state: settle(time, state.context.zone)
+    found = literal_value(value)
+    return lambda _state: found
+
+
+def _unary(node: Unary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    signs: list[str] = []
+    inner: Node = node
+    while isinstance(inner, Unary):
+        signs.append(inner.op)
+        inner = inner.operand
+    depth = offset + len(signs)
+    if counting and depth > MAX_DEPTH:
+        return _fail
+    run = _applied([sign for sign in signs if sign != "()"], compile_node(inner, depth, counting))
+    return _counted(run, depth - 1) if counting else run
+
+
+def _applied(signs: list[str], operand: Run) -> Run:
+    if not signs:
+        return operand
+    if signs == ["!"]:
+
+        def negation(state: State) -> Value:
+            value = operand(state)
+            return not value if value.__class__ is bool else operators.unary("!", value)
+
+        return negation
+    inside_out = tuple(reversed(signs))
+
+    def signed(state: State) -> Value:
+        value = operand(state)
+        for sign in inside_out:
+            value = operators.unary(sign, value)
+        return value
+
+    return signed
+
+
+def _fail(_state: State) -> Value:
+    raise Failure(TOO_DEEP)
+
+
+def _binary(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    if node.op in ("&&", "||"):
+        return _logical(node, offset, counting)
+    if node.op == "?:":
+        return _elvis(node, offset, counting)
+    if node.op == "[]":
+        return _postfix(node, offset, counting)
+    parts: list[tuple[str, Node]] = []
+    inner: Node = node
+    while isinstance(inner, Binary) and inner.op in _PLAIN:
+        parts.append((inner.op, inner.right))
+        inner = inner.left
+    count = len(parts)
+    if counting and offset + count > MAX_DEPTH:
+        return _fail
+    first = compile_node(inner, offset + count, counting)
+    if count == 1:
+        run = _operation(parts[0][0], first, parts[0][1], compile_node(parts[0][1], offset + 1, counting))
+    else:
+        steps = [(op, compile_node(part, offset + at + 1, counting)) for at, (op, part) in enumerate(parts)]
+        run = _chain(first, tuple(reversed(steps)))
+    return _counted(run, offset + count - 1) if counting else run
+
+
+_PLAIN: Final = frozenset(
+    ["+", "-", "*", "/", "%", "<<", ">>", ">>>", "<", "<=", ">", ">=", "==", "!=", "=?=", "=!=", "&", "|", "^"]
+)
+
+
+def _chain(first: Run, steps: tuple[tuple[str, Run], ...]) -> Run:
+    binary = operators.binary
+
+    def chain(state: State) -> Value:
+        value = first(state)
+        for op, part in steps:
+            value = binary(op, value, part(state))
+        return value
+
+    return chain
+
+
+def _operation(op: str, left: Run, right_node: Node, right: Run) -> Run:
+    if isinstance(right_node, Literal) and isinstance(right_node.value, str) and op in ("==", "!="):
+        return equals_string(left, right_node.value, op)
+    maker = FAST.get(op)
+    if maker is not None:
+        return maker(left, right)
+    binary = operators.binary
+    return lambda state: binary(op, left(state), right(state))
+
+
+def _logical(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    parts: list[Node] = []
+    inner: Node = node
+    while isinstance(inner, Binary) and inner.op == node.op:
+        parts.append(inner.right)
+        inner = inner.left
+    count = len(parts)
+    if counting and offset + count > MAX_DEPTH:
+        return _fail
+    runs = [compile_node(part, offset + at + 1, counting) for at, part in enumerate(parts)]
+    runs.append(compile_node(inner, offset + count, counting))
+    make = conjunction if node.op == "&&" else disjunction
+    run = make(tuple(reversed(runs)))
+    return _counted(run, offset + count - 1) if counting else run
+
+
+def _elvis(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    tries: list[tuple[int, Run]] = []
+    inner: Node = node
+    while isinstance(inner, Binary) and inner.op == "?:":
+        offset += 1
+        tries.append((offset - 1, compile_node(inner.left, offset, counting)))
+        inner = inner.right
+    tries.append((offset - 1, compile_node(inner, offset, counting)))
+
+    def elvis(state: State) -> Value:
+        value: Value = UNDEFINED
+        for depth, part in tries:
+            if counting and state.used + depth >= MAX_DEPTH:
+                raise Failure(TOO_DEEP)
+            value = part(state)
+            if value is not UNDEFINED:
+                break
+        return value
+
+    return elvis
+
+
+def _ternary(node: Ternary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    arms: list[tuple[int, Run, Run]] = []
+    inner: Node = node
+    while isinstance(inner, Ternary):
+        offset += 1
+        test = compile_node(inner.test, offset, counting)
+        arms.append((offset - 1, test, compile_node(inner.yes, offset, counting)))
+        inner = inner.no
+    last = compile_node(inner, offset, counting)
+
+    def ternary(state: State) -> Value:
+        for at, (depth, test, yes) in enumerate(arms):
+            if counting and state.used + depth >= MAX_DEPTH:
+                raise Failure(TOO_DEEP)
+            value = test(state)
+            chosen = operators.truth(value)
+            if chosen:
+                return yes(state)
+            if chosen is None:
+                if value is UNDEFINED or value is ERROR:
+                    return value
+                return _no_test(state, yes, arms[at + 1 :], last)
+        return last(state)
+
+    return ternary
+
+
+def _no_test(state: State, yes: Run, rest: list[tuple[int, Run, Run]], last: Run) -> Value:
+    """Return error for a test that is no boolean; both choices are evaluated, for they may fail."""
+    yes(state)
+    if rest:
+        rest[0][1](state)
+    else:
+        last(state)
+    return ERROR
+
+
+def _reference(node: Reference, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    name = texts.lower(node.name)
+    if node.scope is None:
+        run = root_name(name, offset) if node.absolute else bare_name(name, offset)
+        return _counted(run, offset) if counting else run
+    scope = node.scope
+    if isinstance(scope, Reference) and scope.scope is None and not scope.absolute and not counting:
+        which = texts.lower(scope.name)
+        if which == "target":
+            return target_name(name, offset, bare_name("target", offset + 1))
+        if which in ("my", "self"):
+            return my_name(name, which, offset, bare_name(which, offset + 1))
+    return _postfix(node, offset, counting)
+
+
+def _postfix(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    """Compile ``a.b[c].d`` from the inside out, so that a long one costs no depth of Python's."""
+    steps: list[Reference | Binary] = []
+    inner = node
+    while True:
+        if isinstance(inner, Reference) and inner.scope is not None:
+            steps.append(inner)
+            inner = inner.scope
+        elif isinstance(inner, Binary) and inner.op == "[]":
+            steps.append(inner)
+            inner = inner.left
+        else:
+            break
+    if offset + len(steps) > MAX_DEPTH:
+        return _fail if any(isinstance(step, Binary) for step in steps) else lambda _state: ERROR
+    run = compile_node(inner, offset + len(steps), counting)
+    for at in range(len(steps) - 1, -1, -1):
+        step, depth = steps[at], offset + at
+        if isinstance(step, Reference):
+            run = select(run, texts.lower(step.name), depth, counting=counting)
+        else:
+            run = _subscript(run, compile_node(step.right, depth + 1, counting), depth)
+            run = _counted(run, depth) if counting else run
+    return run
+
+
+def _subscript(left: Run, right: Run, offset: int) -> Run:
+    def subscript(state: State) -> Value:
+        whole, index = left(state), right(state)
+        if whole is ERROR or index is ERROR:
+            return ERROR
+        if whole is UNDEFINED or index is UNDEFINED:
+            return UNDEFINED
+        if isinstance(whole, ListValue) and index.__class__ is int:
+            return _member(state, whole, wrap32(index), offset)
+        if isinstance(whole, AdValue) and isinstance(index, str):
+            return _attribute(state, whole, texts.lower(index))
+        return ERROR
+
+    return subscript
+
+
+def _member(state: State, whole: ListValue, index: int, offset: int) -> Value:
+    if not 0 <= index < len(whole.members):
+        return ERROR
+    code = whole.members[index]
+    if code.const is not UNKNOWN:
+        return code.const  # type: ignore[return-value]
+    return isolated(state, code, NOWHERE if whole.scope is None else whole.scope, offset)
+
+
+def isolated(state: State, code: Code, place: AdValue, offset: int) -> Value:
+    """Return the value of an expression in an ad; a failure is the value error, as in HTCondor's subscripts."""
+    cur, used, height = state.cur, state.used, len(state.stack)
+    state.cur, state.used = place, used + offset + 1
+    try:
+        return code.evaluate(state)
+    except Failure:
+        return ERROR
+    finally:
+        state.cur, state.used = cur, used
+        del state.stack[height:]
+
+
+def _attribute(state: State, whole: AdValue, name: str) -> Value:
+    code = whole.codes.get(name)
+    if code is None:
+        return UNDEFINED
+    if (whole, name) in state.stack:
+        return UNDEFINED
+    state.stack.append((whole, name))
+    value = isolated(state, code if isinstance(code, Code) else state.read(code), whole, 0)
+    state.stack.pop()
+    return value
+
+
+def _call(node: Call, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    function = find_function(node.name)
+    if function is None:
+        return lambda _state: ERROR
+    runs = tuple(compile_node(argument, offset, counting) for argument in node.arguments)
+    return function(Arguments(node.name.lower(), node.arguments, runs, offset, compile_node))
+
+
+def _list(node: ListNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
+    members = tuple(code_of(item) for item in node.items)
+    nested = {at: compile_node(item, 0, False) for at, item in enumerate(node.items) if isinstance(item, _NESTED)}  # noqa: FBT003
+    if not nested:
+        return lambda state: ListValue(members, state.cur)
+
+    def outer(state: State) -> Value:
+        # A nested list or ad belongs to the ad it is written in, wherever a function evaluates the members.
+        made = [constant(nested[at](state)) if at in nested else code for at, code in enumerate(members)]
+        return ListValue(tuple(made), state.cur)
+
+    return outer
+
+
+def _ad(node: AdNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
+    codes = {texts.lower(name): code_of(item) for name, item in node.items}
+    names = {texts.lower(name): name for name, _ in node.items}
+
+    def ad(state: State) -> Value:
+        # The same text in the same place is the same ad: circular references are told by identity.
+        key = (id(codes), id(state.cur))
+        if state.ads is None:
+            state.ads = {}
+        made = state.ads.get(key)
+        if made is None:
+            made = state.ads[key] = AdValue(codes, names, state.cur)
+        return made
+
+    return ad
+
+
+_NESTED: Final = (ListNode, AdNode)
+_COMPILERS: Final[dict[type, Callable[..., Run]]] = {
+    Literal: _literal,
+    Reference: _reference,
+    Unary: _unary,
+    Binary: _binary,
+    Ternary: _ternary,
+    Call: _call,
+    ListNode: _list,
+    AdNode: _ad,
+}

@@ -1,0 +1,112 @@
+"""One evaluation from beginning to end: an expression in an ad, alone or matched with another."""
+
+from __future__ import annotations
+
+from crondor.classad.compile import compile_node, read
+from crondor.classad.errors import EvaluationFailed, Exhausted, Failure
+from crondor.classad.lookup import link
+from crondor.classad.operators import truth
+from crondor.classad.references import External, Internal
+from crondor.classad.scope import NOWHERE, UNKNOWN, AdValue, Attributes, Code, Context, ListValue, State, Value
+from crondor.classad.show import code_tree
+from crondor.classad.values import (
+    ERROR,
+)
+from crondor.diagnostics import Diagnostic
+
+EMPTY = AdValue({}, {})
+_EXPLODED = "names and operators nest deeper than can be evaluated"
+
+
+def begin(my: Attributes, target: Attributes | None, context: Context) -> State:
+    """Return the state of an evaluation in one ad, or in a match of two."""
+    place = AdValue(my.codes, my.names)
+    if target is not None:
+        link(place, AdValue(target.codes, target.names))
+    return State(context, place, read)
+
+
+def value_of(code: Code, my: Attributes, target: Attributes | None, context: Context) -> Value:
+    """Return the value of an expression.
+
+    Raises EvaluationFailed.
+    """
+    if code.const is not UNKNOWN:
+        return code.const  # type: ignore[return-value]
+    return run(code, begin(my, target, context))
+
+
+def run(code: Code, state: State) -> Value:
+    """Return the value of an expression in a state.
+
+    Raises EvaluationFailed.
+    """
+    try:
+        return code.evaluate(state)
+    except (Failure, Exhausted) as failure:
+        raise failed(str(failure)) from None
+    except RecursionError:
+        raise failed(_EXPLODED) from None
+
+
+def failed(message: str) -> EvaluationFailed:
+    """Return the error for an evaluation without a value."""
+    return EvaluationFailed(Diagnostic("classad-evaluation", message))
+
+
+def holds(code: Code, my: Attributes, target: Attributes | None, context: Context) -> bool:
+    """Say whether an expression is true or a number that is not zero; no value is no."""
+    try:
+        return truth(value_of(code, my, target, context)) is True
+    except EvaluationFailed:
+        return False
+
+
+def matches(my: Attributes, target: Attributes, context: Context) -> bool:
+    """Say whether an ad's Requirements accept another ad; without Requirements they do not."""
+    code = my.codes.get("requirements")
+    if code is None:
+        return False
+    return holds(code if isinstance(code, Code) else read(code), my, target, context)
+
+
+def symmetric_match(left: Attributes, right: Attributes, context: Context) -> bool:
+    """Say whether two ads accept each other."""
+    return matches(left, right, context) and matches(right, left, context)
+
+
+def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | None:
+    """Return the names an expression takes from its ad (``internal``) or leaves to others, sorted without case.
+
+    None: HTCondor finds no answer, for a circle or for a selection from what is no ad.
+    """
+    state = begin(ad, None, Context())
+    walk = Internal if internal else External
+    try:
+        return walk.of(state, state.my, code_tree(code), compile_node)
+    except (RecursionError, Exhausted):
+        return None
+
+
+def members(value: ListValue, context: Context) -> list[Value]:
+    """Return the values of a list's members, each in the ad the list was found in; a failing one is error."""
+    state = begin(EMPTY, None, context)
+    place = NOWHERE if value.scope is None else value.scope
+    state.my = place
+    state.root = None if place.matched else _outermost(place)
+    found: list[Value] = []
+    for code in value.members:
+        state.cur = place
+        try:
+            found.append(run(code, state))
+        except EvaluationFailed:
+            found.append(ERROR)
+            state.used = 0
+            state.stack.clear()
+    return found
+
+
+def _outermost(place: AdValue) -> AdValue:
+    while place.parent is not None:
+        place = place.parent
+    return place

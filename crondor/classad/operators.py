@@ -1,0 +1,193 @@
+"""What the operators do to two values, without any evaluation: promotion, comparison, arithmetic, times, bits."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from crondor.classad import text as texts
+from crondor.classad.scope import AdValue, ListValue, Value
+from crondor.classad.values import (
+    ERROR,
+    INT_MAX,
+    UNDEFINED,
+    AbsTime,
+    Exceptional,
+    RelTime,
+    truncate32,
+    wrap,
+)
+
+_COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def truth(value: Value) -> bool | None:
+    """Return what a value counts as where a boolean is expected: numbers do, strings do not (None)."""
+    kind = type(value)
+    if kind is bool:
+        return value  # type: ignore[return-value]
+    if kind is int or kind is float:
+        return value != 0
+    return None
+
+
+def unary(op: str, value: Value) -> Value:
+    """Return the value of ``op value``."""
+    if isinstance(value, Exceptional):
+        return value
+    if op == "!":
+        known = truth(value)
+        return ERROR if known is None else not known
+    kind = type(value)
+    if op == "~":
+        return ~value if kind is int else ERROR  # type: ignore[operator]
+    if kind is int or kind is float:
+        return value if op == "+" else wrap(-value) if kind is int else -value  # type: ignore[operator, arg-type]
+    if isinstance(value, RelTime):
+        return value if op == "+" else RelTime(-value.seconds)
+    return ERROR
+
+
+def binary(op: str, left: Value, right: Value) -> Value:
+    """Return the value of ``left op right`` for the operators that evaluate both sides."""
+    if op in ("=?=", "=!="):
+        return meta(left, right, negated=op == "=!=")
+    if isinstance(left, Exceptional) or isinstance(right, Exceptional):
+        return ERROR if left is ERROR or right is ERROR else UNDEFINED
+    if op in _COMPARE:
+        return compare(op, left, right)
+    if op in _BITS:
+        return _BITS[op](left, right) if type(left) is int and type(right) is int else ERROR
+    return arithmetic(op, left, right)
+
+
+def meta(left: Value, right: Value, *, negated: bool) -> Value:
+    """Return ``left =?= right``: no promotion, case matters; two lists or two ads cannot be compared."""
+    if type(left) is not type(right):
+        return negated
+    if isinstance(left, ListValue) and isinstance(right, ListValue):
+        return negated if left.made is not right.made else ERROR
+    if isinstance(left, AdValue):
+        return ERROR
+    return (left == right) is not negated
+
+
+def compare(op: str, left: Value, right: Value) -> Value:
+    """Return a comparison of two values that are neither undefined nor error."""
+    if isinstance(left, str) or isinstance(right, str):
+        if isinstance(left, str) and isinstance(right, str):
+            return _COMPARE[op](texts.compare_folded(left, right), 0)
+        return ERROR
+    if isinstance(left, AbsTime) or isinstance(right, AbsTime):
+        if isinstance(left, AbsTime) and isinstance(right, AbsTime):
+            return _COMPARE[op](left.seconds, right.seconds)
+        return ERROR
+    if isinstance(left, RelTime) or isinstance(right, RelTime):
+        if isinstance(left, RelTime) and isinstance(right, RelTime):
+            return _COMPARE[op](left.seconds, right.seconds)
+        return ERROR
+    if isinstance(left, (ListValue, AdValue)) or isinstance(right, (ListValue, AdValue)):
+        return ERROR
+    if isinstance(left, float) or isinstance(right, float):
+        return _COMPARE[op](float(left), float(right))  # type: ignore[arg-type]
+    return _COMPARE[op](left, right)
+
+
+def arithmetic(op: str, left: Value, right: Value) -> Value:
+    """Return ``+ - * / %`` of two values that are neither undefined nor error."""
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        if isinstance(left, float) or isinstance(right, float):
+            return _real(op, float(left), float(right))
+        return _integer(op, int(left), int(right))
+    return _time(op, left, right)
+
+
+def _integer(op: str, left: int, right: int) -> Value:
+    if op == "+":
+        return wrap(left + right)
+    if op == "-":
+        return wrap(left - right)
+    if op == "*":
+        return wrap(left * right)
+    if right == 0:
+        return ERROR
+    quotient = abs(left) // abs(right)
+    if (left < 0) is not (right < 0):
+        quotient = -quotient
+    if op == "/":
+        return min(quotient, INT_MAX)  # the one overflow, -2**63 / -1, saturates
+    return left - quotient * right
+
+
+def _real(op: str, left: float, right: float) -> Value:
+    if op == "+":
+        result = left + right
+    elif op == "-":
+        result = left - right
+    elif op == "*":
+        result = left * right
+    elif op == "/":
+        result = divide(left, right)
+    else:
+        return ERROR
+    return ERROR if result == math.inf else result  # -infinity and NaN are values
+
+
+def divide(left: float, right: float) -> float:
+    """Return the quotient of two reals as IEEE 754 has it."""
+    if right != 0:
+        return left / right
+    if left == 0 or math.isnan(left):
+        return math.nan
+    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+
+
+def _time(op: str, left: Value, right: Value) -> Value:
+    if isinstance(left, RelTime):
+        if isinstance(right, RelTime) and op in "+-":
+            return RelTime(left.seconds + right.seconds if op == "+" else left.seconds - right.seconds)
+        if isinstance(right, AbsTime) and op == "+":
+            return AbsTime(wrap(right.seconds + truncate32(left.seconds)), right.offset)
+        if type(right) in (int, float) and op in "*/":
+            by = float(right)  # type: ignore[arg-type]
+            return RelTime(left.seconds * by if op == "*" else divide(left.seconds, by))
+    elif isinstance(right, RelTime):
+        if isinstance(left, AbsTime) and op in "+-":
+            change = truncate32(right.seconds)
+            return AbsTime(wrap(left.seconds + change if op == "+" else left.seconds - change), left.offset)
+        if type(left) in (int, float) and op == "*":
+            return RelTime(float(left) * right.seconds)  # type: ignore[arg-type]
+    elif isinstance(left, AbsTime) and isinstance(right, AbsTime) and op == "-":
+        return RelTime(float(wrap(left.seconds - right.seconds)))
+    return ERROR
+
+
+def _shift_left(left: Any, right: Any) -> int:  # noqa: ANN401 - integers, as binary() has checked
+    return wrap(left << (right & 63))  # the processor takes six bits of the count; C leaves it open
+
+
+def _shift_right(left: Any, right: Any) -> int:  # noqa: ANN401
+    return int(left >> (right & 63)) if left >= 0 else int(left >> min(64, max(right, 0)))
+
+
+def _shift_unsigned(left: Any, right: Any) -> int:  # noqa: ANN401
+    return int(left >> (right & 63)) if left >= 0 else int((left >> 1 & INT_MAX) >> (right - 1 & 63))
+
+
+_BITS: Final[dict[str, Callable[[Any, Any], int]]] = {
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": _shift_left,
+    ">>": _shift_right,
+    ">>>": _shift_unsigned,
+}

@@ -1,0 +1,146 @@
+"""Which attributes an expression refers to: those of its own ad, and those it leaves to others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crondor.classad.errors import Failure
+from crondor.classad.limits import MAX_DEPTH, MAX_REFERENCES
+from crondor.classad.lookup import find, root_of
+from crondor.classad.scope import NOWHERE, AdValue, Code, Compiler, State
+from crondor.classad.show import code_tree
+from crondor.classad.text import lower
+from crondor.classad.tree import AdNode, Call, ListNode, Node, Reference, children
+from crondor.classad.unparse import unparse
+from crondor.classad.values import UNDEFINED
+
+
+class _Item(NamedTuple):
+    """A tree still to be walked: the ad its names are looked up in, the depth taken, and what is special.
+
+    ``scope`` is an ad only named to select from; ``chosen`` a selection whose scope has been walked already.
+    """
+
+    node: Node
+    place: AdValue
+    depth: int
+    scope: bool = False
+    chosen: bool = False
+
+
+class _Walk:
+    """A walk over everything an expression reaches; it fails (None) where HTCondor's does."""
+
+    def __init__(self, state: State, compiler: Compiler) -> None:
+        self.state = state
+        self.compiler = compiler
+        self.found: dict[str, str] = {}
+        self.left = MAX_REFERENCES
+
+    def run(self, node: Node, place: AdValue) -> list[str] | None:
+        cur, used = self.state.cur, self.state.used
+        work = [_Item(node, place, used)]
+        while work:
+            item = work.pop()
+            self.left -= 1
+            more = self.step(item) if self.left >= 0 else None
+            if more is None:
+                self.state.cur, self.state.used = cur, used
+                return None
+            work.extend(reversed(more))
+        self.state.cur, self.state.used = cur, used
+        return [self.found[key] for key in sorted(self.found)]
+
+    def step(self, item: _Item) -> list[_Item] | None:
+        if isinstance(item.node, Reference):
+            return self.reference(item.node, item)
+        depth = item.depth + isinstance(item.node, (Call, ListNode, AdNode))
+        if depth > MAX_DEPTH:
+            return None
+        return [_Item(child, item.place, depth, item.scope) for child in children(item.node)]
+
+    def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
+        """Note a name and return what it leads to; None: no answer."""
+        raise NotImplementedError
+
+    def add(self, name: str) -> None:
+        self.found.setdefault(lower(name), name)
+
+    def start(self, node: Reference, item: _Item) -> AdValue | Failure | None:
+        """Return the ad a reference begins in; None: it is undefined; a Failure: it is no ad."""
+        self.state.cur, self.state.used = item.place, item.depth
+        if node.scope is None:
+            return root_of(self.state) if node.absolute else item.place
+        try:
+            value = Code(node.scope, self.compiler).evaluate(self.state)
+        except Failure as failure:
+            return failure
+        if value is UNDEFINED:
+            return None
+        return value if isinstance(value, AdValue) else Failure("no ad to select from")
+
+    def follow(self, start: AdValue, name: str, item: _Item) -> tuple[AdValue, list[_Item] | None] | None:
+        """Return where a name is found and what to walk there; None: it is not found."""
+        found = find(self.state, start, lower(name)) if start is not NOWHERE else None
+        if found is None:
+            return None
+        place, code = found
+        if item.depth >= MAX_DEPTH:
+            return place, None
+        return place, [_Item(code_tree(code), place, item.depth + 1, item.scope)]
+
+
+class External(_Walk):
+    """The names an expression does not find in its own ad."""
+
+    @staticmethod
+    def of(state: State, place: AdValue, node: Node, compiler: Compiler) -> list[str] | None:
+        """Return the names, sorted without case; None: HTCondor finds no answer (a circle, a selection from no ad)."""
+        return External(state, compiler).run(node, place)
+
+    def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
+        """Note a name that is not found; follow one that is."""
+        start = self.start(node, item)
+        if start is None and node.scope is not None:
+            self.add(f"{unparse(node.scope)}.{node.name}")
+            return []
+        if not isinstance(start, AdValue):
+            return None
+        found = self.follow(start, node.name, item)
+        if found is None:
+            self.add(node.name)
+            return []
+        return found[1]
+
+
+class Internal(_Walk):
+    """The attributes of its own ad an expression reaches, directly or through others."""
+
+    @staticmethod
+    def of(state: State, place: AdValue, node: Node, compiler: Compiler) -> list[str] | None:
+        """Return the names, sorted without case; None: HTCondor finds no answer."""
+        return Internal(state, compiler).run(node, place)
+
+    def step(self, item: _Item) -> list[_Item] | None:
+        """Return what is below a tree."""
+        if item.scope and isinstance(item.node, AdNode):
+            return []  # an ad that is only selected from
+        return super().step(item)
+
+    def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
+        """Note a name that is found in the ad itself, and follow it."""
+        if node.scope is not None and not item.chosen:
+            scope = _Item(node.scope, item.place, item.depth, scope=True)
+            return [scope, item._replace(chosen=True)]
+        start = self.start(node, item)
+        if start is None and node.scope is not None:
+            return []
+        if not isinstance(start, AdValue):
+            return None
+        found = self.follow(start, node.name, item)
+        if found is None:
+            return []
+        place, more = found
+        if place is self.state.root and lower(node.name) in place.codes:
+            self.add(node.name)
+        return more

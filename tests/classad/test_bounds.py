@@ -1,0 +1,94 @@
+"""No text hurts the process: each bound is an error in good time, never a crash, a hang or a RecursionError."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+from crondor.classad import ERROR, ClassAdSyntaxError, EvaluationFailed, Expression, print_value
+from crondor.diagnostics import CrondorError
+from tests.classad.helpers import ad, shown, value
+
+MANY = 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * MANY,
+        "{" * MANY,
+        "f(" * MANY,
+        "[a=" * MANY,
+        "a[" * MANY,
+        "!" * MANY + "1",
+        "a?1:" * MANY + "1",
+        "a?:" * MANY + "1",
+        "+".join(["1"] * 1_000_000),
+        " " * (5 << 20),
+        '"' + "\\" * MANY,
+        "/*" * MANY,
+    ],
+    ids=lambda text: text[:4],
+)
+def test_a_text_too_deep_or_too_long_is_refused(text: str) -> None:
+    """The bounds on nesting are HTCondor's own."""
+    with pytest.raises(ClassAdSyntaxError):
+        Expression(text)
+
+
+def test_nesting_up_to_htcondors_bound_is_read() -> None:
+    """165 parentheses and 497 signs, and not one more."""
+    assert value("(" * 165 + "1" + ")" * 165) == 1
+    assert print_value(value("{" * 165 + "}" * 165)).count("{") == 165
+    for text in ("(" * 166 + "1" + ")" * 166, "!" * 498 + "1"):
+        with pytest.raises(ClassAdSyntaxError):
+            Expression(text)
+
+
+def test_long_chains_are_read_and_printed() -> None:
+    """A chain needs no depth to read; to evaluate it does, and HTCondor has 400."""
+    assert value("+".join(["1"] * 401)) == 401
+    for text in ("+".join(["1"] * 402), "&&".join(["true"] * 50_000)):
+        assert len(str(Expression(text))) > len(text)
+        with pytest.raises(EvaluationFailed):
+            value(text)
+    assert value(".".join(["a"] * 50_000)) is ERROR
+
+
+def test_a_chain_of_attributes_ends_at_the_depth() -> None:
+    """390 are evaluated, 1000 are not."""
+    links = {f"a{at}": f"a{at + 1}" for at in range(1000)}
+    assert value("a610", ad(**links, a1000="1")) == 1
+    with pytest.raises(EvaluationFailed):
+        value("a0", ad(**links, a1000="1"))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "text"),
+    [
+        ({f"a{at}": f"a{at - 1} + a{at - 1}" for at in range(1, 31)} | {"a0": "1"}, "a30"),
+        ({f"a{at}": f"strcat(a{at - 1}, a{at - 1})" for at in range(1, 41)} | {"a0": '"xxxx"'}, "a40"),
+        ({f"a{at}": f'replaceAll("x", a{at - 1}, "xxxx")' for at in range(1, 20)} | {"a0": '"x"'}, "a19"),
+        ({"l": "{self, self, self}"}, "l" + ".l" * 20),
+        ({"a": "{sum(a)}"}, "sum(a)"),
+        ({"a": '"eval(a)"'}, "eval(a)"),
+    ],
+    ids=["sums", "strings", "replacements", "projections", "list", "eval"],
+)
+def test_growth_is_stopped(attributes: dict[str, str], text: str) -> None:
+    """Doubling ends with the work allowed; references, partial evaluation and explanation end too."""
+    my, expression = ad(**attributes), Expression(text)
+    with pytest.raises(EvaluationFailed):
+        expression.evaluate(my)
+    assert expression.explain(my).reason()
+    for look in (expression.references, expression.flatten):
+        with suppress(CrondorError):  # a result or our error: either is right, as long as it comes
+            look(my)
+
+
+def test_a_regular_expression_that_explodes_is_an_error() -> None:
+    """PCRE2 counts its steps; HTCondor has error there too."""
+    assert shown(f'regexp("(a+)+$", "{"a" * 50}b")') == "error"
+    with pytest.raises(EvaluationFailed):
+        value(f'stringList_regexpMember("(a+)+$", "{",".join(["a" * 50 + "b"] * 1000)}")')

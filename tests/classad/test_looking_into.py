@@ -1,0 +1,68 @@
+"""References, partial evaluation and explanations."""
+
+from __future__ import annotations
+
+import pytest
+
+from crondor.classad import CircularReference, Expression
+from tests.classad.helpers import NOW, ad
+
+
+def test_references_are_told_apart() -> None:
+    """What the ad has is internal, the rest external; TARGET's are listed by themselves."""
+    found = Expression("MY.q + TARGET.r + a").references(ad(a="b + c", c="1"))
+    assert found.internal == ("a", "c")
+    assert found.external == ("b", "q", "TARGET.r")
+    assert found.target == ("r",)
+
+
+def test_references_of_a_circle_are_an_error() -> None:
+    """There is no end to follow them to."""
+    with pytest.raises(CircularReference):
+        Expression("a").references(ad(a="a"))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a + 1", "2"),
+        ("x + 1 + 2", "3 + x"),
+        ("a == 1 && x", "x"),
+        ("a == 2 && x", "false"),
+        ("b ? x : 1", "1"),
+        ("strcat(x, a)", "strcat(x,1)"),
+        ("TARGET.m >= c", "TARGET.m >= c"),
+        ("!(x)", " !(x)"),
+        ("true && 2 * x", "2 * x"),
+    ],
+)
+def test_what_the_ad_decides_is_computed(text: str, left: str) -> None:
+    """The rest stays an expression."""
+    assert str(Expression(text).flatten(ad(a="1", b="false", c="x + 1"))) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("TARGET.Memory >= RequestMemory", "TARGET.Memory >= RequestMemory: 2048 >= 4096"),
+        (
+            '(TARGET.Arch == "X86_64") && (TARGET.Memory >= RequestMemory) && TARGET.HasJava',
+            "TARGET.Memory >= RequestMemory: 2048 >= 4096",
+        ),
+        ("TARGET.HasJava", "TARGET.HasJava: undefined"),
+        ("1 == 2 || 3 > 4", "1 == 2: 1 == 2; 3 > 4: 3 > 4"),
+        ("!true", " !true: true"),
+        ("random(0)", "random(0): random() of a number that is not positive"),
+        ("true", None),
+    ],
+)
+def test_the_shortest_reason(text: str, reason: str | None) -> None:
+    """A reason shows the part that decides, with the values in it."""
+    job, machine = ad(RequestMemory="4096"), ad(Arch='"X86_64"', Memory="2048")
+    assert Expression(text).explain(job, machine, NOW).reason() == reason
+
+
+def test_every_part_has_its_value() -> None:
+    """Parts that evaluation does not come to say so."""
+    lines = list(Expression("a > 1 && b").explain(ad(a="1", b="2"), None, NOW).lines())
+    assert lines == ["a > 1 && b -> false", "  a > 1 -> false", "    a -> 1", "    1 -> 1", "  b -> not evaluated"]

@@ -1,0 +1,106 @@
+"""What is read, how it is printed, and where errors point."""
+
+from __future__ import annotations
+
+import pytest
+
+from crondor.classad import ClassAdSyntaxError, Expression, Form, parse_ad
+from crondor.source import Source
+
+
+@pytest.mark.parametrize(
+    ("text", "compact", "old"),
+    [
+        ("a&&!b", "a &&  !b", "a &&  !b"),
+        ("- 1", " -1", " -1"),
+        ("-1", "-1", "-1"),
+        ("a -1", "a - 1", "a - 1"),
+        ("0.1", "1.000000000000000E-01", "0.1"),
+        ("1e15", "1.000000000000000E+15", "1000000000000000.0"),
+        ("a is 'b c'", "a is 'b c'", "a =?= 'b c'"),
+        ("{1,{}}", "{ 1,{  } }", "{ 1,{  } }"),
+        ("[Zz=1;aaa=2;B=3;a=4;A=5]", "[ a = 5; B = 3; Zz = 1; aaa = 2 ]", "[ a = 5; B = 3; Zz = 1; aaa = 2 ]"),
+        ('"é"', '"\\303\\251"', '"é"'),
+        ('"\\1" "01"', '"A"', '"A"'),
+        ("9223372036854775808", "0", "0"),
+        ("-0x10 + -010", "0 + -10", "0 + -10"),
+        ("a..b", "a.b", "a.b"),
+        ("x.'c d'", "x.'c d'", "x.'c d'"),
+        ("a ? : b", "a ?: b", "a ?: b"),
+        ('relTime("65")', 'relTime("01:05")', 'relTime("01:05")'),
+    ],
+)
+def test_an_expression_is_printed_as_htcondor_prints_it(text: str, compact: str, old: str) -> None:
+    """Blanks, parentheses, reals and quotes are HTCondor's."""
+    expression = Expression(text)
+    assert str(expression) == compact
+    assert expression.unparse(Form.OLD) == old
+
+
+def test_lists_and_ads_are_printed_over_lines() -> None:
+    """The pretty form indents by four and three."""
+    assert Expression("{1,[a=2]}").unparse(Form.PRETTY) == (
+        "\n   {\n      1,\n      \n          [\n              a = 2\n          ]\n   }"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "message"),
+    [
+        ("1 +", "", "the text ends"),
+        ("a = 1", "=", "complete before"),
+        ("007", "007", "begins with a zero"),
+        ("1.", "1.", "digit after its point"),
+        ('"abc', '"', "closing quote"),
+        ("(1 + 2", "(", "never closed"),
+        ("f(1 2)", "2", "an operator or )"),
+        ("a.1", ".1", "complete before"),
+        ("a ?: -b", "-", "expected here"),
+        ('absTime("soon")', '"soon"', "no time"),
+        ("é", "é", "begins no name"),
+        ("1 \0", "\0", "NUL"),
+        ('"\ud800"', "\ud800", "surrogate"),
+        ("[a = 1; 2]", "2", "an attribute is expected"),
+        ("[;]", "]", "an ad needs an attribute"),
+        ("a =? b", "=?", "there is no operator"),
+        ('"\\0"', '"\\0"', "NUL"),
+    ],
+)
+def test_an_error_underlines_the_piece(text: str, piece: str, message: str) -> None:
+    """The span of an error is what is wrong, and the message says why."""
+    with pytest.raises(ClassAdSyntaxError) as caught:
+        Expression(text)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.span is not None
+    assert diagnostic.span.text == piece
+    assert message in diagnostic.message
+
+
+def test_an_error_names_the_place_of_a_named_source() -> None:
+    """A text that was refused before is refused again at its new place."""
+    for name in ("first", "second"):
+        with pytest.raises(ClassAdSyntaxError, match=f"{name}:1:5"):
+            Expression.parse(Source("1 + )", name))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r'"C:\dir\new"', r"C:\dir\new"),
+        (r'"say \"hi\""', 'say "hi"'),
+        ('"x\\"', "x\\"),
+        ('1 junk"', "1"),
+    ],
+)
+def test_the_right_side_of_a_long_line(text: str, value: str) -> None:
+    """In old syntax only a quote is escaped, and what follows an expression is ignored."""
+    expression = Expression.parse(Source(text), old=True, partial=True)
+    found = expression.evaluate()
+    assert (found if isinstance(found, str) else str(expression)) == value
+
+
+def test_an_ad_is_read_with_what_follows_it_or_not() -> None:
+    """Only a partial reading ignores text behind the ad."""
+    assert len(parse_ad(Source("[a = 1; b = 2] junk"), partial=True).items) == 2
+    with pytest.raises(ClassAdSyntaxError):
+        parse_ad(Source("[a = 1] junk"))

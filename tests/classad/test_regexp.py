@@ -1,0 +1,36 @@
+"""Regular expressions are PCRE2's, on bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.classad.helpers import shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r'regexp("^.{5}$", "café")', "true"),
+        (r'regexp("^a++b$", "aaab")', "true"),
+        (r'regexp("[[:digit:]]\\h+(?<n>x)\\k<n>", "1 xx")', "true"),
+        (r'regexp("(?>a|ab)c", "abc")', "false"),
+        (r'regexp("\\x41", "A")', "true"),
+        (r'regexp("\\x{41}", "A")', "true"),
+        (r'regexp("\\x{100}", "A")', "error"),
+        (r'regexp("^\\C$", "A")', "true"),
+        (r'regexp("\\u0041", "A")', "error"),
+        (r'regexp("\\Q\\u\\E", "a\\u")', "true"),
+        (r'regexp("(", "a")', "error"),
+        (r'regexp("A", "a", "I")', "false"),
+        (r'stringList_regexpMember("A", "a", ",", "I")', "true"),
+        (r'replaceAll("(a)(b)?", "abac", "<\\1>")', '"<a><a>c"'),
+        (r'replace("(a)(b)?", "ac", "\\2")', "error"),
+        (r'replaceAll("x*", "abc", "-")', "error"),
+        (r'replaceAll("b?c", "abcbc.", "-")', '"a--."'),
+        (r'replaceAll("b*", "abc", "-")', "error"),
+        (r'regexps("q", "xay", "Z")', '""'),
+    ],
+)
+def test_a_dialect_is_htcondors(text: str, expected: str) -> None:
+    """Possessive, atomic, classes, escapes; replacement with HTCondor's slips."""
+    assert shown(text) == expected
