@@ -113,7 +113,7 @@ class Recurrence:
     @overload
     def next(self, after: datetime) -> datetime: ...
     def next(self, after: int | datetime) -> int | datetime:
-        """Return the first instant strictly later than ``after``.
+        """Return the first instant strictly later than ``after``; asked in the last years it may lie after 2200.
 
         Raises NeverRuns (HTCONDOR: ScheddHangs) where no date serves, OutOfRange outside 1970 to 2200.
         """

@@ -169,7 +169,9 @@ def _audit(e: Explanation, changes: list[ClockChange]) -> list[str]:
         width = max(len(names) for names, _ in rows)
         lines += [f"      {names:<{width}}  {text}" for names, text in rows]
     if e.schedd is not None and any(not change.is_gap and change.schedd for change in changes):
-        lines.append("    Of a repeated time the schedd's answer depends on its past; this is a fresh process's.")
+        lines.append(
+            "    Of a repeated time a schedd's answer depends on its past; this one was started the day before."
+        )
     return lines
 
 

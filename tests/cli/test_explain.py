@@ -71,8 +71,9 @@ def test_a_schedule_is_explained_on_one_screen() -> None:
       debian                   03:00 +0200
       skip                     no run
     Sun 2027-10-31, back 1 h: 02:00 to 03:00 comes twice
-      all  02:30 +0200
-    Of a repeated time the schedd's answer depends on its past; this is a fresh process's.
+      compatible, debian, skip  02:30 +0200
+      real schedd               02:30 +0100
+    Of a repeated time a schedd's answer depends on its past; this one was started the day before.
 """,
         "",
     )
@@ -294,6 +295,15 @@ def test_the_policy_is_ones_own() -> None:
 # Why
 
 
+BY_WEEKDAY = (
+    "fires: minute allows the time, and the day of week names the day, which is enough though the day of month does not"
+)
+BY_NO_DAY = (
+    "not: the month is December and the schedule names January; "
+    "neither day field allows Sunday, 6 December (day of month 1; day of week Monday)"
+)
+
+
 @pytest.mark.parametrize(
     ("line", "at", "said"),
     [
@@ -302,8 +312,7 @@ def test_the_policy_is_ones_own() -> None:
         (
             "30 * 1,15 * 1",
             "2026-12-07 02:30",
-            "fires: minute allows the time, and the day of week names the day, "
-            "which is enough though the day of month does not",
+            BY_WEEKDAY,
         ),
         (
             "30 2 1,7 * 1",
@@ -322,8 +331,7 @@ def test_the_policy_is_ones_own() -> None:
         (
             "30 2 1 1 1",
             "2026-12-06 02:30",
-            "not: the month is December and the schedule names January; "
-            "neither day field allows Sunday, 6 December (day of month 1; day of week Monday)",
+            BY_NO_DAY,
         ),
         ("30 2 * * *", "2026-12-02 02:30:30", "not: runs start on whole minutes"),
         (
