@@ -27,18 +27,23 @@ def day_rule(spec: CronSpec) -> DayRule:
 class WallClock:
     """The instants of a schedule as wall-clock seconds, all of them whole minutes."""
 
-    __slots__ = ("_first", "_last", "_table", "hours", "minutes", "never", "per_day", "rule")
+    __slots__ = ("_first", "_last", "_table", "hours", "minutes", "never", "rule")
 
     def __init__(self, spec: CronSpec) -> None:
         """Take a MANUAL or UNIX spec."""
-        self.minutes = spec.bits[0]
-        self.hours = spec.bits[1]
-        self.rule = day_rule(spec)
-        self.per_day = self.minutes.bit_count() * self.hours.bit_count()
-        self._first = lowest(self.hours) * 60 + lowest(self.minutes)
-        self._last = (self.hours.bit_length() - 1) * 60 + self.minutes.bit_length() - 1
-        self.never = self.rule.never()
+        minutes, hours, *_ = spec.bits
+        self.minutes = minutes
+        self.hours = hours
+        self.rule = rule = day_rule(spec)
+        self._first = lowest(hours) * 60 + lowest(minutes)
+        self._last = hours.bit_length() * 60 + minutes.bit_length() - 61
+        self.never = rule.never()
         self._table: tuple[int, ...] = ()
+
+    @property
+    def per_day(self) -> int:
+        """How many runs a day has that is taken."""
+        return self.minutes.bit_count() * self.hours.bit_count()
 
     @property
     def table(self) -> tuple[int, ...]:

@@ -159,14 +159,14 @@ def zone_of(zone: str | tzinfo) -> Zone:
 
     A zone is known by its IANA key, so that a name and its ZoneInfo are the same zone.
     """
+    if isinstance(zone, ZoneInfo) and (key := zone.key):
+        return _keyed_zone(key, zone)
     given: object = zone
     if not isinstance(given, (str, tzinfo)):
         message = f"a zone is an IANA name or a tzinfo, not {type(given).__name__}"
         raise TypeError(message)
     if isinstance(zone, str):
         return _named_zone(zone)
-    if isinstance(zone, ZoneInfo) and zone.key:
-        return _keyed_zone(zone.key, zone)
     try:
         hash(zone)
     except TypeError:  # dateutil's zones, for example
