@@ -17,6 +17,7 @@ from crondor.classad.unparse import unparse
 from crondor.classad.values import UNDEFINED
 
 _NOW_UNKNOWN = Context()
+_EXACT = 1 << 63
 
 
 class Place(NamedTuple):
@@ -236,7 +237,10 @@ class ClassAd(MutableMapping[str, Expression]):
 
         Raises ClassAdSyntaxError.
         """
-        self._set(name, to_code(value))
+        if value.__class__ is int and -_EXACT < value < _EXACT:
+            self._set(name, str(value))
+        else:
+            self._set(name, to_code(value))
 
     def set_text(self, name: str, text: str) -> None:
         """Set an attribute to an expression in new syntax.

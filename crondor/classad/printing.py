@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
@@ -42,11 +43,13 @@ class Order(Enum):
 
 
 _KNOWN: Final[dict[str, str]] = {}
-_MAX_KNOWN: Final = 1 << 16
+_AS_IT_IS: Final = re.compile(r'"[^"\\]*"|0|-?[1-9][0-9]{0,17}|true|false|undefined|error').fullmatch
+_SIMPLE_STRING: Final = re.compile(r'"(?:[^"\\]|\\["\\])*"').fullmatch
+_MAX_KNOWN: Final = 1 << 14
 _MAX_KNOWN_TEXT: Final = 512
 _LARGE: Final = 500  # attributes of an ad whose layout is not worth keeping
 
-_Layout = tuple["Callable[[Codes], tuple[Code | str, ...]]", tuple[str, ...], tuple[str, ...]]
+_Layout = tuple["Callable[[Codes], tuple[Code | str, ...]]", str]
 
 
 def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIBRARY) -> str:
@@ -87,12 +90,12 @@ def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBR
     spelled = tuple(names.values())
     if not spelled:
         return "\n"
-    get, heads, _ = _layout(spelled, order) if len(spelled) <= _LARGE else _lay_out(spelled, order)
+    get, template = _layout(spelled, order) if len(spelled) <= _LARGE else _lay_out(spelled, order)
     values = get(codes)
     printed = list(map(_KNOWN.get, values, repeat(None)))  # type: ignore[arg-type]  # a Code is no key of it
     if None in printed:
-        printed = [_printed_old(value) if text is None else text for text, value in zip(printed, values, strict=True)]
-    return "\n".join(map(str.__add__, heads, printed)) + "\n"  # type: ignore[arg-type]
+        _fill(printed, values)
+    return template % tuple(printed)
 
 
 @lru_cache(maxsize=256)
@@ -103,18 +106,34 @@ def _layout(names: tuple[str, ...], order: Order) -> _Layout:
 def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
     spelled = _ordered(names, order)
     keys = tuple(lower(name) for name in spelled)
-    heads = tuple(f"{print_name(name, Form.OLD)} = " for name in spelled)
+    template = "".join(f"{print_name(name, Form.OLD).replace('%', '%%')} = %s\n" for name in spelled)
     get: Callable[[Codes], tuple[Code | str, ...]] = itemgetter(*keys)
     if len(keys) == 1:
         only = keys[0]
         get = lambda codes: (codes[only],)  # noqa: E731 - one key makes itemgetter return no tuple
-    return get, heads, keys
+    return get, template
+
+
+def _fill(printed: list[str | None], values: tuple[Code | str, ...]) -> None:
+    """Print the values that were not printed lately."""
+    at = printed.index(None)
+    while True:
+        printed[at] = _printed_old(values[at])
+        try:
+            at = printed.index(None, at + 1)
+        except ValueError:
+            return
 
 
 def _printed_old(value: Code | str) -> str:
     if isinstance(value, Code):
         return unparse(code_tree(value), Form.OLD)
-    printed = unparse(code_tree(value), Form.OLD)
+    if _AS_IT_IS(value):
+        printed = value
+    elif _SIMPLE_STRING(value):
+        printed = value.replace("\\\\", "\\")
+    else:
+        printed = unparse(code_tree(value), Form.OLD)
     if len(value) <= _MAX_KNOWN_TEXT:
         if len(_KNOWN) >= _MAX_KNOWN:
             _KNOWN.clear()

@@ -7,12 +7,12 @@ parser. Only a block that holds anything else is read line by line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
 from crondor.classad.ad import ClassAd, Place
-from crondor.classad.compile import code_of, read
+from crondor.classad.compile import code_of
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.pieces import Feed, Mode, Piece, Report, check_characters, error, fault
 from crondor.classad.limits import MAX_CACHED, MAX_CACHED_TEXT
@@ -26,13 +26,16 @@ _HEADS: Final = re.compile(r"\n([A-Za-z_][A-Za-z0-9_]*) = ")
 _LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?|true|false|undefined').fullmatch
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _QUOTED_NAME: Final = re.compile(r"'((?:[^'\\]|\\.)*)'\Z")
-_BETWEEN: Final = re.compile(r"""(["'])[ \t\r\f\v]+\1""")
+_ADJACENT: Final = re.compile(r'"[ \t\r\f\v]*"(?:[ \t\r\f\v]*")?')
 _OLD_STRING: Final = re.compile(r'"(?:[^"\\]|\\(?:"(?!\Z)|(?!")|(?="\Z)))*"')
 _COMMENT_OR_NAME: Final = re.compile(r"/[/*]|'")
 _BLANK: Final = " \t\r\n\f\v"
 _EMPTY_LINES: Final = re.compile(r"(?:[ \t\r\f\v]*\n)+")
 _ONLY_BLANKS: Final = re.compile(r"[ \t\r\n\f\v]*\Z")
 _BANNERS: Final = ("***", "-- ")
+_MAX_KNOWN: Final = 1 << 14
+_MAX_KNOWN_TEXT: Final = 512
+_KNOWN: Final[dict[str, Code | str]] = {}
 _MANY: Final = 500  # attributes of an ad whose names are not worth keeping
 
 
@@ -41,23 +44,25 @@ def read_long(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
 
     Raises ClassAdSyntaxError.
     """
-    for piece, last in _blocks(feed, banners=mode is not Mode.DAEMON):
-        place = Place(feed.name, feed.line)
-        found = _whole(piece.text, mode, place)
+    for end, last in _blocks(feed, banners=mode is not Mode.DAEMON):
+        found = _whole(feed.buffer[feed.at : end], mode, Place(feed.name, feed.line))
         if found is not None:
             yield found
         elif mode is Mode.DAEMON:
-            yield from _as_daemon(piece, last=last)
+            yield from _as_daemon(feed.piece(end), last=last)
         else:
-            yield from _by_line(piece, mode, report)
+            yield from _by_line(feed.piece(end), mode, report)
 
 
-def _blocks(feed: Feed, *, banners: bool) -> Iterator[tuple[Piece, bool]]:
-    """Return the pieces between blank lines (and banners), and whether nothing at all follows them."""
+def _blocks(feed: Feed, *, banners: bool) -> Iterator[tuple[int, bool]]:
+    """Return where the block that begins at the feed's place ends, and whether nothing at all follows it.
+
+    Blocks stand between blank lines, and between banners.
+    """
     while _skip_between(feed, banners=banners):
         searched = feed.at
         while True:
-            end, width = _find_end(feed.buffer, searched, banners=banners)
+            end, width = _find_end(feed, searched, banners=banners)
             if end >= 0:
                 break
             here = len(feed.buffer) - feed.at
@@ -67,14 +72,18 @@ def _blocks(feed: Feed, *, banners: bool) -> Iterator[tuple[Piece, bool]]:
             searched = max(0, here - 3)
         size = end - feed.at
         last = not width or (feed.at + size + width >= len(feed.buffer) and not feed.more())
-        yield feed.piece(feed.at + size), last
+        feed.check_size(size)
+        yield feed.at + size, last
         feed.skip(min(feed.at + size + width, len(feed.buffer)))
 
 
-def _find_end(text: str, at: int, *, banners: bool) -> tuple[int, int]:
+def _find_end(feed: Feed, at: int, *, banners: bool) -> tuple[int, int]:
     """Return where a block ends, and how many line ends and blanks of that are no part of the next one."""
+    text = feed.buffer
     end = text.find("\n\n", at)
     width = 2
+    if feed.plain:
+        return end, width
     for sign, skipped in (("\r\n\r\n", 4), *((("\n***", 1), ("\n-- ", 1)) if banners else ())):
         other = text.find(sign, at, len(text) if end < 0 else end + 1)
         if other >= 0:
@@ -85,6 +94,8 @@ def _find_end(text: str, at: int, *, banners: bool) -> tuple[int, int]:
 def _skip_between(feed: Feed, *, banners: bool) -> bool:
     """Go to the first line of the next block; say whether there is one."""
     while True:
+        if feed.plain and feed.buffer[feed.at : feed.at + 1].isalpha():
+            return True
         match = _EMPTY_LINES.match(feed.buffer, feed.at)
         if match is not None:
             feed.skip(match.end())
@@ -110,15 +121,41 @@ def _whole(block: str, mode: Mode, place: Place) -> ClassAd | None:
     names = tuple(parts[1::2])
     if parts[0] or len(names) != block.count("\n") + 1 or "\0" in block or not _encodable(block):
         return None
-    values: list[Code | str] = parts[2::2]
-    keys, spelled = _shape(names) if len(names) <= _MANY else _shaped(names)
-    if mode is Mode.LAZY:
-        odd = "\\" in block or _BETWEEN.search(block) or block.count('""') != (block + "\n").count(' = ""\n')
-        if odd and not _convert(values):
-            return None
-    elif not _check(values, _exact if mode is Mode.STRICT else _tolerant):
+    values: list[Code | str | None] = list(map(_KNOWN.get, parts[2::2]))
+    if None in values and not _fill(values, parts, mode):
         return None
-    return ClassAd.of(dict(zip(keys, values, strict=True)), spelled, place)
+    keys, spelled = _shape(names) if len(names) <= _MANY else _shaped(names)
+    return ClassAd.of(dict(zip(keys, values, strict=True)), spelled, place)  # type: ignore[arg-type]
+
+
+def _fill(values: list[Code | str | None], parts: list[str], mode: Mode) -> bool:
+    """Put expressions in place of None, the values not seen lately; say whether all could be read.
+
+    ``parts`` has the texts as they are written, each after its name.
+    """
+    at = values.index(None)
+    while True:
+        text = parts[2 * at + 2]
+        value: Code | str | None = text
+        if not _LITERAL(text):
+            value = _READERS[mode](text)
+            if value is None:
+                return False
+        if mode is Mode.STRICT or value is text:
+            _keep(text, value)
+        values[at] = value
+        try:
+            at = values.index(None, at + 1)
+        except ValueError:
+            return True
+
+
+def _keep(text: str, value: Code | str | None) -> None:
+    """Remember the expression of an old text that is one, so that nobody reads it again."""
+    if value is not None and len(text) <= _MAX_KNOWN_TEXT:
+        if len(_KNOWN) >= _MAX_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[text] = value
 
 
 def _encodable(block: str) -> bool:
@@ -145,57 +182,32 @@ def _shaped(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
     return keys, spelled
 
 
-def _convert(values: list[Code | str]) -> bool:
-    """Put new syntax in place of old strings; say whether every value could be taken as text."""
-    for at, value in enumerate(values):
-        text = str(value)
-        if "\\" in text or '"' in text[1:-1] or "'" in text:
-            try:
-                values[at] = _new_text(text)
-            except ClassAdSyntaxError:
-                return False
-    return True
-
-
-def _check(values: list[Code | str], reader: Callable[[str], Code | str | None]) -> bool:
-    """Put expressions in place of what is no plain literal; say whether all could be read."""
-    for at, value in enumerate(values):
-        text = str(value)
-        if not _LITERAL(text):
-            found = reader(text)
-            if found is None:
-                return False
-            values[at] = found
-    return True
+def _lazily(text: str) -> Code | str | None:
+    """Return a value in new syntax without reading it; None: that takes reading, and it cannot be read."""
+    if "\\" not in text and '"' not in text and "'" not in text:
+        return text
+    try:
+        return _new_text(text)
+    except ClassAdSyntaxError:
+        return None
 
 
 def _exact(text: str) -> Code | str | None:
     """Return a value's expression; None: the text is no expression, or more than one."""
-    if len(text) > MAX_CACHED_TEXT:
-        return _read_exact(text)
-    return _exact_kept(text)
-
-
-@lru_cache(maxsize=MAX_CACHED)
-def _exact_kept(text: str) -> Code | str | None:
-    return _read_exact(text)
-
-
-def _read_exact(text: str) -> Code | str | None:
     try:
-        if '"' in text or "'" in text or "\\" in text:
-            return code_of(parse_expression(Source(text), old=True))
-        read(text)
+        return _read_exact(text)
     except ClassAdSyntaxError:
         return None
-    return text
+
+
+def _read_exact(text: str) -> Code | str:
+    parse_expression(Source(text), old=True)
+    return _new_text(text)
 
 
 def _tolerant(text: str) -> Code | str | None:
     """Return the expression a value begins with, as the daemon reads it."""
-    if len(text) > MAX_CACHED_TEXT:
-        return _read_tolerant(text)
-    return _tolerant_kept(text)
+    return _tolerant_kept(text) if len(text) <= MAX_CACHED_TEXT else _read_tolerant(text)
 
 
 @lru_cache(maxsize=MAX_CACHED)
@@ -205,25 +217,32 @@ def _tolerant_kept(text: str) -> Code | str | None:
 
 def _read_tolerant(text: str) -> Code | str | None:
     try:
+        return _read_exact(text)
+    except ClassAdSyntaxError:
+        pass
+    try:
         return code_of(parse_expression(Source(text), old=True, partial=True))
     except ClassAdSyntaxError:
         return None
 
 
-@lru_cache(maxsize=MAX_CACHED)
 def _new_text(text: str) -> Code | str:
     """Return an old value in new syntax; its strings are all that is different.
 
     Raises ClassAdSyntaxError for a text that has to be parsed for that, and cannot be.
     """
-    strings = _OLD_STRING.sub(_new_string, text)
-    if _COMMENT_OR_NAME.search(_OLD_STRING.sub('""', text)) or _BETWEEN.search(text) or '""' in text:
+    if "\\" not in text and "'" not in text and not _ADJACENT.search(text):
+        return text
+    if _COMMENT_OR_NAME.search(_OLD_STRING.sub('""', text)) or _ADJACENT.search(text):
         return code_of(parse_expression(Source(text), old=True))
-    return strings
+    return _OLD_STRING.sub(_new_string, text)
 
 
 def _new_string(match: re.Match[str]) -> str:
     return '"' + match[0][1:-1].replace('\\"', '"').replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+_READERS: Final = {Mode.STRICT: _exact, Mode.LAZY: _lazily, Mode.DAEMON: _tolerant}
 
 
 class _Reading:
@@ -318,9 +337,9 @@ def _name(text: str) -> str | None:
 def _read_value(text: str, mode: Mode) -> Code | str:
     if _LITERAL(text):
         return text
-    if mode is Mode.LAZY and "\\" not in text and "'" not in text and '"' not in text[1:-1] and text:
-        return text
-    return code_of(parse_expression(Source(text), old=True))
+    if mode is Mode.LAZY and text:
+        return _new_text(text)
+    return _read_exact(text)
 
 
 def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:

@@ -92,9 +92,12 @@ def check_characters(source: Source) -> None:
 
 
 class Feed:
-    """A text that comes in chunks, with the line and the column of the first character that is still here."""
+    """A text that comes in chunks, with the line and the column of the first character that is not used up.
 
-    __slots__ = ("_chunks", "at", "buffer", "column", "done", "line", "name")
+    ``plain`` says that what is here has neither carriage returns nor banners.
+    """
+
+    __slots__ = ("_chunks", "at", "buffer", "column", "done", "line", "name", "plain")
 
     def __init__(self, text: Text, name: str) -> None:
         """Take a text, a file or lines."""
@@ -104,6 +107,7 @@ class Feed:
         self.line = 1
         self.column = 1
         self.done = False
+        self.plain = True
         self._chunks = _chunks(text)
 
     def more(self) -> bool:
@@ -112,7 +116,7 @@ class Feed:
         Raises ClassAdSyntaxError if one ad would become too long.
         """
         have = len(self.buffer) - self.at
-        self._check_size(have)
+        self.check_size(have)
         if self.done:
             return False
         parts = [self.buffer[self.at :]]
@@ -126,6 +130,7 @@ class Feed:
             wanted -= len(chunk)
         self.buffer = "".join(parts)
         self.at = 0
+        self.plain = "\r" not in self.buffer and "\n***" not in self.buffer and "\n-- " not in self.buffer
         return len(self.buffer) > have
 
     def skip(self, end: int) -> None:
@@ -143,10 +148,14 @@ class Feed:
 
         Raises ClassAdSyntaxError if it is too long.
         """
-        self._check_size(end - self.at)
+        self.check_size(end - self.at)
         return Piece(self.buffer[self.at : end], self.name, self.line, self.column)
 
-    def _check_size(self, size: int) -> None:
+    def check_size(self, size: int) -> None:
+        """Refuse an ad of more characters than one may have.
+
+        Raises ClassAdSyntaxError.
+        """
         if size > MAX_AD:
             message = f"an ad of more than {MAX_AD} characters"
             raise error(Piece("", self.name, self.line, self.column), 0, 0, message)
