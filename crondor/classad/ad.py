@@ -1,0 +1,351 @@
+"""An ad: attributes by name without case, each a text until someone asks for its expression or its value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any, NamedTuple
+
+from crondor.classad.compile import read
+from crondor.classad.evaluate import value_of
+from crondor.classad.expression import Expression
+from crondor.classad.printing import Format, Order, print_ad
+from crondor.classad.pythonic import Plain, checked_name, to_code, to_python
+from crondor.classad.scope import Attributes, Code, Codes, Context, Value
+from crondor.classad.show import code_tree
+from crondor.classad.text import lower
+from crondor.classad.unparse import unparse
+from crondor.classad.values import UNDEFINED
+
+_NOW_UNKNOWN = Context()
+_EXACT = 1 << 63
+
+
+class Place(NamedTuple):
+    """Where an ad was read: the name of the text and the line it begins on, from 1."""
+
+    name: str
+    line: int
+
+
+class ClassAd(MutableMapping[str, Expression]):
+    """An ad as a mapping from names, without case, to expressions; it keeps their spelling and order.
+
+    ``ad["Memory"]`` is the Expression, read when it is first asked for; ``ad.value("Memory")`` its value;
+    ``ad.text("Memory")`` its text. ``ad["Memory"] = 1024`` sets a value: a ``str`` becomes a string, and an
+    expression is set as ``Expression("Disk / 2")`` or by ``ad.set_text("Memory", "Disk / 2")``.
+
+    An ad may be chained to a parent (a proc ad to its cluster ad): what it lacks is found there, an attribute that it
+    sets to undefined hides the parent's, and deleting a parent's attribute sets it so. ``parent`` is that ad.
+
+    ``place`` says where it was read. Two ads are equal if they have the same names with the same expressions; the
+    order and the spelling of the names do not count. It has the ``codes`` and ``names`` that evaluation asks for.
+    """
+
+    __slots__ = ("_codes", "_names", "_names_are_shared", "_parent", "place")
+
+    def __init__(self, attributes: Mapping[str, object] | Iterable[tuple[str, object]] = ()) -> None:
+        """Set Python values or Expressions by name.
+
+        Raises ClassAdSyntaxError for a name or a value that no ad can hold.
+        """
+        self._codes: dict[str, Code | str] = {}
+        self._names: dict[str, str] = {}
+        self._names_are_shared = False
+        self._parent: ClassAd | None = None
+        self.place: Place | None = None
+        pairs = attributes.items() if isinstance(attributes, Mapping) else attributes
+        for name, value in pairs:
+            self.set(name, value)
+
+    @classmethod
+    def of(cls, codes: dict[str, Code | str], names: dict[str, str], place: Place | None = None) -> ClassAd:
+        """Return an ad of expressions and spellings by lower-case name; ``names`` may be shared by many ads."""
+        made = cls.__new__(cls)
+        made._codes = codes  # noqa: SLF001 - of its own class
+        made._names = names  # noqa: SLF001
+        made._names_are_shared = True  # noqa: SLF001
+        made._parent = None  # noqa: SLF001
+        made.place = place
+        return made
+
+    @classmethod
+    def of_texts(cls, texts: Mapping[str, str]) -> ClassAd:
+        """Return an ad of expression texts in new syntax, read when they are asked for.
+
+        Raises ClassAdSyntaxError for a name that cannot be one.
+        """
+        made = cls()
+        for name, text in texts.items():
+            made._set(name, text)
+        return made
+
+    @property
+    def codes(self) -> Codes:
+        """The expressions by name in lower case, texts where nobody has asked for them; the parent's below its own."""
+        return self._codes if self._parent is None else _Chained(self._codes, self._parent)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The spelling of the names by name in lower case; a parent's come first, where they are not set anew."""
+        if self._parent is None:
+            return self._names
+        own = self._names
+        return {**{key: name for key, name in self._parent.names.items() if key not in own}, **own}
+
+    @property
+    def parent(self) -> ClassAd | None:
+        """The ad that has what this one lacks."""
+        return self._parent
+
+    def chain(self, parent: ClassAd | None) -> ClassAd:
+        """Make an ad this one's parent, or None, and return this one.
+
+        Raises ValueError for a parent that has this ad above it.
+        """
+        above = parent
+        while above is not None:
+            if above is self:
+                raise ValueError("an ad cannot be above itself")
+            above = above.parent
+        self._parent = parent
+        return self
+
+    def flat(self) -> ClassAd:
+        """Return a copy without parent that has all attributes itself."""
+        return ClassAd.of(dict(self.codes), dict(self.names), self.place)
+
+    def copy(self) -> ClassAd:
+        """Return a copy with the same parent; changes of one do not reach the other."""
+        made = ClassAd.of(self._codes.copy(), self._names, self.place)
+        self._names_are_shared = True
+        return made.chain(self._parent)
+
+    def __getitem__(self, name: str) -> Expression:
+        """Return an attribute's expression.
+
+        Raises KeyError, and ClassAdSyntaxError for a text that is no expression.
+        """
+        return Expression.of(self.code(name))
+
+    def __setitem__(self, name: str, value: object) -> None:
+        """Set an attribute to an Expression or a Python value.
+
+        Raises ClassAdSyntaxError.
+        """
+        self.set(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        """Remove an attribute; one that the parent has becomes undefined.
+
+        Raises KeyError.
+        """
+        key = lower(name)
+        if self._parent is not None and key in self._parent:
+            self._set(name, "undefined")
+            return
+        del self._codes[key]
+        self._own_names()
+        del self._names[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names as they are spelled, in order."""
+        return iter(self.names.values())
+
+    def __len__(self) -> int:
+        """Return the number of attributes."""
+        return len(self._codes) if self._parent is None else len(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether there is an attribute of this name, whatever its value."""
+        return isinstance(name, str) and (
+            lower(name) in self._codes or (self._parent is not None and name in self._parent)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare names and expressions; a text that is no expression equals only itself."""
+        if not isinstance(other, ClassAd):
+            return NotImplemented
+        mine, theirs = dict(self.codes), dict(other.codes)
+        return mine.keys() == theirs.keys() and all(_same(code, theirs[key]) for key, code in mine.items())
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __copy__(self) -> ClassAd:
+        """Return a copy with the same parent."""
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ClassAd:
+        """Return a copy whose parent is a copy."""
+        made = self.copy()
+        memo[id(self)] = made
+        parent = self._parent
+        if parent is not None:
+            found = memo.get(id(parent))
+            made.chain(found if isinstance(found, ClassAd) else parent.__deepcopy__(memo))
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by texts."""
+        texts = {name: self._text(self._codes[key]) for key, name in self._names.items()}
+        return _restored, (texts, self._parent, self.place)
+
+    def __repr__(self) -> str:
+        """Return a call that makes this ad, or one like it when it is long."""
+        place = "" if self.place is None else f" of {self.place.name}:{self.place.line}"
+        return f"<ClassAd{place}: {', '.join(list(self)[:8])}{', ...' if len(self) > 8 else ''}>"
+
+    def __str__(self) -> str:
+        """Return the ad in new syntax on one line.
+
+        Raises ClassAdSyntaxError.
+        """
+        return self.print()
+
+    def code(self, name: str) -> Code:
+        """Return an attribute's expression as evaluation uses it.
+
+        Raises KeyError, and ClassAdSyntaxError for a text that is no expression.
+        """
+        key = lower(name)
+        found = self._codes.get(key)
+        if found is None:
+            if self._parent is None:
+                raise KeyError(name)
+            return self._parent.code(name)
+        if isinstance(found, str):
+            found = self._codes[key] = read(found)
+        return found
+
+    def text(self, name: str) -> str:
+        """Return an attribute's text in new syntax: as it was written until someone asked for it, then as printed.
+
+        Raises KeyError.
+        """
+        key = lower(name)
+        found = self._codes.get(key)
+        if found is None:
+            if self._parent is None:
+                raise KeyError(name)
+            return self._parent.text(name)
+        return self._text(found)
+
+    def _text(self, code: Code | str) -> str:
+        return code if isinstance(code, str) else unparse(code_tree(code))
+
+    def set(self, name: str, value: object) -> None:
+        """Set an attribute to an Expression or a Python value; a new one comes last, an old one keeps its spelling.
+
+        Raises ClassAdSyntaxError.
+        """
+        if value.__class__ is int and -_EXACT < value < _EXACT:
+            self._set(name, str(value))
+        else:
+            self._set(name, to_code(value))
+
+    def set_text(self, name: str, text: str) -> None:
+        """Set an attribute to an expression in new syntax.
+
+        Raises ClassAdSyntaxError.
+        """
+        self._set(name, read(text))
+
+    def _set(self, name: str, code: Code | str) -> None:
+        key = lower(name) if name.isascii() else _lowered(name)
+        if key not in self._codes:
+            checked_name(name)
+            self._own_names()
+            self._names[key] = name
+        self._codes[key] = code
+
+    def _own_names(self) -> None:
+        if self._names_are_shared:
+            self._names = self._names.copy()
+            self._names_are_shared = False
+
+    def value(self, name: str, target: Attributes | None = None, context: Context = _NOW_UNKNOWN) -> Value:
+        """Return an attribute's value; UNDEFINED if there is none of this name.
+
+        Raises EvaluationFailed, and ClassAdSyntaxError for a text that is no expression.
+        """
+        code = self._codes.get(lower(name))
+        if code.__class__ is not Code:
+            if name not in self:
+                return UNDEFINED
+            code = self.code(name)
+        return value_of(code, self, target, context)
+
+    def python(self, name: str, target: Attributes | None = None, context: Context = _NOW_UNKNOWN) -> Plain:
+        """Return an attribute's value with lists as ``list`` and ads as ``dict``, their members evaluated.
+
+        Raises EvaluationFailed and ClassAdSyntaxError.
+        """
+        return to_python(self.value(name, target, context), context)
+
+    def evaluate(
+        self, expression: Expression | str, target: Attributes | None = None, context: Context = _NOW_UNKNOWN
+    ) -> Value:
+        """Return the value of an expression in this ad.
+
+        Raises EvaluationFailed and ClassAdSyntaxError.
+        """
+        code = read(expression) if isinstance(expression, str) else expression.code
+        return value_of(code, self, target, context)
+
+    def print(self, form: Format = Format.NEW, order: Order = Order.LIBRARY) -> str:
+        """Return the ad as HTCondor prints it.
+
+        Raises ClassAdSyntaxError for an attribute whose text is no expression.
+        """
+        return print_ad(self, form, order)
+
+
+def _lowered(name: str) -> str:
+    try:
+        return lower(name)
+    except UnicodeEncodeError:
+        checked_name(name)
+        raise
+
+
+def _same(mine: Code | str, theirs: Code | str) -> bool:
+    if isinstance(mine, str) and mine == theirs:
+        return True
+    try:
+        return unparse(code_tree(mine)) == unparse(code_tree(theirs))
+    except ValueError:
+        return False
+
+
+def _restored(texts: Mapping[str, str], parent: ClassAd | None, place: Place | None) -> ClassAd:
+    made = ClassAd.of_texts(texts).chain(parent)
+    made.place = place
+    return made
+
+
+class _Chained(Mapping[str, "Code | str"]):
+    """The expressions of an ad over those of its parent."""
+
+    __slots__ = ("_codes", "_parent")
+
+    def __init__(self, codes: dict[str, Code | str], parent: ClassAd) -> None:
+        self._codes = codes
+        self._parent = parent
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as Mapping has it
+        found = self._codes.get(key)
+        return self._parent.codes.get(key, default) if found is None else found
+
+    def __getitem__(self, key: str) -> Code | str:
+        found = self._codes.get(key)
+        return self._parent.codes[key] if found is None else found
+
+    def __iter__(self) -> Iterator[str]:
+        own = self._codes
+        yield from (key for key in self._parent.codes if key not in own)
+        yield from own
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._codes or key in self._parent.codes

@@ -1,0 +1,218 @@
+r"""Ads as JSON objects: one after the other, one a line, or in a list.
+
+A value becomes a text in new syntax: null is undefined, an object an ad, an array a list, and a string between
+``\/Expr(`` and ``)\/`` (with those backslashes) an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NoReturn
+
+from crondor.classad.ad import ClassAd, Place
+from crondor.classad.compile import read
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.formats.extents import JSON, extents
+from crondor.classad.formats.pieces import MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, error
+from crondor.classad.show import code_tree
+from crondor.classad.text import lower
+from crondor.classad.unparse import print_name, print_string, unparse
+
+_TOKEN: Final = re.compile(
+    r'[ \t\r\n]*(?:(?P<sign>[{}\[\]:,])|"(?P<string>[^"\\]*(?:\\[\s\S][^"\\]*)*)"'
+    r"|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z_.]))|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|\Z)"
+)
+_WORDS: Final = {"true": "true", "false": "false", "null": "undefined"}
+_ESCAPE: Final = re.compile(
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([\s\S]))"
+)
+_LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
+_EXPRESSION: Final = re.compile(r"/Expr\(([\s\S]*)\)/\Z", re.IGNORECASE)
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]*\Z")
+_BAD_ESCAPE: Final = "JSON has no such escape"
+
+
+def read_json(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
+    """Return the ads of a text one by one; an ad with a fault is refused as a whole.
+
+    DAEMON takes doubled commas, words in capitals and unknown escapes, and sees no ad in an empty object.
+    Raises ClassAdSyntaxError.
+    """
+    for piece in extents(feed, JSON, tolerant=mode is Mode.DAEMON):
+        try:
+            found = _Reader(piece, mode).ad()
+        except ClassAdSyntaxError as problem:
+            if report is None:
+                raise
+            for diagnostic in problem.diagnostics:
+                report(diagnostic)
+            continue
+        if found.names or mode is not Mode.DAEMON:
+            yield found
+
+
+class _Reader:
+    """Reads one object; lists and objects inside become text without recursion."""
+
+    __slots__ = ("at", "mode", "piece", "start", "text")
+
+    def __init__(self, piece: Piece, mode: Mode) -> None:
+        check_characters(piece)
+        self.piece = piece
+        self.text = piece.text
+        self.mode = mode
+        self.at = 0
+        self.start = 0
+
+    def fail(self, message: str, hint: str | None = None) -> NoReturn:
+        raise error(self.piece, self.start, max(self.at, self.start + 1), message, hint)
+
+    def token(self) -> tuple[str, str]:
+        match = _TOKEN.match(self.text, self.at)
+        if match is None or match.lastgroup is None:
+            self.start = self.at = len(self.text) - len(self.text[self.at :].lstrip(" \t\r\n"))
+            self.fail("no JSON value begins like this")
+        kind = match.lastgroup
+        self.start = match.start(kind) - (kind == "string")
+        self.at = match.end()
+        return kind, match[kind]
+
+    def peek(self) -> str:
+        """Return the next sign, or an empty text if a value comes."""
+        match = _TOKEN.match(self.text, self.at)
+        return (match["sign"] or "") if match is not None else ""
+
+    def ad(self) -> ClassAd:
+        place = Place(self.piece.name, self.piece.position(0)[0])
+        names: dict[str, str] = {}
+        codes: dict[str, str] = {}
+        self.token()
+        self.commas()
+        while self.peek() != "}":
+            name = self.name()
+            key = lower(name)
+            names.setdefault(key, name)
+            codes[key] = self.value()
+            self.separator("}")
+        self.token()
+        return ClassAd.of(dict(codes), names, place)
+
+    def commas(self) -> None:
+        """Skip the commas too many that HTCondor skips."""
+        while self.mode is Mode.DAEMON and self.peek() == ",":
+            self.token()
+
+    def separator(self, closing: str) -> None:
+        sign = self.peek()
+        if sign == ",":
+            self.token()
+            self.commas()
+            if self.peek() == closing and self.mode is not Mode.DAEMON:
+                self.fail("a comma and nothing after it")
+        elif sign != closing:
+            self.token()
+            self.fail(f"a comma or {closing} is expected here")
+
+    def name(self) -> str:
+        kind, text = self.token()
+        if kind != "string":
+            self.fail("the name of an attribute is expected here, in double quotes")
+        name = self.unescaped(text)
+        if not name:
+            self.fail("an attribute needs a name")
+        start, self.start = self.start, self.at
+        if self.token() != ("sign", ":"):
+            self.fail("a colon is expected after a name")
+        self.start = start
+        return name
+
+    def value(self) -> str:  # noqa: C901, PLR0912 - a loop with a stack of its own, where recursion would end
+        """Return the next value as text in new syntax."""
+        out: list[str] = []
+        open_: list[str] = []
+        while True:
+            kind, text = self.token()
+            if kind == "sign" and text in "{[":
+                if len(open_) >= MAX_DEPTH:
+                    self.fail(f"lists and objects are nested deeper than {MAX_DEPTH}")
+                closing = "}" if text == "{" else "]"
+                open_.append(closing)
+                out.append("[ " if text == "{" else "{ ")
+                if closing == "}":
+                    self.commas()
+                if self.peek() != closing:
+                    if closing == "}":
+                        out.append(self.member())
+                    continue
+            elif kind == "sign":
+                self.fail("a value is expected here")
+            else:
+                out.append(self.simple(kind, text, nested=bool(open_)))
+            while open_:
+                closing = open_[-1]
+                if self.peek() == closing:
+                    self.token()
+                    open_.pop()
+                    out.append(" ]" if closing == "}" else " }")
+                    continue
+                self.separator(closing)
+                if self.peek() == closing:
+                    continue
+                out.append("; " if closing == "}" else ",")
+                if closing == "}":
+                    out.append(self.member())
+                break
+            if not open_:
+                return "".join(out)
+
+    def member(self) -> str:
+        return f"{print_name(self.name())} = "
+
+    def simple(self, kind: str, text: str, *, nested: bool) -> str:
+        if kind == "number":
+            if text[0] == "0" and text.isdigit() and len(text) > 1:
+                self.fail("no integer begins with a zero")
+            return text
+        if kind == "word":
+            word = _WORDS.get(text.lower() if self.mode is Mode.DAEMON else text)
+            return self.fail("true, false and null are the only words of JSON") if word is None else word
+        if _PLAIN.match(text):
+            return f'"{text}"'
+        found = self.unescaped(text)
+        if text.startswith("\\/") and text.endswith("\\/"):
+            expression = _EXPRESSION.match(found)
+            if expression is not None:
+                return self.expression(expression[1], nested=nested)
+        return print_string(found)
+
+    def expression(self, text: str, *, nested: bool) -> str:
+        """Return an expression's text; one inside a list or an ad as printed, so that it ends where it ends."""
+        if self.mode is Mode.LAZY and not nested:
+            return text
+        try:
+            code = read(text)
+        except ClassAdSyntaxError as problem:
+            self.fail(f"the expression cannot be read: {problem.diagnostics[0].message}")
+        return unparse(code_tree(code)) if nested else text
+
+    def unescaped(self, text: str) -> str:
+        return _ESCAPE.sub(self.unescape, text) if "\\" in text else text
+
+    def unescape(self, match: re.Match[str]) -> str:
+        high, low, single, letter = match.groups()
+        if high:
+            return chr(0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF))
+        if single:
+            code = int(single, 16)
+            if not code:
+                self.fail("an escape that stands for a NUL character")
+            if 0xD800 <= code < 0xE000:
+                self.fail("half of a surrogate pair, which no UTF-8 text can hold")
+            return chr(code)
+        found = _LETTERS.get(letter)
+        if found is None:
+            if self.mode is not Mode.DAEMON or letter == "u":
+                self.fail(f"{_BAD_ESCAPE}: \\{letter}")
+            return str(letter)
+        return found

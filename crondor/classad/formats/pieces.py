@@ -1,0 +1,188 @@
+"""What all readers share: how strict they are, pieces of a long text with their place in it, bounds and faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from typing import Final, TextIO, TypeAlias
+
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.diagnostics import Diagnostic
+from crondor.source import Source
+
+MAX_AD: Final = 16 << 20
+"""Characters of one ad's text, whatever its form."""
+
+MAX_DEPTH: Final = 200
+"""Lists and ads within one another in JSON and XML; HTCondor's expressions end at 165."""
+
+_CHUNK: Final = 1 << 16
+
+Text: TypeAlias = "str | Source | TextIO | Iterable[str]"
+Report: TypeAlias = Callable[[Diagnostic], None]
+
+
+class Mode(Enum):
+    """How strict a reader is.
+
+    STRICT reads every expression and finds every fault. LAZY finds the faults of the form (lines, brackets) and takes
+    expressions as texts: a bad one is found by whoever asks for it. DAEMON does as HTCondor's own reader: what comes
+    after a bad line of a ``-long`` ad is dropped in silence, text after a complete expression or ad is ignored.
+    """
+
+    STRICT = "strict"
+    LAZY = "lazy"
+    DAEMON = "daemon"
+
+
+class Piece(Source):
+    """A piece of a longer text: its lines are counted from where it begins there."""
+
+    __slots__ = ("_column", "_line")
+
+    _line: int
+    _column: int
+
+    def __init__(self, text: str, name: str = "<text>", line: int = 1, column: int = 1) -> None:
+        """Take the text, and the line and the column it begins at."""
+        super().__init__(text, name)
+        object.__setattr__(self, "_line", line)
+        object.__setattr__(self, "_column", column)
+
+    def __reduce__(self) -> tuple[type[Source], tuple[str, str]]:
+        """Pickle and copy by text, name and place."""
+        return Piece, (self.text, self.name, self._line, self._column)  # type: ignore[return-value]
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return line and column of an offset in the longer text."""
+        line, column = super().position(offset)
+        return line + self._line - 1, column + (self._column - 1 if line == 1 else 0)
+
+    def line(self, number: int) -> str:
+        """Return the text of a line of the longer text, blanks in place of what is no part of this piece."""
+        found = super().line(number - self._line + 1)
+        return " " * (self._column - 1) + found if number == self._line else found
+
+
+def fault(source: Source, start: int, end: int, message: str, hint: str | None = None) -> Diagnostic:
+    """Return the finding that a piece of text is no part of an ad."""
+    return Diagnostic("classad-ad", message, span=source.span(start, end), help=hint)
+
+
+def error(source: Source, start: int, end: int, message: str, hint: str | None = None) -> ClassAdSyntaxError:
+    """Return the error with one finding."""
+    return ClassAdSyntaxError(fault(source, start, end, message, hint))
+
+
+def check_characters(source: Source) -> None:
+    """Refuse NUL and lone surrogates, which no ad can hold.
+
+    Raises ClassAdSyntaxError.
+    """
+    text = source.text
+    at = text.find("\0")
+    if at >= 0:
+        raise error(source, at, at + 1, "a NUL character: HTCondor would take the text to end here")
+    if not text.isascii():
+        try:
+            text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as problem:
+            message = "half of a surrogate pair, which no UTF-8 text can hold"
+            raise error(source, problem.start, problem.end, message) from None
+
+
+class Feed:
+    """A text that comes in chunks, with the line and the column of the first character that is not used up.
+
+    ``plain`` says that what is here has neither carriage returns nor banners.
+    """
+
+    __slots__ = ("_chunks", "at", "buffer", "column", "done", "line", "name", "plain")
+
+    def __init__(self, text: Text, name: str) -> None:
+        """Take a text, a file or lines."""
+        self.name = name
+        self.buffer = ""
+        self.at = 0
+        self.line = 1
+        self.column = 1
+        self.done = False
+        self.plain = True
+        self._chunks = _chunks(text)
+
+    def more(self) -> bool:
+        """Read on, at least as much as is here already; say whether there was anything.
+
+        Raises ClassAdSyntaxError if one ad would become too long.
+        """
+        have = len(self.buffer) - self.at
+        self.check_size(have)
+        if self.done:
+            return False
+        parts = [self.buffer[self.at :]]
+        wanted = max(_CHUNK, have)
+        while wanted > 0:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                self.done = True
+                break
+            parts.append(chunk)
+            wanted -= len(chunk)
+        self.buffer = "".join(parts)
+        self.at = 0
+        self.plain = "\r" not in self.buffer and "\n***" not in self.buffer and "\n-- " not in self.buffer
+        return len(self.buffer) > have
+
+    def skip(self, end: int) -> None:
+        """Go on to an offset of the buffer."""
+        lines = self.buffer.count("\n", self.at, end)
+        if lines:
+            self.line += lines
+            self.column = end - self.buffer.rfind("\n", self.at, end)
+        else:
+            self.column += end - self.at
+        self.at = end
+
+    def piece(self, end: int) -> Piece:
+        """Return the text from here to an offset of the buffer.
+
+        Raises ClassAdSyntaxError if it is too long.
+        """
+        self.check_size(end - self.at)
+        return Piece(self.buffer[self.at : end], self.name, self.line, self.column)
+
+    def check_size(self, size: int) -> None:
+        """Refuse an ad of more characters than one may have.
+
+        Raises ClassAdSyntaxError.
+        """
+        if size > MAX_AD:
+            message = f"an ad of more than {MAX_AD} characters"
+            raise error(Piece("", self.name, self.line, self.column), 0, 0, message)
+
+
+def _chunks(text: Text) -> Iterator[str]:
+    if isinstance(text, Source):
+        text = text.text
+    if isinstance(text, str):
+        yield text
+        return
+    read = getattr(text, "read", None)
+    if read is None:
+        yield from text
+        return
+    while True:
+        chunk = read(_CHUNK)
+        if not chunk:
+            return
+        yield chunk
+
+
+def name_of(text: Text, name: str | None) -> str:
+    """Return the name people know a text by."""
+    if name is not None:
+        return name
+    if isinstance(text, Source):
+        return text.name
+    found = getattr(text, "name", None)
+    return found if isinstance(found, str) else "<text>"

@@ -1,0 +1,92 @@
+"""Ads from texts and files, in whatever form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats.json_form import read_json
+from crondor.classad.formats.long_form import read_long
+from crondor.classad.formats.new_form import read_new
+from crondor.classad.formats.pieces import Feed, Mode, Report, Text, error, name_of
+from crondor.classad.formats.xml_form import read_xml
+from crondor.classad.printing import Format
+from crondor.source import Source
+
+_FIRST: Final = re.compile(r"(?:\ufeff)?[ \t\r\n\f\v]*([^ \t\r\n\f\v])[ \t\r\n\f\v]*(.?)")
+_READERS: Final = {
+    Format.LONG: read_long,
+    Format.NEW: read_new,
+    Format.PRETTY: read_new,
+    Format.JSON: read_json,
+    Format.JSON_LINES: read_json,
+    Format.XML: read_xml,
+}
+
+
+def detect(text: str) -> Format:
+    """Return the form of a text by how it begins: LONG, NEW, JSON or XML."""
+    match = _FIRST.match(text)
+    if match is None:
+        return Format.LONG
+    first, second = match.groups()
+    if first == "<":
+        return Format.XML
+    if first == "{":
+        return Format.NEW if second == "[" else Format.JSON
+    if first == "[":
+        return Format.JSON if second in ("{", "]") else Format.NEW
+    return Format.NEW if first == "/" else Format.LONG
+
+
+def read_ads(
+    text: Text,
+    form: Format | None = None,
+    mode: Mode = Mode.STRICT,
+    *,
+    name: str | None = None,
+    report: Report | None = None,
+) -> Iterator[ClassAd]:
+    """Return the ads of a text, a file or lines one by one, holding no more than one of them.
+
+    The form is told by the beginning if none is given. An ad with faults raises ClassAdSyntaxError with all of them,
+    and reading ends there. If ``report`` is given it is called with each fault instead, and reading goes on: a
+    ``-long`` ad keeps its good lines, an ad in another form is left out. Broken brackets and XML end the reading in
+    any case.
+    """
+    feed = Feed(text, name_of(text, name))
+    feed.more()
+    if feed.buffer.startswith("\ufeff"):  # what Windows editors put before the first character
+        feed.at = 1
+    while form is None and feed.buffer[feed.at :].isspace() and feed.more():
+        pass
+    chosen = detect(feed.buffer[feed.at :] if len(feed.buffer) < _SHORT else _beginning(feed)) if form is None else form
+    return _READERS[chosen](feed, mode, report)
+
+
+_SHORT: Final = 4096
+
+
+def _beginning(feed: Feed) -> str:
+    return feed.buffer[feed.at :].lstrip()[:_SHORT]
+
+
+def read_ad(
+    text: str | Source, form: Format | None = None, mode: Mode = Mode.STRICT, *, name: str | None = None
+) -> ClassAd:
+    """Return the one ad of a text; DAEMON returns the first and ignores what follows.
+
+    Raises ClassAdSyntaxError, also if there is none or another one.
+    """
+    source = text if isinstance(text, Source) else Source(text, "<text>" if name is None else name)
+    ads = read_ads(source, form, mode, name=name)
+    found = next(ads, None)
+    if found is None:
+        raise error(source, 0, 1, "there is no ad in this text")
+    other = None if mode is Mode.DAEMON else next(ads, None)
+    if other is not None and other.place is not None:
+        start = sum(map(len, source.text.splitlines(keepends=True)[: other.place.line - 1]))
+        raise error(source, start, start + 1, "another ad begins here; one is expected")
+    return found

@@ -1,0 +1,254 @@
+"""Ads to text in every form HTCondor prints: ``-long``, new syntax, JSON and XML."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from functools import lru_cache
+from itertools import repeat
+from operator import itemgetter
+from typing import Final
+
+from crondor.classad.scope import Attributes, Code, Codes, literal_value
+from crondor.classad.show import code_tree
+from crondor.classad.text import lower
+from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
+from crondor.classad.unparse import Form, print_name, print_real, print_string, unparse
+from crondor.classad.values import ERROR, UNDEFINED, RelTime
+
+
+class Format(Enum):
+    """The forms an ad is written in; PRETTY is NEW over several lines, JSON_LINES is JSON with one ad a line."""
+
+    LONG = "long"
+    NEW = "new"
+    PRETTY = "pretty"
+    JSON = "json"
+    JSON_LINES = "jsonl"
+    XML = "xml"
+
+
+class Order(Enum):
+    """The order of an ad's attributes in print.
+
+    LIBRARY: by length, then without case, as HTCondor keeps them. NAME: by the bytes of the names, as its tools
+    print ``-long``. KEPT: as they were read or set.
+    """
+
+    LIBRARY = "library"
+    NAME = "name"
+    KEPT = "kept"
+
+
+_KNOWN: Final[dict[str, str]] = {}
+_AS_IT_IS: Final = re.compile(r'"[^"\\]*"|0|-?[1-9][0-9]{0,17}|true|false|undefined|error').fullmatch
+_SIMPLE_STRING: Final = re.compile(r'"(?:[^"\\]|\\["\\])*"').fullmatch
+_MAX_KNOWN: Final = 1 << 14
+_MAX_KNOWN_TEXT: Final = 512
+_LARGE: Final = 500  # attributes of an ad whose layout is not worth keeping
+
+_Layout = tuple["Callable[[Codes], tuple[Code | str, ...]]", str]
+
+
+def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIBRARY) -> str:
+    """Return an ad as HTCondor prints it.
+
+    LONG and XML end with a line end, the others do not. A string with a line end makes a ``-long`` text that does
+    not read back: HTCondor prints it raw, and so does this.
+    Raises ClassAdSyntaxError for an attribute whose text is no expression.
+    """
+    if form is Format.LONG:
+        return print_long(ad.codes, ad.names, order)
+    tree = AdNode(tuple(_items(ad, order)))
+    if form is Format.NEW:
+        return unparse(tree)
+    if form is Format.PRETTY:
+        return unparse(tree, Form.PRETTY)
+    if form is Format.XML:
+        return _xml(tree) + "\n"
+    return _json(tree, one_line=form is Format.JSON_LINES)
+
+
+def _items(ad: Attributes, order: Order) -> Iterator[tuple[str, Node]]:
+    for name in _ordered(tuple(ad.names.values()), order):
+        yield name, code_tree(ad.codes[lower(name)])
+
+
+def _ordered(names: tuple[str, ...], order: Order) -> list[str]:
+    if order is Order.LIBRARY:
+        return sorted(names, key=attribute_order)
+    return sorted(names, key=lambda name: name.encode("utf-8", "surrogateescape")) if order is Order.NAME else [*names]
+
+
+def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBRARY) -> str:
+    """Return attributes as lines ``Name = value``.
+
+    Raises ClassAdSyntaxError.
+    """
+    spelled = tuple(names.values())
+    if not spelled:
+        return "\n"
+    get, template = _layout(spelled, order) if len(spelled) <= _LARGE else _lay_out(spelled, order)
+    values = get(codes)
+    printed = list(map(_KNOWN.get, values, repeat(None)))  # type: ignore[arg-type]  # a Code is no key of it
+    if None in printed:
+        _fill(printed, values)
+    return template % tuple(printed)
+
+
+@lru_cache(maxsize=256)
+def _layout(names: tuple[str, ...], order: Order) -> _Layout:
+    return _lay_out(names, order)
+
+
+def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
+    spelled = _ordered(names, order)
+    keys = tuple(lower(name) for name in spelled)
+    template = "".join(f"{print_name(name, Form.OLD).replace('%', '%%')} = %s\n" for name in spelled)
+    get: Callable[[Codes], tuple[Code | str, ...]] = itemgetter(*keys)
+    if len(keys) == 1:
+        only = keys[0]
+        get = lambda codes: (codes[only],)  # noqa: E731 - one key makes itemgetter return no tuple
+    return get, template
+
+
+def _fill(printed: list[str | None], values: tuple[Code | str, ...]) -> None:
+    """Print the values that were not printed lately."""
+    at = printed.index(None)
+    while True:
+        printed[at] = _printed_old(values[at])
+        try:
+            at = printed.index(None, at + 1)
+        except ValueError:
+            return
+
+
+def _printed_old(value: Code | str) -> str:
+    if isinstance(value, Code):
+        return unparse(code_tree(value), Form.OLD)
+    if _AS_IT_IS(value):
+        printed = value
+    elif _SIMPLE_STRING(value):
+        printed = value.replace("\\\\", "\\")
+    else:
+        printed = unparse(code_tree(value), Form.OLD)
+    if len(value) <= _MAX_KNOWN_TEXT:
+        if len(_KNOWN) >= _MAX_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[value] = printed
+    return printed
+
+
+_JSON_ESCAPES: Final = {
+    **{code: f"\\u{code:04X}" for code in range(1, 32)},
+    **{ord(sign): f"\\{letter}" for sign, letter in zip("\b\f\n\r\t", "bfnrt", strict=True)},
+    ord("\\"): "\\\\",
+    ord('"'): '\\"',
+}
+_XML_ESCAPES: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+
+
+def _json(tree: Node, *, one_line: bool) -> str:
+    r"""Return a tree as JSON: literals as such, all else as ``"\/Expr(...)\/"``."""
+    out: list[str] = []
+    work: list[tuple[Node | str, int]] = [(tree, 0)]
+    while work:
+        piece, depth = work.pop()
+        if isinstance(piece, str):
+            out.append(piece)
+        elif isinstance(piece, (AdNode, ListNode)):
+            rows: list[tuple[str, Node]] = (
+                [(f"{_json_string(name)}: ", part) for name, part in piece.items]
+                if isinstance(piece, AdNode)
+                else [("", part) for part in piece.items]
+            )
+            signs = "{}" if isinstance(piece, AdNode) else "[]"
+            inner, outer = ("", "") if one_line else ("\n" + "  " * (depth + 1), "\n" + "  " * depth)
+            out.append(signs[0])
+            work.append((outer + signs[1], depth))
+            for at in range(len(rows) - 1, -1, -1):
+                head, part = rows[at]
+                work += [(part, depth + 1), (f"{',' if at else ''}{inner}{head}", depth)]
+        else:
+            out.append(_json_leaf(piece))
+    return "".join(out)
+
+
+def _json_leaf(node: Node) -> str:
+    if not isinstance(node, Literal):
+        return _json_expression(unparse(node))
+    value = node.value
+    if value is UNDEFINED:
+        return "null"
+    if isinstance(value, RelTime):
+        value = value.seconds  # a literal length of time is a number wherever its value is asked for
+    if isinstance(value, str):
+        return _json_string(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return print_real(value, Form.OLD)
+    if isinstance(value, int):
+        return unparse(Literal(value))
+    return _json_expression(unparse(Literal(value)))
+
+
+def _json_string(text: str) -> str:
+    return f'"{text.translate(_JSON_ESCAPES)}"'
+
+
+def _json_expression(text: str) -> str:
+    return f'"\\/Expr({text.translate(_JSON_ESCAPES)})\\/"'
+
+
+def _xml(tree: Node) -> str:
+    out: list[str] = []
+    work: list[tuple[Node | str, int]] = [(tree, 0)]
+    while work:
+        piece, indent = work.pop()
+        if isinstance(piece, str):
+            out.append(piece)
+        elif isinstance(piece, AdNode):
+            work.append((" " * indent + "</c>", indent))
+            for name, part in reversed(piece.items):
+                head = f'{" " * (indent + 4)}<a n="{_xml_name(name)}">'
+                work += [("</a>\n", 0), (part, indent + 4), (head, 0)]
+            out.append("<c>\n")
+        elif isinstance(piece, ListNode):
+            work.append(("</l>", 0))
+            work += [(part, indent) for part in reversed(piece.items)]
+            out.append("<l>")
+        else:
+            out.append(_xml_leaf(piece))
+    return "".join(out)
+
+
+def _xml_name(name: str) -> str:
+    return print_string(name)[1:-1].translate(_XML_ESCAPES).replace('\\"', "\\&quot;")
+
+
+def _xml_leaf(node: Node) -> str:
+    if not isinstance(node, Literal):
+        return f"<e>{unparse(node).translate(_XML_ESCAPES)}</e>"
+    value = literal_value(node.value) if isinstance(node.value, RelTime) else node.value
+    if isinstance(value, bool):
+        return f'<b v="{"t" if value else "f"}"/>'
+    if value is UNDEFINED or value is ERROR:
+        return "<un/>" if value is UNDEFINED else "<er/>"
+    if isinstance(value, str):
+        return f"<s>{print_string(value)[1:-1].replace(_QUOTE, _PLAIN_QUOTE).translate(_XML_ESCAPES)}</s>"
+    if isinstance(value, int):
+        return f"<i>{value}</i>"
+    if isinstance(value, float):
+        return f"<r>{_xml_real(value)}</r>"
+    return f"<at>{unparse(Literal(node.value))[9:-2]}</at>"
+
+
+_QUOTE: Final = '\\"'
+_PLAIN_QUOTE: Final = '"'
+
+
+def _xml_real(value: float) -> str:
+    if math.isfinite(value):
+        return "0.0" if value == 0 else print_real(value)
+    return "NaN" if math.isnan(value) else ("-INF" if value < 0 else "INF")

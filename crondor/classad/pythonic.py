@@ -1,0 +1,128 @@
+"""Python values to expressions, and values of the language to plain Python ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NoReturn, TypeAlias
+
+from crondor.classad.compile import code_of
+from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
+from crondor.classad.evaluate import members, value_of
+from crondor.classad.expression import Expression
+from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value
+from crondor.classad.show import code_tree, to_tree
+from crondor.classad.text import lower, normal
+from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
+from crondor.classad.values import ERROR, INT_MAX, INT_MIN, UNDEFINED, AbsTime, Exceptional, RelTime
+from crondor.diagnostics import Diagnostic
+
+_MAX_DEPTH: Final = 50  # lists in lists: far beyond any ad, and it ends those that contain themselves
+
+Plain: TypeAlias = "bool | int | float | str | Exceptional | AbsTime | RelTime | list[Plain] | dict[str, Plain]"
+
+
+def to_code(value: object) -> Code:
+    """Return a Python value as an expression: a ``str`` becomes a string, None undefined, a mapping an ad.
+
+    Raises ClassAdSyntaxError for what no ad can hold: an integer beyond 64 bits, a NUL, half of a surrogate pair, a
+    type that is none of the language's, lists too deep in one another.
+    """
+    if isinstance(value, Expression):
+        return value.code
+    if isinstance(value, Code):
+        return value
+    return code_of(_node(value, 0))
+
+
+def _node(value: object, depth: int) -> Node:  # noqa: C901 - a type is a line
+    if depth > _MAX_DEPTH:
+        _refuse(f"lists and mappings are nested deeper than {_MAX_DEPTH}, or contain themselves")
+    if value is None:
+        return Literal(UNDEFINED)
+    if isinstance(value, str):
+        return Literal(checked_string(value))
+    if isinstance(value, (bool, float, Exceptional, AbsTime, RelTime)):
+        return Literal(value)
+    if isinstance(value, int):
+        if not INT_MIN <= value <= INT_MAX:
+            _refuse("an integer beyond 64 bits, which HTCondor would take for 0")
+        return Literal(value)
+    if isinstance(value, (AdValue, ListValue)):
+        return to_tree(value)
+    if isinstance(value, Expression):
+        return value.tree
+    if isinstance(value, Code):
+        return code_tree(value)
+    if isinstance(value, (list, tuple)):
+        return ListNode(tuple(_node(item, depth + 1) for item in value))
+    if isinstance(value, Mapping):
+        return _ad_node(value, depth)
+    return _refuse(f"no ad holds a {type(value).__name__}")
+
+
+def _ad_node(value: Mapping[object, object], depth: int) -> AdNode:
+    items: dict[str, tuple[str, Node]] = {}
+    for name, part in value.items():
+        if not isinstance(name, str):
+            _refuse(f"the name of an attribute is a text, not a {type(name).__name__}")
+        checked_name(name)
+        items[lower(name)] = (name, _node(part, depth + 1))
+    return AdNode(tuple(sorted(items.values(), key=lambda item: attribute_order(item[0]))))
+
+
+def checked_string(text: str) -> str:
+    """Return a text as a string of the language.
+
+    Raises ClassAdSyntaxError for a NUL or half of a surrogate pair.
+    """
+    if "\0" in text:
+        _refuse("a string with a NUL character, where HTCondor would let it end")
+    if text.isascii():
+        return text
+    try:
+        return normal(text)
+    except UnicodeEncodeError:
+        return _refuse("half of a surrogate pair, which no UTF-8 text can hold")
+
+
+def checked_name(name: str) -> None:
+    """Refuse what cannot be an attribute's name.
+
+    Raises ClassAdSyntaxError.
+    """
+    if not name:
+        _refuse("an attribute needs a name")
+    checked_string(name)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ClassAdSyntaxError(Diagnostic("classad-value", message))
+
+
+def to_python(value: Value, context: Context) -> Plain:
+    """Return a value with the members of lists and ads evaluated: lists as ``list``, ads as ``dict``.
+
+    A member without value is ERROR, and so is one nested deeper than any ad's.
+    """
+    return _plain(value, context, 0)
+
+
+def _plain(value: Value, context: Context, depth: int) -> Plain:
+    if isinstance(value, ListValue):
+        if depth > _MAX_DEPTH:
+            return ERROR
+        return [_plain(member, context, depth + 1) for member in members(value, context)]
+    if isinstance(value, AdValue):
+        if depth > _MAX_DEPTH:
+            return ERROR
+        return {name: _member(value, key, context, depth) for key, name in value.names.items()}
+    return value
+
+
+def _member(ad: Attributes, key: str, context: Context, depth: int) -> Plain:
+    code = ad.codes[key]
+    try:
+        found = value_of(code if isinstance(code, Code) else code_of(code_tree(code)), ad, None, context)
+    except EvaluationFailed:
+        return ERROR
+    return _plain(found, context, depth + 1)

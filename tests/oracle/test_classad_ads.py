@@ -1,0 +1,152 @@
+"""Random ``-long`` texts, good and broken, give the ads that HTCondor's own library finds in them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crondor.classad import ClassAdSyntaxError
+from crondor.classad.formats import Format, Mode, read_ads
+from crondor.classad.tree import attribute_order
+
+PEER = Path(__file__).with_name("classad_ads_peer.py")
+SEEDS = int(os.environ.get("CRONDOR_FUZZ_SEEDS", "2"))
+CASES = 3000
+NAMES = [
+    "A",
+    "b",
+    "Cmd",
+    "cmd",
+    "LongName",
+    "_x1",
+    "a b",
+    "[A",
+    "*** Offset",
+    "'q'",
+    "-x",
+    "",
+    "x\t",
+    "/* c */ A",
+    "1a",
+]
+VALUES = [
+    "1",
+    "-5",
+    "1.5",
+    "0.1",
+    "1e300",
+    "9223372036854775808",
+    "007",
+    "true",
+    "FALSE",
+    "Undefined",
+    "error",
+    '"x"',
+    '""',
+    '"a" "b"',
+    '"a""b"',
+    '"a" /* c */ "b"',
+    '"C:\\dir\\new"',
+    '"say \\"hi\\""',
+    '"x\\"',
+    '"x\\"   ',
+    '"\\\\"',
+    '"http://x/y"',
+    '"//" // c',
+    '"é"',
+    "'q r'",
+    "'a' 'b'",
+    "'a\\'b'",
+    "a + b",
+    '(Target.Arch == "X86_64") && (x =?= "a\\b")',
+    '{ 1,2,"\\" }',
+    '[ a = 1; b = "x\\y" ]',
+    "1 junk",
+    "1 # c",
+    "1;",
+    "(",
+    "",
+    " 3",
+    "\t3",
+    "a = b",
+    "= 3",
+    'strcat("a"," ","b")',
+    'x == ""',
+    'x == "" && y == ""',
+    "-0",
+    "- 1",
+    "!a",
+    "1.",
+    "relTime(5)",
+    'absTime("2020-01-01T00:00:00Z")',
+    'relTime("1:00")',
+]
+SIGNS = [" = ", " = ", " = ", " = ", "=", " =  ", "  =\t", " == ", " ", "\t=", " =?= "]
+ENDS = [
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "\n\n",
+    " \n",
+    "\n \n",
+    "\n\n\n",
+    "\n# c\n",
+    "\n  # c = 1\n",
+    "\n\t\n",
+]
+
+
+def _text(dice: random.Random) -> str:
+    wild = dice.random() < 0.6
+    parts = []
+    for _ in range(dice.randrange(1, 7)):
+        if wild:
+            parts += [dice.choice(["", "", "", " ", "\t"]), dice.choice(NAMES), dice.choice(SIGNS), dice.choice(VALUES)]
+            parts.append(dice.choice(ENDS))
+        else:
+            parts += [dice.choice(NAMES[:6]), " = ", dice.choice(VALUES), dice.choice(["\n", "\n", "\n", "\n\n"])]
+    if dice.random() < 0.2:
+        parts.pop()
+    return "".join(parts)
+
+
+def _ours(text: str) -> dict[str, object]:
+    try:
+        found = list(read_ads(text, Format.LONG, Mode.DAEMON))
+    except ClassAdSyntaxError:
+        return {"error": ""}
+    ads = [{name: str(ad[name]) for name in sorted(ad, key=attribute_order)} for ad in found]
+    return {"ads": ads, "old": [ad.print(Format.LONG) for ad in found]}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("htcondor2") is None, reason="HTCondor's bindings exist for Linux only")
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_texts_give_the_same_ads(seed: int) -> None:
+    """The same ads with the same attributes and the same ``-long`` text, or an error on both sides."""
+    dice = random.Random(seed)  # noqa: S311 - test data
+    texts = [_text(dice) for _ in range(CASES)]
+    done = subprocess.run(
+        [sys.executable, str(PEER)],
+        input="".join(json.dumps(text) + "\n" for text in texts),
+        env={"CONDOR_CONFIG": "/dev/null", "TZ": "UTC", "PATH": os.environ.get("PATH", "")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    theirs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(theirs) == CASES
+    for text, recorded in zip(texts, theirs, strict=True):
+        if "skip" not in recorded:
+            assert _ours(text) == recorded, repr(text)
