@@ -35,7 +35,7 @@ class WallClock:
         self.minutes = minutes
         self.hours = hours
         self.rule = rule = day_rule(spec)
-        self._first = lowest(hours) * 60 + lowest(minutes)
+        self._first = (hours & -hours).bit_length() * 60 + (minutes & -minutes).bit_length() - 61
         self._last = hours.bit_length() * 60 + minutes.bit_length() - 61
         self.never = rule.never()
         self._table: tuple[int, ...] = ()

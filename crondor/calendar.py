@@ -56,8 +56,8 @@ class DayRule:
         self.weekdays = weekdays
         self.either = either
         self.weeks = weekdays * _WEEKS
-        anything = days == 0xFFFFFFFE or weekdays == 0x7F if either else days == 0xFFFFFFFE and weekdays == 0x7F
-        self.every = anything and months == 0x1FFE
+        every_day, every_weekday = days == 0xFFFFFFFE, weekdays == 0x7F
+        self.every = months == 0x1FFE and (every_day or every_weekday if either else every_day and every_weekday)
 
     def in_month(self, year: int, month: int, first_weekday: int) -> int:
         """Return the days taken in a month as a bit set, whatever ``months`` says."""

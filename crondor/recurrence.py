@@ -121,10 +121,13 @@ class Recurrence:
             return self._zone.moment(self.next(_floor(after)))
         if not FIRST_INSTANT <= after < END_OF_INSTANTS:
             raise out_of_range(after)
+        wall = self._wall
+        if wall is not None and not wall.never:
+            return self._next(after, wall)
         if self._walk is not None:
             self._check_walk(self._walk)
             return self._walk.next(after)
-        return self._next(after, self._runs())
+        raise NeverRuns(never_runs(self._spec))
 
     @overload
     def previous(self, before: int) -> int: ...
@@ -278,7 +281,7 @@ class Recurrence:
                 extra = self._moved_after(after, stretch, wall)
             found = wall.after(local) - offset
             if found < end or extra < end:
-                return min(found, extra)
+                return min(extra, found)
             # No wall-clock time before ``found`` serves, in whatever stretch: all but the last two days are skipped.
             stretch = self._zone.at(max(end, found - 2 * DAY))
             after = max(end, stretch.start) - 1
