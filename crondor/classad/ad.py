@@ -141,7 +141,7 @@ class ClassAd(MutableMapping[str, Expression]):
         """
         key = lower(name)
         if self._parent is not None and key in self._parent:
-            self._set(name, "undefined")
+            self._set(self._parent.names[key], "undefined")
             return
         del self._codes[key]
         self._own_names()

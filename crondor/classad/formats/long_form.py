@@ -27,6 +27,7 @@ _LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _QUOTED_NAME: Final = re.compile(r"'((?:[^'\\]|\\.)*)'\Z")
 _ADJACENT: Final = re.compile(r'"[ \t\r\f\v]*"(?:[ \t\r\f\v]*")?')
+_QUOTED_BEGINNING: Final = re.compile(r"[ \t\r\f\v]*'(?:[^'\\]|\\.)*'[ \t]*=")
 _OLD_STRING: Final = re.compile(r'"(?:[^"\\]|\\(?:"(?!\Z)|(?!")|(?="\Z)))*"')
 _COMMENT_OR_NAME: Final = re.compile(r"/[/*]|'")
 _BLANK: Final = " \t\r\n\f\v"
@@ -137,11 +138,12 @@ def _fill(values: list[Code | str | None], parts: list[str], mode: Mode) -> bool
     while True:
         text = parts[2 * at + 2]
         value: Code | str | None = text
-        if not _LITERAL(text):
+        literal = _LITERAL(text)
+        if not literal:
             value = _READERS[mode](text)
             if value is None:
                 return False
-        if mode is Mode.STRICT or value is text:
+        if literal or mode is Mode.STRICT or (mode is Mode.DAEMON and value is text):
             _keep(text, value)
         values[at] = value
         try:
@@ -301,7 +303,8 @@ def _by_line(piece: Piece, mode: Mode, report: Report | None) -> Iterator[ClassA
 
 def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: Mode) -> None:
     blanks = len(line) - len(line.lstrip(_BLANK))
-    before, sign, right = line.partition("=")
+    quoted = _QUOTED_BEGINNING.match(line)
+    before, sign, right = (quoted[0][:-1], "=", line[quoted.end() :]) if quoted else line.partition("=")
     if not sign:
         hint = "an attribute is a line: Name = expression"
         reading.faults.append(fault(piece, at + blanks, at + len(line), "this line has no =", hint))

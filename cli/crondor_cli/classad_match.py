@@ -1,0 +1,96 @@
+"""`crondor classad match`: whether two ads accept each other."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+import click
+
+from crondor.classad import Context, Explanation, matches
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import printable
+from crondor_cli.classad_eval import part_data
+from crondor_cli.classad_files import ad_of, check_stdin, context_of, lenient_option, mode_of, name_of
+from crondor_cli.options import clock_of, clock_options
+
+EPILOG = """\b
+Examples:
+  crondor classad match job.ad slot.ad
+  crondor classad match job.ad slot.ad --explain
+  condor_q -long 12.0 | crondor classad match - slot.ad --now '2026-12-24 18:00'
+
+An ad accepts the other where its Requirements are true, with MY for itself and TARGET for the other; an ad without
+Requirements accepts none.
+
+Exit status: 0 both accept; 1 one does not, or a text cannot be read; 2 wrong usage."""
+
+
+class Side(NamedTuple):
+    """What one ad says of the other: the explanation is None where it has no Requirements."""
+
+    name: str
+    other: str
+    accepts: bool
+    explanation: Explanation | None
+
+    @property
+    def reason(self) -> str | None:
+        """Why it does not accept the other; None: it does."""
+        if self.accepts:
+            return None
+        return "it has no Requirements" if self.explanation is None else self.explanation.reason()
+
+
+@click.command("match", epilog=EPILOG, short_help="Whether two ads accept each other, and why not.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@clock_options
+@lenient_option
+@click.option("--explain", is_flag=True, help="Show the value of every part of both Requirements.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print the answer.",
+)
+def command(a: str, b: str, now: str | None, tz: str | None, lenient: bool, explain: bool, format_: str) -> None:
+    """Say whether the ads of the files A and B accept each other; time() is --now."""
+    check_stdin(a, b)
+    context = context_of(clock_of(now, tz))
+    left, right = ad_of(a, mode_of(lenient)), ad_of(b, mode_of(lenient))
+    sides = [_side(a, left, b, right, context), _side(b, right, a, left, context)]
+    if format_ == "json":
+        click.echo(json.dumps({"match": all(s.accepts for s in sides), "sides": [_data(s) for s in sides]}, indent=2))
+    else:
+        click.echo("\n".join(line for side in sides for line in _lines(side, explain)))
+    if not all(side.accepts for side in sides):
+        raise click.exceptions.Exit(1)
+
+
+def _side(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Context) -> Side:
+    explanation = ad["Requirements"].explain(ad, other, context) if "Requirements" in ad else None
+    return Side(name_of(name), name_of(other_name), matches(ad, other, context), explanation)
+
+
+def _lines(side: Side, explain: bool) -> list[str]:
+    said = "accepts" if side.accepts else "does not accept"
+    lines = [f"{printable(side.name)} {said} {printable(side.other)}"]
+    if side.reason is not None:
+        lines.append(f"  because {printable(side.reason)}")
+    if explain and side.explanation is not None:
+        lines += [f"    {printable(line)}" for line in side.explanation.lines()]
+    return lines
+
+
+def _data(side: Side) -> dict[str, object]:
+    explanation = side.explanation
+    return {
+        "name": side.name,
+        "other": side.other,
+        "accepts": side.accepts,
+        "reason": side.reason,
+        "requirements": None if explanation is None else part_data(explanation),
+    }
