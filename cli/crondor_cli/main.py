@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": ("crondor_cli.explain_command", "What a schedule means, and why it fires at a time or not."),
     "diff": ("crondor_cli.diff_command", "Where two schedules, or two readings of one, part."),
     "agenda": ("crondor_cli.agenda_command", "The coming days of all jobs of some files."),
+    "classad": ("crondor_cli.classad_command", "Evaluate, rewrite and match ClassAds."),
 }
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
