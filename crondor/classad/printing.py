@@ -131,6 +131,19 @@ class _Printed(dict["Code | str", str]):
 
 
 _PRINTED: Final = _Printed()
+
+
+def prints_as_it_is(text: str) -> bool:
+    """Say whether a value is a plain literal that the old form prints as it is written; if so, remember that."""
+    if not _AS_IT_IS(text):
+        return False
+    if len(text) <= _MAX_KNOWN_TEXT:
+        if len(_PRINTED) >= _MAX_KNOWN:
+            _PRINTED.clear()
+        _PRINTED[text] = text
+    return True
+
+
 _JSON_ESCAPES: Final = {
     **{code: f"\\u{code:04X}" for code in range(1, 32)},
     **{ord(sign): f"\\{letter}" for sign, letter in zip("\b\f\n\r\t", "bfnrt", strict=True)},

@@ -17,12 +17,12 @@ from crondor.classad.compile import code_of
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.pieces import Feed, Mode, Piece, Report, check_characters, error, fault
 from crondor.classad.parser import parse_expression
+from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code
 from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
 
-_LINE: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*) = ([^\r\0]+)").fullmatch
 _LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?|true|false|undefined').fullmatch
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _QUOTED_NAME: Final = re.compile(r"'((?:[^'\\]|\\.)*)'\Z")
@@ -179,7 +179,7 @@ class _Values(dict[str, "Code | str"]):
         self._read = reader
 
     def __missing__(self, text: str) -> Code | str:
-        value = self._read(text)
+        value = text if _LITERAL(text) else self._read(text)
         if len(text) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
@@ -205,11 +205,12 @@ class _Lines(dict[str, "tuple[str, Code | str]"]):
         self._values = values
 
     def __missing__(self, line: str) -> tuple[str, Code | str]:
-        match = _LINE(line)
-        if match is None or not (line.isascii() or _encodable(line)):
+        name, _, text = line.partition(" = ")
+        if not (text and name.isidentifier() and name.isascii()) or "\0" in line or "\r" in line:
             raise _Unusual
-        name, text = match.groups()
-        found = (sys.intern(name), text if _LITERAL(text) else self._values[text])
+        if not (line.isascii() or _encodable(line)):
+            raise _Unusual
+        found = (sys.intern(name), text if prints_as_it_is(text) else self._values[text])
         if len(line) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
@@ -353,7 +354,7 @@ def _name(text: str) -> str | None:
 
 
 def _read_value(text: str, mode: Mode) -> Code | str:
-    return text if _LITERAL(text) else _VALUES[mode if text else Mode.STRICT][text]  # no text is no lazy one
+    return _VALUES[mode if text else Mode.STRICT][text]  # no text is no lazy one
 
 
 def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:
@@ -388,7 +389,7 @@ def _line_as_daemon(reading: _Reading, line: str) -> bool:
     if not (sign and name):
         return False
     try:
-        reading.add(name, right if _LITERAL(right) else _VALUES[Mode.DAEMON][right])
+        reading.add(name, _VALUES[Mode.DAEMON][right])
     except ClassAdSyntaxError:
         return False
     return True
