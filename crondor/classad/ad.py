@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from crondor.classad.values import UNDEFINED
 
 _NOW_UNKNOWN = Context()
 _EXACT = 1 << 63
+_PLAIN = re.compile(r"[ !#-\[\]-~]*").fullmatch
 
 
 class Place(NamedTuple):
@@ -239,6 +241,8 @@ class ClassAd(MutableMapping[str, Expression]):
         """
         if value.__class__ is int and -_EXACT < value < _EXACT:
             self._set(name, str(value))
+        elif value.__class__ is str and _PLAIN(value):
+            self._set(name, f'"{value}"')
         else:
             self._set(name, to_code(value))
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
-from itertools import repeat
 from operator import itemgetter
 from typing import Final
 
@@ -42,7 +41,6 @@ class Order(Enum):
     KEPT = "kept"
 
 
-_KNOWN: Final[dict[str, str]] = {}
 _AS_IT_IS: Final = re.compile(r'"[^"\\]*"|0|-?[1-9][0-9]{0,17}|true|false|undefined|error').fullmatch
 _SIMPLE_STRING: Final = re.compile(r'"(?:[^"\\]|\\["\\])*"').fullmatch
 _MAX_KNOWN: Final = 1 << 14
@@ -91,10 +89,7 @@ def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBR
     if not spelled:
         return "\n"
     get, template = _layout(spelled, order) if len(spelled) <= _LARGE else _lay_out(spelled, order)
-    values = get(codes)
-    printed = list(map(_KNOWN.get, values, repeat(None)))  # type: ignore[arg-type]  # a Code is no key of it
-    if None in printed:
-        _fill(printed, values)
+    printed = map(_PRINTED.__getitem__, get(codes))
     return template % tuple(printed)
 
 
@@ -114,31 +109,39 @@ def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
     return get, template
 
 
-def _fill(printed: list[str | None], values: tuple[Code | str, ...]) -> None:
-    """Print the values that were not printed lately."""
-    at = printed.index(None)
-    while True:
-        printed[at] = _printed_old(values[at])
-        try:
-            at = printed.index(None, at + 1)
-        except ValueError:
-            return
+class _Printed(dict["Code | str", str]):
+    """The old form of texts printed lately; expressions that are no longer texts are printed each time."""
+
+    __slots__ = ()
+
+    def __missing__(self, value: Code | str) -> str:
+        if isinstance(value, Code):
+            return unparse(code_tree(value), Form.OLD)
+        if _AS_IT_IS(value):
+            printed = value
+        elif _SIMPLE_STRING(value):
+            printed = value.replace("\\\\", "\\")
+        else:
+            printed = unparse(code_tree(value), Form.OLD)
+        if len(value) <= _MAX_KNOWN_TEXT:
+            if len(self) >= _MAX_KNOWN:
+                self.clear()
+            self[value] = printed
+        return printed
 
 
-def _printed_old(value: Code | str) -> str:
-    if isinstance(value, Code):
-        return unparse(code_tree(value), Form.OLD)
-    if _AS_IT_IS(value):
-        printed = value
-    elif _SIMPLE_STRING(value):
-        printed = value.replace("\\\\", "\\")
-    else:
-        printed = unparse(code_tree(value), Form.OLD)
-    if len(value) <= _MAX_KNOWN_TEXT:
-        if len(_KNOWN) >= _MAX_KNOWN:
-            _KNOWN.clear()
-        _KNOWN[value] = printed
-    return printed
+_PRINTED: Final = _Printed()
+
+
+def prints_as_it_is(text: str) -> bool:
+    """Say whether a value is a plain literal that the old form prints as it is written; if so, remember that."""
+    if not _AS_IT_IS(text):
+        return False
+    if len(text) <= _MAX_KNOWN_TEXT:
+        if len(_PRINTED) >= _MAX_KNOWN:
+            _PRINTED.clear()
+        _PRINTED[text] = text
+    return True
 
 
 _JSON_ESCAPES: Final = {

@@ -7,7 +7,8 @@ parser. Only a block that holds anything else is read line by line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -15,14 +16,13 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.pieces import Feed, Mode, Piece, Report, check_characters, error, fault
-from crondor.classad.limits import MAX_CACHED, MAX_CACHED_TEXT
 from crondor.classad.parser import parse_expression
+from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code
 from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
 
-_HEADS: Final = re.compile(r"\n([A-Za-z_][A-Za-z0-9_]*) = ")
 _LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?|true|false|undefined').fullmatch
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _QUOTED_NAME: Final = re.compile(r"'((?:[^'\\]|\\.)*)'\Z")
@@ -34,9 +34,9 @@ _BLANK: Final = " \t\r\n\f\v"
 _EMPTY_LINES: Final = re.compile(r"(?:[ \t\r\f\v]*\n)+")
 _ONLY_BLANKS: Final = re.compile(r"[ \t\r\n\f\v]*\Z")
 _BANNERS: Final = ("***", "-- ")
+_WINDOW: Final = 1 << 16
 _MAX_KNOWN: Final = 1 << 14
 _MAX_KNOWN_TEXT: Final = 512
-_KNOWN: Final[dict[str, Code | str]] = {}
 _MANY: Final = 500  # attributes of an ad whose names are not worth keeping
 
 
@@ -45,37 +45,68 @@ def read_long(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
 
     Raises ClassAdSyntaxError.
     """
-    for end, last in _blocks(feed, banners=mode is not Mode.DAEMON):
-        found = _whole(feed.buffer[feed.at : end], mode, Place(feed.name, feed.line))
+    while True:
+        blocks = _plain_blocks(feed) if feed.plain else []
+        left = len(blocks)
+        for block in blocks:
+            left -= 1
+            lines = block.split("\n")
+            line = feed.line
+            feed.line = line + len(lines) + 1
+            found = _whole(lines, mode, Place(feed.name, line))
+            if found is not None:
+                yield found
+            elif lines != [""]:
+                last = mode is Mode.DAEMON and not left and feed.at >= len(feed.buffer) and not feed.more()
+                yield from _by_line(Piece(block, feed.name, line), mode, report, last=last)
+        if blocks:
+            continue
+        following = _next_block(feed, banners=mode is not Mode.DAEMON)
+        if following is None:
+            return
+        piece, last = following
+        text = piece.text.replace("\r\n", "\n").rstrip("\r\n")
+        found = _whole(text.split("\n"), mode, Place(feed.name, piece.position(0)[0]))
         if found is not None:
             yield found
-        elif mode is Mode.DAEMON:
-            yield from _as_daemon(feed.piece(end), last=last)
         else:
-            yield from _by_line(feed.piece(end), mode, report)
+            yield from _by_line(piece, mode, report, last=last)
 
 
-def _blocks(feed: Feed, *, banners: bool) -> Iterator[tuple[int, bool]]:
-    """Return where the block that begins at the feed's place ends, and whether nothing at all follows it.
+def _plain_blocks(feed: Feed) -> list[str]:
+    """Take as many whole blocks as are here, of a text that has nothing but blank lines between them."""
+    end = feed.buffer.rfind("\n\n", feed.at, feed.at + _WINDOW)
+    if end < 0:
+        rest = feed.buffer[feed.at : feed.at + _WINDOW]
+        if len(rest) == _WINDOW or not rest or feed.more():
+            return []
+        feed.at = len(feed.buffer)
+        return [rest.rstrip("\n")]
+    while end > feed.at and feed.buffer[end - 1] == "\n":
+        end -= 1
+    blocks = feed.buffer[feed.at : end].split("\n\n")
+    feed.at = end + 2
+    feed.column = 1
+    return blocks
 
-    Blocks stand between blank lines, and between banners.
-    """
-    while _skip_between(feed, banners=banners):
-        searched = feed.at
-        while True:
-            end, width = _find_end(feed, searched, banners=banners)
-            if end >= 0:
-                break
-            here = len(feed.buffer) - feed.at
-            if not feed.more():
-                end, width = len(feed.buffer), 0
-                break
-            searched = max(0, here - 3)
-        size = end - feed.at
-        last = not width or (feed.at + size + width >= len(feed.buffer) and not feed.more())
-        feed.check_size(size)
-        yield feed.at + size, last
-        feed.skip(min(feed.at + size + width, len(feed.buffer)))
+
+def _next_block(feed: Feed, *, banners: bool) -> tuple[Piece, bool] | None:
+    """Take the next block, which ends before a blank line or a banner; say too whether nothing at all follows it."""
+    if not _skip_between(feed, banners=banners):
+        return None
+    searched = feed.at
+    while True:
+        end, width = _find_end(feed, searched, banners=banners)
+        if end >= 0:
+            break
+        here = len(feed.buffer) - feed.at
+        if not feed.more():
+            end, width = len(feed.buffer), 0
+            break
+        searched = max(0, here - 3)
+    piece = feed.piece(end)
+    feed.skip(min(end + width, len(feed.buffer)))
+    return piece, not width or (feed.at >= len(feed.buffer) and not feed.more())
 
 
 def _find_end(feed: Feed, at: int, *, banners: bool) -> tuple[int, int]:
@@ -95,8 +126,6 @@ def _find_end(feed: Feed, at: int, *, banners: bool) -> tuple[int, int]:
 def _skip_between(feed: Feed, *, banners: bool) -> bool:
     """Go to the first line of the next block; say whether there is one."""
     while True:
-        if feed.plain and feed.buffer[feed.at : feed.at + 1].isalpha():
-            return True
         match = _EMPTY_LINES.match(feed.buffer, feed.at)
         if match is not None:
             feed.skip(match.end())
@@ -114,60 +143,15 @@ def _skip_between(feed: Feed, *, banners: bool) -> bool:
         feed.skip(end + 1)
 
 
-def _whole(block: str, mode: Mode, place: Place) -> ClassAd | None:
-    """Return the ad of a block in which every line is as HTCondor writes it; None: it has to be read by line."""
-    if "\r" in block or block[-1] == "\n":
-        block = block.replace("\r\n", "\n").rstrip("\r\n")
-    parts = _HEADS.split("\n" + block)
-    names = tuple(parts[1::2])
-    if parts[0] or len(names) != block.count("\n") + 1 or "\0" in block or not _encodable(block):
-        return None
-    values: list[Code | str | None] = list(map(_KNOWN.get, parts[2::2]))
-    if None in values and not _fill(values, parts, mode):
-        return None
-    keys, spelled = _shape(names) if len(names) <= _MANY else _shaped(names)
-    return ClassAd.of(dict(zip(keys, values, strict=True)), spelled, place)  # type: ignore[arg-type]
-
-
-def _fill(values: list[Code | str | None], parts: list[str], mode: Mode) -> bool:
-    """Put expressions in place of None, the values not seen lately; say whether all could be read.
-
-    ``parts`` has the texts as they are written, each after its name.
-    """
-    at = values.index(None)
-    while True:
-        text = parts[2 * at + 2]
-        value: Code | str | None = text
-        literal = _LITERAL(text)
-        if not literal:
-            value = _READERS[mode](text)
-            if value is None:
-                return False
-        if literal or mode is Mode.STRICT or (mode is Mode.DAEMON and value is text):
-            _keep(text, value)
-        values[at] = value
-        try:
-            at = values.index(None, at + 1)
-        except ValueError:
-            return True
-
-
-def _keep(text: str, value: Code | str | None) -> None:
-    """Remember the expression of an old text that is one, so that nobody reads it again."""
-    if value is not None and len(text) <= _MAX_KNOWN_TEXT:
-        if len(_KNOWN) >= _MAX_KNOWN:
-            _KNOWN.clear()
-        _KNOWN[text] = value
-
-
-def _encodable(block: str) -> bool:
-    if block.isascii():
-        return True
+def _whole(lines: list[str], mode: Mode, place: Place) -> ClassAd | None:
+    """Return the ad of lines that are all as HTCondor writes them; None: there is another one, or a fault."""
     try:
-        block.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False
-    return True
+        pairs = list(map(_LINES[mode].__getitem__, lines))
+    except (_Unusual, ClassAdSyntaxError):
+        return None
+    names, values = zip(*pairs, strict=True)
+    keys, spelled = _shape(names) if len(names) <= _MANY else _shaped(names)
+    return ClassAd.of(dict(zip(keys, values, strict=True)), spelled, place)
 
 
 @lru_cache(maxsize=512)
@@ -184,48 +168,76 @@ def _shaped(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
     return keys, spelled
 
 
-def _lazily(text: str) -> Code | str | None:
-    """Return a value in new syntax without reading it; None: that takes reading, and it cannot be read."""
-    if "\\" not in text and '"' not in text and "'" not in text:
-        return text
+class _Values(dict[str, "Code | str"]):
+    """The expressions of values seen lately, by their text; one not seen yet is read, or ClassAdSyntaxError raised."""
+
+    __slots__ = ("_read",)
+
+    def __init__(self, reader: Callable[[str], Code | str]) -> None:
+        """Take what reads a text."""
+        super().__init__()
+        self._read = reader
+
+    def __missing__(self, text: str) -> Code | str:
+        value = text if _LITERAL(text) else self._read(text)
+        if len(text) <= _MAX_KNOWN_TEXT:
+            if len(self) >= _MAX_KNOWN:
+                self.clear()
+            self[text] = value
+        return value
+
+
+class _Unusual(Exception):
+    """A line has to be looked at: it is not as HTCondor writes them, or it has a fault."""
+
+
+class _Lines(dict[str, "tuple[str, Code | str]"]):
+    """Names and expressions of lines seen lately; one not seen yet is read.
+
+    _Unusual or ClassAdSyntaxError is raised for any that HTCondor would not write so.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: _Values) -> None:
+        """Take what knows values."""
+        super().__init__()
+        self._values = values
+
+    def __missing__(self, line: str) -> tuple[str, Code | str]:
+        name, _, text = line.partition(" = ")
+        if not (text and name.isidentifier() and name.isascii()) or "\0" in line or "\r" in line:
+            raise _Unusual
+        if not (line.isascii() or _encodable(line)):
+            raise _Unusual
+        found = (sys.intern(name), text if prints_as_it_is(text) else self._values[text])
+        if len(line) <= _MAX_KNOWN_TEXT:
+            if len(self) >= _MAX_KNOWN:
+                self.clear()
+            self[line] = found
+        return found
+
+
+def _encodable(text: str) -> bool:
     try:
-        return _new_text(text)
-    except ClassAdSyntaxError:
-        return None
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
-def _exact(text: str) -> Code | str | None:
-    """Return a value's expression; None: the text is no expression, or more than one."""
-    try:
-        return _read_exact(text)
-    except ClassAdSyntaxError:
-        return None
-
-
-def _read_exact(text: str) -> Code | str:
+def _exact(text: str) -> Code | str:
+    """Return a value's expression. Raises ClassAdSyntaxError for none, and for more than one."""
     parse_expression(Source(text), old=True)
     return _new_text(text)
 
 
-def _tolerant(text: str) -> Code | str | None:
-    """Return the expression a value begins with, as the daemon reads it."""
-    return _tolerant_kept(text) if len(text) <= MAX_CACHED_TEXT else _read_tolerant(text)
-
-
-@lru_cache(maxsize=MAX_CACHED)
-def _tolerant_kept(text: str) -> Code | str | None:
-    return _read_tolerant(text)
-
-
-def _read_tolerant(text: str) -> Code | str | None:
+def _tolerant(text: str) -> Code | str:
+    """Return the expression a value begins with, as the daemon reads it. Raises ClassAdSyntaxError."""
     try:
-        return _read_exact(text)
+        return _exact(text)
     except ClassAdSyntaxError:
-        pass
-    try:
         return code_of(parse_expression(Source(text), old=True, partial=True))
-    except ClassAdSyntaxError:
-        return None
 
 
 def _new_text(text: str) -> Code | str:
@@ -244,7 +256,8 @@ def _new_string(match: re.Match[str]) -> str:
     return '"' + match[0][1:-1].replace('\\"', '"').replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-_READERS: Final = {Mode.STRICT: _exact, Mode.LAZY: _lazily, Mode.DAEMON: _tolerant}
+_VALUES: Final = {Mode.STRICT: _Values(_exact), Mode.LAZY: _Values(_new_text), Mode.DAEMON: _Values(_tolerant)}
+_LINES: Final = {mode: _Lines(values) for mode, values in _VALUES.items()}
 
 
 class _Reading:
@@ -283,9 +296,12 @@ def _lines(piece: Piece) -> Iterator[tuple[int, int, str]]:
         at, number = end + 1, number + 1
 
 
-def _by_line(piece: Piece, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
-    """Return the ads of a block; every line that is none of an ad is a fault."""
+def _by_line(piece: Piece, mode: Mode, report: Report | None, *, last: bool) -> Iterator[ClassAd]:
+    """Return the ads of a block; every line that is none of an ad is a fault, unless it is read as the daemon does."""
     check_characters(piece)
+    if mode is Mode.DAEMON:
+        yield from _as_daemon(piece, last=last)
+        return
     reading: _Reading | None = None
     for number, at, line in _lines(piece):
         if not line.strip(_BLANK) or line.startswith(_BANNERS):
@@ -338,11 +354,7 @@ def _name(text: str) -> str | None:
 
 
 def _read_value(text: str, mode: Mode) -> Code | str:
-    if _LITERAL(text):
-        return text
-    if mode is Mode.LAZY and text:
-        return _new_text(text)
-    return _read_exact(text)
+    return _VALUES[mode if text else Mode.STRICT][text]  # no text is no lazy one
 
 
 def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:
@@ -350,7 +362,6 @@ def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:
 
     Raises ClassAdSyntaxError where it stops with an error: an ad without any attribute, and something after it.
     """
-    check_characters(piece)
     reading: _Reading | None = None
     dropping = False
     start = 0
@@ -375,10 +386,12 @@ def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:
 def _line_as_daemon(reading: _Reading, line: str) -> bool:
     before, sign, right = line.lstrip(_BLANK).partition("=")
     name = before.rstrip(" ")
-    code = _tolerant(right) if sign and name else None
-    if code is None:
+    if not (sign and name):
         return False
-    reading.add(name, code)
+    try:
+        reading.add(name, _VALUES[Mode.DAEMON][right])
+    except ClassAdSyntaxError:
+        return False
     return True
 
 
