@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
+from crondor.calendar import LONGEST
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, CronSpec, Dialect
 
 __all__ = ["describe"]
@@ -17,7 +18,6 @@ _MONTHS = (
     *("", "January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_MONTH_DAYS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _FEBRUARY, _LEAP_DAY = 2, 29
 _WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONDAY_FIRST = (1, 2, 3, 4, 5, 6, 0)
@@ -52,7 +52,7 @@ def describe(spec: CronSpec) -> str:
 def _sentence(spec: CronSpec, size: int) -> str:
     minutes, hours, days, months, weekdays = (spec.values(field) for field in FIELDS)
     either = _either(spec)
-    if not either and all(day > _MONTH_DAYS[month] for month in months for day in days):
+    if not either and all(day > LONGEST[month] for month in months for day in days):
         return f"never ({_absences(days, months)})"
     if len(days) == 31 and len(weekdays) == 7:
         # "Every 10 minutes" needs no "every day", "at 06:00" does.
@@ -194,7 +194,7 @@ def _is_short_list(days: _Values) -> bool:
 
 def _short_months(days: _Values, months: _Values) -> str:
     """Return, in parentheses, where the days do not exist: for the named months, or if they are all late ones."""
-    lacking = [month for month in months if any(day > _MONTH_DAYS[month] for day in days)]
+    lacking = [month for month in months if any(day > LONGEST[month] for day in days)]
     if len(months) == 12 or len(lacking) > 2:
         return f"(in months that have {'one' if len(days) == 1 else 'them'})" if days[0] >= _LEAP_DAY else ""
     notes = []
@@ -210,7 +210,7 @@ def _absences(days: _Values, months: _Values) -> str:
     """Return which of the months has no such day: "February and April have no 31st"."""
     lacking: dict[tuple[int, ...], list[str]] = {}
     for month in months:
-        lacking.setdefault(tuple(day for day in days if day > _MONTH_DAYS[month]), []).append(_MONTHS[month])
+        lacking.setdefault(tuple(day for day in days if day > LONGEST[month]), []).append(_MONTHS[month])
     return ", ".join(
         f"{_listed(names)} {'has' if len(names) == 1 else 'have'} no {_listed([_ordinal(day) for day in absent], 'or')}"
         for absent, names in lacking.items()

@@ -6,12 +6,12 @@ import io
 import os
 import sys
 from contextlib import suppress
-from importlib import import_module
 from typing import TextIO
 
 import click
 
 from crondor.diagnostics import CrondorError
+from crondor_cli.lazy_group import LazyGroup
 from crondor_cli.show import show_error
 
 # Name -> the module whose `command` it is, and one line of help: listing the commands imports none of them.
@@ -28,36 +28,6 @@ COMMANDS = {
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class _Commands(click.Group):
-    """Loads a subcommand on demand, and guesses at a mistyped one."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the same
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(COMMANDS[cmd_name][0]).command
-        if not isinstance(command, click.Command):
-            raise TypeError(cmd_name)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            from difflib import get_close_matches  # noqa: PLC0415 - for a mistake only
-
-            close = get_close_matches(args[0], COMMANDS, 1)
-            hint = f" Did you mean {close[0]}?" if close else f" There are {', '.join(COMMANDS)}."
-            ctx.fail(f"No such command {args[0]!r}.{hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         from importlib import metadata  # noqa: PLC0415 - slow to import, and rarely asked for
@@ -69,7 +39,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=_Commands, context_settings=SETTINGS, no_args_is_help=True)
+@click.group(cls=LazyGroup, modules=COMMANDS, context_settings=SETTINGS, no_args_is_help=True)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def cli() -> None:
     """Preview crontab and deferred HTCondor jobs: when they run, and where the real schedd does something else.

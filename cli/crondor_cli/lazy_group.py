@@ -1,0 +1,51 @@
+"""A group of commands that imports none of them until it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """Loads a subcommand on demand, and guesses at a mistyped one.
+
+    ``modules`` maps a name to the module whose ``command`` it is, and one line of help.
+    """
+
+    def __init__(self, *args: Any, modules: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401 - click's
+        """Keep the table; everything else is click's."""
+        super().__init__(*args, **kwargs)
+        self._modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the table's order."""
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the same
+        """Import and return a command, None for a name that is not in the table."""
+        if cmd_name not in self._modules:
+            return None
+        command = import_module(self._modules[cmd_name][0]).command
+        if not isinstance(command, click.Command):
+            raise TypeError(cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown name with the nearest one, as a usage error."""
+        if args and not args[0].startswith("-") and args[0] not in self._modules:
+            from difflib import get_close_matches  # noqa: PLC0415 - for a mistake only
+
+            close = get_close_matches(args[0], self._modules, 1)
+            hint = f" Did you mean {close[0]}?" if close else f" There are {', '.join(self._modules)}."
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - the same
+        """List the commands from the table, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._modules.items()])
