@@ -106,6 +106,8 @@ class _Reader:
             message = f"crondor reads no more than {MAX_ENTRIES} lines with a schedule"
             self._fault("crontab-many", message, self.source.span(at, at + 1), "divide the file")
         self._look_for_users()
+        if not self.entries and not self.found:
+            self._fault("crontab-empty", "the file has no line with a schedule", self.source.span(len(text)))
         return CrontabFile(self.source, self.has_users, tuple(self.entries), tuple(self.found))
 
     def _line(self, begin: int, end: int) -> None:

@@ -80,7 +80,9 @@ def command(
     show(dict.fromkeys(finding for submit in found.files for finding in submit.diagnostics))
     show(found.diagnostics)
     if output is not None:
-        _write(found.files, Path(output), force=force)
+        for path in _write(found.files, Path(output), force=force):
+            if format_ == "text":
+                click.echo(printable(str(path)))
     if format_ == "json":
         click.echo(json.dumps(_data(found, has_users=with_users), indent=2))
     elif output is None:
@@ -94,13 +96,13 @@ def _print(files: list[SubmitText]) -> None:
         click.echo(f"{chr(10) if number else ''}#### {submit.name}.sub\n{submit.text}", nl=False)
 
 
-def _write(files: list[SubmitText], folder: Path, *, force: bool) -> None:
-    """Write the files; none at all where one of them exists and is not to be overwritten."""
+def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
+    """Write the files and return their paths; none at all where one of them exists and is not to be overwritten."""
     paths = [folder / f"{submit.name}.sub" for submit in files]
     taken = [] if force else [path for path in paths if os.path.lexists(path)]
     if taken:
-        more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
-        message = f"'{printable(str(taken[0]))}'{more} exists: nothing was written; --force overwrites"
+        exist = f"and {len(taken) - 1} more exist" if len(taken) > 1 else "exists"
+        message = f"'{printable(str(taken[0]))}' {exist}: nothing was written; --force overwrites"
         raise click.UsageError(message, click.get_current_context(silent=True))
     try:
         folder.mkdir(exist_ok=True)
@@ -109,10 +111,10 @@ def _write(files: list[SubmitText], folder: Path, *, force: bool) -> None:
                 path.unlink(missing_ok=True)  # a link is replaced, and what it leads to stays as it is
             with path.open("x", encoding="utf-8", newline="\n") as opened:
                 opened.write(submit.text)
-            click.echo(printable(str(path)))
     except OSError as error:
         message = f"cannot write '{printable(str(error.filename or folder))}': {error.strerror}"
         raise click.UsageError(message, click.get_current_context(silent=True)) from None
+    return paths
 
 
 def _data(found: Imported, *, has_users: bool) -> dict[str, object]:
