@@ -14,6 +14,7 @@ _BLANKS = " \t\r\n"
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([^' \t\r\n]+)")
 # What condor_submit would take for the beginning of a macro or a macro function.
 _MACRO = re.compile(r"(\$+)(\w*)\((?=(dollar\b)?)", re.ASCII | re.IGNORECASE)
+_UNWRITTEN = re.compile(r"[\n\0]|\$\$\w*\(|\$\(dollar\b|\\\Z", re.ASCII | re.IGNORECASE)
 
 
 class InvalidArguments(CrondorError, ValueError):
@@ -23,9 +24,12 @@ class InvalidArguments(CrondorError, ValueError):
 def as_text(text: str) -> str:
     """Return ``text`` so that it stays itself as the value of a submit command: no macro of it is expanded.
 
-    Raises InvalidArguments for what has no spelling: a line end, a NUL character, ``$$(``, blanks at the ends.
+    Raises InvalidArguments for what has no spelling: a line end, a NUL character, ``$$(``, blanks at the ends, a backslash
+    at the end (which would continue the line).
     """
-    if re.search(r"[\n\0]|\$\$\w*\(|\$\(dollar\b", text, re.ASCII | re.IGNORECASE) or text != text.strip(" \t\r\v\f"):
+    if re.search(r"[\n\0]|\$\$\w*\(|\$\(dollar\b|\\\Z", text, re.ASCII | re.IGNORECASE) or text != text.strip(
+        " \t\r\v\f"
+    ):
         raise _invalid(f"{text[:40]!r} cannot be written as the value of a submit command")
     return _MACRO.sub(r"$(DOLLAR)\2(", text)
 
