@@ -24,8 +24,8 @@ class InvalidArguments(CrondorError, ValueError):
 def as_text(text: str) -> str:
     """Return ``text`` so that it stays itself as the value of a submit command: no macro of it is expanded.
 
-    Raises InvalidArguments for what has no spelling: a line end, a NUL character, ``$$(``, blanks at the ends, a backslash
-    at the end (which would continue the line).
+    Raises InvalidArguments for what has no spelling: a line end, a NUL character, ``$$(``, blanks at the ends, a
+    backslash at the end (which would continue the line).
     """
     if re.search(r"[\n\0]|\$\$\w*\(|\$\(dollar\b|\\\Z", text, re.ASCII | re.IGNORECASE) or text != text.strip(
         " \t\r\v\f"

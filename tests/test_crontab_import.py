@@ -28,13 +28,13 @@ START = 1_795_195_625  # 2026-11-20, a Friday
 ZONE = "Europe/Berlin"
 
 
-def imported(*lines: str, has_users: bool = False, **options: Any) -> Imported:
+def imported(*lines: str, has_users: bool = False, **options: Any) -> Imported:  # noqa: ANN401 - Settings has several types
     """Import lines that end with a line end."""
     source = Source("".join(f"{line}\n" for line in lines), "tab")
     return import_crontab(read_crontab(source, has_users=has_users), Settings(**options))
 
 
-def only(*lines: str, **options: Any) -> SubmitText:
+def only(*lines: str, **options: Any) -> SubmitText:  # noqa: ANN401 - the same
     """Import lines of which one has a schedule."""
     (file,) = imported(*lines, **options).files
     return file
