@@ -52,7 +52,12 @@ COMMANDS: tuple[str, ...] = (
 )
 
 # Those whose values condor_submit puts into the ad as expressions; a cron_* command becomes a string.
-_EVALUATED = (*TIME_COMMANDS, *WINDOW_COMMANDS, *PREP_COMMANDS, *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES))
+_EVALUATED = (
+    *TIME_COMMANDS,
+    *WINDOW_COMMANDS,
+    *PREP_COMMANDS,
+    *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES),
+)
 
 
 def commands_of(name: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 
-from crondor._job_terms import ATTRIBUTES, CRON_COMMANDS, Expression
+from crondor._job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, Expression
 from crondor.classad import (
     CircularReference,
     ClassAdSyntaxError,
@@ -87,7 +87,7 @@ class JobExpressions:
     def for_run(self, time: int) -> JobExpressions:
         """Return how to evaluate for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
         made = JobExpressions(ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old)
-        made._read = self._read  # noqa: SLF001 - of its own class
+        made._read = self._read
         return made
 
     def read(self, text: str, name: str = "<text>") -> Code:
@@ -203,7 +203,7 @@ def _fresh_ad(
         ("QDate", now),
         ("EnteredCurrentStatus", now),
         ("ProcId", proc_id),
-        ("JobUniverse", int(Universe.VANILLA)),
+        ("JobUniverse", int(UNIVERSES.get(commands.get("universe", "").strip().lower(), Universe.VANILLA))),
         ("ScheddInterval", schedd_interval),
         ("DeferralWindow", DEFAULT_WINDOW),
         ("DeferralPrepTime", DEFAULT_PREP_TIME),
@@ -211,13 +211,16 @@ def _fresh_ad(
         ad[name] = value
     strings = {name for names in CRON_COMMANDS for name in names}
     for attribute in ATTRIBUTES:
-        name = next((n for n in commands_of(attribute)[1:] if commands.get(n, "").strip()), None)
-        if name in texts:
-            ad[attribute] = texts[name]
-        elif name in strings:
-            ad.set_text(attribute, print_string(commands[name].strip()))
-        elif name is not None and commands[name].strip().isdecimal():
-            ad.set_text(attribute, commands[name].strip())
+        command = next((n for n in commands_of(attribute)[1:] if commands.get(n, "").strip()), None)
+        if command is None:
+            continue
+        text = commands[command].strip()
+        if command in texts:
+            ad[attribute] = texts[command]
+        elif command in strings:
+            ad.set_text(attribute, print_string(text))
+        elif text.isdecimal():
+            ad.set_text(attribute, text)
     for name, code in texts.items():
         if name.startswith("my."):
             ad[name.removeprefix("my.")] = code

@@ -132,8 +132,8 @@ class JobSchedule:
         """Read the commands of one job: names in lower case (``+Attr`` as ``my.attr``), macros expanded.
 
         ``spans`` says where each value stands, for the errors. A Cron attribute that is an expression is evaluated
-        at ``now`` (epoch seconds), when the schedd reads it; everything else when it is asked for. The rules are those of condor_submit 25.14
-        (docs/deferral.md). Raises InvalidSchedule or InvalidSpec with all faults.
+        at ``now`` (epoch seconds), when the schedd reads it; everything else when it is asked for. The rules are those
+        of condor_submit 25.14 (docs/deferral.md). Raises InvalidSchedule or InvalidSpec with all faults.
         """
         terms = read_commands(commands, spans or {}, dialect, _reader(evaluate, now))
         return cls(
@@ -267,16 +267,15 @@ class JobSchedule:
             raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
         return value
 
-
     def _evaluated(self, attribute: str, text: str, now: int, run: int | None) -> object:
         source = Source(text, attribute)
         evaluate = self.evaluate
         if evaluate is None:
             message = f"{attribute} = {_brief(text)} is an expression, and there is nothing to evaluate it with"
             raise UnknownValue(Diagnostic("not-evaluated", message, span=source.span(), help="pass evaluate"))
-        if run is not None and self.spec is not None and isinstance(evaluate, EvaluateRun):
-            evaluate = evaluate.for_run(run)
         try:
+            if run is not None and self.spec is not None and isinstance(evaluate, EvaluateRun):
+                return evaluate.for_run(run)(text, now)
             return evaluate(text, now)
         except CrondorError as error:
             spans = [source.span(*d.span[1:]) if d.span is not None else source.span() for d in error.diagnostics]
