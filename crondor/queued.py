@@ -26,6 +26,7 @@ __all__ = ["JobStatus", "QueuedJob", "read_queue"]
 
 _SCHEDULING = tuple(attribute.lower() for attribute in ATTRIBUTES[:6])
 _NEEDED = ("ScheddInterval", "DeferralPrepTime", "DeferralWindow")
+_READ = (*ATTRIBUTES, "ScheddInterval", "JobUniverse")
 _NEEDED_IN = re.compile(r"\b(?:scheddinterval|deferralpreptime|deferralwindow)\b", re.IGNORECASE)
 
 
@@ -93,6 +94,20 @@ class QueuedJob:
         """Where messages about the schedule's attributes point: the ad's place, and the text of the attribute."""
         return {name.lower(): self._source(name).span() for name in ATTRIBUTES if name in self.ad}
 
+    @property
+    def terms(self) -> tuple[str | None, ...]:
+        """The texts that decide about the schedule; where all are literals, equal ones make equal schedules."""
+        return tuple(self.ad.text(name) if name in self.ad else None for name in (*_READ, "Requirements"))
+
+    @property
+    def has_expressions(self) -> bool:
+        """Say whether any of these depends on other attributes, or on the time.
+
+        Raises ClassAdSyntaxError.
+        """
+        codes = (self.ad.code(name) for name in _READ if name in self.ad)
+        return any(not isinstance(code.const, (bool, int, float, str)) for code in codes)
+
     def integer(self, name: str) -> int | None:
         """Return an attribute's value where it is an integer."""
         value = self._value(name)
@@ -125,7 +140,7 @@ class QueuedJob:
         expressions = JobExpressions(self.ad, zone)
         faults: list[Diagnostic] = []
         known: dict[str, object] = {}
-        for name in (*ATTRIBUTES, "ScheddInterval", "JobUniverse"):
+        for name in _READ:
             if name in self.ad:
                 known[name] = self._literal(name, now, faults)
         if faults:

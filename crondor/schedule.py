@@ -274,8 +274,9 @@ class JobSchedule:
             message = f"{attribute} = {_brief(text)} is an expression, and there is nothing to evaluate it with"
             raise UnknownValue(Diagnostic("not-evaluated", message, span=source.span(), help="pass evaluate"))
         try:
-            if run is not None and self.spec is not None and isinstance(evaluate, EvaluateRun):
-                return evaluate.for_run(run)(text, now)
+            of_runs: object = evaluate
+            if run is not None and self.spec is not None and isinstance(of_runs, EvaluateRun):
+                return of_runs.for_run(run)(text, now)
             return evaluate(text, now)
         except CrondorError as error:
             spans = [source.span(*d.span[1:]) if d.span is not None else source.span() for d in error.diagnostics]

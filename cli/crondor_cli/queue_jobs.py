@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.queued import JobStatus, QueuedJob, read_queue
-from crondor.schedule import InvalidSchedule
+from crondor.schedule import InvalidSchedule, JobSchedule
 from crondor.source import Span
 from crondor.spec import Dialect
 from crondor_cli.classad_files import chunks, name_of
@@ -19,16 +20,20 @@ _HALTED = frozenset((JobStatus.REMOVED, JobStatus.COMPLETED, JobStatus.HELD))
 _LONGEST = 300  # characters of a HoldReason
 
 
+Known: TypeAlias = "dict[tuple[Dialect | str | None, ...], JobSchedule]"
+
+
 class QueueJob(Job):
     """One job of a queue."""
 
-    def __init__(self, queued: QueuedJob, name: str, request: Request) -> None:
-        """Take the ad's job and its name."""
+    def __init__(self, queued: QueuedJob, name: str, request: Request, known: Known) -> None:
+        """Take the ad's job, its name, and the schedules that other jobs have already."""
         super().__init__(name, None, 1, {}, {}, request)
         self.line = queued.place.line
         self.present = queued.present
         self.state = _state(queued, name, request)
         self._queued = queued
+        self._known = known
 
     @property
     def spans(self) -> Mapping[str, Span]:
@@ -38,6 +43,10 @@ class QueueJob(Job):
     def read(self, dialect: Dialect) -> Reading:
         """Read the schedule in a dialect."""
         request = self._request
+        key = (dialect, *self._queued.terms)
+        schedule = self._known.get(key)
+        if schedule is not None:
+            return Reading(dialect, schedule)
         try:
             schedule = self._queued.schedule(
                 self.clock.now,
@@ -48,6 +57,8 @@ class QueueJob(Job):
             )
         except InvalidSchedule as error:
             return Reading(dialect, None, error)
+        if not schedule.notes and not self._queued.has_expressions:
+            self._known[key] = schedule
         return Reading(dialect, schedule)
 
 
@@ -81,11 +92,12 @@ def read_jobs(path: str, request: Request) -> tuple[list[Job], list[Diagnostic]]
 def _jobs(path: str, request: Request, report: Report) -> tuple[list[Job], int, int]:
     """Return the scheduled jobs, and how many others and how many in all there are."""
     jobs: list[Job] = []
+    known: Known = {}
     total = 0
     for queued in read_queue(chunks(path), name=name_of(path), report=report):
         total += 1
         if queued.is_scheduled:
-            jobs.append(QueueJob(queued, queued.id or name_of(path), request))
+            jobs.append(QueueJob(queued, queued.id or name_of(path), request, known))
     return jobs, total - len(jobs), total
 
 
