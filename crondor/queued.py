@@ -176,7 +176,7 @@ class QueuedJob:
     def _notes(self, schedule: JobSchedule, expressions: JobExpressions) -> Iterator[Diagnostic]:
         if self._never_matches():
             missing = " and ".join(name for name in _NEEDED if name not in self.ad)
-            message = f"{missing} is missing, so that Requirements are never true: the job never matches"
+            message = f"without {missing} Requirements are never true: the job never matches"
             help_text = "condor_qedit sets what is missing; the submit commands without + or MY. set it by themselves"
             yield Diagnostic("never-matches", message, span=self._here, help=help_text)
         if schedule.universe is Universe.SCHEDULER:

@@ -199,6 +199,7 @@ JSON_TYPES = {
 }
 
 JSON_INPUTS = [
+    ("next", "--ads", "queue.ads"),
     ("next", "--spec", "examples/nightly.sub"),
     ("next", "--spec", "examples/several-jobs.sub"),
     ("next", "--spec", "examples/once.sub"),
