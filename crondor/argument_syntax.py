@@ -13,8 +13,8 @@ from crondor.diagnostics import CrondorError, Diagnostic
 _BLANKS = " \t\r\n"
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([^' \t\r\n]+)")
 # What condor_submit would take for the beginning of a macro or a macro function.
-_MACRO = re.compile(r"(\$+)(\w*)\((?=(dollar\b)?)", re.ASCII | re.IGNORECASE)
-_UNWRITTEN = re.compile(r"[\n\0]|\$\$\w*\(|\$\(dollar\b|\\\Z", re.ASCII | re.IGNORECASE)
+_MACRO = re.compile(r"(\$+)(\w*)\((?=(dollar\b|[\w./]*:)?)", re.ASCII | re.IGNORECASE)
+_UNWRITTEN = re.compile(r"[\n\0]|\$\$\w*\(|\$\w*\((dollar\b|[\w./]*:)|\\\Z", re.ASCII | re.IGNORECASE)
 
 
 class InvalidArguments(CrondorError, ValueError):
@@ -27,9 +27,9 @@ def as_text(text: str) -> str:
     Raises InvalidArguments for what has no spelling: a line end, a NUL character, ``$$(``, blanks at the ends, a
     backslash at the end (which would continue the line).
     """
-    if re.search(r"[\n\0]|\$\$\w*\(|\$\(dollar\b|\\\Z", text, re.ASCII | re.IGNORECASE) or text != text.strip(
-        " \t\r\v\f"
-    ):
+    if re.search(
+        r"[\n\0]|\$\$\w*\(|\$\w*\((dollar\b|[\w./]*:)|\\\Z", text, re.ASCII | re.IGNORECASE
+    ) or text != text.strip(" \t\r\v\f"):
         raise _invalid(f"{text[:40]!r} cannot be written as the value of a submit command")
     return _MACRO.sub(r"$(DOLLAR)\2(", text)
 
@@ -84,8 +84,8 @@ def _unexpanded(macro: re.Match[str]) -> str:
     """Return what looks like the beginning of a macro so that it is none.
 
     ``$$(name)`` is one as well, which the schedd expands when it starts the job; ``$(DOLLAR)`` behind a dollar sign
-    becomes one, and before ``(DOLLAR)`` it makes another of itself. There the quotes are closed before the
-    parenthesis and opened behind it.
+    becomes one, before ``(DOLLAR)`` it makes another of itself, and before ``(name:`` it hides those that follow.
+    There the quotes are closed before the parenthesis and opened behind it.
     """
     dollars, name, again = macro.groups()
     return f"{dollars}{name}'('" if again or len(dollars) > 1 else f"$(DOLLAR){name}("

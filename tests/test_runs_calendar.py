@@ -27,7 +27,7 @@ FIELDS = st.tuples(
     st.sampled_from(["0", "*/20", "30", "5,50", "30-40/5"]),
     st.sampled_from(["2", "2,3", "8-17/4", "0-23", "1"]),
     st.sampled_from(["*", "1", "*/9", "31", "1-31"]),
-    st.sampled_from(["*", "3,10", "*/4", "2"]),
+    st.sampled_from(["*", "3,10", "*/4", "2-3"]),
     st.sampled_from(["*", "0", "1-5", "*/3"]),
 ).map(" ".join)
 
@@ -42,10 +42,10 @@ def components(data: bytes) -> list[icalendar.Event]:
 def test_an_event_has_the_moments_of_its_run() -> None:
     """Its start in the zone, the window as its duration, the other moments in its description."""
     run = Deferral(START - START % 60, window=600, prep_time=120)
-    (event,) = components(write_calendar([Event(run, "a;b,c\nd", "key")], BERLIN, START))
+    (event,) = components(write_calendar([Event(run, "a;b,c", "key")], BERLIN, START))
     assert event.start == datetime.fromtimestamp(run.time, BERLIN)
     assert event.duration == timedelta(seconds=600)
-    assert event["summary"] == "a;b,c\\nd"
+    assert str(event["summary"]) == "a;b,c"
     assert event["dtstamp"].dt.timestamp() == START
     assert str(event["description"]).splitlines() == [
         "match opens 2026-11-20 18:20:00+01:00",
