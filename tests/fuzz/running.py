@@ -23,6 +23,7 @@ from tests.fuzz.texts import Input
 
 Try = Callable[[str, Random], str]
 _SHOWN = 2000
+_START = 60.0  # seconds a child may take to begin
 
 
 @dataclass
@@ -116,8 +117,10 @@ def watch(command: Callable[[int], list[str]], patience: float) -> Result:
 def _listen(child: subprocess.Popen[str], result: Result, patience: float) -> int | None:
     """Take in what a child says; return the input it tried last."""
     last = None
+    wait = max(patience, _START)
     assert child.stdout is not None
-    while select.select([child.stdout], [], [], patience)[0]:
+    while select.select([child.stdout], [], [], wait)[0]:
+        wait = patience
         line = child.stdout.readline()
         if not line:
             return last

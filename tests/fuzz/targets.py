@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from random import Random
@@ -42,6 +43,8 @@ _MY = ClassAd.of_texts(
 )
 _TARGET = ClassAd.of_texts({"a": "MY.s", "x": "5", "y": "TARGET.y", "c": "MY.c", "s": '"^a.*"', "q": "1.5"})
 _PIECES = (1, 7, 4096)
+_AS_HTCONDOR = re.compile(r'absTime\("|:-?nan"|[0-9]\.[^0-9]')
+"""What is printed as HTCondor does, and reads back as something else: times of odd years, a number before a dot."""
 
 
 class Wrong(AssertionError):
@@ -59,6 +62,8 @@ def _old(text: str, _: Random) -> str:
 def _printed(found: Expression) -> str:
     """Print in every form; what is printed is read again, and after that stays as it is."""
     found.unparse(Form.OLD)
+    if _AS_HTCONDOR.search(found.unparse()):
+        return "read"
     for form in (Form.COMPACT, Form.PRETTY):
         again = Expression(Expression(found.unparse(form)).unparse(form))
         if Expression(again.unparse(form)).unparse(form) != again.unparse(form):
@@ -133,7 +138,7 @@ def _print(ad: ClassAd, mode: Mode) -> None:
             continue
         if form in (Format.JSON, Format.JSON_LINES):
             json.loads(text)
-        if form is not Format.LONG and mode is Mode.STRICT:
+        if form is not Format.LONG and mode is Mode.STRICT and not _AS_HTCONDOR.search(text):
             try:
                 read_ad(text, form)
             except CrondorError as error:
