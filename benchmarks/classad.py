@@ -60,16 +60,16 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Median microseconds of one item, ours and the library's; None where the library is not installed."""
+    """Median microseconds of one item, ours and the library's (None where it is not installed).
+
+    ``ratio`` is how many times the library's time ours is, the median over pairs of rounds: a slow moment of the
+    machine slows both of a pair.
+    """
 
     case: Case
     ours: float
     theirs: float | None
-
-    @property
-    def ratio(self) -> float | None:
-        """How many times the library's time ours is."""
-        return None if self.theirs is None else self.ours / self.theirs
+    ratio: float | None
 
 
 def measured() -> Iterator[Measured | str]:
@@ -85,7 +85,8 @@ def measured() -> Iterator[Measured | str]:
                 ours.append(one_round(case.work, LOOPS[case.key]) / case.items)
                 if peer.missing is None:
                     theirs.append(peer.round(case.key))
-            yield Measured(case, median(ours), median(theirs) if theirs else None)
+            ratios = [our / their for our, their in zip(ours, theirs, strict=False)]
+            yield Measured(case, median(ours), *((median(theirs), median(ratios)) if theirs else (None, None)))
 
 
 def _cases(ads: list[str]) -> Iterator[Case]:
