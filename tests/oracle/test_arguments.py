@@ -12,7 +12,7 @@ from pathlib import Path
 from crondor.argument_syntax import join_arguments
 
 PEER = Path(__file__).with_name("arguments_peer.py")
-PIECES = ("'", '"', "$", "$$", "(", ")", "$(", "$$(", "$(DOLLAR)", "$ENV(", " ", "\t", "a", "x", "[", "\\", "%", "#", 
+PIECES = ("'", '"', "$", "$$", "(", ")", "$(", "$$(", "$(DOLLAR)", "$ENV(", " ", "\t", "a", "x", "[", "\\", "%", "#",
           ":", "DOLLAR", "=", ";", "\r", "é", "@")  # fmt: skip
 
 
