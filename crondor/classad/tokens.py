@@ -14,7 +14,8 @@ from crondor.source import Source
 _BLANK = r"[ \t\n\r\f\v]*"
 _QUOTED = r'[^"\\]*(?:\\[\s\S][^"\\]*)*'
 _ALONE = _QUOTED.replace('"', "'")
-_NUMBER = r"0[xX][0-9a-fA-F]*|(?:[0-9]+(?:\.[0-9]*)?|\.\.?[0-9]+)(?:[eE][+-]?[0-9]*)?"
+_HEXADECIMAL = r"0[xX][0-9a-fA-F]+\.[0-9]+(?:[eE][+-]?[0-9]+)?"
+_NUMBER = _HEXADECIMAL + r"|0[xX][0-9a-fA-F]*|(?:[0-9]+(?:\.[0-9]*)?|\.\.?[0-9]+)(?:[eE][+-]?[0-9]*)?"
 _OPERATOR = r"&&|\|\||=\?=|=!=|==|!=|<=|<<|>>>|>>|>=|\?[ \t\n\r\f\v]*:|\.\.?|=\?|[-+*%^~;:,\[\](){}&|<>=!?]|/(?![/*])"
 _STRINGS = {'"': rf'"{_QUOTED}"(?:{_BLANK}"{_QUOTED}")*', "'": rf"'{_ALONE}'(?:{_BLANK}'{_ALONE}')*"}
 # An old string ends at a quote without a backslash before it, or with one at the end of the line.
@@ -180,6 +181,8 @@ def number(text: str) -> tuple[str, object]:
             return "bad", "no integer begins with a zero"
         return "octal", text
     if text[:2].lower() == "0x":
+        if "." in text:  # the reader of reals knows hexadecimal ones, and stops at the sign of an exponent
+            return "number", float.fromhex(re.split("[+-]", text)[0])
         return ("octal", "0") if len(text) > 2 else ("bad", "no digits after 0x")
     mantissa, exponent, digits = text.lower().partition("e")
     if mantissa.endswith("."):
