@@ -6,7 +6,9 @@ from contextlib import suppress
 
 import pytest
 
-from crondor.classad import ERROR, ClassAdSyntaxError, EvaluationFailed, Expression, print_value
+from crondor.classad import ERROR, ClassAdSyntaxError, EvaluationFailed, Expression, print_value, read
+from crondor.classad.ad import ClassAd
+from crondor.classad.evaluate import references_of
 from crondor.diagnostics import CrondorError
 from tests.classad.helpers import ad, shown, value
 
@@ -92,3 +94,21 @@ def test_a_regular_expression_that_explodes_is_an_error() -> None:
     assert shown(f'regexp("(a+)+$", "{"a" * 50}b")') == "error"
     with pytest.raises(EvaluationFailed):
         value(f'stringList_regexpMember("(a+)+$", "{",".join(["a" * 50 + "b"] * 1000)}")')
+
+
+@pytest.mark.parametrize("text", ["MY", "{MY, MY}"])
+def test_plain_values_of_ads_that_hold_themselves_have_a_bound(text: str) -> None:
+    """Two attributes that are the ad itself would double with each level."""
+    with pytest.raises(EvaluationFailed, match="members"):
+        ClassAd.of_texts({"a": text, "b": text}).python("a")
+
+
+def _below(frames: int, text: str) -> list[str] | None:
+    if frames:
+        return _below(frames - 1, text)
+    return references_of(read(text), ad(a="!((TARGET.a) ? (my) : (.a))"), internal=True)
+
+
+def test_circles_of_unread_texts_are_no_syntax_errors() -> None:
+    """The walk ends where Python's stack does, and that may be while a good text is being read."""
+    assert {_below(frames, ".a") is None for frames in range(30)} == {True}

@@ -39,9 +39,7 @@ NEW: Final = Brackets(
 )
 JSON: Final = Brackets("{", "}", "[", ",", "]", re.compile(r'[{}]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|(?P<open>")'))
 LENIENT_JSON: Final = JSON._replace(
-    token=re.compile(
-        r"""[{}]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|//[^\n]*\n|/\*[\s\S]*?\*/|(?P<open>"|//|/\*|/\Z)"""
-    )
+    token=re.compile(r"""[{}]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|//[^\n]*\n|/\*[\s\S]*?\*/|(?P<open>"|//|/\*|/\Z)""")
 )
 
 
