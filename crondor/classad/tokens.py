@@ -196,7 +196,9 @@ def integer(found: object, *, negative: bool) -> object:
     """Return the value of a number token with its sign: integers beyond 64 bits become 0."""
     if isinstance(found, float):
         return -found if negative else found
-    whole = int(found) if isinstance(found, (int, str)) else 0
+    if isinstance(found, str):
+        found = int(found) if len(found.lstrip("0")) <= 20 else _HUGE
+    whole = found if isinstance(found, int) else 0
     whole = -whole if negative else whole
     return whole if INT_MIN <= whole <= INT_MAX else 0
 
