@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from enum import Enum, Flag, auto
+from enum import Enum, auto
 
 from crondor.macro.lines import BLANKS
 
@@ -24,20 +24,6 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 class ConditionError(Exception):
     """A line of a conditional that HTCondor refuses, in its words."""
-
-
-class _Has(Flag):
-    """The kinds of characters a condition is made of, as far as they decide what it is."""
-
-    NOTHING = 0
-    SPACE = auto()
-    DIGIT = auto()
-    ALPHA = auto()
-    IDENT = auto()
-    COMPARE = auto()
-    COLON = auto()
-    FLOAT = auto()
-    OTHER = auto()
 
 
 class _Kind(Enum):
@@ -213,60 +199,52 @@ def _kind(text: str, *, with_keywords: bool) -> _Kind:
     has = _characters(body.removeprefix("-"))
     if not has:
         return _Kind.NONE
-    if has in {_Has.DIGIT, _Has.DIGIT | _Has.FLOAT}:
+    if has in ({"digit"}, {"digit", "float"}):
         return _Kind.NUMBER
     word = re.match(r"[A-Za-z]*", body)
     keyword = word[0].lower() if word and with_keywords and not body[word.end() : word.end() + 1].isalnum() else ""
-    if has is _Has.ALPHA and body.lower() in {"true", "false"}:
+    if has == {"letter"} and body.lower() in {"true", "false"}:
         return _Kind.TRUTH
-    if has is _Has.ALPHA and keyword in {"version", "defined"}:
+    if has == {"letter"} and keyword in {"version", "defined"}:
         return _Kind.VERSION if keyword == "version" else _Kind.DEFINED
-    if _Has.ALPHA in has and not has & ~(_Has.ALPHA | _Has.DIGIT | _Has.IDENT | _Has.FLOAT):
-        lonely = has == _Has.ALPHA | _Has.FLOAT  # such as "e." : HTCondor has no name for it
-        return _Kind.COMPLEX if lonely else _Kind.NAME
-    if has & ~_Has.FLOAT == _Has.ALPHA | _Has.SPACE | _Has.COMPARE | _Has.DIGIT and keyword == "version":
+    if "letter" in has and has <= {"letter", "digit", "mark", "float"}:
+        # A dot at the end counts as a part of a number: HTCondor has no name for "e." and the like.
+        return _Kind.COMPLEX if "float" in has and "digit" not in has else _Kind.NAME
+    if has - {"float"} == {"letter", "blank", "compare", "digit"} and keyword == "version":
         return _Kind.VERSION
-    if has in _DEFINED and keyword == "defined":
-        return _Kind.DEFINED
+    if keyword == "defined" and has >= {"letter", "blank"}:
+        rest = has - {"letter", "blank"}
+        if rest <= {"digit", "mark"} or rest in ({"digit", "float"}, {"digit", "mark", "float"}) or _is_use(rest):
+            return _Kind.DEFINED
     return _Kind.COMPLEX
 
 
-_WORDS = _Has.ALPHA | _Has.SPACE
-_DEFINED = frozenset(
-    (
-        _WORDS,
-        _WORDS | _Has.COLON,
-        _WORDS | _Has.IDENT,
-        _WORDS | _Has.IDENT | _Has.COLON,
-        _WORDS | _Has.DIGIT,
-        _WORDS | _Has.DIGIT | _Has.IDENT,
-        _WORDS | _Has.DIGIT | _Has.FLOAT,
-        _WORDS | _Has.DIGIT | _Has.IDENT | _Has.FLOAT,
-    )
-)
+def _is_use(rest: set[str]) -> bool:
+    """Whether the characters beside letters and blanks may be those of ``use CATEGORY:OPTION``."""
+    return "colon" in rest and rest <= {"colon", "mark"}
 
 
-def _characters(text: str) -> _Has:
+def _characters(text: str) -> set[str]:
     """Return the kinds of characters in a text; whether a dot, an e or a sign belongs to a number depends on order."""
-    has = _Has.NOTHING
+    has: set[str] = set()
     for index, char in enumerate(text):
         if "0" <= char <= "9":
-            has |= _Has.DIGIT
+            has.add("digit")
         elif char == ".":
             following = text[index + 1 : index + 2]
-            has |= _Has.FLOAT if has == _Has.DIGIT or not following or following in "0123456789" else _Has.IDENT
-        elif char in "eE" and has & ~_Has.FLOAT == _Has.DIGIT:
-            has |= _Has.FLOAT
+            has.add("float" if has == {"digit"} or not following or following in "0123456789" else "mark")
+        elif char in "eE" and has - {"float"} == {"digit"}:
+            has.add("float")
         elif char in "+-":
-            has |= _Has.NOTHING if has == _Has.DIGIT | _Has.FLOAT else _Has.OTHER
+            has |= set() if has == {"digit", "float"} else {"other"}
         elif char in "_/":
-            has |= _Has.IDENT
+            has.add("mark")
         elif char.isascii() and char.isalpha():
-            has |= _Has.ALPHA
+            has.add("letter")
         elif char in "<=>" or text.startswith("!=", index):
-            has |= _Has.COMPARE
+            has.add("compare")
         elif char in BLANKS:
-            has |= _Has.SPACE
+            has.add("blank")
         else:
-            has |= _Has.COLON if char == ":" else _Has.OTHER
+            has.add("colon" if char == ":" else "other")
     return has

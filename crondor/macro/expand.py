@@ -27,7 +27,7 @@ def expand(text: str, lookup: Lookup, budget: Budget, around: Around = NOTHING) 
     return _Expansion(_Rules(lookup, budget, around)).run(text)
 
 
-def expand_self(  # noqa: PLR0913, PLR0917 - what expand() takes, and the name with its text
+def expand_self(
     text: str, name: str, earlier: str | None, budget: Budget, lookup: Lookup | None = None, around: Around = NOTHING
 ) -> str:
     """Return the ``text`` being assigned to ``name`` with references to ``name`` itself replaced by its earlier text.
@@ -167,7 +167,9 @@ class _Expansion:
 
         default = text[found.default : found.end - 1] if found.default >= 0 else None
         body = _body(text, found) if default is None else _body(text, found)[: -len(default) - 1]
-        return call(Call(found.name, body, default, inner.lookup, expanded, self._budget, self._rules.around, self._names))
+        return call(
+            Call(found.name, body, default, inner.lookup, expanded, self._budget, self._rules.around, self._names)
+        )
 
     def _names(self) -> list[str]:
         return self._chain.names() if self._chain else []

@@ -28,7 +28,7 @@ class Call(NamedTuple):
     body: str
     default: str | None
     lookup: Callable[[str], str | None]
-    expand: Callable[[str, "str | None"], str]
+    expand: Callable[[str, str | None], str]
     budget: Budget
     around: Around
     names: Callable[[], Sequence[str]]

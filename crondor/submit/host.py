@@ -10,7 +10,8 @@ class SubmitHost:
     """What condor_submit knows of its machine beside the file; None: not known, and a fault where it is needed.
 
     The values given are those that condor_submit 25.14 has on Linux without a configuration of its own; ``replace``
-    of dataclasses changes any of them. ``schedd_interval`` is in seconds; ``version`` is what ``if version`` compares.
+    of dataclasses changes any of them. ``schedd_interval`` is in seconds; ``version`` is what ``if version`` compares;
+    ``folder`` is where condor_submit is started, which $Ff() puts before a relative path.
     """
 
     version: str = "25.14.0"
@@ -26,6 +27,7 @@ class SubmitHost:
     filesystem_domain: str = "example.org"
     user: str = "alice"
     schedd_interval: int = 300
+    folder: str = ""
 
     def macro(self, key: str) -> str | None:
         """Return the text of a lower-case built-in macro of the machine, None where it is not known."""
@@ -33,3 +35,9 @@ class SubmitHost:
             return "1" if getattr(self, key) else "0"
         value: str | None = getattr(self, key)
         return value
+
+    @property
+    def version_numbers(self) -> tuple[int, int, int]:
+        """Major, minor and sub-minor number."""
+        major, minor, sub = (int(number) for number in self.version.split("."))
+        return major, minor, sub
