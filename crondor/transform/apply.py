@@ -1,0 +1,285 @@
+"""One run of a transform's lines: over an ad, or without one as HTCondor does it on loading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.operators import truth
+from crondor.classad.text import lower
+from crondor.diagnostics import Diagnostic
+from crondor.macro import Around, Budget, MacroError, expand, expand_self
+from crondor.transform.commands import Command, Statement
+from crondor.transform.errors import MOST, Stop, fault, warning
+from crondor.transform.expressions import as_macro, as_text, evaluated, why_not
+from crondor.transform.facts import Dice, Facts
+from crondor.transform.statements import Condition, Hidden, is_open_if, macro_fault
+from crondor.transform.trace import Step
+
+if TYPE_CHECKING:
+    from crondor.macro.conditions import Conditions, IfStack
+
+_PREFIX = "xform."
+"""What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
+
+_NO_AD = ClassAd()
+
+
+class Run:
+    """The state between two lines. ``macros`` is shared with the transforms before and behind this one."""
+
+    __slots__ = (
+        "_around",
+        "_budget",
+        "_conditions",
+        "_defaults",
+        "_has_ad",
+        "_has_prefixes",
+        "_ifs",
+        "_opened",
+        "_statements",
+        "ad",
+        "at",
+        "facts",
+        "found",
+        "line",
+        "macros",
+        "steps",
+    )
+
+    def __init__(
+        self,
+        statements: Sequence[Statement],
+        ad: ClassAd | None,
+        facts: Facts,
+        macros: dict[str, str],
+        defaults: Mapping[str, str],
+        budget: Budget,
+        steps: list[Step] | None = None,
+    ) -> None:
+        """Begin before the first line; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
+        self._statements = statements
+        self.ad = _NO_AD if ad is None else ad
+        self._has_ad = ad is not None
+        self.facts = facts
+        self.macros = macros
+        self._defaults = defaults
+        self._budget = budget
+        self.steps = steps
+        self.found: list[Diagnostic] = []
+        self.at = 0
+        self.line: Statement | None = None
+        self._has_prefixes = any(key.startswith(_PREFIX) for key in macros)
+        self._around: Around | None = None
+        self._conditions: Conditions | None = None
+        self._ifs: IfStack | None = None
+        self._opened: list[Statement] = []
+
+    def apply(self) -> Diagnostic | None:
+        """Run all lines on the ad; return why it ended before, None if it did not."""
+        try:
+            while (statement := self._next()) is not None:
+                try:
+                    self._go(statement.run(self))
+                except MacroError as error:
+                    raise macro_fault(error, statement.line.span()) from None
+        except Stop as stop:
+            return stop.diagnostic
+        return self._unclosed()
+
+    def check(self) -> list[Diagnostic]:
+        """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults."""
+        faults: list[Diagnostic] = []
+        while len(faults) < MOST:
+            try:
+                statement = self._next()
+                if statement is None:
+                    break
+                try:
+                    self._go(statement.check(self))
+                except MacroError as error:
+                    raise macro_fault(error, statement.line.span()) from None
+            except Stop as stop:
+                faults.append(stop.diagnostic)
+        unclosed = self._unclosed()
+        return faults if unclosed is None else [*faults, unclosed]
+
+    def _next(self) -> Statement | None:
+        """Return the next line that is to be run, None behind the last; conditions are tested on the way."""
+        while self.at < len(self._statements):
+            statement = self._statements[self.at]
+            self.at += 1
+            self.line = statement
+            if isinstance(statement, Hidden):
+                is_seen = (self._ifs is not None and self._ifs.is_open) or is_open_if(statement.line)
+                statement = statement.inside if is_seen else statement.outside
+            if isinstance(statement, Condition) or self._ifs is None or self._ifs.holds:
+                return statement
+        return None
+
+    def _go(self, to: int | None) -> None:
+        if to is not None:
+            self.at = to
+
+    @property
+    def count(self) -> int:
+        """The number of lines."""
+        return len(self._statements)
+
+    def text_of(self, number: int) -> str:
+        """Return a line as it is written."""
+        return self._statements[number].line.text
+
+    def to_end(self) -> None:
+        """Go behind the last line."""
+        self.at = len(self._statements)
+
+    def _unclosed(self) -> Diagnostic | None:
+        if self._ifs is None or not self._ifs.is_open:
+            return None
+        message = "endif(s) not found before end-of-file"
+        return fault("conditional", message, self._opened[-1].line.span(), "close each if with endif")
+
+    def condition(self, of: Condition) -> None:
+        """Test an if, elif, else or endif. Raises Stop and MacroError."""
+        from crondor.macro.conditions import ConditionError, Conditions, IfStack  # noqa: PLC0415 - most have none
+
+        if self._ifs is None:
+            self._ifs = IfStack()
+        if self._conditions is None:
+            self._conditions = Conditions(
+                self.lookup, self.expand, self.facts.version, complex=self._is_true if self._has_ad else lambda _: None
+            )
+        if of.keyword == "if":
+            self._opened.append(of)
+        elif of.keyword == "endif" and self._opened:
+            self._opened.pop()
+        try:
+            self._ifs.enter(of.keyword, of.text, self._conditions)
+        except ConditionError as error:
+            raise Stop(fault("conditional", str(error), of.line.span(), _help_on(str(error)))) from None
+
+    def _is_true(self, text: str) -> bool | None:
+        """Return True for an expression that is true of the ad; HTCondor takes no other for a condition."""
+        value = evaluated(text, self.ad, self.facts.context)
+        if value is None or truth(value) is not True:
+            return None
+        message = f"{text} is taken for a condition only because it is true of this ad"
+        self.warn("complex-condition", message, _EVALMACRO)
+        return True
+
+    def lookup(self, key: str) -> str | None:
+        """Return the unexpanded text of a macro by its lower-case name."""
+        if self._has_prefixes:
+            value = self.macros.get(_PREFIX + key)
+            if value is not None:
+                return value
+        value = self.macros.get(key)
+        if value is None:
+            value = self._defaults.get(key)
+            if value is None and self._has_ad and key[:3] == "my.":
+                code = self.ad.codes.get(key[3:])
+                if code is not None:
+                    try:
+                        value = as_text(code)
+                    except ClassAdSyntaxError:
+                        value = code if isinstance(code, str) else None
+            if value is None:
+                value = self.facts.knobs.get(key)
+        return value
+
+    def expand(self, text: str) -> str:
+        """Return a text with its macros replaced. Raises MacroError."""
+        return expand(text, self.lookup, self._budget, self._surroundings()) if "$" in text else text
+
+    def define(self, key: str, text: str, *, is_raw: bool = False) -> None:
+        """Give a macro a text, in which it stands for its earlier text itself; ``is_raw`` leaves that. Raises MacroError.
+
+        A text that grows beyond the bounds is refused.
+        """
+        if "$" in text and not is_raw:
+            earlier = self.lookup(key) if key in text.lower() else None
+            text = expand_self(text, key, earlier, self._budget, self.lookup, self._surroundings())
+        if len(text) > self._budget.size:
+            raise MacroError("macro-size", f"{key} has grown to more than {self._budget.size} characters")
+        self._has_prefixes = self._has_prefixes or key.startswith(_PREFIX)
+        self.macros[key] = text
+
+    def spend(self, amount: int) -> None:
+        """Take work from what is left. Raises MacroError when there is no more."""
+        self._budget.spend(amount)
+
+    def _surroundings(self) -> Around:
+        if self._around is None:
+            facts = self.facts
+            evaluate = self._evaluate if self._has_ad else None
+            dice, now = Dice(facts.context.seed), facts.context.now
+            self._around = Around(facts.environ, dice, facts.folder, evaluate, now, self._soft)
+        return self._around
+
+    def _evaluate(self, text: str) -> str | None:
+        if why_not(text) is not None:
+            return None
+        value = evaluated(text, self.ad, self.facts.context)
+        return None if value is None else as_macro(value)
+
+    def _soft(self, error: MacroError) -> None:
+        for each in error.diagnostics:
+            self.warn(each.code, each.message, each.help)
+
+    def set(self, name: str, text: str) -> None:
+        """Set an attribute to a text in new syntax; an attribute without a name is refused as HTCondor does it."""
+        if name:
+            self.ad.put(name, text)
+        else:
+            self.warn("set-name", f"could not set {name} to {text}", "write the name of an attribute")
+
+    def delete(self, name: str) -> None:
+        """Remove an attribute; one that the parent has becomes undefined."""
+        if self.ad.parent is None:
+            self.ad.prune(name)
+        elif name in self.ad:
+            del self.ad[name]
+
+    def copy(self, name: str, new: str, *, removes: bool) -> None:
+        """Give an attribute's expression to another name, and remove the first if asked for."""
+        code = self.ad.codes.get(lower(name))
+        if code is not None:
+            if removes:
+                self.delete(name)
+            self.ad.put(new, code)
+
+    def own_names(self) -> Iterable[str]:
+        """Return the names that the ad itself has."""
+        return (self.ad if self.ad.parent is None else self.ad.own()).names.values()
+
+    def step(self, text: str, *, is_detail: bool = False) -> None:
+        """Note something done in the trace."""
+        if self.steps is not None and self.line is not None:
+            self.steps.append(Step(self.line.line.span(), text, is_detail))
+
+    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002 - Diagnostic's word
+        """Note a failure that HTCondor prints and passes over; the first hundred are kept."""
+        if len(self.found) < MOST and self.line is not None:
+            self.found.append(warning(code, message, self.line.line.span(), help))
+
+    def why_not(self, text: str, of: Command) -> str:
+        """Return what is wrong with an expression, and what to write instead where that can be told."""
+        reason = why_not(text)
+        said = reason.message if reason is not None else "it is no expression"
+        if " #" in of.line.text:
+            return f"{said}; a # behind a command begins no comment"
+        if text[:1] == "=":
+            return f"{said}; put a blank behind the = too"
+        return f"{said}; nothing is stored"
+
+
+_EVALMACRO = "HTCondor refuses it otherwise; write EVALMACRO v EXPRESSION, and then if $(v)"
+
+
+def _help_on(message: str) -> str | None:
+    if "complex" in message or "expression" in message:
+        return "write a number, true or false, defined NAME, or EVALMACRO v EXPRESSION and then if $(v); ! inverts"
+    return None

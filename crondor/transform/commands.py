@@ -1,0 +1,346 @@
+"""The commands of a transform, each compiled once; ``run`` applies one to the ad of a Run.
+
+The rules are those of HTCondor 25.14 (ParseRulesCallback in xform_utils.cpp).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crondor.classad.regexp import Expression as Regex
+from crondor.classad.regexp import Match, compiled
+from crondor.classad.text import from_bytes, to_bytes
+from crondor.diagnostics import Diagnostic
+from crondor.macro.lines import LogicalLine
+from crondor.transform.errors import Stop, fault, short
+from crondor.transform.expressions import as_macro, evaluated, settled, stored
+from crondor.transform.template import Template
+from crondor.transform.words import Pattern, Word, next_word, pattern
+
+if TYPE_CHECKING:
+    from crondor.transform.apply import Run
+
+_TWO = frozenset(("COPY", "DEFAULT", "EVALMACRO", "EVALSET", "RENAME", "SET"))
+_WITH_PATTERN = frozenset(("COPY", "DELETE", "RENAME"))
+ENVELOPE = frozenset(("NAME", "REQUIREMENTS", "TRANSFORM", "UNIVERSE"))
+KEYWORDS = _TWO | _WITH_PATTERN | ENVELOPE
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_GROUP = re.compile(rb"\\([0-9])")
+_GIVEN_UP = 1 << 22  # what a search that PCRE2 gives up costs of the budget of macros
+_LIMIT = "(*LIMIT_MATCH=200000)"
+
+
+class Statement:
+    """A line that can be run, at its place in the rules."""
+
+    __slots__ = ("line",)
+
+    def __init__(self, line: LogicalLine) -> None:
+        """Keep the line."""
+        self.line = line
+
+    def run(self, run: Run) -> int | None:
+        """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
+        raise NotImplementedError
+
+    def check(self, run: Run) -> int | None:
+        """Do what HTCondor does with the line on loading, without an ad. Raises Stop."""
+        return None
+
+
+class Fault(Statement):
+    """A line that HTCondor refuses when it comes to it."""
+
+    __slots__ = ("diagnostic",)
+
+    def __init__(self, line: LogicalLine, diagnostic: Diagnostic) -> None:
+        """Keep the reason."""
+        super().__init__(line)
+        self.diagnostic = diagnostic
+
+    def run(self, run: Run) -> int | None:
+        """Stop."""
+        raise Stop(self.diagnostic)
+
+    check = run
+
+
+class Nothing(Statement):
+    """A line without effect."""
+
+    __slots__ = ()
+
+    def run(self, run: Run) -> int | None:
+        """Do nothing."""
+        return None
+
+
+class Command(Statement):
+    """A command with an attribute's name, and the text behind it."""
+
+    __slots__ = ("name", "rest", "words")
+
+    def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
+        """Take the keyword and the first argument; ``rest`` has macros."""
+        super().__init__(line)
+        self.words = words
+        self.name = name
+        self.rest = Template(rest)
+
+    @property
+    def keyword(self) -> str:
+        """The keyword in capitals."""
+        return self.words[0].text.upper()
+
+    def _filled(self, run: Run) -> str:
+        return self.rest.text if self.rest.is_plain else self.rest.fill(run.lookup, run.expand)
+
+
+class Set(Command):
+    """SET and DEFAULT: store an expression as it is written."""
+
+    __slots__ = ()
+
+    def run(self, run: Run) -> int | None:
+        """Store it, for DEFAULT where the ad has no attribute of that name."""
+        text = self._filled(run)
+        if run.steps is not None:
+            run.step(f"{self.keyword} {self.name} to {text}")
+        if self.words[0].text[0] in "dD" and self.name in run.ad:
+            return None
+        value = settled(text)
+        if value is None:
+            run.warn("set-expression", f"SET {self.name} invalid expression : {text}", run.why_not(text, self))
+        else:
+            run.set(self.name, value)
+        return None
+
+
+class EvalSet(Command):
+    """EVALSET: store the value of an expression."""
+
+    __slots__ = ()
+
+    def run(self, run: Run) -> int | None:
+        """Evaluate and store."""
+        text = self._filled(run)
+        if run.steps is not None:
+            run.step(f"EVALSET {self.name} to {text}")
+        value = evaluated(text, run.ad, run.facts.context)
+        if value is None:
+            run.warn("evalset", f"EVALSET {self.name} could not evaluate : {text}", _NO_VALUE)
+            return None
+        result = stored(value)
+        run.set(self.name, result)
+        if run.steps is not None:
+            run.step(f"SET {self.name} to {as_macro(value)}", is_detail=True)
+        return None
+
+
+class EvalMacro(Command):
+    """EVALMACRO: give a macro the value of an expression."""
+
+    __slots__ = ()
+
+    def run(self, run: Run) -> int | None:
+        """Evaluate and define."""
+        text = self._filled(run)
+        if run.steps is not None:
+            run.step(f"EVALMACRO {self.name} to {text}")
+        value = evaluated(text, run.ad, run.facts.context)
+        if value is None:
+            run.warn("evalmacro", f"EVALMACRO {self.name} could not evaluate : {text}", _NO_VALUE)
+            return None
+        result = as_macro(value)
+        run.macros[self.name.lower()] = result
+        if run.steps is not None:
+            run.step(f"{self.name} = {result}", is_detail=True)
+        return None
+
+
+_NO_VALUE = "it is no expression, or HTCondor finds no value for it: nothing is stored"
+
+
+class Move(Command):
+    """COPY, RENAME and DELETE of one attribute."""
+
+    __slots__ = ()
+
+    def run(self, run: Run) -> int | None:
+        """Do it."""
+        move(run, self.keyword, self.name, "" if self.words[0].text[0] in "dD" else self._filled(run))
+        return None
+
+
+class MoveMany(Command):
+    """COPY, RENAME and DELETE of all attributes that a regular expression finds; ``name`` is the expression."""
+
+    __slots__ = ("_anchored", "_compiled", "options")
+
+    def __init__(self, line: LogicalLine, words: tuple[Word, Word], found: Pattern, rest: str) -> None:
+        """Compile it at the first use."""
+        super().__init__(line, words, found.text, rest)
+        self.options = found.options
+        self._anchored = "g" in found.options  # HTCondor's flag for g is PCRE2's for a match at the beginning
+        self._compiled: Regex | bool | None = False
+
+    def compiled(self) -> Regex | None:
+        """Return the expression, None where it is none. Names are matched without case."""
+        if isinstance(self._compiled, bool):
+            options = "im" if "m" in self.options else "i"
+            ungreedy = "(?U)" if "U" in self.options else ""
+            bare = compiled(ungreedy + self.name, options)
+            self._compiled = None if bare is None else compiled(_LIMIT + ungreedy + self.name, options) or bare
+        return self._compiled
+
+    def run(self, run: Run) -> int | None:
+        """Find all names first, then change them in the order of their bytes."""
+        regex = self.compiled()
+        text = self._filled(run)
+        if regex is None:
+            run.warn("regex", f"Error compiling regex '{self.name}': this entry will be ignored", "mend the expression")
+            return None
+        found: list[tuple[bytes, str, str]] = []
+        for name in list(run.own_names()):
+            data = to_bytes(name)
+            match = self._search(run, regex, data)
+            if match is not None and not (self._anchored and match.span()[0]):
+                found.append((data, name, from_bytes(_substituted(to_bytes(text), match, regex.groups))))
+        for _, name, new in sorted(found):
+            move(run, self.keyword, name, new)
+        return None
+
+    def _search(self, run: Run, regex: Regex, data: bytes) -> Match | None:
+        import pcre2  # noqa: PLC0415 - few transforms have expressions, and the import costs 5 ms
+
+        run.spend(1000 + (1 << min(len(data), 16)))
+        try:
+            return regex.search(data)
+        except pcre2.LibraryError:
+            run.spend(_GIVEN_UP)
+            message = f"the search of '{short(self.name)}' in {short(data.decode('utf-8', 'replace'))} takes too long"
+            run.warn("regex-limit", message, "the name counts as not found; repeat no group inside a repeated group")
+            return None
+
+
+def _substituted(template: bytes, match: Match, groups: int) -> bytes:
+    r"""Return a new name with ``\0`` to ``\9`` replaced; one beyond the last group that matched stays as it is."""
+    last = max((number for number in range(1, groups + 1) if match.group(number) is not None), default=0)
+    return _GROUP.sub(
+        lambda found: (match.group(int(found[1])) or b"") if int(found[1]) <= last else found[0], template
+    )
+
+
+def move(run: Run, keyword: str, name: str, new: str) -> None:
+    """Copy, rename or delete an attribute; one that is missing is passed over in silence."""
+    if keyword == "DELETE":
+        if run.steps is not None:
+            run.step(f"DELETE {name}")
+        run.delete(name)
+        return
+    if run.steps is not None:
+        run.step(f"{keyword} {name} to {new}")
+    if not is_name(new):
+        message = f"{keyword} {name} new name {new} is not valid"
+        run.warn("new-name", message, "a name is made of letters, digits and _, and begins with no digit")
+        return
+    run.copy(name, new, removes=keyword == "RENAME")
+
+
+def is_name(text: str) -> bool:
+    """Whether HTCondor takes a text for the new name of an attribute."""
+    return _NAME.fullmatch(text) is not None
+
+
+_KINDS: dict[str, type[Command]] = {
+    "SET": Set,
+    "DEFAULT": Set,
+    "EVALSET": EvalSet,
+    "EVALMACRO": EvalMacro,
+    "COPY": Move,
+    "RENAME": Move,
+    "DELETE": Move,
+}
+
+
+def command(line: LogicalLine) -> Statement:
+    """Return what a line that is no assignment does; a line that is wrong is a Fault."""
+    first = next_word(line.text, 0)
+    if first is None or first.text == "#":
+        return Nothing(line)
+    keyword = first.text.upper()
+    if keyword not in KEYWORDS:
+        return Fault(line, _unknown(line, first))
+    second = next_word(line.text, first.next)
+    if keyword in ENVELOPE and (second is not None or keyword == "TRANSFORM"):
+        return Nothing(line)
+    if second is None:
+        return Fault(line, _too_few(line, first))
+    return _with_arguments(line, keyword, first, second)
+
+
+def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) -> Statement:
+    text = line.text
+    found, rest, behind = None, second, second.next
+    if keyword in _WITH_PATTERN and text.startswith("/", second.at):
+        found = pattern(text, second)
+        if found is None:
+            return Fault(line, _bad_pattern(line, second))
+        behind = found.next
+    if keyword in _TWO:
+        third = next_word(text, behind)
+        if third is not None and third.text in {"=", ","}:
+            third = next_word(text, third.next)
+        if third is None:
+            return Fault(line, _too_few(line, first, second))
+        rest = third
+    if found is not None:
+        return MoveMany(line, (first, second), found, text[rest.start :])
+    name = second.text
+    return _KINDS[keyword](line, (first, second), name[:-1] if name[-1:] in {",", "="} else name, text[rest.start :])
+
+
+def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
+    message = f"{word.text} is not a valid transform keyword"
+    span = line.span(word.at, max(word.end, word.at + 1))
+    near = _nearest(word.text.upper())
+    help_text = f"the commands are {', '.join(sorted(KEYWORDS))}; NAME = VALUE defines a macro"
+    if line.text[word.end : word.end + 1] in {"", " "} and word.text[-1:] in {"=", ":"}:
+        help_text = "a command has no = or : behind its keyword"
+    return fault("keyword", message, span, f"did you mean {near}? {help_text}" if near else help_text, near)
+
+
+def _nearest(word: str) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a fault
+
+    return next(iter(get_close_matches(word[:40], sorted(KEYWORDS), 1, 0.7)), None)
+
+
+def _too_few(line: LogicalLine, first: Word, second: Word | None = None) -> Diagnostic:
+    keyword = first.text.upper()
+    span = line.span(first.start)
+    if keyword in ENVELOPE or keyword == "DELETE":
+        return fault("arguments", f"{keyword} needs an argument", span, "write it behind the keyword")
+    name, sign, value = second.text.partition("=") if second is not None else ("", "", "")
+    if is_name(name) and sign and value:
+        shown = f"{first.text} {name} {value}"
+        return fault("arguments", f"{keyword} needs 2 arguments: a blank stands between them", span, shown, shown)
+    return fault("arguments", f"{keyword} needs 2 arguments", span, f"write {_USAGE[keyword]}")
+
+
+_USAGE = {
+    "COPY": "COPY attribute newname",
+    "DEFAULT": "DEFAULT attribute expression",
+    "EVALMACRO": "EVALMACRO macro expression",
+    "EVALSET": "EVALSET attribute expression",
+    "RENAME": "RENAME attribute newname",
+    "SET": "SET attribute expression",
+}
+
+
+def _bad_pattern(line: LogicalLine, word: Word) -> Diagnostic:
+    help_text = (
+        "write /expression/ with nothing but g, i, m or U behind it; a slash inside cannot be escaped, . finds it"
+    )
+    return fault("regex", "invalid regex", line.span(word.at), help_text)

@@ -1,0 +1,36 @@
+"""The error of transform rules, and where findings are gathered while reading goes on."""
+
+from __future__ import annotations
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.source import Span
+
+MOST = 100  # findings kept of one kind; whoever has more learns nothing from the rest
+
+
+class InvalidTransform(CrondorError, ValueError):
+    """Transform rules that HTCondor would not load, with all their faults."""
+
+
+class Stop(Exception):
+    """Ends the application of a transform to an ad; carries the reason."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        """Keep the reason."""
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+
+def fault(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+    """Return the finding that ends a transform."""
+    return Diagnostic(code, message, Severity.ERROR, span, help, fix)
+
+
+def warning(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:  # noqa: A002
+    """Return a finding after which HTCondor goes on."""
+    return Diagnostic(code, message, Severity.WARNING, span, help, fix)
+
+
+def short(text: str, most: int = 60) -> str:
+    """Return a text for a message, cut where it is long."""
+    return text if len(text) <= most else text[: most - 3] + "..."
