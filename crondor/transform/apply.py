@@ -46,6 +46,7 @@ class Run:
         "found",
         "line",
         "macros",
+        "reached",
         "steps",
     )
 
@@ -70,6 +71,7 @@ class Run:
         self.steps = steps
         self.found: list[Diagnostic] = []
         self.at = 0
+        self.reached = 0
         self.line: Statement | None = None
         self._has_prefixes = any(key.startswith(_PREFIX) for key in macros)
         self._around: Around | None = None
@@ -90,13 +92,18 @@ class Run:
         return self._unclosed()
 
     def check(self) -> list[Diagnostic]:
-        """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults."""
+        """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults.
+
+        ``reached`` is then the number of commands before the first.
+        """
         faults: list[Diagnostic] = []
+        self.reached = 0
         while len(faults) < MOST:
             try:
                 statement = self._next()
                 if statement is None:
                     break
+                self.reached += statement.is_command and not faults
                 try:
                     self._go(statement.check(self))
                 except MacroError as error:
@@ -216,7 +223,7 @@ class Run:
             facts = self.facts
             evaluate = self._evaluate if self._has_ad else None
             dice, now = Dice(facts.context.seed), facts.context.now
-            self._around = Around(facts.environ, dice, facts.folder, evaluate, now, self._soft)
+            self._around = Around(facts.environ, dice, "", evaluate, now, self._soft)
         return self._around
 
     def _evaluate(self, text: str) -> str | None:

@@ -34,11 +34,12 @@ _LIMIT = "(*LIMIT_MATCH=200000)"
 class Statement:
     """A line that can be run, at its place in the rules."""
 
-    __slots__ = ("line",)
+    __slots__ = ("is_command", "line")
 
-    def __init__(self, line: LogicalLine) -> None:
-        """Keep the line."""
+    def __init__(self, line: LogicalLine, *, is_command: bool = False) -> None:
+        """Keep the line; ``is_command`` says that it begins with a keyword HTCondor knows."""
         self.line = line
+        self.is_command = is_command
 
     def run(self, run: Run) -> int | None:
         """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
@@ -54,9 +55,9 @@ class Fault(Statement):
 
     __slots__ = ("diagnostic",)
 
-    def __init__(self, line: LogicalLine, diagnostic: Diagnostic) -> None:
+    def __init__(self, line: LogicalLine, diagnostic: Diagnostic, *, is_command: bool = False) -> None:
         """Keep the reason."""
-        super().__init__(line)
+        super().__init__(line, is_command=is_command)
         self.diagnostic = diagnostic
 
     def run(self, run: Run) -> int | None:
@@ -83,7 +84,7 @@ class Command(Statement):
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         """Take the keyword and the first argument; ``rest`` has macros."""
-        super().__init__(line)
+        super().__init__(line, is_command=True)
         self.words = words
         self.name = name
         self.rest = Template(rest)
@@ -274,9 +275,9 @@ def command(line: LogicalLine) -> Statement:
         return Fault(line, _unknown(line, first))
     second = next_word(line.text, first.next)
     if keyword in ENVELOPE and (second is not None or keyword == "TRANSFORM"):
-        return Nothing(line)
+        return Nothing(line, is_command=True)
     if second is None:
-        return Fault(line, _too_few(line, first))
+        return Fault(line, _too_few(line, first), is_command=True)
     return _with_arguments(line, keyword, first, second)
 
 
@@ -286,14 +287,14 @@ def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) 
     if keyword in _WITH_PATTERN and text.startswith("/", second.at):
         found = pattern(text, second)
         if found is None:
-            return Fault(line, _bad_pattern(line, second))
+            return Fault(line, _bad_pattern(line, second), is_command=True)
         behind = found.next
     if keyword in _TWO:
         third = next_word(text, behind)
         if third is not None and third.text in {"=", ","}:
             third = next_word(text, third.next)
         if third is None:
-            return Fault(line, _too_few(line, first, second))
+            return Fault(line, _too_few(line, first, second), is_command=True)
         rest = third
     if found is not None:
         return MoveMany(line, (first, second), found, text[rest.start :])

@@ -14,7 +14,7 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, MacroError, expand
 from crondor.source import Source
 from crondor.transform.apply import Run
-from crondor.transform.commands import Command, Fault
+from crondor.transform.commands import Fault
 from crondor.transform.errors import InvalidTransform, Stop, fault, warning
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
@@ -93,10 +93,20 @@ class Transform:
 
     ``requirements`` are what an ad must meet, None: every ad is transformed. ``universe`` is the text of UNIVERSE,
     which concerns the job router alone. ``faults`` are what HTCondor finds on loading, ``warnings`` what will
-    surprise.
+    surprise; ``reached`` is the number of commands that this check came to before the first fault.
     """
 
-    __slots__ = ("_iteration", "_statements", "faults", "name", "requirements", "source", "universe", "warnings")
+    __slots__ = (
+        "_iteration",
+        "_statements",
+        "faults",
+        "name",
+        "reached",
+        "requirements",
+        "source",
+        "universe",
+        "warnings",
+    )
 
     def __init__(self, program: Program, facts: Facts) -> None:
         """Compile; ``parse`` is the way here."""
@@ -106,11 +116,13 @@ class Transform:
         self.universe: str | None = program.universe
         self._iteration: Iteration | None = program.iteration
         self._statements = [compile_line(line) for line in program.lines]
+        self.reached = 0
         found = list(program.diagnostics)
         if not program.is_broken:
-            check = Run(self._statements, None, facts, {}, facts.defaults(iterates=self.iterates), Budget())
-            found += check.check()
-            found += check.found
+            run = Run(self._statements, None, facts, {}, facts.defaults(iterates=self.iterates), Budget())
+            found += run.check()
+            found += run.found
+            self.reached = run.reached
         found += find_traps(self._statements)
         found = list(dict.fromkeys(found))
         self.faults = tuple(each for each in found if each.severity is Severity.ERROR)
@@ -149,9 +161,9 @@ class Transform:
         return self._iteration is not None
 
     @property
-    def does_something(self) -> bool:
-        """Whether there is a command, or a line that HTCondor takes for one; without any it is configuration."""
-        return self.iterates or any(isinstance(each, (Command, Fault)) for each in self._statements)
+    def has_commands(self) -> bool:
+        """Whether any line is a command, or is meant for one."""
+        return any(each.is_command or isinstance(each, Fault) for each in self._statements)
 
     def matches(self, ad: ClassAd, context: Context | None = None) -> bool:
         """Say whether an ad meets REQUIREMENTS: true, or a number that is not zero; no value at all counts as met."""

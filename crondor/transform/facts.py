@@ -23,11 +23,11 @@ class Facts:
 
     ``knobs`` are the values of the configuration by name; ``environ`` is what $ENV() sees, None: not known, and a
     fault where a value needs it. ``context`` has the clock (epoch seconds) and the zone of expressions, and the seed
-    that $RANDOM_CHOICE() and its like draw from. ``folder`` is what $Ff() puts before a relative path. ``files`` opens
-    what TRANSFORM ... FROM names; without it none is opened. ``version`` is what ``if version`` compares.
+    that $RANDOM_CHOICE() and its like draw from. ``files`` opens what TRANSFORM ... FROM names; without it none is
+    opened. ``version`` is what ``if version`` compares.
     """
 
-    __slots__ = ("_iterating", "context", "environ", "files", "folder", "knobs", "version")
+    __slots__ = ("_iterating", "context", "environ", "files", "knobs", "version")
 
     def __init__(
         self,
@@ -36,7 +36,6 @@ class Facts:
         environ: Mapping[str, str] | None = None,
         context: Context | None = None,
         files: Files | None = None,
-        folder: str = "",
         version: tuple[int, int, int] = VERSION,
     ) -> None:
         """Take what is known; the names of knobs have no case."""
@@ -44,20 +43,8 @@ class Facts:
         self.environ = environ
         self.context = context or Context()
         self.files = files
-        self.folder = folder
         self.version = version
         self._iterating = {**_ALWAYS, "rulesfile": "", **{name: self.knobs.get(name, "") for name in _BY_KNOB}}
-
-    def with_knobs(self, knobs: Mapping[str, str]) -> Facts:
-        """Return the same with more knobs."""
-        return Facts(
-            {**self.knobs, **knobs},
-            environ=self.environ,
-            context=self.context,
-            files=self.files,
-            folder=self.folder,
-            version=self.version,
-        )
 
     def defaults(self, *, iterates: bool) -> Mapping[str, str]:
         """Return the macros that HTCondor provides; a transform that iterates has others."""

@@ -11,7 +11,7 @@ from crondor.source import Source
 from crondor.transform.apply import Run
 from crondor.transform.compiled import Transform
 from crondor.transform.errors import InvalidTransform, fault, warning
-from crondor.transform.facts import Facts
+from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.program import Form, read_program
 from crondor.transform.statements import compile_line
 
@@ -20,7 +20,7 @@ JOB_ROUTE = "JOB_ROUTER_ROUTE_"
 
 
 class Rules:
-    """Transforms gathered one after the other; ``facts`` are those given, with the macros of rules files as knobs.
+    """Transforms gathered one after the other, to be applied with ``facts``.
 
     ``diagnostics`` has what was found: faults of rules that are taken all the same, and warnings. ``macros`` are
     defined before the first rule of each ad.
@@ -32,6 +32,8 @@ class Rules:
         self.transforms: list[Transform] = []
         self.diagnostics: list[Diagnostic] = []
         self.macros: dict[str, str] = {}
+        self._known: dict[str, str] = {}
+        self._left_out: list[Transform] = []
 
     def define(self, name: str, value: str) -> None:
         """Define a macro that all rules see from the beginning; ``+name`` is MY.name.
@@ -45,16 +47,35 @@ class Rules:
         self.macros[key] = value
 
     def add_file(self, source: Source) -> None:
-        """Add a rules file. One without any command is configuration for the knobs that follow.
+        """Add a rules file. One without any command may only define knobs for what follows.
 
         Raises InvalidTransform for rules that HTCondor does not load, and behind rules that iterate.
         """
         self._check_last(source.name)
         transform = Transform.parse(source, facts=self.facts, strict=False)
         self.diagnostics += (*transform.faults, *transform.warnings)
-        self.facts = self.facts.with_knobs(_macros(source, self.facts))
-        if transform.does_something:
+        self._known.update(read_knobs(source, self.facts))
+        if transform.iterates or transform.reached:
             self.transforms.append(transform)
+        elif transform.has_commands:
+            self._left_out.append(transform)
+
+    def finish(self) -> None:
+        """Say which files were left out, and take them all the same where nothing else is there.
+
+        condor_transform_ads takes a file for configuration where its check on loading comes to no command: where the
+        first one is wrong, or all depend on the ad. Raises InvalidTransform where there is nothing to apply.
+        """
+        if not self.transforms:
+            self.transforms += [each for each in self._left_out if not each.faults]
+        for transform in self._left_out:
+            if transform not in self.transforms:
+                message = f"{transform.name} is left out: condor_transform_ads takes it for configuration"
+                help_text = "a command that runs without an ad, before any other line, makes it a transform"
+                self.diagnostics.append(warning("left-out", message, transform.source.span(0, 0), help_text))
+        if not self.transforms:
+            found = fault("no-rules", "no transform rules specified", Source("", "rules").span())
+            raise InvalidTransform(found)
 
     def add_knob(self, prefix: str, name: str) -> None:
         """Add the rules of a knob; one that is missing, empty or not valid is left out and reported, as HTCondor does.
@@ -63,7 +84,7 @@ class Rules:
         """
         knob = prefix + name
         self._check_last(knob)
-        text = self.facts.knobs.get(knob.lower())
+        text = self._known.get(knob.lower(), self.facts.knobs.get(knob.lower()))
         source = Source(text or "", knob)
         if not (text or "").strip():
             what = "is not defined" if text is None else "is empty"
@@ -93,8 +114,8 @@ class Rules:
             raise InvalidTransform(fault("iterates", message, span, "put the rules with TRANSFORM last"))
 
 
-def _macros(source: Source, facts: Facts) -> dict[str, str]:
-    """Return what a rules file defines when it is loaded without an ad."""
+def read_knobs(source: Source, facts: Facts = NOTHING) -> dict[str, str]:
+    """Return what a text of assignments defines, by lower-case name; other lines have no effect."""
     program = read_program(source, Form.FILE, "")
     macros: dict[str, str] = {}
     statements = [compile_line(line) for line in program.lines]

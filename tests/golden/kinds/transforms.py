@@ -13,7 +13,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.transform import Facts, InvalidTransform, each_round
-from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
+from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, read_knobs
 from tests.golden.kinds.case import (
     Case,
     Difference,
@@ -28,9 +28,8 @@ from tests.golden.kinds.case import (
 
 _FIELDS = ("rules", "config", "args", "ads_in", "rc", "ads_out", "stderr")
 _ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}
-_FOLDER = "/home/alice"
 _KNOBS = {"-jobtransforms": JOB_TRANSFORM, "-jobroute": JOB_ROUTE}
-_SUCCESS, _FAILURE = 1, 255  # the tool has them so
+_SUCCESS, _FAILURE = 1, 255  # the tool has them so; what it does not begin with is 1 too
 _HEADS = r"ERROR|WARNING|Invalid rules file|Transform of ad|Error at"
 
 
@@ -45,13 +44,15 @@ def _replay(case: Case) -> list[Difference]:
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(held)
-        facts = Facts(environ=_ENVIRON, files=Files([folder], base=folder), folder=_FOLDER)
+        knobs = read_knobs(Source(text(record, "config"), "config"))
+        facts = Facts(knobs, environ=_ENVIRON, files=Files([folder], base=folder))
         run = _Run(record, facts)
-        failed = run.failed
-    differences = compare("rc", code, _FAILURE if failed else _SUCCESS)
-    differences += compare("ads_out", expected, [_printed(ad) for ad in run.ads])
+    stderr = text(record, "stderr")
+    code = _FAILURE if code == _SUCCESS and stderr.startswith("Error at") else code
+    differences = compare("rc", code, _FAILURE if run.failed else _SUCCESS)
+    differences += compare("ads_out", expected, [_printed(ad) for ad in run.ads if ad])  # nothing is printed of none
     said = [found.message for found in run.found]
-    for core in _cores(text(record, "stderr")):
+    for core in _cores(stderr):
         if not any(core in message for message in said):
             differences.append(Difference("stderr", f"nothing says {core!r}, but {said[:5]}"))
     return differences
@@ -67,6 +68,7 @@ class _Run:
         rules = Rules(facts)
         try:
             self._load(rules, record)
+            rules.finish()
             self.found += rules.diagnostics
             self._apply(rules, texts(record, "ads_in"))
         except InvalidTransform as error:
@@ -74,7 +76,6 @@ class _Run:
             self.failed = True
 
     def _load(self, rules: Rules, record: Mapping[str, object]) -> None:
-        rules.add_file(Source(text(record, "config"), "config"))
         held = {f"rules{number}.xf": each for number, each in enumerate(texts(record, "rules"), start=1)}
         given = iter(texts(record, "args"))
         for argument in given:
