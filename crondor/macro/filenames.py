@@ -16,8 +16,8 @@ class Parts(NamedTuple):
 
     @classmethod
     def of(cls, path: str) -> Parts:
-        """Cut a path; a dot at the beginning of a name begins no extension."""
-        at = max(path.rfind(separator) for separator in _SEPARATORS) + 1
+        """Cut a path at its last slash; a dot at the beginning of a name begins no extension."""
+        at = path.rfind("/") + 1
         name = path[at:]
         dot = name.rfind(".")
         end = dot if dot > 0 else len(name)
