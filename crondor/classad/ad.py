@@ -277,6 +277,14 @@ class ClassAd(MutableMapping[str, Expression]):
             self._own_names()
             del self._names[key]
 
+    def parts(self) -> tuple[dict[str, Code | str], dict[str, str]]:
+        """Return what this ad itself has, expressions and spellings by lower-case name, for a writer in a hurry.
+
+        Whoever changes one of the two changes both, and writes texts that are expressions.
+        """
+        self._own_names()
+        return self._codes, self._names
+
     def own(self) -> ClassAd:
         """Return a copy without parent that has only what this ad itself has."""
         made = ClassAd.of(self._codes.copy(), self._names, self.place)

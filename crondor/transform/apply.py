@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.operators import truth
-from crondor.classad.text import lower
+from crondor.classad.scope import Code, Codes
 from crondor.diagnostics import Diagnostic
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
 from crondor.transform.commands import Command, Statement
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _PREFIX = "xform."
 """What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
 
-_NO_AD = ClassAd()
-
 
 class Run:
     """The state between two lines. ``macros`` is shared with the transforms before and behind this one."""
@@ -38,10 +36,13 @@ class Run:
         "_has_ad",
         "_has_prefixes",
         "_ifs",
+        "_own_codes",
+        "_own_names",
         "_opened",
         "_statements",
         "ad",
         "at",
+        "codes",
         "facts",
         "found",
         "line",
@@ -62,8 +63,10 @@ class Run:
     ) -> None:
         """Begin before the first line; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
         self._statements = statements
-        self.ad = _NO_AD if ad is None else ad
         self._has_ad = ad is not None
+        self.ad = ClassAd() if ad is None else ad
+        self._own_codes, self._own_names = self.ad.parts()
+        self.codes: Codes = self._own_codes if self.ad.parent is None else self.ad.codes
         self.facts = facts
         self.macros = macros
         self._defaults = defaults
@@ -73,15 +76,21 @@ class Run:
         self.at = 0
         self.reached = 0
         self.line: Statement | None = None
-        self._has_prefixes = any(key.startswith(_PREFIX) for key in macros)
+        self._has_prefixes = bool(macros) and any(key.startswith(_PREFIX) for key in macros)
         self._around: Around | None = None
         self._conditions: Conditions | None = None
         self._ifs: IfStack | None = None
         self._opened: list[Statement] = []
 
-    def apply(self) -> Diagnostic | None:
-        """Run all lines on the ad; return why it ended before, None if it did not."""
+    def apply(self, *, is_straight: bool = False) -> Diagnostic | None:
+        """Run all lines on the ad; return why it ended before, None if it did not.
+
+        ``is_straight`` says that there are neither conditions nor values of several lines.
+        """
         try:
+            if is_straight:
+                self._run_straight()
+                return None
             while (statement := self._next()) is not None:
                 try:
                     self._go(statement.run(self))
@@ -90,6 +99,14 @@ class Run:
         except Stop as stop:
             return stop.diagnostic
         return self._unclosed()
+
+    def _run_straight(self) -> None:
+        for statement in self._statements:
+            self.line = statement
+            try:
+                statement.run(self)
+            except MacroError as error:
+                raise macro_fault(error, statement.line.span()) from None
 
     def check(self) -> list[Diagnostic]:
         """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults.
@@ -187,7 +204,7 @@ class Run:
         if value is None:
             value = self._defaults.get(key)
             if value is None and self._has_ad and key[:3] == "my.":
-                code = self.ad.codes.get(key[3:])
+                code = self.codes.get(key[3:])
                 if code is not None:
                     try:
                         value = as_text(code)
@@ -236,31 +253,25 @@ class Run:
         for each in error.diagnostics:
             self.warn(each.code, each.message, each.help)
 
-    def set(self, name: str, text: str) -> None:
-        """Set an attribute to a text in new syntax; an attribute without a name is refused as HTCondor does it."""
-        if name:
-            self.ad.put(name, text)
-        else:
-            self.warn("set-name", f"could not set {name} to {text}", "write the name of an attribute")
+    def put(self, key: str, name: str, code: Code | str) -> None:
+        """Set an attribute; a new one comes last, an old one keeps its spelling. ``key`` is the name in lower case."""
+        own = self._own_codes
+        if key not in own:
+            self._own_names[key] = name
+        own[key] = code
 
-    def delete(self, name: str) -> None:
+    def delete(self, key: str) -> None:
         """Remove an attribute; one that the parent has becomes undefined."""
-        if self.ad.parent is None:
-            self.ad.prune(name)
-        elif name in self.ad:
-            del self.ad[name]
+        if self.ad.parent is not None:
+            if key in self.codes:
+                del self.ad[key]
+        elif key in self._own_codes:
+            del self._own_codes[key]
+            del self._own_names[key]
 
-    def copy(self, name: str, new: str, *, removes: bool) -> None:
-        """Give an attribute's expression to another name, and remove the first if asked for."""
-        code = self.ad.codes.get(lower(name))
-        if code is not None:
-            if removes:
-                self.delete(name)
-            self.ad.put(new, code)
-
-    def own_names(self) -> Iterable[str]:
+    def own_names(self) -> tuple[str, ...]:
         """Return the names that the ad itself has."""
-        return (self.ad if self.ad.parent is None else self.ad.own()).names.values()
+        return tuple(self._own_names.values())
 
     def step(self, text: str, *, is_detail: bool = False) -> None:
         """Note something done in the trace."""

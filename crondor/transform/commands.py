@@ -6,11 +6,11 @@ The rules are those of HTCondor 25.14 (ParseRulesCallback in xform_utils.cpp).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.classad.regexp import Expression as Regex
 from crondor.classad.regexp import Match, compiled
-from crondor.classad.text import from_bytes, to_bytes
+from crondor.classad.text import from_bytes, lower, to_bytes
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import LogicalLine
 from crondor.transform.errors import Stop, fault, short
@@ -28,6 +28,8 @@ KEYWORDS = _TWO | _WITH_PATTERN | ENVELOPE
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _GROUP = re.compile(rb"\\([0-9])")
 _GIVEN_UP = 1 << 22  # what a search that PCRE2 gives up costs of the budget of macros
+_MOST_KNOWN = 64  # sets of names whose search is remembered
+_MOST_NAMES = 1000
 _LIMIT = "(*LIMIT_MATCH=200000)"
 
 
@@ -80,41 +82,49 @@ class Nothing(Statement):
 class Command(Statement):
     """A command with an attribute's name, and the text behind it."""
 
-    __slots__ = ("name", "rest", "words")
+    __slots__ = ("key", "keyword", "name", "rest", "words")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         """Take the keyword and the first argument; ``rest`` has macros."""
         super().__init__(line, is_command=True)
         self.words = words
+        self.keyword = words[0].text.upper()
         self.name = name
+        self.key = lower(name)
         self.rest = Template(rest)
-
-    @property
-    def keyword(self) -> str:
-        """The keyword in capitals."""
-        return self.words[0].text.upper()
 
     def _filled(self, run: Run) -> str:
         return self.rest.text if self.rest.is_plain else self.rest.fill(run.lookup, run.expand)
+
+    def _store(self, run: Run, value: str) -> None:
+        if self.name:
+            run.put(self.key, self.name, value)
+        else:
+            run.warn("set-name", f"could not set {self.name} to {value}", "write the name of an attribute")
 
 
 class Set(Command):
     """SET and DEFAULT: store an expression as it is written."""
 
-    __slots__ = ()
+    __slots__ = ("_keeps",)
+
+    def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
+        """Take the arguments."""
+        super().__init__(line, words, name, rest)
+        self._keeps = self.keyword == "DEFAULT"
 
     def run(self, run: Run) -> int | None:
         """Store it, for DEFAULT where the ad has no attribute of that name."""
         text = self._filled(run)
         if run.steps is not None:
             run.step(f"{self.keyword} {self.name} to {text}")
-        if self.words[0].text[0] in "dD" and self.name in run.ad:
+        if self._keeps and self.key in run.codes:
             return None
         value = settled(text)
         if value is None:
             run.warn("set-expression", f"SET {self.name} invalid expression : {text}", run.why_not(text, self))
         else:
-            run.set(self.name, value)
+            self._store(run, value)
         return None
 
 
@@ -132,8 +142,7 @@ class EvalSet(Command):
         if value is None:
             run.warn("evalset", f"EVALSET {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
-        result = stored(value)
-        run.set(self.name, result)
+        self._store(run, stored(value))
         if run.steps is not None:
             run.step(f"SET {self.name} to {as_macro(value)}", is_detail=True)
         return None
@@ -154,7 +163,7 @@ class EvalMacro(Command):
             run.warn("evalmacro", f"EVALMACRO {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
         result = as_macro(value)
-        run.macros[self.name.lower()] = result
+        run.macros[self.key] = result
         if run.steps is not None:
             run.step(f"{self.name} = {result}", is_detail=True)
         return None
@@ -163,28 +172,41 @@ class EvalMacro(Command):
 _NO_VALUE = "it is no expression, or HTCondor finds no value for it: nothing is stored"
 
 
+class Delete(Command):
+    """DELETE of one attribute."""
+
+    __slots__ = ()
+
+    def run(self, run: Run) -> int | None:
+        """Delete it."""
+        if run.steps is not None:
+            run.step(f"DELETE {self.name}")
+        run.delete(self.key)
+        return None
+
+
 class Move(Command):
-    """COPY, RENAME and DELETE of one attribute."""
+    """COPY and RENAME of one attribute."""
 
     __slots__ = ()
 
     def run(self, run: Run) -> int | None:
         """Do it."""
-        move(run, self.keyword, self.name, "" if self.words[0].text[0] in "dD" else self._filled(run))
+        move(run, self.keyword, self.name, self._filled(run))
         return None
 
 
 class MoveMany(Command):
     """COPY, RENAME and DELETE of all attributes that a regular expression finds; ``name`` is the expression."""
 
-    __slots__ = ("_anchored", "_compiled", "options")
+    __slots__ = ("_compiled", "_found", "options")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], found: Pattern, rest: str) -> None:
         """Compile it at the first use."""
         super().__init__(line, words, found.text, rest)
         self.options = found.options
-        self._anchored = "g" in found.options  # HTCondor's flag for g is PCRE2's for a match at the beginning
         self._compiled: Regex | bool | None = False
+        self._found: dict[tuple[str, ...], tuple[_Found, ...]] = {}
 
     def compiled(self) -> Regex | None:
         """Return the expression, None where it is none. Names are matched without case."""
@@ -200,53 +222,85 @@ class MoveMany(Command):
         regex = self.compiled()
         text = self._filled(run)
         if regex is None:
-            run.warn("regex", f"Error compiling regex '{self.name}': this entry will be ignored", "mend the expression")
+            message = f"Error compiling regex '{self.name}': this entry will be ignored"
+            run.warn("regex", message, "mend the expression")
             return None
-        found: list[tuple[bytes, str, str]] = []
-        for name in list(run.own_names()):
-            data = to_bytes(name)
-            match = self._search(run, regex, data)
-            if match is not None and not (self._anchored and match.span()[0]):
-                found.append((data, name, from_bytes(_substituted(to_bytes(text), match, regex.groups))))
-        for _, name, new in sorted(found):
-            move(run, self.keyword, name, new)
+        names = run.own_names()
+        found = self._found.get(names)
+        if found is None:
+            found = self._search_all(run, regex, names)
+        for name, groups in found:
+            if self.keyword == "DELETE":
+                if run.steps is not None:
+                    run.step(f"DELETE {name}")
+                run.delete(lower(name))
+                continue
+            move(run, self.keyword, name, _substituted(text, groups) if "\\" in text else text)
         return None
 
-    def _search(self, run: Run, regex: Regex, data: bytes) -> Match | None:
+    def _search_all(self, run: Run, regex: Regex, names: tuple[str, ...]) -> tuple[_Found, ...]:
+        """Return what is found in the names of an ad, and keep it where all were searched: ads are much alike."""
+        found: list[_Found] = []
+        complete = True
+        for data, name in sorted((to_bytes(name), name) for name in names):
+            match, is_known = self._search(run, regex, data)
+            complete = complete and is_known
+            # HTCondor's flag for g is PCRE2's for a match at the beginning alone.
+            if match is not None and not ("g" in self.options and match.span()[0]):
+                found.append(_Found(name, _groups(match, regex.groups)))
+        if complete and len(names) <= _MOST_NAMES:
+            if len(self._found) >= _MOST_KNOWN:
+                self._found.clear()
+            self._found[names] = tuple(found)
+        return tuple(found)
+
+    def _search(self, run: Run, regex: Regex, data: bytes) -> tuple[Match | None, bool]:
+        """Return what is found in a name, and whether that is known: a search that takes too long ends."""
         import pcre2  # noqa: PLC0415 - few transforms have expressions, and the import costs 5 ms
 
         run.spend(1000 + (1 << min(len(data), 16)))
         try:
-            return regex.search(data)
+            return regex.search(data), True
         except pcre2.LibraryError:
             run.spend(_GIVEN_UP)
             message = f"the search of '{short(self.name)}' in {short(data.decode('utf-8', 'replace'))} takes too long"
             run.warn("regex-limit", message, "the name counts as not found; repeat no group inside a repeated group")
-            return None
+            return None, False
 
 
-def _substituted(template: bytes, match: Match, groups: int) -> bytes:
-    r"""Return a new name with ``\0`` to ``\9`` replaced; one beyond the last group that matched stays as it is."""
+class _Found(NamedTuple):
+    """A name with the groups that matched in it, the whole match first, up to the last that took part."""
+
+    name: str
+    groups: tuple[bytes, ...]
+
+
+def _groups(match: Match, groups: int) -> tuple[bytes, ...]:
     last = max((number for number in range(1, groups + 1) if match.group(number) is not None), default=0)
-    return _GROUP.sub(
-        lambda found: (match.group(int(found[1])) or b"") if int(found[1]) <= last else found[0], template
-    )
+    return tuple(match.group(number) or b"" for number in range(last + 1))
+
+
+def _substituted(template: str, groups: tuple[bytes, ...]) -> str:
+    r"""Return a new name with ``\0`` to ``\9`` replaced; one beyond the last group that matched stays as it is."""
+    last = len(groups) - 1
+    filled = _GROUP.sub(lambda found: groups[int(found[1])] if int(found[1]) <= last else found[0], to_bytes(template))
+    return from_bytes(filled)
 
 
 def move(run: Run, keyword: str, name: str, new: str) -> None:
-    """Copy, rename or delete an attribute; one that is missing is passed over in silence."""
-    if keyword == "DELETE":
-        if run.steps is not None:
-            run.step(f"DELETE {name}")
-        run.delete(name)
-        return
+    """Copy or rename an attribute; one that is missing is passed over in silence."""
     if run.steps is not None:
         run.step(f"{keyword} {name} to {new}")
     if not is_name(new):
         message = f"{keyword} {name} new name {new} is not valid"
         run.warn("new-name", message, "a name is made of letters, digits and _, and begins with no digit")
         return
-    run.copy(name, new, removes=keyword == "RENAME")
+    key = lower(name)
+    code = run.codes.get(key)
+    if code is not None:
+        if keyword == "RENAME":
+            run.delete(key)
+        run.put(lower(new), new, code)
 
 
 def is_name(text: str) -> bool:
@@ -261,7 +315,7 @@ _KINDS: dict[str, type[Command]] = {
     "EVALMACRO": EvalMacro,
     "COPY": Move,
     "RENAME": Move,
-    "DELETE": Move,
+    "DELETE": Delete,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crondor.classad.ad import ClassAd
@@ -19,7 +19,7 @@ from crondor.transform.errors import InvalidTransform, Stop, fault, warning
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
 from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
-from crondor.transform.statements import compile_line, macro_fault
+from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line, macro_fault
 from crondor.transform.trace import Step
 from crondor.transform.traps import find_traps
 from crondor.transform.undo import Changes
@@ -97,6 +97,7 @@ class Transform:
     """
 
     __slots__ = (
+        "_is_straight",
         "_iteration",
         "_statements",
         "faults",
@@ -116,6 +117,7 @@ class Transform:
         self.universe: str | None = program.universe
         self._iteration: Iteration | None = program.iteration
         self._statements = [compile_line(line) for line in program.lines]
+        self._is_straight = not any(isinstance(each, (Condition, Heredoc, Hidden)) for each in self._statements)
         self.reached = 0
         found = list(program.diagnostics)
         if not program.is_broken:
@@ -208,7 +210,7 @@ class Transform:
     def run(self, ad: ClassAd, state: Chain) -> Diagnostic | None:
         """Run the lines on an ad, which is changed; return why they ended, None if they did not."""
         run = Run(self._statements, ad, state.facts, state.macros, state.defaults, state.budget, state.steps)
-        ended = run.apply()
+        ended = run.apply(is_straight=self._is_straight)
         state.found += run.found
         if ended is not None:
             state.found.append(ended)
@@ -221,11 +223,14 @@ class Chain:
 
     facts: Facts
     macros: dict[str, str]
-    iterates: bool
     steps: list[Step] | None
-    defaults: dict[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, str]
     found: list[Diagnostic] = field(default_factory=list)
     budget: Budget = field(default_factory=Budget)
+
+    def live(self, values: Mapping[str, int]) -> None:
+        """Give the macros of the present round their values."""
+        self.defaults = {**self.defaults, **{name: str(value) for name, value in values.items()}}
 
     def round(self, transforms: Sequence[Transform], ad: ClassAd) -> Outcome:
         """Apply transforms to a copy of an ad; a failed one does not keep those behind it from running."""
@@ -261,7 +266,7 @@ def each_round(
     table = {} if macros is None else macros
     last = transforms[-1] if transforms else None
     iterates = last is not None and last.iterates
-    chain = Chain(facts, table, iterates, [] if trace else None, dict(facts.defaults(iterates=iterates)))
+    chain = Chain(facts, table, [] if trace else None, facts.defaults(iterates=iterates))
     if last is None or not last.iterates:
         yield chain.round(transforms, ad)
         return
@@ -283,7 +288,7 @@ def _rounds(transforms: Sequence[Transform], ad: ClassAd, chain: Chain, items: I
             chain.macros.update(kept)
             chain.macros.update(items.values(text))
         live = {"step": step, "row": row, "itemindex": row, "xformid": count, "iterating": 1}
-        chain.defaults.update({name: str(value) for name, value in live.items()})
+        chain.live(live)
         chain.budget = Budget()
         outcome = chain.round(transforms, ad)
         yield outcome
@@ -292,7 +297,7 @@ def _rounds(transforms: Sequence[Transform], ad: ClassAd, chain: Chain, items: I
             break
     if not count:
         live = {"step": 0, "row": 0, "itemindex": 0, "xformid": 0, "iterating": 0 if items.is_once else 1}
-        chain.defaults.update({name: str(value) for name, value in live.items()})
+        chain.live(live)
         chain.macros.update(items.values(None))
         yield chain.round(transforms, ad)
     chain.macros.clear()

@@ -74,8 +74,11 @@ def as_macro(value: Value) -> str:
 
 def as_text(code: Code | str) -> str:
     """Return what $(MY.name) stands for: a literal string without quotes, all else as it is written."""
-    if isinstance(code, str) and prints_as_it_is(code):
-        return code[1:-1] if code[0] == '"' else code
+    if isinstance(code, str):
+        if code[:1] == '"' and "\\" not in code and code.find('"', 1) == len(code) - 1:
+            return code[1:-1]
+        if prints_as_it_is(code):
+            return code
     tree = bare = code_tree(code)
     while isinstance(bare, Unary) and bare.op == "()":
         bare = bare.operand
