@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.classad_ads import texts
 from crondor.classad import ClassAd, Format, read_ads, write_ads
-from crondor.transform import Facts, Transform, each_round
+from crondor.transform import Facts, Transform, transform_ads
 
 RULES = """\
 NAME bench
@@ -34,10 +34,9 @@ def transformed(whole: str) -> str:
 
 
 def _ads(transform: Transform, whole: str) -> Iterator[ClassAd]:
-    for ad in read_ads(whole, Format.LONG):
-        for outcome in each_round((transform,), ad, FACTS):
-            if outcome.ad is not None:
-                yield outcome.ad
+    for outcome in transform_ads((transform,), read_ads(whole, Format.LONG), FACTS):
+        if outcome.ad is not None:
+            yield outcome.ad
 
 
 def inputs() -> str:

@@ -26,7 +26,7 @@ _PREFIX = "xform."
 
 
 class Run:
-    """The state between two lines. ``macros`` is shared with the transforms before and behind this one."""
+    """The state between two lines of transforms in a row. ``macros`` is shared with the transforms before and behind this one."""
 
     __slots__ = (
         "_around",
@@ -53,16 +53,14 @@ class Run:
 
     def __init__(
         self,
-        statements: Sequence[Statement],
         ad: ClassAd | None,
         facts: Facts,
         macros: dict[str, str],
         defaults: Mapping[str, str],
-        budget: Budget,
         steps: list[Step] | None = None,
     ) -> None:
-        """Begin before the first line; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
-        self._statements = statements
+        """Begin; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
+        self._statements: Sequence[Statement] = ()
         self._has_ad = ad is not None
         self.ad = ClassAd() if ad is None else ad
         self._own_codes, self._own_names = self.ad.parts()
@@ -70,7 +68,7 @@ class Run:
         self.facts = facts
         self.macros = macros
         self._defaults = defaults
-        self._budget = budget
+        self._budget: Budget | None = None
         self.steps = steps
         self.found: list[Diagnostic] = []
         self.at = 0
@@ -82,11 +80,12 @@ class Run:
         self._ifs: IfStack | None = None
         self._opened: list[Statement] = []
 
-    def apply(self, *, is_straight: bool = False) -> Diagnostic | None:
+    def apply(self, statements: Sequence[Statement], *, is_straight: bool = False) -> Diagnostic | None:
         """Run all lines on the ad; return why it ended before, None if it did not.
 
         ``is_straight`` says that there are neither conditions nor values of several lines.
         """
+        self._begin(statements)
         try:
             if is_straight:
                 self._run_straight()
@@ -108,13 +107,20 @@ class Run:
             except MacroError as error:
                 raise macro_fault(error, statement.line.span()) from None
 
-    def check(self) -> list[Diagnostic]:
+    def _begin(self, statements: Sequence[Statement]) -> None:
+        self._statements = statements
+        self.at = 0
+        self._ifs = None
+        self._opened = []
+
+    def check(self, statements: Sequence[Statement]) -> list[Diagnostic]:
         """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults.
 
         ``reached`` is then the number of commands before the first.
         """
         faults: list[Diagnostic] = []
         self.reached = 0
+        self._begin(statements)
         while len(faults) < MOST:
             try:
                 statement = self._next()
@@ -216,7 +222,7 @@ class Run:
 
     def expand(self, text: str) -> str:
         """Return a text with its macros replaced. Raises MacroError."""
-        return expand(text, self.lookup, self._budget, self._surroundings()) if "$" in text else text
+        return expand(text, self.lookup, self.budget, self._surroundings()) if "$" in text else text
 
     def define(self, key: str, text: str, *, is_raw: bool = False) -> None:
         """Give a macro a text, in which it stands for its earlier text itself; ``is_raw`` leaves that. Raises MacroError.
@@ -225,15 +231,22 @@ class Run:
         """
         if "$" in text and not is_raw:
             earlier = self.lookup(key) if key in text.lower() else None
-            text = expand_self(text, key, earlier, self._budget, self.lookup, self._surroundings())
-        if len(text) > self._budget.size:
-            raise MacroError("macro-size", f"{key} has grown to more than {self._budget.size} characters")
+            text = expand_self(text, key, earlier, self.budget, self.lookup, self._surroundings())
+        if len(text) > self.budget.size:
+            raise MacroError("macro-size", f"{key} has grown to more than {self.budget.size} characters")
         self._has_prefixes = self._has_prefixes or key.startswith(_PREFIX)
         self.macros[key] = text
 
+    @property
+    def budget(self) -> Budget:
+        """What the macros of this run may still cost."""
+        if self._budget is None:
+            self._budget = Budget()
+        return self._budget
+
     def spend(self, amount: int) -> None:
         """Take work from what is left. Raises MacroError when there is no more."""
-        self._budget.spend(amount)
+        self.budget.spend(amount)
 
     def _surroundings(self) -> Around:
         if self._around is None:

@@ -14,7 +14,7 @@ from crondor.classad.text import from_bytes, lower, to_bytes
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import LogicalLine
 from crondor.transform.errors import Stop, fault, short
-from crondor.transform.expressions import as_macro, evaluated, settled, stored
+from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
 from crondor.transform.template import Template
 from crondor.transform.words import Pattern, Word, next_word, pattern
 
@@ -128,7 +128,21 @@ class Set(Command):
         return None
 
 
-class EvalSet(Command):
+class _Eval(Command):
+    """A command with an expression to evaluate."""
+
+    __slots__ = ("_evaluated",)
+
+    def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
+        """Take the arguments."""
+        super().__init__(line, words, name, rest)
+        self._evaluated = evaluation(rest) if self.rest.is_plain else None
+
+    def _evaluation(self, text: str) -> Evaluation:
+        return self._evaluated or evaluation(text)
+
+
+class EvalSet(_Eval):
     """EVALSET: store the value of an expression."""
 
     __slots__ = ()
@@ -138,7 +152,7 @@ class EvalSet(Command):
         text = self._filled(run)
         if run.steps is not None:
             run.step(f"EVALSET {self.name} to {text}")
-        value = evaluated(text, run.ad, run.facts.context)
+        value = self._evaluation(text).value(run.ad, run.facts.context)
         if value is None:
             run.warn("evalset", f"EVALSET {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
@@ -148,7 +162,7 @@ class EvalSet(Command):
         return None
 
 
-class EvalMacro(Command):
+class EvalMacro(_Eval):
     """EVALMACRO: give a macro the value of an expression."""
 
     __slots__ = ()
@@ -158,7 +172,7 @@ class EvalMacro(Command):
         text = self._filled(run)
         if run.steps is not None:
             run.step(f"EVALMACRO {self.name} to {text}")
-        value = evaluated(text, run.ad, run.facts.context)
+        value = self._evaluation(text).value(run.ad, run.facts.context)
         if value is None:
             run.warn("evalmacro", f"EVALMACRO {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
@@ -229,12 +243,13 @@ class MoveMany(Command):
         found = self._found.get(names)
         if found is None:
             found = self._search_all(run, regex, names)
-        for name, groups in found:
-            if self.keyword == "DELETE":
+        if self.keyword == "DELETE":
+            for name, key, _ in found:
                 if run.steps is not None:
                     run.step(f"DELETE {name}")
-                run.delete(lower(name))
-                continue
+                run.delete(key)
+            return None
+        for name, _, groups in found:
             move(run, self.keyword, name, _substituted(text, groups) if "\\" in text else text)
         return None
 
@@ -247,7 +262,7 @@ class MoveMany(Command):
             complete = complete and is_known
             # HTCondor's flag for g is PCRE2's for a match at the beginning alone.
             if match is not None and not ("g" in self.options and match.span()[0]):
-                found.append(_Found(name, _groups(match, regex.groups)))
+                found.append(_Found(name, lower(name), _groups(match, regex.groups)))
         if complete and len(names) <= _MOST_NAMES:
             if len(self._found) >= _MOST_KNOWN:
                 self._found.clear()
@@ -272,6 +287,7 @@ class _Found(NamedTuple):
     """A name with the groups that matched in it, the whole match first, up to the last that took part."""
 
     name: str
+    key: str
     groups: tuple[bytes, ...]
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import EvaluationFailed
-from crondor.classad.evaluate import value_of
 from crondor.classad.operators import truth
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity
@@ -16,6 +15,7 @@ from crondor.source import Source
 from crondor.transform.apply import Run
 from crondor.transform.commands import Fault
 from crondor.transform.errors import InvalidTransform, Stop, fault, warning
+from crondor.transform.expressions import Evaluation
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
 from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
@@ -25,10 +25,10 @@ from crondor.transform.traps import find_traps
 from crondor.transform.undo import Changes
 
 MOST_ADS = 100_000
+_NO_CONTEXT = Context()
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one ad in one round: the new ad, None where a transform failed.
 
     ``applied`` are the names of the transforms whose REQUIREMENTS it met, ``trace`` what they did (empty unless asked
@@ -97,6 +97,7 @@ class Transform:
     """
 
     __slots__ = (
+        "_asks",
         "_is_straight",
         "_iteration",
         "_statements",
@@ -115,14 +116,16 @@ class Transform:
         self.name: str = program.name
         self.requirements: Requirements | None = program.requirements
         self.universe: str | None = program.universe
+        required = program.requirements
+        self._asks = None if required is None else Evaluation(required.expression.code)
         self._iteration: Iteration | None = program.iteration
         self._statements = [compile_line(line) for line in program.lines]
         self._is_straight = not any(isinstance(each, (Condition, Heredoc, Hidden)) for each in self._statements)
         self.reached = 0
         found = list(program.diagnostics)
         if not program.is_broken:
-            run = Run(self._statements, None, facts, {}, facts.defaults(iterates=self.iterates), Budget())
-            found += run.check()
+            run = Run(None, facts, {}, facts.defaults(iterates=self.iterates))
+            found += run.check(self._statements)
             found += run.found
             self.reached = run.reached
         found += find_traps(self._statements)
@@ -169,12 +172,10 @@ class Transform:
 
     def matches(self, ad: ClassAd, context: Context | None = None) -> bool:
         """Say whether an ad meets REQUIREMENTS: true, or a number that is not zero; no value at all counts as met."""
-        if self.requirements is None:
+        if self._asks is None:
             return True
-        try:
-            return truth(value_of(self.requirements.expression.code, ad, None, context or Context())) is True
-        except EvaluationFailed:
-            return True
+        value = self._asks.value(ad, context or _NO_CONTEXT)
+        return value is None or truth(value) is True
 
     def apply(
         self, ad: ClassAd, facts: Facts = NOTHING, *, macros: dict[str, str] | None = None, trace: bool = False
@@ -207,101 +208,109 @@ class Transform:
             return []
         return [warning("no-match", f"'{each}' does not match any files", of.span) for each in items.missing]
 
-    def run(self, ad: ClassAd, state: Chain) -> Diagnostic | None:
-        """Run the lines on an ad, which is changed; return why they ended, None if they did not."""
-        run = Run(self._statements, ad, state.facts, state.macros, state.defaults, state.budget, state.steps)
-        ended = run.apply(is_straight=self._is_straight)
-        state.found += run.found
-        if ended is not None:
-            state.found.append(ended)
-        return ended
+    def run(self, run: Run) -> Diagnostic | None:
+        """Run the lines on the ad of a run, which is changed; return why they ended, None if they did not."""
+        return run.apply(self._statements, is_straight=self._is_straight)
 
 
-@dataclass
 class Chain:
-    """What transforms in a row share."""
+    """Transforms in a row, to be applied to one ad after the other. ``macros`` is shared and stays between ads.
 
-    facts: Facts
-    macros: dict[str, str]
-    steps: list[Step] | None
-    defaults: Mapping[str, str]
-    found: list[Diagnostic] = field(default_factory=list)
-    budget: Budget = field(default_factory=Budget)
+    Raises InvalidTransform where a transform that iterates is not the last.
+    """
 
-    def live(self, values: Mapping[str, int]) -> None:
-        """Give the macros of the present round their values."""
-        self.defaults = {**self.defaults, **{name: str(value) for name, value in values.items()}}
+    def __init__(
+        self, transforms: Iterable[Transform], facts: Facts = NOTHING, macros: dict[str, str] | None = None
+    ) -> None:
+        """Take the transforms."""
+        self.transforms = tuple(transforms)
+        for transform in self.transforms[:-1]:
+            if transform.iterates:
+                message = f"Error at {self.transforms[-1].name}. Previous transform was an iterating transform"
+                raise InvalidTransform(fault("iterates", message, transform.source.span(0, 0), "put it last"))
+        self.facts = facts
+        self.macros = {} if macros is None else macros
+        self.last = self.transforms[-1] if self.transforms and self.transforms[-1].iterates else None
+        self._defaults = facts.defaults(iterates=self.last is not None)
 
-    def round(self, transforms: Sequence[Transform], ad: ClassAd) -> Outcome:
-        """Apply transforms to a copy of an ad; a failed one does not keep those behind it from running."""
-        made, applied, failed = ad.copy(), [], False
-        for transform in transforms:
-            if transform.matches(made, self.facts.context):
+    def rounds(self, ad: ClassAd, *, trace: bool = False) -> Iterator[Outcome]:
+        """Apply the transforms to an ad, and yield the outcome of each round as it is made; a failed one is the last.
+
+        The ad itself stays as it is. Where the last transform iterates, each round begins with the ad as it was, and
+        with the macros as they were at the beginning of its row.
+        """
+        last = self.last
+        if last is None:
+            yield self._round(ad, self._defaults, trace=trace)
+            return
+        try:
+            items = last.items(self.facts, self.macros)
+        except Stop as stop:
+            yield Outcome(ad, None, (), (stop.diagnostic,), ())
+            return
+        missing = tuple(last.missing(items))
+        kept = dict(self.macros)
+        count = 0
+        for row, step, text in items.rounds():
+            if step == 0:
+                self._set(kept, items.values(text))
+            outcome = self._round(ad, self._live(step, row, count), trace=trace)
+            yield outcome._replace(diagnostics=missing + outcome.diagnostics)
+            count, missing = count + 1, ()
+            if outcome.ad is None:
+                break
+        if not count:
+            self._set(kept, items.values(None))
+            outcome = self._round(ad, self._live(0, 0, 0, iterates=not items.is_once), trace=trace)
+            yield outcome._replace(diagnostics=missing + outcome.diagnostics)
+        self._set(kept, {})
+
+    def _set(self, kept: Mapping[str, str], more: Mapping[str, str]) -> None:
+        self.macros.clear()
+        self.macros.update(kept)
+        self.macros.update(more)
+
+    def _live(self, step: int, row: int, count: int, *, iterates: bool = True) -> Mapping[str, str]:
+        values = {"step": step, "row": row, "itemindex": row, "xformid": count, "iterating": int(iterates)}
+        return {**self._defaults, **{name: str(value) for name, value in values.items()}}
+
+    def _round(self, ad: ClassAd, defaults: Mapping[str, str], *, trace: bool) -> Outcome:
+        """Apply the transforms to a copy of an ad; a failed one does not keep those behind it from running."""
+        facts, failed = self.facts, False
+        made = ad.copy()
+        run = Run(made, facts, self.macros, defaults, [] if trace else None)
+        applied: list[str] = []
+        for transform in self.transforms:
+            if transform.matches(made, facts.context):
                 applied.append(transform.name)
-                failed = transform.run(made, self) is not None or failed
-        steps, found = tuple(self.steps or ()), tuple(self.found)
-        self.found = []
-        if self.steps is not None:
-            self.steps.clear()
-        return Outcome(ad, None if failed else made, tuple(applied), found, steps)
+                ended = transform.run(run)
+                if ended is not None:
+                    run.found.append(ended)
+                    failed = True
+        return Outcome(ad, None if failed else made, tuple(applied), tuple(run.found), tuple(run.steps or ()))
 
 
-def each_round(
-    transforms: Sequence[Transform],
-    ad: ClassAd,
+def transform_ads(
+    transforms: Iterable[Transform],
+    ads: Iterable[ClassAd],
     facts: Facts = NOTHING,
     *,
-    macros: dict[str, str] | None = None,
+    macros: Mapping[str, str] | None = None,
     trace: bool = False,
 ) -> Iterator[Outcome]:
-    """Apply transforms in a row to an ad, and yield the outcome of each round as it is made; a failed one is the last.
+    """Apply transforms in a row to many ads, and yield the outcomes as they are made; each ad begins with ``macros``.
 
-    Only the last transform may iterate: each round begins with the ad as it was, and with the macros as they were at
-    the beginning of its row. Raises InvalidTransform where another one iterates.
+    Like condor_transform_ads it goes no further behind a failed transform. Raises InvalidTransform where a transform
+    that iterates is not the last.
     """
-    for transform in transforms[:-1]:
-        if transform.iterates:
-            message = f"Error at {transforms[-1].name}. Previous transform was an iterating transform"
-            raise InvalidTransform(fault("iterates", message, transform.source.span(0, 0), "put it last"))
-    table = {} if macros is None else macros
-    last = transforms[-1] if transforms else None
-    iterates = last is not None and last.iterates
-    chain = Chain(facts, table, [] if trace else None, facts.defaults(iterates=iterates))
-    if last is None or not last.iterates:
-        yield chain.round(transforms, ad)
-        return
-    try:
-        items = last.items(facts, table)
-    except Stop as stop:
-        yield Outcome(ad, None, (), (stop.diagnostic,), ())
-        return
-    chain.found += last.missing(items)
-    yield from _rounds(transforms, ad, chain, items)
-
-
-def _rounds(transforms: Sequence[Transform], ad: ClassAd, chain: Chain, items: Items) -> Iterator[Outcome]:
-    kept = dict(chain.macros)
-    count = 0
-    for row, step, text in items.rounds():
-        if step == 0:
-            chain.macros.clear()
-            chain.macros.update(kept)
-            chain.macros.update(items.values(text))
-        live = {"step": step, "row": row, "itemindex": row, "xformid": count, "iterating": 1}
-        chain.live(live)
-        chain.budget = Budget()
-        outcome = chain.round(transforms, ad)
-        yield outcome
-        count += 1
-        if outcome.ad is None:
-            break
-    if not count:
-        live = {"step": 0, "row": 0, "itemindex": 0, "xformid": 0, "iterating": 0 if items.is_once else 1}
-        chain.live(live)
-        chain.macros.update(items.values(None))
-        yield chain.round(transforms, ad)
-    chain.macros.clear()
-    chain.macros.update(kept)
+    chain = Chain(transforms, facts)
+    for ad in ads:
+        chain.macros.clear()
+        chain.macros.update(macros or {})
+        for outcome in chain.rounds(ad, trace=trace):
+            yield outcome
+            if outcome.ad is None:
+                return
 
 
 def apply_all(
@@ -317,9 +326,9 @@ def apply_all(
     Raises InvalidTransform where a transform that iterates is not the last, and for more than MOST_ADS ads.
     """
     outcomes: list[Outcome] = []
-    for outcome in each_round(tuple(transforms), ad, facts, macros=macros, trace=trace):
+    for outcome in Chain(transforms, facts, macros).rounds(ad, trace=trace):
         outcomes.append(outcome)
         if len(outcomes) > MOST_ADS:
-            message = f"the transform makes more than {MOST_ADS} ads of one; each_round() gives them one by one"
+            message = f"the transform makes more than {MOST_ADS} ads of one; Chain.rounds() gives them one by one"
             raise InvalidTransform(Diagnostic("too-many-ads", message))
     return Result(tuple(outcomes))

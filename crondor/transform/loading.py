@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from crondor.diagnostics import Diagnostic
-from crondor.macro import Budget
 from crondor.macro.statement import is_name
 from crondor.source import Source
 from crondor.transform.apply import Run
@@ -119,5 +118,5 @@ def read_knobs(source: Source, facts: Facts = NOTHING) -> dict[str, str]:
     program = read_program(source, Form.FILE, "")
     macros: dict[str, str] = {}
     statements = [compile_line(line) for line in program.lines]
-    Run(statements, None, facts, macros, facts.defaults(iterates=False), Budget()).check()
+    Run(None, facts, macros, facts.defaults(iterates=False)).check(statements)
     return macros

@@ -12,7 +12,7 @@ from crondor.classad.formats import Format, Mode, Order, read_ads
 from crondor.diagnostics import Diagnostic
 from crondor.macro.files import Files
 from crondor.source import Source
-from crondor.transform import Facts, InvalidTransform, each_round
+from crondor.transform import Facts, InvalidTransform, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, read_knobs
 from tests.golden.kinds.case import (
     Case,
@@ -93,12 +93,12 @@ class _Run:
                 raise Malformed("args", f"{argument} is not known here")
 
     def _apply(self, rules: Rules, ads: list[str]) -> None:
-        for ad in read_ads("\n".join(ads), Format.LONG, Mode.DAEMON):
-            for outcome in each_round(rules.transforms, ad, rules.facts, macros=dict(rules.macros)):
-                self.found += outcome.diagnostics
-                if outcome.ad is None:
-                    self.failed = True
-                    return
+        read = read_ads("\n".join(ads), Format.LONG, Mode.DAEMON)
+        for outcome in transform_ads(rules.transforms, read, rules.facts, macros=rules.macros):
+            self.found += outcome.diagnostics
+            if outcome.ad is None:
+                self.failed = True
+            else:
                 self.ads.append(outcome.ad)
 
 
