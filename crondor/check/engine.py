@@ -1,0 +1,82 @@
+"""Applying the rules to a submit description."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from crondor.check.rule import Finding
+from crondor.check.rules import FILE_RULES, JOB_RULES
+from crondor.check.subject import CheckedFile, Settings
+from crondor.diagnostics import CrondorError, Severity
+from crondor.source import Source
+from crondor.submit import SubmitFile, read_submit
+
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+Read = Callable[[Source], SubmitFile]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found in one description, in the order of its lines."""
+
+    source: Source
+    findings: tuple[Finding, ...]
+
+    @property
+    def worst(self) -> Severity | None:
+        """The gravest severity among the findings, None where there are none."""
+        return min((finding.diagnostic.severity for finding in self.findings), key=_ORDER.__getitem__, default=None)
+
+
+def check(source: Source, settings: Settings, read: Read = read_submit) -> Report:
+    """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example)."""
+    try:
+        file = CheckedFile(source, settings, read(source))
+    except CrondorError as error:
+        file = CheckedFile(source, settings, None, error.diagnostics)
+    return Report(source, tuple(sorted(_distinct(_findings(file)), key=_place)))
+
+
+def _findings(file: CheckedFile) -> Iterator[Finding]:
+    for file_rule in FILE_RULES:
+        yield from file_rule.findings(file)
+    for job in file.jobs:
+        for job_rule in JOB_RULES:
+            yield from job_rule.findings(job)
+
+
+def _distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Keep one finding of each code and place, however many jobs and values share it."""
+    places: dict[object, dict[str, Finding]] = {}
+    for finding in findings:
+        span = finding.diagnostic.span
+        place = (finding.diagnostic.code, span and (span.source.name, span.start, span.end))
+        places.setdefault(place, {}).setdefault(finding.diagnostic.message, finding)
+    for found in places.values():
+        first = next(iter(found.values()))
+        others = len(found) - 1
+        if others:
+            more = f"{first.diagnostic.message}; and so for {others} other value{'s' if others > 1 else ''} of it"
+            first = first._replace(diagnostic=replace(first.diagnostic, message=more), fix=None)
+        yield first
+
+
+def _place(finding: Finding) -> tuple[str, int, int, str]:
+    span = finding.diagnostic.span
+    place = ("", -1) if span is None else (span.source.name, span.start)
+    return (*place, _ORDER[finding.diagnostic.severity], finding.diagnostic.code)
+
+
+def select(findings: Iterable[Finding], chosen: tuple[str, ...], ignored: tuple[str, ...]) -> Iterator[Finding]:
+    """Keep the findings whose code begins with one of ``chosen`` (all, where that is empty) and none of ``ignored``.
+
+    The longer prefix wins where both name a code, as in other linters.
+    """
+    for finding in findings:
+        code = finding.diagnostic.code
+        taken = max((len(prefix) for prefix in chosen if code.startswith(prefix)), default=-1 if chosen else 0)
+        left = max((len(prefix) for prefix in ignored if code.startswith(prefix)), default=-1)
+        if taken > left:
+            yield finding

@@ -1,0 +1,20 @@
+"""All rules, in the order of their codes: those about a description, and those about each group of equal jobs."""
+
+from __future__ import annotations
+
+from crondor.check.rule import Rule
+from crondor.check.rules import fields, reading
+from crondor.check.subject import CheckedFile, CheckedJob
+
+FILE_RULES: tuple[Rule[CheckedFile], ...] = (
+    reading.unreadable,
+)  # fmt: skip
+
+JOB_RULES: tuple[Rule[CheckedJob], ...] = (
+    fields.out_of_range,
+)  # fmt: skip
+
+RULES: dict[str, Rule[CheckedFile] | Rule[CheckedJob]] = {
+    **{rule.code: rule for rule in FILE_RULES},
+    **{rule.code: rule for rule in JOB_RULES},
+}

@@ -1,0 +1,179 @@
+"""What rules look at: a file, and each group of equal jobs of it, read as the manual has it and as the schedd does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+from functools import cached_property
+
+from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.recurrence import Policy
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule
+from crondor.source import Source, Span
+from crondor.spec import Dialect, Field, InvalidSpec
+from crondor.submit import JobGroup, SubmitFile
+
+# What rules ask of a job beside its schedule; `+X` and `MY.X` are my.x.
+_LIFE = (
+    "on_exit_remove",
+    "on_exit_hold",
+    "periodic_remove",
+    "periodic_hold",
+    "periodic_release",
+    "leave_in_queue",
+    "max_retries",
+    "retry_until",
+    "success_exit_code",
+    "hold",
+)
+_ATTRIBUTES = (
+    "onexitremove",
+    "onexithold",
+    "periodicremove",
+    "periodichold",
+    "periodicrelease",
+    "leavejobinqueue",
+    "requirements",
+)
+NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES[:-1], *(f"my.{name}" for name in _ATTRIBUTES))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds)."""
+
+    now: int
+    zone: str | tzinfo = "UTC"
+    policy: Policy | None = None
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A job's schedule in one dialect, or the error that refuses it."""
+
+    schedule: JobSchedule | None
+    error: CrondorError | None = None
+
+    @property
+    def faults(self) -> tuple[Diagnostic, ...]:
+        """Everything that was said while reading: the faults of a refused schedule, or the notes of a good one."""
+        if self.schedule is not None:
+            return self.schedule.notes
+        return self.error.diagnostics if self.error else ()
+
+    @property
+    def hold_reason(self) -> str | None:
+        """The HoldReason that a schedd gives such a job (code 25), None where it would not hold it."""
+        error = self.error.invalid_spec if isinstance(self.error, InvalidSchedule) else None
+        return error.hold_reason if error else None
+
+
+@dataclass(frozen=True)
+class CheckedJob:
+    """Equal jobs of one queue statement; ``group`` has the values of NAMES and their places."""
+
+    file: CheckedFile
+    group: JobGroup
+
+    @property
+    def settings(self) -> Settings:
+        """The moment, the zone and the schedd that are assumed."""
+        return self.file.settings
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """The expanded text of each command that is set, by lower-case name."""
+        return self.group.values
+
+    def first(self, *names: str) -> str | None:
+        """Return the first of some lower-case names that is set to something, None if none is."""
+        return next((name for name in names if self.values.get(name, "").strip()), None)
+
+    def span(self, *names: str) -> Span | None:
+        """Return where the first of some names is set, else the queue statement."""
+        return next((self.group.spans[name] for name in names if name in self.group.spans), self.group.queue)
+
+    def field_span(self, field: Field) -> Span | None:
+        """Return where a cron field is set, else the queue statement."""
+        attribute = field.attribute.lower()
+        return self.span(f"my.{attribute}", field.command, attribute)
+
+    @cached_property
+    def manual(self) -> Reading:
+        """The schedule as HTCondor's manual has it."""
+        return self._read(Dialect.MANUAL)
+
+    @cached_property
+    def schedd(self) -> Reading:
+        """The schedule as the schedd reads it."""
+        return self._read(Dialect.HTCONDOR)
+
+    def faults(self, *codes: str) -> Iterator[Diagnostic]:
+        """Yield what reading the schedule as the manual has it said under some codes."""
+        yield from (fault for fault in self.manual.faults if fault.code in codes)
+
+    def _read(self, dialect: Dialect) -> Reading:
+        settings = self.settings
+        try:
+            schedule = JobSchedule.from_submit(
+                self.group.values,
+                spans=self.group.spans,
+                dialect=dialect,
+                schedd_interval=settings.schedd_interval,
+                zone=settings.zone,
+                policy=settings.policy,
+            )
+        except (InvalidSchedule, InvalidSpec) as error:
+            return Reading(None, error)
+        return Reading(schedule)
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """One submit description: what it says, or the errors that make it unreadable, and its jobs in groups."""
+
+    source: Source
+    settings: Settings
+    submit: SubmitFile | None
+    errors: tuple[Diagnostic, ...] = ()
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What will surprise about the description itself."""
+        return self.submit.warnings if self.submit else ()
+
+    @cached_property
+    def _grouped(self) -> tuple[tuple[CheckedJob, ...], tuple[Diagnostic, ...]]:
+        if self.submit is None:
+            return (), ()
+        try:
+            return tuple(CheckedJob(self, group) for group in _merged(self.submit.groups(NAMES))), ()
+        except CrondorError as error:
+            return (), error.diagnostics
+
+    @property
+    def jobs(self) -> tuple[CheckedJob, ...]:
+        """The jobs, equal ones of one queue statement together; none where a value cannot be had."""
+        return self._grouped[0]
+
+    def faults(self, *codes: str) -> Iterator[Diagnostic]:
+        """Yield what reading the description said under some codes."""
+        yield from (fault for fault in self.all_faults if fault.code in codes)
+
+    @property
+    def all_faults(self) -> tuple[Diagnostic, ...]:
+        """Everything that reading the description said."""
+        return (*self.errors, *self.warnings, *self._grouped[1])
+
+
+def _merged(groups: Iterable[JobGroup]) -> Iterator[JobGroup]:
+    """Leave out groups of later queue statements with the values and places of an earlier one."""
+    seen = set()
+    for group in groups:
+        key = (tuple(sorted(group.values.items())), tuple(sorted((k, v.start, v.end) for k, v in group.spans.items())))
+        if key not in seen:
+            seen.add(key)
+            yield group
