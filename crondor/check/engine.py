@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from crondor.check.rule import Finding
-from crondor.check.rules import FILE_RULES, JOB_RULES
+from crondor.check.rules import COMMENT_RULES, FILE_RULES, JOB_RULES, RULES
+from crondor.check.rules.comments import Silence
 from crondor.check.subject import CheckedFile, Settings
+from crondor.check.suppress import Comments, Order
 from crondor.diagnostics import CrondorError, Severity
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -19,10 +21,11 @@ Read = Callable[[Source], SubmitFile]
 
 @dataclass(frozen=True)
 class Report:
-    """What was found in one description, in the order of its lines."""
+    """What was found in one description, in the order of its lines, and what its comments silenced."""
 
     source: Source
     findings: tuple[Finding, ...]
+    silenced: tuple[Finding, ...] = ()
 
     @property
     def worst(self) -> Severity | None:
@@ -36,7 +39,8 @@ def check(source: Source, settings: Settings, read: Read = read_submit) -> Repor
         file = CheckedFile(source, settings, read(source))
     except CrondorError as error:
         file = CheckedFile(source, settings, None, error.diagnostics)
-    return Report(source, tuple(sorted(_distinct(_findings(file)), key=_place)))
+    found, silenced = _heard(file, _distinct(_findings(file)))
+    return Report(source, tuple(sorted(found, key=_place)), tuple(silenced))
 
 
 def _findings(file: CheckedFile) -> Iterator[Finding]:
@@ -45,6 +49,28 @@ def _findings(file: CheckedFile) -> Iterator[Finding]:
     for job in file.jobs:
         for job_rule in JOB_RULES:
             yield from job_rule.findings(job)
+
+
+def _heard(file: CheckedFile, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
+    """Part the findings that comments silence from the others, and add what is wrong with the comments."""
+    comments: dict[Source, Comments] = {file.source: Comments(file.source)}
+    used: set[Order] = set()
+    found: list[Finding] = []
+    silenced: list[Finding] = []
+    for finding in findings:
+        span = finding.diagnostic.span
+        orders: list[Order] = []
+        if span is not None:
+            source = span.source
+            spoken = comments[source] if source in comments else comments.setdefault(source, Comments(source))
+            orders = list(spoken.covering(finding.diagnostic.code, span.line))
+        used.update(orders)
+        (silenced if orders else found).append(finding)
+    for spoken in comments.values():
+        silence = Silence(spoken, frozenset(used), frozenset(RULES))
+        for comment_rule in COMMENT_RULES:
+            found += comment_rule.findings(silence)
+    return found, silenced
 
 
 def _distinct(findings: Iterable[Finding]) -> Iterator[Finding]:

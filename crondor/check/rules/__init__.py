@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import fields, reading
+from crondor.check.rules import comments, fields, reading
 from crondor.check.subject import CheckedFile, CheckedJob
 
 FILE_RULES: tuple[Rule[CheckedFile], ...] = (
@@ -14,7 +14,12 @@ JOB_RULES: tuple[Rule[CheckedJob], ...] = (
     fields.out_of_range,
 )  # fmt: skip
 
-RULES: dict[str, Rule[CheckedFile] | Rule[CheckedJob]] = {
+COMMENT_RULES: tuple[Rule[comments.Silence], ...] = (comments.unused, comments.malformed)
+
+AnyRule = Rule[CheckedFile] | Rule[CheckedJob] | Rule[comments.Silence]
+
+RULES: dict[str, AnyRule] = {
     **{rule.code: rule for rule in FILE_RULES},
     **{rule.code: rule for rule in JOB_RULES},
+    **{rule.code: rule for rule in COMMENT_RULES},
 }
