@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import comments, fields, reading
+from crondor.check.rules import commands, comments, deferral, fields, life, reading
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.diagnostics import CrondorError
 
 FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     reading.unreadable,
-)  # fmt: skip
+    commands.misspelt_command,
+)
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (
     fields.out_of_range,
-)  # fmt: skip
+    deferral.bad_number,
+    deferral.overflow,
+    deferral.window_zero,
+    deferral.window_long,
+    deferral.prep_long,
+    deferral.prep_short,
+    deferral.time_past,
+    deferral.stays_idle,
+    deferral.time_and_cron,
+    deferral.without_time,
+    deferral.bad_value,
+    life.runs_once,
+    life.never_ends,
+    life.held_for_ever,
+    life.other_clock,
+    commands.bypass,
+    commands.scheduler_refused,
+    commands.scheduler_never,
+    commands.grid_ignores,
+    commands.no_universe,
+)
 
 COMMENT_RULES: tuple[Rule[comments.Silence], ...] = (comments.unused, comments.malformed)
 
