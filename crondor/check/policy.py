@@ -15,9 +15,9 @@ PERIODIC = tuple(
     name for kind in ("remove", "hold") for name in (f"periodic_{kind}", f"periodic{kind}", f"my.periodic{kind}")
 )
 
-CLEAN = {"ExitBySignal": "false", "ExitCode": "0", "JobStatus": str(COMPLETED)}
-FAILED = {"ExitBySignal": "false", "ExitCode": "1", "JobStatus": str(COMPLETED)}
-KILLED = {"ExitBySignal": "true", "ExitSignal": "9", "JobStatus": str(COMPLETED)}
+_LITERALS = {"true": True, "false": False}  # most policies; they need no engine
+_MANY = 1_000_000  # runs
+_LATE = 50 * 366 * 86400  # seconds from now
 
 
 def holds(job: CheckedJob, names: tuple[str, ...], state: Mapping[str, str], at: int | None = None) -> bool | None:
@@ -28,26 +28,41 @@ def holds(job: CheckedJob, names: tuple[str, ...], state: Mapping[str, str], at:
     name = job.first(*names)
     if name is None:
         return None
-    from crondor.classad import AdValue, ClassAdSyntaxError, Context, Expression  # noqa: PLC0415 - few jobs have one
+    text = job.values[name].strip()
+    if text.lower() in _LITERALS:
+        return _LITERALS[text.lower()]
+    from crondor.classad import AdValue, ClassAdSyntaxError, Context, Expression  # noqa: PLC0415 - most are literals
 
     ad = AdValue({key.lower(): text for key, text in state.items()}, {key.lower(): key for key in state})
     try:
-        expression = Expression(job.values[name])
+        expression = Expression(text)
     except ClassAdSyntaxError:
         return None
     context = Context(now=job.settings.now if at is None else at, zone=zone_of(job.settings.zone).info)
     return expression.holds(ad, None, context)
 
 
-def ran(times: int, outcome: Mapping[str, str] = CLEAN) -> dict[str, str]:
-    """Return what the ad says of a job that has just run for the nth time."""
-    count = str(times)
-    return {**outcome, "NumJobStarts": count, "NumJobCompletions": count, "JobRunCount": count}
-
-
 def repeats(job: CheckedJob) -> bool:
     """Say whether the job stays in the queue after a run that ends well."""
-    return holds(job, REMOVE, ran(1)) is False
+    return holds(job, REMOVE, _ran(1, code=0)) is False
+
+
+def never_removed(job: CheckedJob) -> bool:
+    """Say whether on_exit_remove is false whatever the outcome of a run, now and in fifty years, the first or last."""
+    if holds(job, REMOVE, _ran(1, code=0)) is not False:
+        return False
+    outcomes = [_ran(times, code=code) for times in (1, _MANY) for code in range(256)]
+    outcomes += [_ran(times, signal=signal) for times in (1, _MANY) for signal in range(1, 32)]
+    return not any(holds(job, REMOVE, state, job.settings.now + _LATE) for state in outcomes)
+
+
+def _ran(times: int, *, code: int | None = None, signal: int | None = None) -> dict[str, str]:
+    """Return what the ad says of a job that has just run for the nth time."""
+    ended = {"ExitBySignal": "false", "ExitCode": str(code)} if signal is None else {"ExitBySignal": "true"}
+    if signal is not None:
+        ended["ExitSignal"] = str(signal)
+    counts = dict.fromkeys(("NumJobStarts", "NumJobCompletions", "JobRunCount"), str(times))
+    return {"JobStatus": str(COMPLETED), **ended, **counts}
 
 
 def functions(text: str) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crondor.check.edit import insertion, replacement
-from crondor.check.policy import CLEAN, FAILED, HELD, KILLED, PERIODIC, RELEASE, REMOVE, functions, holds, ran, repeats
+from crondor.check.policy import HELD, PERIODIC, RELEASE, REMOVE, functions, holds, never_removed, repeats
 from crondor.check.rule import Edit, Fix, Found, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import MISSED_CODE, MISSED_REASON
@@ -14,7 +14,6 @@ from crondor.schedule import Universe
 from crondor.source import Span
 from crondor.spec import FIELDS
 
-_MANY = 1_000_000  # runs
 _WAIT = 7 * 86400  # seconds after which a policy that waits before it releases has done so
 _CLAUSE = f"HoldReasonCode == {MISSED_CODE}"
 
@@ -35,9 +34,7 @@ def never_ends(job: CheckedJob) -> Iterator[Found]:
     """With on_exit_remove false for every outcome and no periodic policy, only condor_rm ends the job."""
     if not _is_crontab(job) or job.first(*REMOVE) is None or job.first(*PERIODIC) is not None:
         return
-    ends = [ran(times, outcome) for times in (1, _MANY) for outcome in (CLEAN, FAILED, KILLED)]
-    far = job.settings.now + 50 * 366 * 86400
-    if all(holds(job, REMOVE, state, at) is False for state in ends for at in (None, far)):
+    if never_removed(job):
         message = "no outcome of a run takes this job out of the queue: it repeats until condor_rm"
         help_text = "let it end, for example on_exit_remove = (ExitCode == 77), or with periodic_remove"
         yield Found(message, job.span(*REMOVE), help_text)
