@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 
 def page(code: str) -> str:
     """Return the page of a rule by its code (``CRN101``). Raises KeyError for a code that no rule has."""
+    from importlib import resources  # noqa: PLC0415 - slow to import, and rarely asked for
+
     file = resources.files(__name__) / f"{code}.md"
     if not file.is_file():
         raise KeyError(code)
