@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -78,9 +78,9 @@ def _settle(
     """Put together what the command line and pyproject.toml say."""
     config = None
     if use_config:
-        from crondor_cli.check_config import find_config  # noqa: PLC0415 - reads TOML, which --no-config need not
+        from crondor_cli.check_config import find_config  # noqa: PLC0415 - not for --no-config
 
-        config = find_config(Path.cwd())
+        config = find_config(os.getcwd())
     chosen = _codes(given.select or (config.select if config else ()))
     ignored = _codes((*given.ignore, *(config.ignore if config else ())))
     clock = clock_of(now, given.tz or (config.tz if config else None))

@@ -138,7 +138,7 @@ def read_source(path: str) -> Source:
         stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
         return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than this command to run
+        with open(path, "rb") as file:
             data = file.read(most)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

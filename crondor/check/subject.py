@@ -111,6 +111,15 @@ class CheckedJob:
         """The schedule as the schedd reads it."""
         return self._read(Dialect.HTCONDOR)
 
+    @cached_property
+    def shortest_gap(self) -> int | None:
+        """The shortest time between two runs in seconds, None for a job without cron fields or without runs."""
+        recurrence = self.manual.schedule.recurrence if self.manual.schedule else None
+        try:
+            return None if recurrence is None else recurrence.gaps().shortest
+        except CrondorError:
+            return None
+
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the schedule as the manual has it said under some codes."""
         yield from (fault for fault in self.manual.faults if fault.code in codes)

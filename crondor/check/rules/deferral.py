@@ -50,7 +50,7 @@ def window_zero(job: CheckedJob) -> Iterator[Found]:
 def window_long(job: CheckedJob) -> Iterator[Found]:
     """A missed run is given up only when its window has passed; runs that fall into it are lost."""
     schedule = _deferred(job)
-    gap = _shortest_gap(schedule)
+    gap = job.shortest_gap
     if schedule is None or gap is None or not isinstance(schedule.window, int) or schedule.window <= gap:
         return
     message = (
@@ -64,7 +64,7 @@ def window_long(job: CheckedJob) -> Iterator[Found]:
 def prep_long(job: CheckedJob) -> Iterator[Found]:
     """The job may be matched again as soon as a run ends, and holds its slot idle until the next."""
     schedule = _deferred(job)
-    gap = _shortest_gap(schedule)
+    gap = job.shortest_gap
     if schedule is None or gap is None or not isinstance(schedule.prep_time, int) or schedule.prep_time < gap:
         return
     if schedule.universe is Universe.LOCAL:
@@ -178,16 +178,6 @@ def _deferred(job: CheckedJob) -> JobSchedule | None:
     schedule = job.manual.schedule
     waits = schedule is not None and schedule.is_deferred and schedule.complete
     return schedule if waits and schedule and schedule.universe not in {Universe.GRID, Universe.SCHEDULER} else None
-
-
-def _shortest_gap(schedule: JobSchedule | None) -> int | None:
-    """Return the shortest time between two runs in seconds, None for a job without cron fields or without runs."""
-    if schedule is None or schedule.recurrence is None:
-        return None
-    try:
-        return schedule.recurrence.gaps().shortest
-    except CrondorError:
-        return None
 
 
 def _one_time_run(job: CheckedJob) -> Deferral | None:
