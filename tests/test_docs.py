@@ -244,6 +244,7 @@ JSON_INPUTS = [
     ("diff", "examples/once.sub", "past.sub"),
     ("diff", "unknown.sub", "unknown.sub"),
     ("agenda", "examples/nightly.sub", "examples/local.sub", "examples/once.sub", "examples/window-prep.sub"),
+    ("check", "examples/nightly.sub", "odd.sub", "bad.sub", "none.sub"),
     ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
 ]
 
@@ -280,12 +281,13 @@ def documented_keys(command: str) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda"])
+@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda", "check"])
 def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path: Path) -> None:
     """Each key of real output is documented with its types, each documented key occurs, `always` means always."""
     odd = "cron_minute = 0\ncron_hours = 6\ncron_window = QDate\ncron_prep_time = QDate\nqueue\n"
     (tmp_path / "odd.sub").write_text(odd, encoding="utf-8")
     (tmp_path / "unknown.sub").write_text("deferral_time = QDate + 60\nqueue\n", encoding="utf-8")
+    (tmp_path / "none.sub").write_text("", encoding="utf-8")
     (tmp_path / "past.sub").write_text("deferral_time = 1\nqueue\n", encoding="utf-8")
     (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nqueue\n", encoding="utf-8")
