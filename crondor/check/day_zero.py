@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crondor.calendar import DAY, EPOCH_ORDINAL, day_number
 from crondor.diagnostics import CrondorError
-from crondor.recurrence import Recurrence, ScheddAnswer
+from crondor.recurrence import OutOfRange, Recurrence, ScheddAnswer
 from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec
 from crondor.zones import Zone, zone_of
 
@@ -51,13 +51,16 @@ def wrong_times(spec: CronSpec, zone: str | tzinfo, now: int, step: int = _STEP)
     schedd = Recurrence(spec, zone)
     runs = Recurrence(_runs(spec), zone)
     known = zone_of(zone)
-    for end in islice(_month_ends(known, now), _MONTHS):
-        asked = max(now, runs.previous(end) if runs.count(0, end) else now)
-        while asked < end:
-            answer = schedd.next(asked)
-            if isinstance(answer, ScheddAnswer) and _is_wrong(answer, spec, known):
-                yield Wrong(asked, answer)
-            asked += step
+    try:
+        for end in islice(_month_ends(known, now), _MONTHS):
+            asked = max(now, runs.previous(end))
+            while asked < end:
+                answer = schedd.next(asked)
+                if isinstance(answer, ScheddAnswer) and _is_wrong(answer, spec, known):
+                    yield Wrong(asked, answer)
+                asked += step
+    except OutOfRange:
+        return
 
 
 def refusals(requirements: str, spec: CronSpec, schedd: CronSpec, zone: str | tzinfo, now: int) -> Refusals | None:

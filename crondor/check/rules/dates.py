@@ -7,22 +7,23 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from crondor.calendar import DAY, LONGEST, DayRule
+from crondor.check.crontab import NAMES
 from crondor.check.edit import insertion
 from crondor.check.rewrite import REQUIREMENTS, edit_requirements
 from crondor.check.rule import Fix, Found, rule
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import CrondorError, Severity
-from crondor.recurrence import NeverRuns, Recurrence, never_reason
+from crondor.recurrence import NeverRuns, OutOfRange, Recurrence, never_reason
 from crondor.schedule import Universe
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Field
 from crondor.zones import Policy, zone_of
 
 if TYPE_CHECKING:
     from crondor.audit import ClockChange  # read late: few schedules meet a clock change
     from crondor.check.day_zero import Wrong
 
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-_WEEKDAYS = "Sun Mon Tue Wed Thu Fri Sat".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 _FEBRUARY, _LEAP_DAY = 2, 29
 _FEW_DAYS = 4  # a short list of days is meant one by one; a long one is a pattern
 _YEAR = 365 * DAY
@@ -107,9 +108,7 @@ def day_zero(job: CheckedJob) -> Iterator[Found]:
     name = job.first(*REQUIREMENTS)
     wanted = portable(spec)
     tried = refusals(job.values[name], wanted, schedd, zone, now) if name else None
-    if tried is not None and tried.is_cure:
-        return
-    wrong = next_wrong(schedd, zone, now)
+    wrong = None if tried is not None and tried.is_cure else next_wrong(schedd, zone, now)
     if wrong is None:
         return
     message = f"the schedd adds day 0 to a day of week without a day of month: {_wrong_words(job, wrong)}"
@@ -117,7 +116,10 @@ def day_zero(job: CheckedJob) -> Iterator[Found]:
         message += f"; requirements refuse the run of {_moment(job, tried.refused)}"
         yield Found(message, job.field_span(DAY_OF_WEEK), "correct what requirements says of DeferralTime")
         return
-    edit = edit_requirements(job, wanted) if has_day_zero(wanted) else None
+    if not has_day_zero(wanted):  # CRN112 and CRN113 speak of what is to be written first
+        yield Found(message, job.field_span(DAY_OF_WEEK), "write the day fields so that the schedd reads them alike")
+        return
+    edit = edit_requirements(job, wanted)
     fix = Fix("add the clause to requirements that refuses the wrong times", (edit,)) if edit else None
     yield Found(message, job.field_span(DAY_OF_WEEK), _clause_help(wanted), fix)
 
@@ -149,7 +151,10 @@ def clock_change(job: CheckedJob) -> Iterator[Found]:
         return
     from crondor.audit import clock_changes  # noqa: PLC0415 - for zones with clock changes only
 
-    changes = list(clock_changes(spec, job.settings.zone, now, now + _YEAR))
+    try:
+        changes = list(clock_changes(spec, job.settings.zone, now, now + _YEAR))
+    except OutOfRange:
+        return
     if changes:
         said = "; ".join(_change_words(job, change, recurrence.policy) for change in changes)
         help_text = "choose an hour that no clock change skips or repeats, or the zone of a host without them"
@@ -159,11 +164,9 @@ def clock_change(job: CheckedJob) -> Iterator[Found]:
 def _change_words(job: CheckedJob, change: ClockChange, policy: Policy) -> str:
     low, high = f"{change.low:%H:%M}", f"{change.high:%H:%M}"
     verb = "skips" if change.is_gap else "repeats"
-    times = ", ".join(_moment(job, time) for time in change.policies[policy][:3])
-    ends = f"{policy.value}: {times or 'no run'}"
-    answers = tuple(map(int, change.schedd))
-    if answers != change.policies[policy]:
-        ends += f"; the schedd: {', '.join(_moment(job, time) for time in answers[:3]) or 'no run'}"
+    ends = f"{policy.value}: {_moments(job, change.policies[policy])}"
+    if change.schedd != change.policies[policy]:
+        ends += f", the schedd: {_moments(job, change.schedd)}"
     return f"{change.low:%Y-%m-%d} {verb} {low} to {high} ({ends})"
 
 
@@ -176,6 +179,9 @@ def too_frequent(job: CheckedJob) -> Iterator[Found]:
         return
     if schedule is not None and schedule.universe in {Universe.LOCAL, Universe.GRID, Universe.SCHEDULER}:
         return
+    left_out = _left_out(job)
+    if left_out is not None and left_out[0] is MINUTE:
+        return  # CRN208 speaks of it
     table = recurrence.wall_clock.table
     within = min((later - earlier for earlier, later in pairwise(table)), default=DAY)
     lost = _lost(table, interval)
@@ -228,24 +234,27 @@ def either_day(job: CheckedJob) -> Iterator[Found]:
 @rule("CRN208", "field-left-out", Severity.WARNING, "an hour or a day without a minute: every minute of it")
 def field_left_out(job: CheckedJob) -> Iterator[Found]:
     """A field that is not set counts as `*`: cron_hour = 6 alone runs at each minute from 6:00 to 6:59."""
-    spec = job.crontab.readable
-    if spec is None:
+    left_out = _left_out(job)
+    if left_out is None:
         return
-    set_fields = [field for field in FIELDS if spec.given[field.index] is not None]
-    coarse = [field for field in set_fields if not spec.stars[field.index]]
-    unset = [field for field in (MINUTE, HOUR) if field not in job.crontab.names]
-    if not coarse or not unset or coarse[0].index < unset[0].index:
-        return
-    field = coarse[0]
-    missing = unset[0]
-    if missing is HOUR and field is MINUTE:
-        return
+    missing, field = left_out
     message = f"{field.command} is set and {missing.command} is not: the job runs at every {missing.title} of it"
     edit = insertion(job, missing.command, "0")
     fix = Fix(f"set {missing.command} = 0", (edit,), safe=False) if edit else None
     help_text = f"set {missing.command}, to `*` if every {missing.title} is meant"
     severity = Severity.NOTE if missing is HOUR else None
     yield Found(message, job.field_span(field), help_text, fix, severity)
+
+
+def _left_out(job: CheckedJob) -> tuple[Field, Field] | None:
+    """Return the minute or hour if it is not set, and the first field behind it that restricts."""
+    spec = job.crontab.readable
+    given = {field for field, names in NAMES.items() if any(name in job.values for name in names)}
+    missing = next((field for field in (MINUTE, HOUR) if field not in given), None)
+    if spec is None or missing is None:
+        return None
+    coarser = [field for field in FIELDS[missing.index + 1 :] if not spec.stars[field.index]]
+    return (missing, coarser[0]) if coarser else None
 
 
 def _recurrence(job: CheckedJob) -> Recurrence | None:
@@ -263,6 +272,11 @@ def _is_leap_day(rule_of: DayRule) -> bool:
 def _moment(job: CheckedJob, time: int) -> str:
     at = zone_of(job.settings.zone).moment(time)
     return f"{_WEEKDAYS[at.isoweekday() % 7]} {at:%Y-%m-%d %H:%M}"
+
+
+def _moments(job: CheckedJob, times: tuple[int, ...]) -> str:
+    shown = ", ".join(_moment(job, time) for time in times[:3])
+    return f"{shown} ..." if len(times) > 3 else shown or "no run"
 
 
 def _clock(second: int) -> str:

@@ -176,7 +176,7 @@ def _faults(job: CheckedJob, *codes: str) -> Iterator[Found]:
         if fault.code not in codes:
             continue
         said = fault.message.partition(" (the schedd ")[0]  # of the item; the field says it better
-        told = placed(job, field, replace(fault, message=f"{said}: {crontab.consequence(field, text)}"))
+        told = placed(job, field, replace(fault, message=f"{said}; {crontab.consequence(field, text)}"))
         yield Found(told.message, told.span, told.help, _mending(job, field, text))
 
 
