@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
 from functools import cached_property
+from typing import NamedTuple
 
+from crondor.check.crontab import NAMES as CRON_NAMES
+from crondor.check.crontab import Crontab, read_crontab
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.recurrence import Policy
@@ -71,6 +74,15 @@ class Reading:
         return error.hold_reason if error else None
 
 
+class Use(NamedTuple):
+    """The values of a job's cron fields, and where they, its requirements and its queue statement begin (or -1)."""
+
+    cron: tuple[str | None, ...]
+    places: frozenset[int]
+    requirements: int
+    queue: int
+
+
 @dataclass(frozen=True)
 class CheckedJob:
     """Equal jobs of one queue statement; ``group`` has the values of NAMES and their places."""
@@ -120,6 +132,24 @@ class CheckedJob:
         except CrondorError:
             return None
 
+    @cached_property
+    def use(self) -> Use:
+        """Where the values that schedule this job stand."""
+        spans = self.group.spans
+        names = [name for spellings in CRON_NAMES.values() for name in spellings]
+        place = self.span("requirements") if "requirements" in spans else None
+        return Use(
+            tuple(self.values.get(name) for name in names),
+            frozenset(spans[name].start for name in names if name in spans),
+            -1 if place is None else place.start,
+            -1 if self.group.queue is None else self.group.queue.start,
+        )
+
+    @cached_property
+    def crontab(self) -> Crontab:
+        """The cron fields alone, in both readings."""
+        return read_crontab(self.values, self.group.spans)
+
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the schedule as the manual has it said under some codes."""
         yield from (fault for fault in self.manual.faults if fault.code in codes)
@@ -167,6 +197,11 @@ class CheckedFile:
     def jobs(self) -> tuple[CheckedJob, ...]:
         """The jobs, equal ones of one queue statement together; none where a value cannot be had."""
         return self._grouped[0]
+
+    @cached_property
+    def uses(self) -> frozenset[Use]:
+        """The places of the values that schedule the jobs, each once: what an edit of one of them would change."""
+        return frozenset(job.use for job in self.jobs)
 
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the description said under some codes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import commands, comments, deferral, fields, life, reading
+from crondor.check.rules import commands, comments, dates, deferral, fields, life, reading
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.diagnostics import CrondorError
 
@@ -14,6 +14,30 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (
     fields.out_of_range,
+    fields.step_phase,
+    fields.reversed_range,
+    fields.name,
+    fields.nickname,
+    fields.foreign_syntax,
+    fields.quoted,
+    fields.blank_inside,
+    fields.empty,
+    fields.single_step,
+    fields.step_zero,
+    fields.starred_weekday,
+    fields.full_month,
+    fields.no_string,
+    fields.syntax,
+    fields.held,
+    fields.set_twice,
+    dates.never_fires,
+    dates.fires_rarely,
+    dates.short_months,
+    dates.day_zero,
+    dates.clock_change,
+    dates.too_frequent,
+    dates.either_day,
+    dates.field_left_out,
     deferral.bad_number,
     deferral.overflow,
     deferral.window_zero,
