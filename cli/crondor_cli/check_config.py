@@ -33,8 +33,12 @@ _KEYS = {
 }
 
 
-def find_config(folder: str) -> Config:
-    """Return the section of the nearest pyproject.toml in a folder or above it. Raises UsageError for a bad one."""
+def find_config() -> Config:
+    """Return the section of the nearest pyproject.toml, from this folder upwards. Raises UsageError for a bad one."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # somebody has removed it
+        return Config()
     while True:
         path = os.path.join(folder, "pyproject.toml")
         if os.path.isfile(path):
