@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 _FEBRUARY, _LEAP_DAY = 2, 29
-_FEW_DAYS = 4  # a short list of days is meant one by one; a long one is a pattern
+_FEW_DAYS = 4  # a short list of days is meant one by one; a long one is a pattern, and 28-31 is a range
 _YEAR = 365 * DAY
 _LOOPS = "a schedd that is given it never returns from its search, and serves nobody any more"
 
@@ -80,7 +80,8 @@ def short_months(job: CheckedJob) -> Iterator[Found]:
     lacking = {day: found for day, found in lacking.items() if found}
     bare = [month for month in months if all(month in lacking.get(day, ()) for day in days)]
     alone = spec.stars[DAY_OF_WEEK.index]
-    if not lacking or (not bare and len(days) > _FEW_DAYS) or (alone and months == (_FEBRUARY,)):
+    single = len(days) <= _FEW_DAYS and any(day - 1 not in days for day in lacking)
+    if not (single or bare) or (alone and months == (_FEBRUARY,)):
         return
     said = [f"day {day} does not occur in {_month_names(found)}" for day, found in lacking.items()]
     message = "; ".join(said) + (

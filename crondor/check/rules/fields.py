@@ -123,6 +123,8 @@ def full_month(job: CheckedJob) -> Iterator[Found]:
 def no_string(job: CheckedJob) -> Iterator[Found]:
     """The schedd takes an attribute that is not a string for *, even one that is undefined."""
     yield from _faults(job, "cron-type")
+    for fault in job.faults("not-evaluated"):
+        yield Found(f"{fault.message}: the schedule is not checked", fault.span, fault.help, severity=Severity.WARNING)
     faulty = {fault.field for fault in job.crontab.faults}
     for field in FIELDS:
         attribute = f"my.{field.attribute.lower()}"
