@@ -149,8 +149,26 @@ class CheckedJob:
 
     @cached_property
     def crontab(self) -> Crontab:
-        """The cron fields alone, in both readings."""
-        return read_crontab(self.values, self.group.spans)
+        """The cron fields alone, in both readings; expressions have the values they come to at submission."""
+        return read_crontab({**self.values, **self._literals()}, self.group.spans)
+
+    def _literals(self) -> Mapping[str, str]:
+        attributes = {name: text for name, text in self.values.items() if name.startswith("my.cron")}
+        if not needs_evaluation(attributes):
+            return {}
+        from crondor.job_expressions import cron_literals  # noqa: PLC0415 - few jobs have such an attribute
+
+        settings = self.settings
+        try:
+            return cron_literals(
+                self.values,
+                settings.now,
+                proc_id=self.group.first[1],
+                schedd_interval=settings.schedd_interval,
+                zone=settings.zone,
+            )
+        except InvalidSchedule:  # CRN312 speaks of it
+            return {}
 
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the schedule as the manual has it said under some codes."""

@@ -20,7 +20,7 @@ HEAD = "executable = /bin/true"
 CLEAN = (
     HEAD,
     "cron_minute = 0",
-    "cron_hour = 2",
+    "cron_hour = 4",
     "cron_window = 300",
     "on_exit_remove = ExitCode == 77",
     "periodic_release = HoldReasonCode == 20",
