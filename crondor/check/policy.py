@@ -67,10 +67,11 @@ def never_removed(job: CheckedJob) -> bool:
     """Say whether on_exit_remove is false whatever the outcome of a run, now and in fifty years, the first or last."""
     if job.first(*RETRIES) is not None or not repeats(job):
         return False
+    name = job.first(*REMOVE)
+    if name is not None and job.values[name].strip().lower() in _LITERALS:
+        return True
     outcomes = [_ran(times, code=code) for times in (1, _MANY) for code in range(256)]
     outcomes += [_ran(times, signal=signal) for times in (1, _MANY) for signal in range(1, 32)]
-    if job.values[job.first(*REMOVE) or ""].strip().lower() in _LITERALS:
-        return True
     return not any(holds(job, REMOVE, state, job.settings.now + _LATE) for state in outcomes)
 
 
