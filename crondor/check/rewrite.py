@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from crondor.check.crontab import FieldFault
 from crondor.check.day_zero import refusals
@@ -23,8 +22,6 @@ _MOST_USES = 1000
 def placed(job: CheckedJob, field: Field, fault: Diagnostic) -> Diagnostic:
     """Return a fault of a field's text as one of the place where the field is set."""
     onto = job.field_span(field)
-    if onto is None:
-        return replace(fault, span=None)
     if fault.span is not None and onto.text == f'"{fault.span.source.text}"':
         onto = onto.part(1, len(onto.text) - 1)
     return fault.relocated(onto)

@@ -108,12 +108,14 @@ class CheckedJob:
         """Return the first of some lower-case names that is set to something, None if none is."""
         return next((name for name in names if self.values.get(name, "").strip()), None)
 
-    def span(self, *names: str) -> Span | None:
-        """Return where the first of some names is set, else the queue statement."""
-        return next((self.group.spans[name] for name in names if name in self.group.spans), self.group.queue)
+    def span(self, *names: str) -> Span:
+        """Return where the first of some names is set, else the queue statement, else the end of the file."""
+        spans, source = self.group.spans, self.file.source
+        place = next((spans[name] for name in names if name in spans), self.group.queue)
+        return source.span(len(source.text.rstrip())) if place is None else place
 
-    def field_span(self, field: Field) -> Span | None:
-        """Return where a cron field is set, else the queue statement."""
+    def field_span(self, field: Field) -> Span:
+        """Return where a cron field is set, else the queue statement, else the end of the file."""
         attribute = field.attribute.lower()
         return self.span(f"my.{attribute}", field.command, attribute)
 

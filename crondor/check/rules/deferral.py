@@ -190,7 +190,7 @@ def bad_expression(job: CheckedJob) -> Iterator[Found]:
             Expression.parse(Source(text, name), old=True)
         except ClassAdSyntaxError as error:
             for fault in error.diagnostics:
-                told = fault if span is None else fault.relocated(span)
+                told = fault.relocated(span)
                 yield Found(told.message, told.span, told.help)
 
 

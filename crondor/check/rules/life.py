@@ -110,7 +110,7 @@ def is_crontab(job: CheckedJob) -> bool:
     return schedule.universe not in {Universe.GRID, Universe.SCHEDULER}
 
 
-def _cron_span(job: CheckedJob) -> Span | None:
+def _cron_span(job: CheckedJob) -> Span:
     names = [name for field in FIELDS for name in (field.command, field.attribute.lower())]
     return job.span(*names)
 
