@@ -9,13 +9,17 @@ from tests.check.asking import cured, found, places
 CRON = "cron_minute = 0"
 
 
-@pytest.mark.parametrize("name", ["cron_minutes", "Cron_Minuet", "cron_hours", "cron_dow", "deferral_tiem", "cron_windw"])
+@pytest.mark.parametrize(
+    "name", ["cron_minutes", "Cron_Minuet", "cron_hours", "cron_dow", "deferral_tiem", "cron_windw"]
+)
 def test_a_misspelt_command(name: str) -> None:
     """CRN501 points at the name."""
     assert places("CRN501", f"{name} = 1") == [name]
 
 
-@pytest.mark.parametrize("line", ["cron_minute = 1", "CRON_MINUTE = 1", "CronMinute = 1", "croissant = 1", "my_cron = 1"])
+@pytest.mark.parametrize(
+    "line", ["cron_minute = 1", "CRON_MINUTE = 1", "CronMinute = 1", "croissant = 1", "my_cron = 1"]
+)
 def test_commands_and_own_macros(line: str) -> None:
     """CRN501 is silent for commands in any case, and for names that look like none."""
     assert not found("CRN501", line)
