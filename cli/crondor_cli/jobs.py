@@ -16,7 +16,7 @@ from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
-from crondor.submit import JobGroup, SubmitFile, read_submit
+from crondor.submit import JobGroup, Origin, SubmitFile, read_submit
 from crondor.zones import Policy
 from crondor_cli.options import Clock
 
@@ -41,6 +41,7 @@ class Job:
         spans: Mapping[str, Span],
         request: Request,
         proc_id: int = 0,
+        origins: Mapping[str, tuple[Origin, ...]] | None = None,
     ) -> None:
         """Take the queue statement, the commands by lower-case name, the places they are written at, the first job."""
         self.name = name
@@ -55,6 +56,7 @@ class Job:
         self.submitted = request.clock.now if needs_evaluation(commands) else None
         self._request = request
         self._proc_id = proc_id
+        self._origins = origins or {}
 
     @property
     def spans(self) -> Mapping[str, Span]:
@@ -81,8 +83,17 @@ class Job:
                 schedd_interval=request.schedd_interval,
             )
         except (InvalidSchedule, InvalidSpec) as error:
+            error.diagnostics = tuple(map(self._traced, error.diagnostics))
             return Reading(dialect, None, error)
         return Reading(dialect, schedule)
+
+    def _traced(self, fault: Diagnostic) -> Diagnostic:
+        """Say which macros a value with a fault was made of."""
+        name = next((name for name, span in self.spans.items() if span == fault.span), "")
+        way = "; ".join(str(origin) for origin in self._origins.get(name, ()))
+        if not way:
+            return fault
+        return replace(fault, help=f"{fault.help}; the value comes {way}" if fault.help else f"the value comes {way}")
 
     def _submitted(self, dialect: Dialect, now: int) -> JobSchedule:
         from crondor.job_expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
@@ -186,7 +197,9 @@ class Request(NamedTuple):
             first, count = merged.get(key, (group, 0))
             merged[key] = first, count + group.count
         for group, count in merged.values():
-            yield Job(file.source.name, group.queue, count, group.values, group.spans, self, group.first[1])
+            yield Job(
+                file.source.name, group.queue, count, group.values, group.spans, self, group.first[1], group.origins
+            )
 
 
 def _with_attributes(file: SubmitFile) -> list[JobGroup]:

@@ -134,7 +134,7 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
         if "$" not in value.text:
             values[name] = Value(value.text, span, scope.varies)
             continue
-        scope.used = []
+        scope.used = {}
         soft: list[MacroError] = []
         try:
             text = expand(value.text, scope.lookup, budget, scope.around(name, soft.append))
@@ -142,7 +142,7 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
             faults += placed(error, name, span, scope)
         else:
             findings = [replace(d, severity=Severity.WARNING) for e in soft for d in placed(e, name, span, scope)]
-            origins = tuple(dict.fromkeys(scope.used))
+            origins = tuple(scope.used.values())
             values[name] = Value(text, span, scope.varies, origins, tuple(dict.fromkeys(findings)))
     return values, faults
 
@@ -162,7 +162,7 @@ def placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagn
 def way_of(error: MacroError, scope: Scope) -> str:
     """Return the macros that lead to a fault, each with its line: ``from $(a), defined at line 3``."""
     known = ((name, scope.assigned(name)) for name in dict.fromkeys(error.chain[-_SHOWN:]))
-    return "; ".join(str(Origin(name, value.span)) for name, value in known if value is not None)
+    return "; ".join(str(scope.origin(name, value.span)) for name, value in known if value is not None)
 
 
 def _joined(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnostic's word

@@ -369,7 +369,8 @@ class _Reader:
         if self.depth:
             message = "Queue statement not allowed in include file or command"
             self.work.found.error("queue-included", message, span, "move it into the submit file itself")
-        self._append_lines()
+        else:
+            self._append_lines()
         raw = line.text[begin:]
         try:
             text = self.work.expanded(raw, line.span(begin))
@@ -400,13 +401,16 @@ class _Reader:
     def _queue_implied(self, end: Span) -> None:
         # Recorded of 25.14; since which release is not known.
         self._append_lines()
+        self.work.found.check()
         message = "the file has no queue statement: HTCondor 25.14 makes one job of it, older releases refuse it"
         self.work.found.warn("no-queue", message, end, "end the file with a line that says queue")
         self.work.add(Arguments(), end, is_implied=True)
 
     def _append_lines(self) -> None:
+        self.depth += 1
         for text in self.append:
             self._run(Source(text, "-append"))
+        self.depth -= 1
 
     def _listing(self) -> Listing:
         from crondor.submit.listing import Listing  # noqa: PLC0415 - a plain file has no list

@@ -271,6 +271,13 @@ def test_next_imports_little() -> None:
     }
 
 
+def test_a_plain_file_needs_no_ads() -> None:
+    """The ClassAd engine is loaded by those who ask for it."""
+    found = imported(*PROGRAM[1:], "next", "--spec", str(ROOT / "examples" / "nightly.sub"), whole=True)
+    assert "crondor.schedule" in found
+    assert not [name for name in found if name.startswith("crondor.classad")]
+
+
 def test_words_for_times_need_no_dateutil() -> None:
     """Only a date written out does."""
     assert "dateutil" not in imported(*PROGRAM[1:], "next", "--minute", "5", "--from", "next monday 06:00")
