@@ -170,7 +170,7 @@ def _joined(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnosti
     return f"{help}; the fault comes {way}" if help and way else help
 
 
-def groups(  # noqa: PLR0913 - a queue statement, what it sees, and what may be spent on it
+def groups(
     queue: Queue, table: Table, facts: Facts, first: Values, limits: Limits, *, in_order: bool = False
 ) -> Iterator[JobGroup]:
     """Yield the groups of a queue statement, ``first`` being the values of its first job.

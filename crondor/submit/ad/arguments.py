@@ -48,7 +48,7 @@ def set_arguments(draft: Draft) -> None:
     except WrongQuotes as error:
         message = f"{error} The full arguments you specified were: {shown(text)}"
         name = "arguments2" if new is not None else draft.written("arguments", "args") or ""
-        draft.fault("submit-arguments", name, message, 'write arguments = "one \'two three\'"')
+        draft.fault("submit-arguments", name, message, "write arguments = \"one 'two three'\"")
         return
     draft.set("Arguments" if is_new else "Args", joined(found) if is_new else " ".join(found))
     _need_class(draft, found)
@@ -61,6 +61,7 @@ def _need_class(draft: Draft, found: list[str]) -> None:
 
 
 def is_quoted(text: str) -> bool:
+    """Say whether a text is in the new syntax."""
     return text.lstrip(_SPACE).startswith('"')
 
 

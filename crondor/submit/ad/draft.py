@@ -37,7 +37,7 @@ class Cluster:
 class Draft:
     """The ad of one job while its parts are set; faults are gathered, and the first of them does not stop it."""
 
-    def __init__(  # noqa: PLR0913 - a job is its commands, their places, and three surroundings
+    def __init__(
         self,
         commands: Mapping[str, str],
         spans: Mapping[str, Span],

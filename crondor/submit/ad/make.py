@@ -10,7 +10,17 @@ from crondor.classad import lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.schedule import Universe
-from crondor.submit.ad import arguments, environment, policy, requirements, resources, simple, transfer, universe, values
+from crondor.submit.ad import (
+    arguments,
+    environment,
+    policy,
+    requirements,
+    resources,
+    simple,
+    transfer,
+    universe,
+    values,
+)
 from crondor.submit.ad.deferral import check_scheduler, set_deferral
 from crondor.submit.ad.draft import Cluster, Draft
 from crondor.submit.ad.knobs import Knobs

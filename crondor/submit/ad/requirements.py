@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor.classad import ERROR, UNDEFINED, AdValue, ClassAdSyntaxError, lower
+from crondor.classad import UNDEFINED, AdValue, ClassAdSyntaxError, lower
 from crondor.classad.errors import CircularReference
 from crondor.schedule import Universe
 from crondor.submit.ad import transfer, values
@@ -16,7 +16,7 @@ from crondor.submit.ad.universe import MPI, image_clause
 
 NAMES: Final = ("requirements", "my.requirements")
 _TRANSFERS: Final = frozenset((Universe.VANILLA, MPI, Universe.PARALLEL, Universe.JAVA, Universe.VM))
-_APPENDED: Final = {Universe.VANILLA: "APPEND_REQ_VANILLA", Universe.VM: "APPEND_REQ_VM"}
+_APPENDED: Final[dict[int, str]] = {Universe.VANILLA: "APPEND_REQ_VANILLA", Universe.VM: "APPEND_REQ_VM"}
 _OPSYS: Final = frozenset(
     ("opsys", "opsysandver", "opsyslongname", "opsysshortname", "opsysname", "opsyslegacy"),
 )
@@ -24,8 +24,7 @@ _DISK: Final = "(TARGET.Disk >= RequestDisk)"
 # A starter from 25.12 on shrinks RequestDisk by what several jobs have in common.
 _DISK_OR_NEWER: Final = f'(versionGE(split(TARGET.CondorVersion)[1], "25.12.0") || {_DISK})'
 _DEFERRAL: Final = (
-    "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime))"
-    " && (time() < (DeferralTime + DeferralWindow)))"
+    "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime)) && (time() < (DeferralTime + DeferralWindow)))"
 )
 _NEW_TRANSFER: Final = 'versioncmp( split(TARGET.CondorVersion)[1], "8.9.7" ) >= 0'
 _NETWORKS_OF_ALL: Final = frozenset(("", "host", "none", "nat"))
@@ -183,10 +182,7 @@ class _Clauses:
         value = self.draft.value(attribute)
         if isinstance(value, str):
             return f"regexp({attribute}, TARGET.{tag})" if value else None
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not (is_number and float(value or 0) > 0) and value is not UNDEFINED:
-            return None
-        if value is ERROR:
+        if isinstance(value, bool) or not (value is UNDEFINED or (isinstance(value, (int, float)) and value > 0)):
             return None
         if self.draft.has(f"Require{tag}"):
             return f"(countMatches(MY.Require{tag},TARGET.Available{tag}) >= {attribute})"

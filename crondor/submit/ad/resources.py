@@ -58,10 +58,10 @@ def _set_plain(draft: Draft, name: str, attribute: str) -> None:
 
 
 def _set_amount(draft: Draft, name: str, attribute: str, base: int) -> None:
-    if attribute == "RequestMemory" and not draft.has(attribute) and draft.has("JobVMMemory"):
-        if draft.command(name, attribute.lower()) is None:
-            draft.expression(attribute, "MY.JobVMMemory")
-            return
+    is_given = draft.command(name, attribute.lower()) is not None
+    if attribute == "RequestMemory" and not is_given and not draft.has(attribute) and draft.has("JobVMMemory"):
+        draft.expression(attribute, "MY.JobVMMemory")
+        return
     text = _requested(draft, name, attribute)
     if text is None:
         return

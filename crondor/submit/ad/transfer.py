@@ -64,10 +64,9 @@ def set_transfer(draft: Draft) -> None:
         draft.set("WhenToTransferOutput", moment)
     if transfer != YES and not draft.has("FileSystemDomain"):
         draft.set("FileSystemDomain", draft.host.filesystem_domain)
-    if draft.cluster.universe == Universe.JAVA:
-        if transfer != NO:
-            inputs += _java_input(draft)
     if transfer != NO:
+        if draft.cluster.universe == Universe.JAVA:
+            inputs += _java_input(draft)
         if inputs:
             draft.set("TransferInput", ",".join(inputs))
         if output is not None:

@@ -1,4 +1,4 @@
-"""The universe of a cluster, and what each universe asks of its jobs (HTCondor 25.14: SetUniverse, SetExecutable, ...)."""
+"""The universe of a cluster, and what each universe asks of its jobs (HTCondor 25.14: SetUniverse and others)."""
 
 from __future__ import annotations
 
@@ -207,7 +207,9 @@ def _set_container(draft: Draft) -> None:
     image = values.unquoted(text)
     if not image or image.startswith(_NO_CONTAINERS):
         name = draft.written("container_image", "containerimage") or ""
-        draft.fault("submit-image", name, f"'{shown(image)}' is not a valid container image", "name a file or docker://")
+        draft.fault(
+            "submit-image", name, f"'{shown(image)}' is not a valid container image", "name a file or docker://"
+        )
         return
     draft.set("ContainerImage", image)
     kinds = {"HasDockerURL": "WantDockerImage", "HasSIF": "WantSIF", "HasSandboxImage": "WantSandboxImage"}
@@ -295,7 +297,9 @@ def _set_disk(draft: Draft) -> None:
     disk = draft.command("vm_disk")
     if disk is None:
         if not draft.has("VMPARAM_vm_Disk"):
-            draft.fault("submit-vm", "vm_type", "'<vm>_disk' cannot be found.", "write vm_disk = file:device:permission")
+            draft.fault(
+                "submit-vm", "vm_type", "'<vm>_disk' cannot be found.", "write vm_disk = file:device:permission"
+            )
         return
     disks = values.words(disk, ",")
     if not disks or any(not 2 <= one.count(":") <= 3 for one in disks):

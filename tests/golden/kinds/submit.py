@@ -122,7 +122,8 @@ def _said(record: Mapping[str, object]) -> _Said:
     submit = "".join(f"{line}\n" for line in command.definitions) + text(record, "submit")
     ads: list[dict[str, str]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in (mapping(record, "files") if "files" in record else {}).items():
+        files = {_NAME: submit, "out.ads": "", **(mapping(record, "files") if "files" in record else {})}
+        for name, content in files.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(str(content).encode("utf-8", "surrogateescape"))
@@ -138,6 +139,8 @@ def _said(record: Mapping[str, object]) -> _Said:
                 append=command.append,
                 queue=command.queue,
             )
+            if any(fault.code == "runs-command" for fault in file.unknown):
+                raise NotApplicable("a command would have to be run, which crondor says and does not do")
             for jobs, ad in job_ads(file, config=config, in_order=True):
                 ads += _printed(ad, jobs.count)
         except InvalidSubmit as error:
@@ -148,6 +151,8 @@ def _said(record: Mapping[str, object]) -> _Said:
 def _printed(ad: ClassAd, count: int) -> Iterator[dict[str, str]]:
     """Yield the ad of each job of a group as the tool prints it."""
     printed = {name: unparse(code_tree(ad.code(name)), Form.OLD) for name in ad}
+    # The tool prints a line break in a string as one: whoever reads its lines gets what stands before it.
+    printed = {name: value.split("\n")[0] for name, value in printed.items()}
     if "ProcId" not in printed:
         yield printed
         return
@@ -204,8 +209,8 @@ def _config(content: str) -> dict[str, str]:
             for inner in lines:
                 if inner.strip() == f"@{value}":
                     break
-                body.append(inner)
-            value = "\n".join(body)
+                body.append(f"{inner}\n")
+            value = "".join(body)
         else:
             value = value.replace(f"$({name})", knobs.get(name, ""))
         knobs[name] = value
