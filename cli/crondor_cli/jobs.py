@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
@@ -80,6 +82,7 @@ class Request(NamedTuple):
     schedd_interval: int = 300
     policy: Policy | None = None
     line_name: str = "--crontab"  # what errors call the line
+    allow_dirs: tuple[str, ...] = ()  # folders that a submit file may read beside its own
 
     def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
         """Return the jobs and the warnings about their file. Raises CrondorError, and UsageError for a bad request."""
@@ -113,15 +116,22 @@ class Request(NamedTuple):
         return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
-        file = read_submit(read_source(path))
+        file = read_submit(read_source(path), files=self._files(path), now=self.clock.now, zone=self.clock.zone)
         names = ((key, file.name(key)) for key in file.keys)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
-        return list(self._groups(file)), warnings
+        groups = list(file.groups(COMMANDS))
+        warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
+        return list(self._merged(file, groups)), warnings
 
-    def _groups(self, file: SubmitFile) -> Iterator[Job]:
+    def _files(self, path: str) -> Files:
+        """Return the files a submit file may read: those below its folder, for standard input none of its own."""
+        folder = os.path.dirname(path) or "."  # noqa: PTH120 - see read_source
+        return Files((*([] if path == "-" else [folder]), *self.allow_dirs), base=folder)
+
+    def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:
         """Merge equal groups of different queue statements, in order of their first jobs."""
         merged: dict[tuple[tuple[str, str], ...], tuple[JobGroup, int]] = {}
-        for group in file.groups(COMMANDS):
+        for group in groups:
             key = tuple(sorted(group.values.items()))
             first, count = merged.get(key, (group, 0))
             merged[key] = first, count + group.count

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from crondor.macro.errors import MacroError
 
@@ -16,8 +15,7 @@ class Dice(Protocol):
         """Return a number from 0 up to ``stop``, which is not included."""
 
 
-@dataclass(frozen=True)
-class Around:
+class Around(NamedTuple):
     """The surroundings of one expansion.
 
     ``environ`` is what $ENV() sees, None where the environment is not known. ``dice`` is drawn from, None where no

@@ -193,7 +193,7 @@ def _tested(keyword: str, condition: str, conditions: Conditions) -> bool:
         raise ConditionError(f"{shown} is not a valid {keyword} condition because {error}") from None
 
 
-def _kind(text: str, *, with_keywords: bool) -> _Kind:
+def _kind(text: str, *, with_keywords: bool) -> _Kind:  # noqa: PLR0911 - a rule is a line, and a return
     """Say what a condition looks like, from the kinds of its characters alone, as HTCondor does."""
     body = text.strip(BLANKS)
     has = _characters(body.removeprefix("-"))

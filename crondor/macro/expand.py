@@ -13,6 +13,7 @@ Lookup = Callable[[str], "str | None"]
 """Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
 
 _STEP = 128  # what one macro costs beside the characters it moves
+_CALL = 512  # what one function costs, since it may evaluate an expression
 _MOST_CALLS = 30  # functions in the arguments of functions; each takes some frames of Python's stack
 
 
@@ -139,6 +140,7 @@ class _Expansion:
     def _replace(self, head: str, text: str, found: Found) -> None:
         chain = self._chain
         if found.kind is Kind.FUNCTION:
+            self._budget.spend(_CALL)
             value = self._call(text, found)
             if "$" in value:
                 chain = self._enter(text[found.at : found.end])

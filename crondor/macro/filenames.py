@@ -53,7 +53,9 @@ def base_name(text: str, suffix: str) -> str:
     return name
 
 
-def _chosen(parts: Parts, path: str, wanted: frozenset[str], folders: int) -> str:
+def _chosen(  # noqa: PLR0911 - a rule is a line, and a return
+    parts: Parts, path: str, wanted: frozenset[str], folders: int
+) -> str:
     name, extension, bare = "n" in wanted, "x" in wanted, "b" in wanted
     if not parts.folder and (name or extension):
         folders = 0

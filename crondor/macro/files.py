@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import os  # not pathlib: it takes longer to import than a plain file to read
 import re
 import stat
 from collections.abc import Iterable, Iterator
@@ -12,6 +12,7 @@ from crondor.macro.text import MAX_BYTES, source_from_bytes
 from crondor.source import Source
 
 MAX_ENTRIES = 1_000_000  # names of folders looked at for one pattern
+_LONGEST = 4096  # characters of a pattern, as of a path
 _MAGIC = frozenset("*?[")
 
 
@@ -58,6 +59,8 @@ class Files:
         The stars of a pattern match no name that begins with a dot, as in glob(3). Raises FileRefused where the
         pattern leads outside, and where there are too many names to look at.
         """
+        if len(pattern) > _LONGEST:
+            raise _refused("file-many", f"crondor takes no pattern of more than {_LONGEST} characters")
         pieces = [piece for piece in pattern.split("/") if piece]
         paths = ["/"] if pattern.startswith("/") else [""]
         budget = [self._entries]
@@ -83,16 +86,16 @@ class Files:
                 if is_last:
                     yield below  # a link that leads out: its name is here, and what it leads to is left alone
                 continue
-            if os.path.isdir(real):
+            if os.path.isdir(real):  # noqa: PTH112
                 yield below + "/"
-            elif is_last and (os.path.lexists(real) or os.path.lexists(os.path.join(self.base, below))):
+            elif is_last and (os.path.lexists(real) or os.path.lexists(self._joined(below))):
                 yield below
 
     def _names(self, path: str, piece: str, budget: list[int]) -> list[str]:
         """Return the names in a folder that match one piece of a pattern."""
-        matches = re.compile(_translated(piece)).fullmatch
         found: list[str] = []
         try:
+            matches = re.compile(_translated(piece)).fullmatch
             with os.scandir(self._resolved(path or ".")) as entries:
                 for entry in entries:
                     budget[0] -= 1
@@ -101,14 +104,17 @@ class Files:
                         raise _refused("file-many", message)
                     if matches(entry.name) and (entry.name[0] != "." or piece[0] == "."):
                         found.append(entry.name)
-        except OSError:
+        except (OSError, re.error):  # no folder; or [z-a], which matches nothing
             return []
         return found
+
+    def _joined(self, path: str) -> str:
+        return os.path.join(self.base, path)  # noqa: PTH118
 
     def _resolved(self, path: str) -> str:
         """Return the path with all links followed. Raises FileRefused where that is outside."""
         try:
-            real = os.path.realpath(os.path.join(self.base, path))
+            real = os.path.realpath(self._joined(path))
         except (OSError, ValueError) as error:
             raise _refused("file-missing", f"can't open file {path}: {error}") from None
         if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in self._roots):
@@ -124,23 +130,25 @@ def _refused(code: str, message: str, help: str | None = None) -> FileRefused:  
 
 
 def _translated(piece: str) -> str:
-    """Return one piece of a shell pattern as a regular expression; runs of stars are one star."""
-    made: list[str] = []
+    """Return one piece of a shell pattern as a regular expression that never tries a star twice."""
+    parts = [""]
     at = 0
     while at < len(piece):
         char = piece[at]
         at += 1
         if char == "*":
-            if made[-1:] != [".*"]:
-                made.append(".*")
+            parts += [""] if parts[-1] or len(parts) == 1 else []
         elif char == "?":
-            made.append(".")
+            parts[-1] += "."
         elif char == "[" and (found := re.compile(r"([!^]?)(\]?[^\]]*)\]").match(piece, at)):
-            inside = re.sub(r"([\\\[&~|])", r"\\\1", found[2])
-            made.append(f"[{'^' if found[1] else ''}{inside}]")
+            inside = re.sub(r"([\\\[\]&~|^])", r"\\\1", found[2])
+            parts[-1] += f"[{'^' if found[1] else ''}{inside}]"
             at = found.end()
         else:
             if char == "\\" and at < len(piece):
                 char, at = piece[at], at + 1
-            made.append(re.escape(char))
-    return "(?s:" + "".join(made) + ")"
+            parts[-1] += re.escape(char)
+    if len(parts) == 1:
+        return f"(?s:{parts[0]})"
+    middle = "".join(f"(?=(?P<g{n}>.*?{part}))(?P=g{n})" for n, part in enumerate(parts[1:-1]))
+    return f"(?s:{parts[0]}{middle}.*{parts[-1]})"

@@ -124,7 +124,7 @@ def _draw(of: Call, count: int) -> int:
 def _choice(of: Call) -> str:
     arguments = of.body.split(",", 1)
     chosen = of.argument(arguments[0].strip(BLANKS))
-    index = as_integer(chosen, of.around)
+    index = as_integer(chosen, of.around, of.budget)
     if index is None or not 0 <= index < _INT - 1:
         of.fail(f"$CHOICE() error: '{chosen}' is invalid index")
         index = 0
@@ -154,7 +154,7 @@ def _substr(of: Call) -> str:
     places: list[int] = []
     for what, text in zip(("start index", "length "), numbers, strict=False):
         number = of.argument(text)
-        place = as_integer(number, of.around)
+        place = as_integer(number, of.around, of.budget)
         if place is None or not -_INT <= place < _INT:
             of.fail(f"$SUBSTR() macro: {number} is invalid {what}!")
             return ""
@@ -182,11 +182,11 @@ def _number(of: Call, kind: str, title: str, noun: str) -> str:
         return given
     text = of.argument(name)
     if kind == "int":
-        integer = as_integer(text, of.around)
+        integer = as_integer(text, of.around, of.budget)
         if integer is not None:
             return shape.of_int(integer) if shape else str(integer)
     else:
-        real = as_real(text, of.around)
+        real = as_real(text, of.around, of.budget)
         if real is not None:
             made = shape.of_real(real) if shape else f"{real:.16G}"
             return made if shape is None or "." in made else made + ".0"
@@ -201,7 +201,7 @@ def _string(of: Call) -> str:
         of.fail(f"$STRING macro: '{given}' is not a valid format specifier!")
         return given
     text = of.argument(name)
-    value = as_string(text, of.around)
+    value = as_string(text, of.around, of.budget)
     text = text if value is None else value
     return shape.of_string(text) if shape else text
 
@@ -209,7 +209,7 @@ def _string(of: Call) -> str:
 def _eval(of: Call) -> str:
     value = of.value(of.body)
     text = of.argument(of.body) if value is None else value
-    result = of.around.evaluate(text) if of.around.evaluate else evaluate(text, of.around)
+    result = of.around.evaluate(text) if of.around.evaluate else evaluate(text, of.around, of.budget)
     if result is not None:
         return result
     raw = of.lookup(of.body.lower())

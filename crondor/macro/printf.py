@@ -29,7 +29,7 @@ class Format(NamedTuple):
         if self.letter in "di" and value >> (bits - 1):
             value -= 1 << bits
         if self.letter == "c":
-            return self._cut(self._pad(chr(value & 0xFF)))
+            return self._cut(self._pad(chr(value & 0xFF).strip("\0")))
         flags = self.flags if self.letter in "di" else self.flags.translate({32: None, 43: None})
         return self._cut(self._python(flags, value))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.macro import MacroError
 from crondor.submit.host import SubmitHost
@@ -29,15 +28,14 @@ _FIXED = {
 }
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(NamedTuple):
     """The surroundings of one reading.
 
     ``now`` is in epoch seconds, ``zone`` the zone of $(YEAR), $(MONTH) and $(DAY). None in ``environ``, ``now``,
     ``zone`` or ``seed``: not known, and a fault where a value needs it.
     """
 
-    host: SubmitHost = field(default_factory=SubmitHost)
+    host: SubmitHost
     environ: Mapping[str, str] | None = None
     now: int | None = None
     zone: tzinfo | None = None

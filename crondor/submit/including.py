@@ -96,7 +96,7 @@ def template_text(config: Mapping[str, str], use: Use, budget: Budget) -> str | 
 
 def _argument(given: str, number: int, suffix: str, default: str | None) -> str:
     """Return what ``$(number)`` of a template stands for: 0 is all arguments, ``+`` these and all that follow."""
-    items = [each for each in re.finditer(r"[^,]*[^, \t\r\n\v\f][^,]*", given)]
+    items = list(re.finditer(r"[^,]*[^, \t\r\n\v\f][^,]*", given))
     counts, asks = suffix[:1] in {"#", "+"}, suffix[:1] == "?"
     if number == 0:
         value = str(len(items)) if counts else given

@@ -155,7 +155,7 @@ def _table(text: str, at: int) -> tuple[Layout, int]:
     return layout, end + 1
 
 
-def _with_option(layout: Layout, name: str, value: str) -> Layout:
+def _with_option(layout: Layout, name: str, value: str) -> Layout:  # noqa: PLR0911 - a return for each option
     """Return a layout with one option; one that is not known changes nothing, as in HTCondor."""
     from crondor.macro.numbers import as_integer  # noqa: PLC0415 - few files have a table
 

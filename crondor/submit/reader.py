@@ -7,27 +7,22 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from crondor.diagnostics import CrondorError
-from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self
+from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self
 from crondor.source import Source, Span
 from crondor.submit import queue as queue_statement
 from crondor.submit import statement
-from crondor.submit.errors import Findings
 from crondor.submit.facts import Facts
 from crondor.submit.file import SubmitFile
 from crondor.submit.host import SubmitHost
-from crondor.submit.jobs import Queue, way_of
 from crondor.submit.queue import Arguments, QueueError
-from crondor.submit.scope import Job, Scope
 from crondor.submit.statement import Statement
-from crondor.submit.table import Table
+from crondor.submit.workspace import Workspace
 
 if TYPE_CHECKING:
     from crondor.macro.conditions import Conditions, IfStack
     from crondor.macro.files import Files
     from crondor.submit.listing import Listing
 
-MAX_QUEUES = 100_000
-_USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its queue statement
 _KEYWORDS = frozenset(("include", "use", "error", "warning"))
 _FACTS = SubmitHost()
 
@@ -66,20 +61,13 @@ class _Reader:
 
     def __init__(self, source: Source, facts: Facts, files: Files | None, config: Mapping[str, str] | None) -> None:
         self.source = source
-        self.facts = facts
+        self.work = Workspace(source, facts)
         self.files = files
         self.config = config
         self.lines = LineReader(source)
         self.ifs: IfStack | None = None
-        self.table = Table(source)
-        self.found = Findings()
-        self.budget = Budget()
-        self.queues: list[Queue] = []
         self.sources = [source]
         self.append: tuple[str, ...] = ()
-        self.jobs = 0
-        self.last_job = Job()
-        self.after_queue: Span | None = None
         self.depth = 0
         self.includes = 0
         self.has_lines = False
@@ -89,19 +77,19 @@ class _Reader:
         self._run(self.source)
         end = self.source.span(len(self.source.text))
         if not self.has_lines:
-            self.found.error("empty-file", "the file holds no submit command", end)
+            self.work.found.error("empty-file", "the file holds no submit command", end)
         if queue is not None:
             self._queue_of_command_line(queue)
-        self.found.check()
-        if not self.queues:
+        self.work.found.check()
+        if not self.work.queues:
             self._queue_implied(end)
-        elif self.after_queue is not None:
+        elif self.work.after_queue is not None:
             message = "this stands behind the last queue statement and has no effect"
-            self.found.warn("after-queue", message, self.after_queue, "move it before the queue statement")
-        warnings = (*self.found.warnings, *self.found.unknown)
-        unknown = tuple(self.found.unknown)
-        queues, sources = tuple(self.queues), tuple(self.sources)
-        return SubmitFile(self.source, sources, queues, warnings, unknown, self.table, self.facts)
+            self.work.found.warn("after-queue", message, self.work.after_queue, "move it before the queue statement")
+        warnings = (*self.work.found.warnings, *self.work.found.unknown)
+        unknown = tuple(self.work.found.unknown)
+        queues, sources = tuple(self.work.queues), tuple(self.sources)
+        return SubmitFile(self.source, sources, queues, warnings, unknown, self.work.table, self.work.facts)
 
     def _run(self, source: Source) -> None:
         """Read a text in the place of the present line."""
@@ -113,18 +101,23 @@ class _Reader:
             self._line(line)
         if self._inside_if:
             end = source.span(len(source.text))
-            self.found.error("conditional", "endif(s) not found before end-of-file", end, "close each if with endif")
+            self.work.found.error(
+                "conditional", "endif(s) not found before end-of-file", end, "close each if with endif"
+            )
         self.lines, self.ifs = around
 
     def _check_text(self, source: Source) -> None:
         text = source.text
         if text.startswith("\ufeff"):
-            message = "the file begins with a byte order mark, which condor_submit takes for a part of the first name"
-            self.found.error("byte-order-mark", message, source.span(0, 1), "save it without one", fix="")
+            message = (
+                "Illegal Identifier: the file begins with a byte order mark,"
+                " which condor_submit takes for a part of the first name"
+            )
+            self.work.found.error("byte-order-mark", message, source.span(0, 1), "save it without one", fix="")
         nul = text.find("\0")
         if nul >= 0:
-            self.found.error("not-text", "the file is not text: it has a NUL character", source.span(nul, nul + 1))
-            self.found.check()
+            self.work.found.error("not-text", "the file is not text: it has a NUL character", source.span(nul, nul + 1))
+            self.work.found.check()
 
     def _line(self, line: LogicalLine) -> None:
         if line.text[0] == ":" and len(line.text) > 1 and (self._inside_if or statement.is_hidden_if(line.text)):
@@ -139,11 +132,11 @@ class _Reader:
             return
         if line.is_ragged:
             message = "condor_submit does not read an indented last line without a line end"
-            self.found.error("no-line-end", message, line.span(), "end the file with a line end")
+            self.work.found.error("no-line-end", message, line.span(), "end the file with a line end")
             return
         if line.swallowed:
             message = "condor_submit reads the last character of this comment as part of the line it interrupts"
-            self.found.warn("comment-in-line", message, line.swallowed, "end the comment with a backslash")
+            self.work.found.warn("comment-in-line", message, line.swallowed, "end the comment with a backslash")
         parts = statement.split(line.text)
         word = parts.name.removeprefix("@").lower()
         if parts.operator == ":" and word in _KEYWORDS:
@@ -169,20 +162,22 @@ class _Reader:
             help_text = None
             if "complex" in str(error) or "expression" in str(error):
                 help_text = "write a number, true or false, defined NAME, or version >= 8.1.6, with ! for the contrary"
-            self.found.error("conditional", str(error), line.span(), help_text)
+            self.work.found.error("conditional", str(error), line.span(), help_text)
         except MacroError as error:
-            self._macro_fault(error, line.span())
+            self.work.macro_fault(error, line.span())
 
     def _conditions(self, line: LogicalLine) -> Conditions:
         from crondor.macro.conditions import Conditions  # noqa: PLC0415
 
         def lookup(key: str) -> str | None:
             try:
-                return self._now().lookup(key)
+                return self.work.now().lookup(key)
             except MacroError:
                 return key  # it is defined, whatever it is
 
-        return Conditions(lookup, lambda text: self._expanded(text, line.span()), self.facts.host.version_numbers)
+        return Conditions(
+            lookup, lambda text: self.work.expanded(text, line.span()), self.work.facts.host.version_numbers
+        )
 
     def _keyword(self, word: str, parts: Statement, line: LogicalLine) -> None:
         span = line.span()
@@ -192,14 +187,14 @@ class _Reader:
             self._use(parts, line)
         else:
             try:
-                said = self._expanded(line.text[parts.value :], span)
+                said = self.work.expanded(line.text[parts.value :], span)
             except MacroError as error:
-                self._macro_fault(error, span)
+                self.work.macro_fault(error, span)
                 return
             if word == "error":
-                self.found.error("error-statement", f"the file itself says that it is wrong: {said}", span)
+                self.work.found.error("error-statement", f"the file itself says that it is wrong: {said}", span)
             else:
-                self.found.warn("warning-statement", f"the file itself warns: {said}", span)
+                self.work.found.warn("warning-statement", f"the file itself warns: {said}", span)
 
     def _include(self, parts: Statement, line: LogicalLine) -> None:
         from crondor.submit.including import parse_include  # noqa: PLC0415 - few files include others
@@ -209,13 +204,13 @@ class _Reader:
         include = parse_include(words)
         if include is None:
             message = f"unexpected keyword(s) '{words[:60]}' after include"
-            self.found.error("include", message, span, "write include : FILE, or include ifexist : FILE")
+            self.work.found.error("include", message, span, "write include : FILE, or include ifexist : FILE")
             return
         try:
-            name = self._expanded(line.text[parts.value :], span)
-            into = self._expanded(include.into, span)
+            name = self.work.expanded(line.text[parts.value :], span)
+            into = self.work.expanded(include.into, span)
         except MacroError as error:
-            self._macro_fault(error, span)
+            self.work.macro_fault(error, span)
             return
         if include.is_command or "|" in name:
             self._include_command(name, into, span, is_pipe=not include.is_command)
@@ -225,15 +220,15 @@ class _Reader:
     def _include_command(self, command: str, into: str, span: Span, *, is_pipe: bool) -> None:
         """Report a command; what an earlier run left in its file is read, as HTCondor does it without running it."""
         if is_pipe and not command.endswith("|"):
-            self.found.error("include", "not a valid command, | must be at the end", span, "end it with |")
+            self.work.found.error("include", "not a valid command, | must be at the end", span, "end it with |")
             return
         if into.endswith("|"):
-            self.found.error("include", "destination for 'include into' may not be a script", span)
+            self.work.found.error("include", "destination for 'include into' may not be a script", span)
             return
         shown = command if len(command) <= 60 else command[:57] + "..."
         kept = f" and keep it in {into[:60]}" if into else ""
         message = f"condor_submit would run {shown} and read its output{kept}; crondor runs nothing"
-        self.found.hidden("runs-command", message, span, "put the lines it prints into a file, and include that")
+        self.work.found.hidden("runs-command", message, span, "put the lines it prints into a file, and include that")
         if into and self.files is not None:
             self._include_file(into, span, may_miss=True)
 
@@ -243,12 +238,12 @@ class _Reader:
         hidden = "what it holds is not known"
         if self.files is None:
             message = f"crondor opens no file here, {path[:60]} neither: {hidden}"
-            self.found.hidden("unknown-include", message, span, "paste its lines in place of this one")
+            self.work.found.hidden("unknown-include", message, span, "paste its lines in place of this one")
             return
         self.includes += 1
         if self.depth + 1 >= MAX_DEPTH or self.includes > MAX_INCLUDES:
-            self.found.error("include", "includes nested too deep", span, "a file probably includes itself")
-            self.found.check()
+            self.work.found.error("include", "includes nested too deep", span, "a file probably includes itself")
+            self.work.found.check()
         try:
             source = self.files.read(path)
         except CrondorError as error:
@@ -256,7 +251,7 @@ class _Reader:
                 self._listing().refused(error, span, hidden)
             return
         self.sources.append(source)
-        self.budget.spend(len(source.text))
+        self.work.budget.spend(len(source.text))
         self.depth += 1
         self._run(source)
         self.depth -= 1
@@ -266,28 +261,28 @@ class _Reader:
 
         span = line.span()
         try:
-            category = self._expanded(line.text[len(parts.name) : parts.at].strip(BLANKS), span)
+            category = self.work.expanded(line.text[len(parts.name) : parts.at].strip(BLANKS), span)
             if category.lower() != "template":
                 message = f"at use {category[:60]}: a submit description has only templates to use"
-                self.found.error("use", message, span, "write use template : NAME")
+                self.work.found.error("use", message, span, "write use template : NAME")
                 return
             for use in parse_uses(line.text[parts.value :]):
                 if self.config is None:
                     message = f"the template {use.name[:60]} stands in the configuration, which is not known here"
-                    self.found.hidden("unknown-template", message, span, "hand over the configuration")
+                    self.work.found.hidden("unknown-template", message, span, "hand over the configuration")
                     continue
-                text = template_text(self.config, use, self.budget)
+                text = template_text(self.config, use, self.work.budget)
                 if text is None:
-                    self.found.error("use", f"use template: does not recognise {use.name[:60]}", span)
+                    self.work.found.error("use", f"use template: does not recognise {use.name[:60]}", span)
                     return
                 if self.depth + 1 >= MAX_DEPTH:
-                    self.found.error("use", f"use template: {use.name[:60]} nesting too deep", span)
-                    self.found.check()
+                    self.work.found.error("use", f"use template: {use.name[:60]} nesting too deep", span)
+                    self.work.found.check()
                 self.depth += 1
                 self._run(Source(text, f"template {use.name} of {span.location}"))
                 self.depth -= 1
         except MacroError as error:
-            self._macro_fault(error, span)
+            self.work.macro_fault(error, span)
 
     def _queue_or_fault(self, parts: Statement, line: LogicalLine) -> None:
         begin = statement.queue_arguments(line.text)
@@ -296,11 +291,11 @@ class _Reader:
             return
         if parts.operator == ":" and not parts.is_sentence:
             message = f"condor_submit does not read a colon behind {parts.name}"
-            self.found.error("colon", message, line.span(parts.at, parts.at + 1), "write = instead of :", fix="=")
+            self.work.found.error("colon", message, line.span(parts.at, parts.at + 1), "write = instead of :", fix="=")
             return
         name, rest = parts.name, line.text[len(parts.name) :].strip(BLANKS)
         shown = f"{name} = {rest or '...'}"
-        self.found.error(
+        self.work.found.error(
             "no-statement",
             "this line is neither an assignment nor a queue statement",
             line.span(),
@@ -311,40 +306,40 @@ class _Reader:
         name = parts.name
         try:
             if "$" in name:
-                name = self._expanded(name, line.span())
+                name = self.work.expanded(name, line.span())
             if parts.operator == "=" and name[:1] in {"+", "-"}:
                 self._define_attribute(name, parts, line)
             elif not statement.is_name(name):
                 message = f"Illegal Identifier: <{name}>: names are made of letters, digits, _ . and /"
-                self.found.error("bad-name", message, line.span(0, len(parts.name)))
+                self.work.found.error("bad-name", message, line.span(0, len(parts.name)))
             elif parts.operator == "@=":
                 self._heredoc(name.lower(), parts, line)
             else:
                 self._define_macro(name.lower(), parts, line)
         except MacroError as error:
-            self._macro_fault(error, line.span())
+            self.work.macro_fault(error, line.span())
 
     def _define_attribute(self, name: str, parts: Statement, line: LogicalLine) -> None:
         """Define +Attr, or -Attr, which makes the attribute undefined whatever follows; any name will do."""
         key = f"my.{name[1:].lower()}"
         value = parts.value if name[0] == "+" else len(line.text)
         text = line.text[value:]
-        earlier = self.table.at(key, self.table.version)
+        earlier = self.work.table.at(key, self.work.table.version)
         if earlier is not None:
-            text = expand_self(text, key, earlier.text, self.budget)
-        self._define(key, text, line.span(value), line.span(0, len(parts.name)))
+            text = expand_self(text, key, earlier.text, self.work.budget)
+        self.work.define(key, text, line.span(value), line.span(0, len(parts.name)))
 
     def _define_macro(self, key: str, parts: Statement, line: LogicalLine) -> None:
         text = line.text[parts.value :]
         if parts.operator == "+=":
-            earlier = self._now().lookup(key)
+            earlier = self.work.now().lookup(key)
             if earlier:
-                self.budget.spend(len(earlier))
+                self.work.budget.spend(len(earlier))
                 text = earlier + parts.joint + text
-                if len(text) > self.budget.size:
-                    raise MacroError("macro-size", f"{key} has grown to more than {self.budget.size} characters")
-        text = self._self_expanded(key, text, line.span())
-        self._define(key, text, line.span(parts.value), line.span(0, len(parts.name)))
+                if len(text) > self.work.budget.size:
+                    raise MacroError("macro-size", f"{key} has grown to more than {self.work.budget.size} characters")
+        text = self.work.self_expanded(key, text, line.span())
+        self.work.define(key, text, line.span(parts.value), line.span(0, len(parts.name)))
 
     def _heredoc(self, key: str, parts: Statement, line: LogicalLine) -> None:
         """Read a value of several lines, up to one that is its tag; comments and blank lines are left out."""
@@ -359,68 +354,32 @@ class _Reader:
             size += len(inner.text) + 1
         if inner is None:
             message = f"Found end-of-file while scanning for '{tag[:60]}'"
-            self.found.error("heredoc", message, line.span(), f"end the value with a line {tag[:60]}")
-        elif size > self.budget.size:
-            raise MacroError("macro-size", f"the value has more than {self.budget.size} characters")
+            self.work.found.error("heredoc", message, line.span(), f"end the value with a line {tag[:60]}")
+        elif size > self.work.budget.size:
+            raise MacroError("macro-size", f"the value has more than {self.work.budget.size} characters")
         else:
             place = Span(first.source, first.start, last.end)
-            self._define(key, self._self_expanded(key, "\n".join(texts), place), place, line.span(0, len(parts.name)))
-
-    def _self_expanded(self, key: str, text: str, span: Span) -> str:
-        """Return a text with the references to the name it is assigned to replaced."""
-        if "$" not in text:
-            return text
-        now = self._now()
-        earlier = now.lookup(key) if key in text.lower() else None
-        around = now.around(f"{span.start}", lambda error: self._macro_warning(error, span))
-        return expand_self(text, key, earlier, self.budget, now.lookup, around)
-
-    def _define(self, key: str, text: str, value: Span, name: Span) -> None:
-        """Assign a text, with the places of value and name."""
-        self.table.define(key, text, value, name)
-        if self.queues and self.after_queue is None:
-            self.after_queue = name
-
-    def _expanded(self, text: str, span: Span) -> str:
-        """Return a text with its macros expanded as they are here. Raises MacroError."""
-        if "$" not in text:
-            return text
-        now = self._now()
-        around = now.around(f"{span.start}", lambda error: self._macro_warning(error, span))
-        return expand(text, now.lookup, self.budget, around)
-
-    def _macro_warning(self, error: MacroError, span: Span) -> None:
-        for fault in error.diagnostics:
-            self.found.warn(fault.code, fault.message, span, fault.help)
-
-    def _macro_fault(self, error: MacroError, span: Span) -> None:
-        way = way_of(error, self._now())
-        for fault in error.diagnostics:
-            help_text = f"{fault.help or 'look there'}; the fault comes {way}" if way else fault.help
-            self.found.error(fault.code, fault.message, span, help_text)
-        if self.budget.left < 0:
-            self.found.check()  # nothing that follows could be expanded either
-
-    def _now(self) -> Scope:
-        """Return what names mean here, between the jobs of the last queue statement and those of the next."""
-        return Scope(self.table, self.facts, self.table.version, self.last_job)
+            self.work.define(
+                key, self.work.self_expanded(key, "\n".join(texts), place), place, line.span(0, len(parts.name))
+            )
 
     def _queue(self, begin: int, line: LogicalLine) -> None:
         """Read a queue statement with its list and add its jobs."""
         span = line.span()
         if self.depth:
             message = "Queue statement not allowed in include file or command"
-            self.found.error("queue-included", message, span, "move it into the submit file itself")
-        self._append_lines()
+            self.work.found.error("queue-included", message, span, "move it into the submit file itself")
+        else:
+            self._append_lines()
         raw = line.text[begin:]
         try:
-            text = self._expanded(raw, line.span(begin))
+            text = self.work.expanded(raw, line.span(begin))
             arguments = queue_statement.parse(text, line if text == raw else None, begin)
         except MacroError as error:
-            self._macro_fault(error, line.span(begin))
+            self.work.macro_fault(error, line.span(begin))
             return
         except QueueError as error:
-            self.found.error(error.code, error.message, line.span(begin), error.help)
+            self.work.found.error(error.code, error.message, line.span(begin), error.help)
             if raw.endswith("("):
                 self._skip_rows()
             return
@@ -429,13 +388,13 @@ class _Reader:
             arguments = listing.fill(arguments, self.lines, span)
             self.sources += listing.sources
         if not self.depth:
-            self._add(arguments, span)
+            self.work.add(arguments, span)
 
     def _queue_of_command_line(self, arguments: str) -> None:
         line = LineReader(Source(f"queue {arguments}", "-queue")).statement()
-        if self.queues:
+        if self.work.queues:
             message = "-queue argument conflicts with queue statement in submit file"
-            self.found.error("queue-twice", message, self.queues[0].span, "leave one of them out")
+            self.work.found.error("queue-twice", message, self.work.queues[0].span, "leave one of them out")
         elif line is not None:
             self._queue(len("queue "), line)
 
@@ -443,54 +402,21 @@ class _Reader:
         # Recorded of 25.14; since which release is not known.
         self._append_lines()
         message = "the file has no queue statement: HTCondor 25.14 makes one job of it, older releases refuse it"
-        self.found.warn("no-queue", message, end, "end the file with a line that says queue")
-        self._add(Arguments(), end, is_implied=True)
+        self.work.found.warn("no-queue", message, end, "end the file with a line that says queue")
+        self.work.add(Arguments(), end, is_implied=True)
 
     def _append_lines(self) -> None:
+        self.depth += 1
         for text in self.append:
             self._run(Source(text, "-append"))
+        self.depth -= 1
 
     def _listing(self) -> Listing:
         from crondor.submit.listing import Listing  # noqa: PLC0415 - a plain file has no list
 
-        return Listing(self.files, self.found, self._word)
-
-    def _word(self, name: str, snake: str) -> str:
-        """Return the value of a command of two spellings as it is here, nothing where it is not assigned."""
-        now = self._now()
-        text = now.lookup(name.lower()) or now.lookup(snake) or ""
-        try:
-            return expand(text, now.lookup, self.budget).strip(BLANKS)
-        except MacroError:
-            return ""
+        return Listing(self.files, self.work.found, self.work.word)
 
     def _skip_rows(self) -> None:
         """Step over the lines of a list that a wrong statement begins."""
         while (row := self.lines.item()) is not None and not row.text.startswith(")"):
             continue
-
-    def _add(self, arguments: Arguments, span: Span, *, is_implied: bool = False) -> None:
-        """Add a queue statement, and leave behind it what HTCondor leaves: used loop variables, the last job."""
-        queue = Queue(len(self.queues), span, self.table.keep(), self.jobs, arguments, is_implied)
-        self.queues.append(queue)
-        if len(self.queues) > MAX_QUEUES:
-            self.found.error("queue-many", f"crondor reads no more than {MAX_QUEUES} queue statements of a file", span)
-            self.found.check()
-        self.after_queue = None
-        if arguments.per_item == 0:
-            self.found.warn("queue-zero", "queue 0 makes one job", span, "remove the line if there should be none")
-        if not queue.jobs:
-            if not any(each.span == span for each in self.found.unknown):
-                self.found.warn("queue-empty", "the list is empty: this makes no job", span)
-            return
-        self.jobs += queue.jobs
-        self.last_job = Job(self.jobs - 1, queue.steps - 1, queue.selected[-1])
-        if arguments.items is None:
-            self._leave("item", "", span)
-        for variable in arguments.variables:
-            self._leave(variable, _USED_UP, span)
-
-    def _leave(self, key: str, text: str, span: Span) -> None:
-        now = self.table.at(key, self.table.version)
-        if now is None or now.text != text:
-            self.table.define(key, text, span)
