@@ -61,8 +61,8 @@ class SubmitFile:
 
         ``limit`` is how many jobs may be looked at one by one where values depend on the job or the item; jobs that
         do not differ cost nothing, however many they are. ``in_order``: only neighbours are one group. A file without
-        a queue statement yields one job, as HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue statements, where a value needs
-        something that cannot be expanded, and when the limit is passed.
+        a queue statement yields one job, as HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue
+        statements, where a value needs something that cannot be expanded, and when the limit is passed.
         """
         wanted = tuple(dict.fromkeys(names))
         limits = Limits(limit)

@@ -54,10 +54,7 @@ _DEFAULTS = {
     "MaxHosts": "1",
 }
 # The errors whose text is compared: those of the deferral, cron and universe commands.
-_OURS = re.compile(
-    r"ERROR: ((?:deferral_\w+ = .*|Parse error in expression: \t(?:Deferral|Cron)\w+ = .*"
-    r"|I don't know about .*|'.*' is not a supported universe\.|\w+ does not work for scheduler .*))"
-)
+_OURS = re.compile(r"ERROR: (deferral_\w+ = .*|Parse error in expression: \t(?:Deferral|Cron)\w+ = .*|.*\buniverse.*)")
 
 
 class _Said(NamedTuple):
@@ -145,6 +142,8 @@ def _said(record: Mapping[str, object]) -> _Said:
                 ads += _printed(ad, jobs.count)
         except InvalidSubmit as error:
             return _Said(ads, tuple(fault.message for fault in error.diagnostics))
+    if 0 < command.most < len(ads):
+        return _Said(ads[: command.most], (f"Number of submitted jobs would exceed -maxjobs ({command.most})",))
     return _Said(ads, ())
 
 
@@ -161,12 +160,16 @@ def _printed(ad: ClassAd, count: int) -> Iterator[dict[str, str]]:
 
 
 class _Command(NamedTuple):
-    """A command line of condor_submit: lines to define first and to append, a queue statement, what is wrong."""
+    """A command line of condor_submit: lines to define first and to append, a queue statement, what is wrong.
+
+    ``most`` is how many jobs may be made, 0 for any number.
+    """
 
     definitions: tuple[str, ...] = ()
     append: tuple[str, ...] = ()
     queue: str | None = None
     wrong: str = ""
+    most: int = 0
 
     @classmethod
     def of(cls, words: list[str]) -> _Command:
@@ -177,8 +180,10 @@ class _Command(NamedTuple):
             word = rest.pop(0)
             if word in {"-a", "-append"} and rest:
                 made = made._replace(append=(*made.append, rest.pop(0)))
-            elif word in {"-dry-run", "-maxjobs"} and rest:
+            elif word == "-dry-run" and rest:
                 rest.pop(0)
+            elif word == "-maxjobs" and rest and rest[0].isdecimal():
+                made = made._replace(most=int(rest.pop(0)))
             elif word == "-name":
                 raise NotApplicable("the schedd of another machine is looked up")
             elif word == "-queue":
