@@ -34,7 +34,8 @@ _CLUSTER: Final = 1  # as condor_submit -dry-run shows it
 _SHORTEST_LEASE: Final = 20
 _LEASED: Final = frozenset((Universe.VANILLA, Universe.JAVA, Universe.PARALLEL, Universe.VM))
 _TOOL: Final = ("tool_daemon_cmd", "tooldaemoncmd")
-_ERROR: Final = ("error", "stderr")
+_STREAMS: Final = (("input", "stdin"), ("output", "stdout"), ("error", "stderr"))
+_NO_FILE: Final = "/dev/null"
 _LATE: Final = (
     ("max_materialize", "jobmaterializelimit"),
     ("max_idle", "jobmaterializemaxidle"),
@@ -54,7 +55,7 @@ COMMANDS: Final = tuple(
             *transfer.NAMES,
             *universe.NAMES,
             *_TOOL,
-            *_ERROR,
+            *(name for names in _STREAMS for name in names),
             *(name for names in _LATE for name in names),
         )
     )
@@ -164,10 +165,15 @@ def _set_tool(draft: Draft) -> None:
         draft.set("ToolDaemonCmd", tool)
 
 
-def _set_error(draft: Draft) -> None:
-    path = draft.command(*_ERROR)
+def _set_streams(draft: Draft) -> None:
+    """Set Err, and refuse files for the streams of a virtual machine."""
+    for names in _STREAMS:
+        if draft.cluster.universe == Universe.VM and (draft.command(*names) or _NO_FILE) != _NO_FILE:
+            message = "You cannot use input, ouput, and error parameters in the submit description file for vm universe"
+            draft.fault("submit-vm", draft.written(*names) or "", message, "remove it")
+    path = draft.command(*_STREAMS[-1])
     if path is not None or not draft.has("Err"):
-        draft.set("Err", path or "/dev/null")
+        draft.set("Err", path or _NO_FILE)
 
 
 def _set_automatic(draft: Draft) -> None:
@@ -220,7 +226,7 @@ _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     environment.set_environment,
     policy.set_status,
     _set_tool,
-    _set_error,
+    _set_streams,
     policy.set_notification,
     policy.set_rank,
     policy.set_periodic,
