@@ -349,6 +349,26 @@ def test_hostile_texts_end(text: str) -> None:
     assert _fate(text)
 
 
+def test_neighbours_only_are_one_group_in_order() -> None:
+    """Without order, equal items are one group wherever they stand."""
+    file = read_submit(Source(BASE + "prio = $(t)\nqueue t in (1 2 2 1)\n", "job.sub"))
+    assert [group.jobs.count for group in job_ads(file)] == [2, 2]
+    assert [(group.jobs.count, group.jobs.first[1]) for group in job_ads(file, in_order=True)] == [
+        (1, 0),
+        (2, 1),
+        (1, 3),
+    ]
+
+
+@pytest.mark.parametrize(("use", "window"), [("T", "0"), ("T()", "0"), ("T( 5 )", "1"), ("T(,5)", "0")])
+def test_a_template_asks_whether_an_argument_is_given(use: str, window: str) -> None:
+    """In $(1?60) the words behind the question mark mean nothing."""
+    config = {"SUBMIT_TEMPLATE_NAMES": "T", "SUBMIT_TEMPLATE_T": "cron_window = $(1?60)"}
+    source = Source(f"{BASE}cron_hour = 1\nuse template : {use}\nqueue\n", "job.sub")
+    [(_, ad)] = job_ads(read_submit(source, config=config))
+    assert shown(ad, "DeferralWindow") == window
+
+
 @pytest.mark.parametrize(
     ("text", "base", "expected"),
     [

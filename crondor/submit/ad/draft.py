@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from crondor.classad import ClassAdSyntaxError, EvaluationFailed, Expression, Value
+from crondor.classad import ClassAdSyntaxError, EvaluationFailed, Expression, Value, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.source import Span
@@ -61,12 +61,17 @@ class Draft:
 
     def command(self, *names: str) -> str | None:
         """Return the value of a command, None where it is empty; a name that is assigned hides those behind it."""
-        name = self.written(*names)
-        return self.commands[name] or None if name is not None else None
+        for name in names:
+            if name in self.commands:
+                return self.commands[name] or None
+        return None
 
     def written(self, *names: str) -> str | None:
         """Return the first of some names that is assigned."""
-        return next((name for name in names if name in self.commands), None)
+        for name in names:
+            if name in self.commands:
+                return name
+        return None
 
     def flag(self, *names: str) -> bool | None:
         """Return a command that must be a boolean, None where it is not given."""
@@ -126,12 +131,13 @@ class Draft:
 
     def has(self, *attributes: str) -> bool:
         """Say whether any of some attributes is set, be it to undefined."""
-        return any(attribute in self.ad for attribute in attributes)
+        codes = self.ad.codes
+        return any(lower(attribute) in codes for attribute in attributes)
 
     def value(self, attribute: str) -> Value | None:
-        """Return the value of an attribute, None where there is none."""
+        """Return the value of an attribute, None where it is not set or has none."""
         try:
-            return self.ad.value(attribute)
+            return self.ad.value(attribute) if lower(attribute) in self.ad.codes else None
         except (EvaluationFailed, ClassAdSyntaxError):
             return None
 

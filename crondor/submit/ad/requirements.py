@@ -20,6 +20,7 @@ _APPENDED: Final[dict[int, str]] = {Universe.VANILLA: "APPEND_REQ_VANILLA", Univ
 _OPSYS: Final = frozenset(
     ("opsys", "opsysandver", "opsyslongname", "opsysshortname", "opsysname", "opsyslegacy"),
 )
+_STANDARD: Final = frozenset(("requestcpus", "requestdisk", "requestmemory"))
 _DISK: Final = "(TARGET.Disk >= RequestDisk)"
 # A starter from 25.12 on shrinks RequestDisk by what several jobs have in common.
 _DISK_OR_NEWER: Final = f'(versionGE(split(TARGET.CondorVersion)[1], "25.12.0") || {_DISK})'
@@ -87,7 +88,7 @@ class _Clauses:
             yield "TARGET.OCU =?= true"
 
     def asks(self, *names: str) -> bool:
-        return any(lower(name) in self.asked for name in names)
+        return bool(self.asked) and any(lower(name) in self.asked for name in names)
 
     def _platform(self) -> Iterator[str]:
         cluster, host = self.draft.cluster, self.draft.host
@@ -168,13 +169,14 @@ class _Clauses:
         if self.universe != Universe.GRID and not self.asks("Cpus"):
             yield from self._above_one("RequestCpus", "(TARGET.Cpus >= RequestCpus)")
         every = self.draft.knobs.flag("SUBMIT_GENERATE_CUSTOM_RESOURCE_REQUIREMENTS", default=True)
-        for attribute in sorted(self.draft.ad, key=lower):
-            key, tag = lower(attribute), attribute[len("Request") :]
-            if not key.startswith("request") or len(tag) < 2 or tag.startswith("_") or self.asks(tag):
+        ad = self.draft.ad
+        for key in sorted(key for key in ad.codes if key.startswith("request")):
+            tag = ad.names[key][len("Request") :]
+            if key in _STANDARD or not (every or key == "requestgpus"):
                 continue
-            if key in {"requestcpus", "requestdisk", "requestmemory"} or not (every or key == "requestgpus"):
+            if len(tag) < 2 or tag.startswith("_") or self.asks(tag):
                 continue
-            clause = self._resource(attribute, tag)
+            clause = self._resource(ad.names[key], tag)
             if clause is not None:
                 yield clause
 

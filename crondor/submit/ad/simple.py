@@ -158,16 +158,22 @@ TABLE: Final = (
 NAMES: Final = frozenset((*SCHEDULING, *(name for simple in TABLE for name in simple.names)))
 
 
+_PLACES: Final[dict[str, list[int]]] = {}
+for _place, _simple in enumerate(TABLE):
+    for _name in _simple.names:
+        _PLACES.setdefault(_name, []).append(_place)
+
+
 def set_simple(draft: Draft) -> None:
-    """Set the attributes of all simple commands."""
-    before = False
-    for simple in TABLE:
-        if simple.alternative and before:
-            before = False
+    """Set the attributes of all simple commands that are given."""
+    before = -1
+    for place in sorted({place for name in draft.commands for place in _PLACES.get(name, ())}):
+        simple = TABLE[place]
+        if simple.alternative and before == place - 1:
             continue
         text = draft.command(*simple.names)
-        before = text is not None
         if text is not None:
+            before = place
             _set(draft, simple, text)
 
 
