@@ -360,7 +360,7 @@ def test_neighbours_only_are_one_group_in_order() -> None:
     ]
 
 
-@pytest.mark.parametrize(("use", "window"), [("T", "0"), ("T()", "0"), ("T( 5 )", "1"), ("T(,5)", "0")])
+@pytest.mark.parametrize(("use", "window"), [("T", "0"), ("T()", "0"), ("T( 5 )", "1"), ("T(,5)", "1")])
 def test_a_template_asks_whether_an_argument_is_given(use: str, window: str) -> None:
     """In $(1?60) the words behind the question mark mean nothing."""
     config = {"SUBMIT_TEMPLATE_NAMES": "T", "SUBMIT_TEMPLATE_T": "cron_window = $(1?60)"}
