@@ -342,6 +342,10 @@ def test_equal_jobs_cost_nothing() -> None:
         "cuda_version = " + "1" * 100_000,
         "+Requirements = Requirements",
         "request_" + "a" * 1000 + " = 1",
+        'retry_until = split("a b").c',
+        "job_lease_duration = 1e400",
+        "priority = 1e400",
+        'request_gpus = 1\nrequire_gpus = split("a b").c\ngpus_minimum_memory = 1',
     ],
 )
 def test_hostile_texts_end(text: str) -> None:

@@ -190,7 +190,7 @@ def _set_automatic(draft: Draft) -> None:
         draft.set("JobPrio", 0)
     given = draft.get("JobLeaseDuration")
     number = None if given is None else values.literal_number(given)
-    if number is not None and 0 < int(number) < _SHORTEST_LEASE and not draft.cluster.corrected_lease:
+    if number is not None and 1 <= number < _SHORTEST_LEASE and not draft.cluster.corrected_lease:
         draft.cluster.corrected_lease = True  # only once: a later job keeps what is too short (25.14)
         draft.set("JobLeaseDuration", _SHORTEST_LEASE)
 

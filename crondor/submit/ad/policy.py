@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from crondor.classad import AdValue, Form, lower, unparse
-from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad import CircularReference, ClassAdSyntaxError, Form, lower, unparse
 from crondor.classad.tree import Binary, Node, Ternary
 from crondor.schedule import Universe
 from crondor.submit.ad import values
@@ -138,7 +137,7 @@ def _until(draft: Draft, text: str | None) -> str | None:
     if text is None:
         return None
     clause = _wrapped(text)
-    if clause is not None and not any(values.parse(text).references(AdValue({}, {}))[:2]):
+    if clause is not None and not _refers(text):
         code = values.integer(text)
         if code is not None:
             clause = f"ExitCode =?= {code}" if code in _INT else None
@@ -146,6 +145,14 @@ def _until(draft: Draft, text: str | None) -> str | None:
         message = f"retry_until={shown(text)} is invalid, it must be an integer or boolean expression."
         draft.fault("submit-value", "retry_until", message, "write the exit code, or the condition, that ends it")
     return clause
+
+
+def _refers(text: str) -> bool:
+    """Say whether an expression names attributes; one whose references cannot be told names none."""
+    try:
+        return any(values.parse(text).references()[:2])
+    except CircularReference:
+        return False
 
 
 def _own_remove(draft: Draft) -> str | None:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor.classad import UNDEFINED, AdValue, ClassAdSyntaxError, lower
-from crondor.classad.errors import CircularReference
+from crondor.classad import UNDEFINED, AdValue, CircularReference, ClassAdSyntaxError, lower
 from crondor.schedule import Universe
 from crondor.submit.ad import transfer, values
 from crondor.submit.ad.deferral import deferred_by

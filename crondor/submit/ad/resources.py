@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crondor.classad import AdValue, Form, lower
-from crondor.classad.errors import CircularReference
+from crondor.classad import AdValue, CircularReference, Form, lower
 from crondor.classad.tree import Binary, Ternary
 from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
