@@ -13,7 +13,8 @@ Lookup = Callable[[str], "str | None"]
 """Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
 
 _STEP = 128  # what one macro costs beside the characters it moves
-_CALL = 512  # what one function costs, since it may evaluate an expression
+_LEVEL = 32  # what each macro around one costs: what doubles itself is deep, what is useful is not
+_CALL = 256  # what one function costs, since it may evaluate an expression
 _MOST_CALLS = 30  # functions in the arguments of functions; each takes some frames of Python's stack
 
 
@@ -177,13 +178,18 @@ class _Expansion:
         return self._chain.names() if self._chain else []
 
     def _enter(self, name: str) -> _Chain:
-        names = self._names()
-        if name in names:
+        link = self._chain
+        while link is not None and link.name != name:
+            link = link.outer
+        if link is not None:
+            names = self._names()
             way = " -> ".join([*names[names.index(name) :], name][-8:])
             raise MacroError("macro-cycle", f"the macro {name} is defined by itself: {way}", "break the circle")
-        if len(names) >= self._budget.depth:
+        inner = _Chain(name, self._chain)
+        if inner.depth > self._budget.depth:
             self._too_deep()
-        return _Chain(name, self._chain)
+        self._budget.spend(_LEVEL * inner.depth)
+        return inner
 
     def _too_deep(self) -> None:
         message = f"macros stand inside one another more than {self._budget.depth} deep"

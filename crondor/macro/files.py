@@ -47,9 +47,10 @@ class Files:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise _refused("file-missing", f"can't open file {path}: {reason}") from None
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            os.close(opened)
+            raise _refused("file-special", f"can't read {path}: it is not a plain file")
         with os.fdopen(opened, "rb") as file:
-            if not stat.S_ISREG(os.fstat(opened).st_mode):
-                raise _refused("file-special", f"can't read {path}: it is not a plain file")
             data = file.read(self._limit + 1)
         return source_from_bytes(data, path, self._limit)
 

@@ -15,7 +15,7 @@ _REAL = re.compile(
 )
 _CLOCK = re.compile(r"(?i)(?:time|interval|currenttime)\b")
 _DICE = re.compile(r"(?i)\brandom\b")
-_STEP = 8  # what a step of an evaluation costs of a budget
+_STEP = 64  # what a step of an evaluation costs of a budget
 _MOST_DIGITS = 4000  # Python reads no longer integer by itself; C takes the largest number for all of them
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 

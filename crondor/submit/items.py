@@ -93,9 +93,12 @@ CSV = Layout(by_blanks=False)
 
 
 class Items:
-    """The parts of a list, in order; rows that stand in a source by themselves cost two numbers each."""
+    """The parts of a list, in order; rows that stand in a source by themselves cost two numbers each.
 
-    __slots__ = ("_count", "_lines", "_lowest", "_parts", "_source", "_starts", "are_rows")
+    ``blank`` and ``comment`` are the first lines that are empty, or begin with a number sign.
+    """
+
+    __slots__ = ("_count", "_lines", "_lowest", "_parts", "_source", "_starts", "are_rows", "blank", "comment")
 
     def __init__(self, parts: tuple[Part, ...] = (), *, are_rows: bool = False) -> None:
         """Begin with the parts that stand on the line of the statement."""
@@ -106,12 +109,18 @@ class Items:
         self._lines: dict[int, LogicalLine] = {}
         self._count = -1
         self._lowest = 0
+        self.blank: LogicalLine | None = None
+        self.comment: LogicalLine | None = None
 
     def add(self, line: LogicalLine) -> None:
         """Add a line of the list; all lines come from one source."""
         self._count = -1
         self._source = line.source
         extent = line.extent
+        if not line.text:
+            self.blank = self.blank or line
+        elif line.text[0] == "#":
+            self.comment = self.comment or line
         if extent is None:
             self._lines[len(self._starts) // 2] = line
             extent = (0, 0)

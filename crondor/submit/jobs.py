@@ -135,7 +135,7 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
         if "$" not in value.text:
             values[name] = Value(value.text, span, scope.varies)
             continue
-        scope.used = []
+        scope.used = {}
         soft: list[MacroError] = []
         try:
             text = expand(value.text, scope.lookup, budget, scope.around(name, soft.append))
@@ -143,7 +143,7 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
             faults += placed(error, name, span, scope)
         else:
             findings = [replace(d, severity=Severity.WARNING) for e in soft for d in placed(e, name, span, scope)]
-            origins = tuple(dict.fromkeys(scope.used))
+            origins = tuple(scope.used.values())
             values[name] = Value(text, span, scope.varies, origins, tuple(dict.fromkeys(findings)))
     return values, faults
 

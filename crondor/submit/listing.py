@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crondor.diagnostics import CrondorError
-from crondor.macro import BLANKS, LineReader, LogicalLine
+from crondor.macro import LineReader, LogicalLine
 from crondor.macro.files import FileRefused, Files
 from crondor.source import Source, Span
 from crondor.submit.errors import Findings
-from crondor.submit.items import Item, Items, Part
+from crondor.submit.items import Items, Part
 from crondor.submit.queue import Arguments, ItemSource
 from crondor.submit.statement import is_name
 
@@ -143,14 +143,12 @@ class Listing:
 
     def _warn_of_rows(self, items: Items, *, is_file: bool) -> None:
         """Warn of the first row that is probably not meant as one."""
-        blank = next((item for item in items if not item.text.strip(BLANKS)), None)
-        if blank is not None:
+        if items.blank is not None:
             message = "a blank line in a list is a row: its jobs get the values of the row before"
-            self._found.warn("blank-row", message, _span(blank), "remove it")
-        comment = next((item for item in items if item.text.startswith("#")), None) if is_file else None
-        if comment is not None:
+            self._found.warn("blank-row", message, items.blank.span(), "remove it")
+        if is_file and items.comment is not None:
             message = "a comment in a file of rows is a row like any other"
-            self._found.warn("comment-row", message, _span(comment), "remove it")
+            self._found.warn("comment-row", message, items.comment.span(), "remove it")
 
     def _with_header(self, arguments: Arguments, span: Span) -> Arguments:
         """Take the names of the variables from the row that a table has them in."""
@@ -166,15 +164,11 @@ class Listing:
         wrong = [name for name in names if not is_name(name)]
         if wrong or not names:
             message = f"no names of variables: {_short(', '.join(wrong))}: HTCondor takes this row for data"
-            self._found.warn("table-header", message, _span(row) if row.part.line else span, "name the columns")
+            place = row.part.line.span() if row.part.line is not None else span
+            self._found.warn("table-header", message, place, "name the columns")
             return arguments
         items.drop(layout.header, max(0, layout.header - 1 + layout.skip) if layout.header else 0)
         return arguments._replace(variables=tuple(name.lower() for name in names))
-
-
-def _span(item: Item) -> Span:
-    line = item.part.line
-    return line.span() if line is not None else Source("").span()
 
 
 def _short(text: str) -> str:

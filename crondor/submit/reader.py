@@ -401,6 +401,7 @@ class _Reader:
     def _queue_implied(self, end: Span) -> None:
         # Recorded of 25.14; since which release is not known.
         self._append_lines()
+        self.work.found.check()
         message = "the file has no queue statement: HTCondor 25.14 makes one job of it, older releases refuse it"
         self.work.found.warn("no-queue", message, end, "end the file with a line that says queue")
         self.work.add(Arguments(), end, is_implied=True)

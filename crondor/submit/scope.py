@@ -104,7 +104,7 @@ class Scope:
         self.job = job
         self.live = live
         self.varies = Varies.NOT
-        self.used: list[Origin] = []
+        self.used: dict[str, Origin] = {}
 
     def assigned(self, key: str) -> Live | Definition | None:
         """Return the loop variable or else the assignment of that name, one that begins with SUBMIT. first."""
@@ -122,11 +122,12 @@ class Scope:
         """Return the unexpanded text of a name; raises MacroError for one that only condor_submit can know."""
         value = self.assigned(key)
         if value is not None:
-            self.used.append(Origin(key, value.span))
+            if key not in self.used:
+                self.used[key] = Origin(key, value.span)
             return value.text
         text = self._provided(key)
         if text is not None:
-            self.used.append(Origin(key, None))
+            self.used.setdefault(key, Origin(key, None))
         return text
 
     def around(self, name: str, soft: Callable[[MacroError], None]) -> Around:
