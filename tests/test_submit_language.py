@@ -333,7 +333,7 @@ def test_the_way_of_a_value_can_be_asked_for(folder: Path) -> None:
     assert origins(group, "cron_hour") == [
         "from $(h), defined at line 1",
         "from $(g), defined at line 5",
-        "from $(m), defined at line 2",
+        "from $(m), defined at line 2 of inc.sub",
         "from $(process), which HTCondor provides",
     ]
     assert group.origins["cron_hour"][2].span.source.name == "inc.sub"  # type: ignore[union-attr] # it has a place

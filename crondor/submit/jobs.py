@@ -163,7 +163,7 @@ def placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagn
 def way_of(error: MacroError, scope: Scope) -> str:
     """Return the macros that lead to a fault, each with its line: ``from $(a), defined at line 3``."""
     known = ((name, scope.assigned(name)) for name in dict.fromkeys(error.chain[-_SHOWN:]))
-    return "; ".join(str(Origin(name, value.span)) for name, value in known if value is not None)
+    return "; ".join(str(scope.origin(name, value.span)) for name, value in known if value is not None)
 
 
 def _joined(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnostic's word

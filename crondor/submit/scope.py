@@ -76,16 +76,21 @@ class LiveValues(Protocol):
 
 
 class Origin(NamedTuple):
-    """A macro that a value was made of: its lower-case name, and the place of its text; None: HTCondor provides it."""
+    """A macro that a value was made of: its lower-case name, and the place of its text; None: HTCondor provides it.
+
+    ``is_included`` says that the place is not in the submit file itself.
+    """
 
     name: str
     span: Span | None
+    is_included: bool = False
 
     def __str__(self) -> str:
         """Return words for a message: ``from $(hour), defined at line 3``."""
         if self.span is None:
             return f"from $({self.name}), which HTCondor provides"
-        return f"from $({self.name}), defined at line {self.span.line}"
+        place = f" of {self.span.source.name}" if self.is_included else ""
+        return f"from $({self.name}), defined at line {self.span.line}{place}"
 
 
 class Scope:
@@ -123,12 +128,16 @@ class Scope:
         value = self.assigned(key)
         if value is not None:
             if key not in self.used:
-                self.used[key] = Origin(key, value.span)
+                self.used[key] = self.origin(key, value.span)
             return value.text
         text = self._provided(key)
         if text is not None:
             self.used.setdefault(key, Origin(key, None))
         return text
+
+    def origin(self, key: str, span: Span | None) -> Origin:
+        """Return where a name has its text from."""
+        return Origin(key, span, span is not None and span.source is not self.table.source)
 
     def around(self, name: str, soft: Callable[[MacroError], None]) -> Around:
         """Return what the functions in the value of ``name`` may see; ``soft`` takes failures that are passed over."""
