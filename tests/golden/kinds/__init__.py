@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab
+from tests.golden.kinds import classad, classad_ads, crontab, submit
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
 
-KINDS: Mapping[str, Replay] = {**crontab.KINDS, **classad.KINDS, **classad_ads.KINDS}
+KINDS: Mapping[str, Replay] = {**crontab.KINDS, **classad.KINDS, **classad_ads.KINDS, **submit.KINDS}
