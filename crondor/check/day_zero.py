@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, tzinfo
+from datetime import date, datetime, tzinfo
 from itertools import islice
 from typing import NamedTuple
 
 from crondor.calendar import DAY, EPOCH_ORDINAL, day_number
 from crondor.diagnostics import CrondorError
 from crondor.recurrence import OutOfRange, Recurrence, ScheddAnswer
-from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec
+from crondor.spec import DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec
 from crondor.zones import Zone, zone_of
 
 _MONTHS = 14  # that are looked at
@@ -74,18 +74,22 @@ def refusals(requirements: str, spec: CronSpec, schedd: CronSpec, zone: str | tz
     from crondor.classad import AdValue, Context, EvaluationFailed, Expression, truth  # noqa: PLC0415 - few files do
     from crondor.classad.values import ERROR  # noqa: PLC0415 - the same
 
-    info = zone_of(zone).info
+    known = zone_of(zone)
     names = {"deferraltime": "DeferralTime"}
 
     def may_match(time: int) -> bool:
-        value = expression.evaluate(AdValue({"deferraltime": str(time)}, names), None, Context(now=time, zone=info))
+        value = expression.evaluate(
+            AdValue({"deferraltime": str(time)}, names), None, Context(now=time, zone=known.info)
+        )
         return value is not ERROR and truth(value) is not False
 
     try:
         expression = Expression(requirements)
-        refused = next((time for time in _right_times(spec, zone, now) if not may_match(time)), None)
-        wrong = wrong_times(schedd, zone, now)
-        return Refusals(refused, next((int(time) for _, time in wrong if may_match(int(time))), None))
+        # Beside a clock change no clause on the wall clock can tell a run that is moved, or a retry at its minute.
+        right = (time for time in _right_times(spec, zone, now) if _is_named(time, spec, known))
+        wrong = (int(time) for _, time in wrong_times(schedd, zone, now) if not _is_named(int(time), spec, known))
+        refused = next((time for time in right if not may_match(time)), None)
+        return Refusals(refused, next((time for time in wrong if may_match(time)), None))
     except (CrondorError, EvaluationFailed):
         return None
 
@@ -109,9 +113,17 @@ def _month_ends(zone: Zone, now: int) -> Iterator[int]:
 
 
 def _is_wrong(answer: ScheddAnswer, spec: CronSpec, zone: Zone) -> bool:
-    at = zone.moment(answer)
-    weekday, months = at.isoweekday() % 7, spec.bits[MONTH.index]
-    return answer.is_retry or not (spec.bits[DAY_OF_WEEK.index] >> weekday & months >> at.month & 1)
+    return answer.is_retry or not _is_day(zone.moment(answer), spec)
+
+
+def _is_named(time: int, spec: CronSpec, zone: Zone) -> bool:
+    """Say whether the wall clock at a time is one that a schedule by weekdays names."""
+    at = zone.moment(time)
+    return bool(spec.bits[MINUTE.index] >> at.minute & spec.bits[HOUR.index] >> at.hour & 1) and _is_day(at, spec)
+
+
+def _is_day(at: datetime, spec: CronSpec) -> bool:
+    return bool(spec.bits[DAY_OF_WEEK.index] >> at.isoweekday() % 7 & spec.bits[MONTH.index] >> at.month & 1)
 
 
 def _runs(spec: CronSpec) -> CronSpec:
