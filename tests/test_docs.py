@@ -199,6 +199,7 @@ JSON_TYPES = {
 }
 
 JSON_INPUTS = [
+    ("next", "--ads", "queue.ads"),
     ("next", "--spec", "examples/nightly.sub"),
     ("next", "--spec", "examples/several-jobs.sub"),
     ("next", "--spec", "examples/once.sub"),
@@ -244,6 +245,7 @@ JSON_INPUTS = [
     ("diff", "examples/once.sub", "past.sub"),
     ("diff", "unknown.sub", "unknown.sub"),
     ("agenda", "examples/nightly.sub", "examples/local.sub", "examples/once.sub", "examples/window-prep.sub"),
+    ("check", "examples/nightly.sub", "odd.sub", "bad.sub", "none.sub"),
     ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
 ]
 
@@ -280,15 +282,19 @@ def documented_keys(command: str) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda"])
+@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda", "check"])
 def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path: Path) -> None:
     """Each key of real output is documented with its types, each documented key occurs, `always` means always."""
     odd = "cron_minute = 0\ncron_hours = 6\ncron_window = QDate\ncron_prep_time = QDate\nqueue\n"
     (tmp_path / "odd.sub").write_text(odd, encoding="utf-8")
     (tmp_path / "unknown.sub").write_text("deferral_time = QDate + 60\nqueue\n", encoding="utf-8")
+    (tmp_path / "none.sub").write_text("", encoding="utf-8")
     (tmp_path / "past.sub").write_text("deferral_time = 1\nqueue\n", encoding="utf-8")
     (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nqueue\n", encoding="utf-8")
+    held = 'ClusterId = 1\nProcId = 0\nJobStatus = 5\nOwner = "alice"\nCmd = "/bin/date"\nDeferralTime = 1795611600\n'
+    held += 'CronMinute = "0"\nHoldReason = "late"\nHoldReasonCode = 20\n\nCronMinute = "0"\n'
+    (tmp_path / "queue.ads").write_text(held, encoding="utf-8")
     (tmp_path / "bad.sub").write_text("cron_minute = 0\nqueue\ncron_hour = 60\nqueue\n", encoding="utf-8")
     keys = documented_keys(command)
     seen: dict[tuple[str, str], set[str]] = {}

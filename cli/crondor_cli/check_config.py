@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from crondor.diagnostics import printable
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 
 class Config(NamedTuple):
     """What the section sets; None where it says nothing. ``allow_dirs`` are relative to the file's own folder."""
 
-    path: Path | None = None
+    path: str | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     allow_dirs: tuple[str, ...] = ()
@@ -38,35 +33,52 @@ _KEYS = {
 }
 
 
-def find_config(folder: Path) -> Config:
-    """Return the section of the nearest pyproject.toml in a folder or above it. Raises UsageError for a bad one."""
-    for place in (folder, *folder.parents):
-        path = place / "pyproject.toml"
-        if path.is_file():
+def find_config() -> Config:
+    """Return the section of the nearest pyproject.toml, from this folder upwards. Raises UsageError for a bad one."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # somebody has removed it
+        return Config()
+    while True:
+        path = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(path):
             return _read(path)
-    return Config()
+        if os.path.dirname(folder) == folder:
+            return Config()
+        folder = os.path.dirname(folder)
 
 
-def _read(path: Path) -> Config:
+def _read(path: str) -> Config:
     context = click.get_current_context(silent=True)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise click.UsageError(f"cannot read {printable(str(path))}: {printable(str(error))}", context) from None
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        data = _parsed(text) if "crondor" in text else {}
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"cannot read {printable(path)}: {printable(str(error))}", context) from None
     section = data.get("tool", {}).get("crondor", {}) if isinstance(data.get("tool"), dict) else {}
     faults = [_fault(key, value) for key, value in section.items()] if isinstance(section, dict) else ["is no table"]
     bad = [fault for fault in faults if fault]
     if bad:
-        raise click.UsageError(f"{printable(str(path))}: [tool.crondor] {'; '.join(bad)}", context)
+        raise click.UsageError(f"{printable(path)}: [tool.crondor] {'; '.join(bad)}", context)
     return Config(
         path,
         tuple(section.get("select", ())),
         tuple(section.get("ignore", ())),
-        tuple(str(path.parent / folder) for folder in section.get("allow-dirs", ())),
+        tuple(os.path.join(os.path.dirname(path), folder) for folder in section.get("allow-dirs", ())),
         section.get("tz"),
         section.get("schedd-interval"),
         section.get("strict"),
     )
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text. Raises ValueError."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 - only where there is something to read
+    else:
+        import tomli as tomllib  # noqa: PLC0415 - the same
+    return tomllib.loads(text)
 
 
 def _fault(key: str, value: Any) -> str | None:  # noqa: ANN401 - whatever TOML holds

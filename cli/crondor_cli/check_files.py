@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
@@ -26,19 +25,19 @@ def find(names: tuple[str, ...]) -> list[str]:
         paths = [name] if name == "-" or "\0" in name else list(_expand(name))
         if not paths:
             kinds = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
-            what = f"holds no {kinds}" if Path(name).is_dir() else "matches no file"
+            what = f"holds no {kinds}" if os.path.isdir(name) else "matches no file"
             raise click.UsageError(f"'{printable(name)}' {what}", context)
         found.update(dict.fromkeys(paths))
     return list(found)
 
 
 def _expand(name: str) -> Iterator[str]:
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         yield from _below(name)
-    elif any(character in name for character in "*?[") and not Path(name).exists():
+    elif any(character in name for character in "*?[") and not os.path.exists(name):
         from glob import iglob  # noqa: PLC0415 - for shells that leave patterns alone
 
-        yield from sorted(iglob(name, recursive=True))  # noqa: PTH207 - the paths are shown as they were written
+        yield from sorted(iglob(name, recursive=True))
     else:
         yield name
 
@@ -47,4 +46,4 @@ def _below(folder: str) -> Iterator[str]:
     """Yield the submit files below a folder; hidden folders are passed over, links to folders not followed."""
     for at, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(at, name) for name in sorted(files) if name.endswith(SUFFIXES))  # noqa: PTH118
+        yield from (os.path.join(at, name) for name in sorted(files) if name.endswith(SUFFIXES))

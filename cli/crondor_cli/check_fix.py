@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import io
 import os
+import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +17,7 @@ from crondor.check import Report
 from crondor.check.fixing import fixed
 from crondor.diagnostics import printable
 from crondor.source import Source
-from crondor_cli.check_run import Result
+from crondor_cli.check_run import STDIN, Result
 from crondor_cli.show import show
 
 
@@ -27,7 +29,7 @@ def fix_files(result: Result, *, write: bool, unsafe: bool) -> int:
     changed = 0
     left: list[Report] = []
     for report in result.reports:
-        cured = fixed(report, result.settings, result.choose, unsafe=unsafe)
+        cured = fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
         left.append(cured.report)
         if cured.report.source.text == report.source.text:
             continue
@@ -51,18 +53,31 @@ def _end(result: Result, left: list[Report], changed: int, *, write: bool) -> in
 
 
 def _diff(before: Source, after: Source) -> str:
-    """Return a unified diff that patch(1) takes."""
-    lines = difflib.unified_diff(
-        before.text.splitlines(keepends=True), after.text.splitlines(keepends=True), before.name, after.name
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    """Return a unified diff that patch(1) takes; on a terminal nothing in it acts on the terminal."""
+    name = printable(before.name)
+    lines = difflib.unified_diff(_lines(before.text), _lines(after.text), name, name)
+    is_seen = sys.stdout is not None and sys.stdout.isatty()
+    return "".join(_shown(line) if is_seen else line for line in map(_ended, lines))
+
+
+def _lines(text: str) -> list[str]:
+    """Part a text where patch(1) and condor_submit do, and nowhere else."""
+    return list(io.StringIO(text, newline="\n"))
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _shown(line: str) -> str:
+    return "".join(c if c in "\t\n" else printable(c) for c in line)
 
 
 def _write(before: Source, after: Source) -> None:
     """Replace a file in one step, with its mode kept; raises UsageError where that cannot be done."""
     context = click.get_current_context(silent=True)
     shown = printable(before.name)
-    if before.name == "<stdin>":
+    if before.name == STDIN:
         raise click.UsageError("standard input cannot be changed: leave --write out to see the diff", context)
     path = Path(os.path.realpath(before.name))
     temporary = ""

@@ -5,20 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from datetime import tzinfo
 from typing import NamedTuple
 
 import click
 
-from crondor.check import RULES, Finding, Report, Settings, check, select
-from crondor.check.rules.reading import unreadable_file
+from crondor.check import RULES, Finding, Report, Settings, check, refused, select
 from crondor.diagnostics import CrondorError, Severity, printable
 from crondor.source import Source
+from crondor.submit import SubmitFile, read_submit
 from crondor_cli.check_files import find
-from crondor_cli.jobs import read_source
+from crondor_cli.jobs import files_of, read_source
 from crondor_cli.options import clock_of
 
+STDIN = "<stdin>"  # the name of the text of standard input
 _MANY = 100  # files, from which on a person wants to see progress
 
 
@@ -39,9 +40,14 @@ class Result:
 
     reports: tuple[Report, ...]
     settings: Settings
+    allow_dirs: tuple[str, ...]
     chosen: tuple[str, ...]
     ignored: tuple[str, ...]
     strict: bool
+
+    def read(self, source: Source) -> SubmitFile:
+        """Read one of the descriptions once more, changed perhaps."""
+        return _read(source, self.settings, self.allow_dirs)
 
     def findings(self, report: Report) -> tuple[Finding, ...]:
         """Return the findings of a report that --select and --ignore leave."""
@@ -65,28 +71,27 @@ class Result:
 
 def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: bool) -> Result:
     """Check the files. Raises UsageError for options, settings and files that cannot be used."""
-    chosen, ignored, settings, strict = _settle(given, now, use_config=use_config)
+    result = _settle(given, now, use_config=use_config)
     paths = find(names)
     with _progress(paths) as shown:
-        reports = tuple(_check(path, settings) for path in shown)
-    return Result(reports, settings, chosen, ignored, strict)
+        return replace(result, reports=tuple(_check(path, result) for path in shown))
 
 
-def _settle(
-    given: Options, now: str | None, *, use_config: bool
-) -> tuple[tuple[str, ...], tuple[str, ...], Settings, bool]:
-    """Put together what the command line and pyproject.toml say."""
-    config = None
-    if use_config:
-        from crondor_cli.check_config import find_config  # noqa: PLC0415 - reads TOML, which --no-config need not
+def _settle(given: Options, now: str | None, *, use_config: bool) -> Result:
+    """Put together what the command line and pyproject.toml say, before anything is checked."""
+    from crondor_cli.check_config import Config, find_config  # noqa: PLC0415 - after the cheap refusals
 
-        config = find_config(Path.cwd())
-    chosen = _codes(given.select or (config.select if config else ()))
-    ignored = _codes((*given.ignore, *(config.ignore if config else ())))
-    clock = clock_of(now, given.tz or (config.tz if config else None))
-    interval = next((x for x in (given.schedd_interval, config and config.schedd_interval) if x is not None), 300)
-    strict = given.strict if given.strict is not None else bool(config and config.strict)
-    return chosen, ignored, Settings(clock.now, clock.zone, schedd_interval=interval), strict
+    config = find_config() if use_config else Config()
+    clock = clock_of(now, given.tz or config.tz)
+    interval = next((x for x in (given.schedd_interval, config.schedd_interval) if x is not None), 300)
+    return Result(
+        (),
+        Settings(clock.now, clock.zone, schedd_interval=interval),
+        (*given.allow_dirs, *config.allow_dirs),
+        _codes(given.select or config.select),
+        _codes((*given.ignore, *config.ignore)),
+        bool(config.strict) if given.strict is None else given.strict,
+    )
 
 
 def _codes(given: Iterable[str]) -> tuple[str, ...]:
@@ -99,14 +104,19 @@ def _codes(given: Iterable[str]) -> tuple[str, ...]:
     return codes
 
 
-def _check(path: str, settings: Settings) -> Report:
+def _check(path: str, result: Result) -> Report:
     """Check one file; one that is no text is a finding like any other."""
     try:
         source = read_source(path)
     except CrondorError as error:
-        empty = Source("", path)
-        return Report(empty, tuple(unreadable_file.findings(error)))
-    return check(source, settings)
+        return refused(path, error, result.settings)
+    return check(source, result.settings, result.read)
+
+
+def _read(source: Source, settings: Settings, allow_dirs: tuple[str, ...]) -> SubmitFile:
+    path = "-" if source.name == STDIN else source.name
+    zone = settings.zone if isinstance(settings.zone, tzinfo) else None
+    return read_submit(source, files=files_of(path, allow_dirs), now=settings.now, zone=zone)
 
 
 def _progress(paths: list[str]) -> AbstractContextManager[Iterable[str]]:

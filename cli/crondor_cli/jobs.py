@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt
+from crondor.macro.files import Files
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile, read_submit
@@ -37,16 +40,26 @@ class Job:
         commands: Mapping[str, str],
         spans: Mapping[str, Span],
         request: Request,
+        proc_id: int = 0,
     ) -> None:
-        """Take the queue statement, the commands by lower-case name, and the places they are written at."""
+        """Take the queue statement, the commands by lower-case name, the places they are written at, the first job."""
         self.name = name
         self.queue = queue
         self.line = queue.line if queue is not None else None
         self.count = count
         self.commands = commands
-        self.spans = spans
+        self._spans = spans
         self.clock = request.clock
+        self.present: int | None = None  # DeferralTime that a schedd has computed (epoch seconds)
+        self.state: JobState | None = None
+        self.submitted = request.clock.now if needs_evaluation(commands) else None
         self._request = request
+        self._proc_id = proc_id
+
+    @property
+    def spans(self) -> Mapping[str, Span]:
+        """The places of the commands by lower-case name."""
+        return self._spans
 
     @property
     def time_span(self) -> Span | None:
@@ -54,19 +67,56 @@ class Job:
         return next((self.spans[name] for name in ("deferral_time", "deferraltime") if name in self.spans), None)
 
     def read(self, dialect: Dialect) -> Reading:
-        """Read the schedule in a dialect."""
+        """Read the schedule in a dialect; where there are expressions, as that of a job submitted now."""
+        request = self._request
         try:
+            if self.submitted is not None:
+                return Reading(dialect, self._submitted(dialect, self.submitted))
             schedule = JobSchedule.from_submit(
                 self.commands,
                 spans=self.spans,
                 dialect=dialect,
                 zone=self.clock.zone,
-                policy=self._request.policy,
-                schedd_interval=self._request.schedd_interval,
+                policy=request.policy,
+                schedd_interval=request.schedd_interval,
             )
         except (InvalidSchedule, InvalidSpec) as error:
             return Reading(dialect, None, error)
         return Reading(dialect, schedule)
+
+    def _submitted(self, dialect: Dialect, now: int) -> JobSchedule:
+        from crondor.job_expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
+
+        schedule = submitted_schedule(
+            self.commands,
+            now,
+            spans=self.spans,
+            proc_id=self._proc_id,
+            dialect=dialect,
+            zone=self.clock.zone,
+            policy=self._request.policy,
+            schedd_interval=self._request.schedd_interval,
+        )
+        if self.count == 1 or not any("procid" in text.lower() for text in self.commands.values()):
+            return schedule
+        message = f"an expression asks for ProcId, and what is shown is that of the first of {self.count} jobs"
+        note = Diagnostic(
+            "expression-job", message, Severity.WARNING, self.queue, f"the others differ from {self._proc_id}"
+        )
+        return replace(schedule, notes=(*schedule.notes, note))
+
+
+class JobState(NamedTuple):
+    """What a queue says of a job: JobStatus in words, and whether it runs at none of its times as things stand.
+
+    ``facts`` are lines for people, ``data`` the same for programs. ``is_idle``: it waits to be matched.
+    """
+
+    title: str
+    is_idle: bool
+    is_halted: bool
+    facts: list[tuple[str, str]]
+    data: dict[str, object]
 
 
 class Request(NamedTuple):
@@ -80,6 +130,12 @@ class Request(NamedTuple):
     schedd_interval: int = 300
     policy: Policy | None = None
     line_name: str = "--crontab"  # what errors call the line
+    allow_dirs: tuple[str, ...] = ()  # folders that a submit file may read beside its own
+
+    @property
+    def is_given(self) -> bool:
+        """Say whether a schedule is named at all."""
+        return self.spec is not None or self.crontab is not None or any(t is not None for t in self.fields.values())
 
     def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
         """Return the jobs and the warnings about their file. Raises CrondorError, and UsageError for a bad request."""
@@ -113,20 +169,40 @@ class Request(NamedTuple):
         return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
-        file = read_submit(read_source(path))
+        file = read_submit(
+            read_source(path), files=files_of(path, self.allow_dirs), now=self.clock.now, zone=self.clock.zone
+        )
         names = ((key, file.name(key)) for key in file.keys)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
-        return list(self._groups(file)), warnings
+        groups = _with_attributes(file)
+        warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
+        return list(self._merged(file, groups)), warnings
 
-    def _groups(self, file: SubmitFile) -> Iterator[Job]:
+    def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:
         """Merge equal groups of different queue statements, in order of their first jobs."""
         merged: dict[tuple[tuple[str, str], ...], tuple[JobGroup, int]] = {}
-        for group in file.groups(COMMANDS):
+        for group in groups:
             key = tuple(sorted(group.values.items()))
             first, count = merged.get(key, (group, 0))
             merged[key] = first, count + group.count
         for group, count in merged.values():
-            yield self._job(file.source.name, group.queue, count, group.values, group.spans)
+            yield Job(file.source.name, group.queue, count, group.values, group.spans, self, group.first[1])
+
+
+def _with_attributes(file: SubmitFile) -> list[JobGroup]:
+    """Return the groups of a file, where there are expressions with the attributes that they name."""
+    groups = list(file.groups(COMMANDS))
+    if not any(needs_evaluation(group.values) for group in groups):
+        return groups
+    from crondor.submit.named import groups_with_attributes  # noqa: PLC0415 - plain numbers name nothing
+
+    return groups_with_attributes(file, COMMANDS)
+
+
+def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
+    """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
+    folder = os.path.dirname(path) or "."
+    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder)
 
 
 def read_source(path: str) -> Source:
@@ -138,7 +214,7 @@ def read_source(path: str) -> Source:
         stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
         return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than this command to run
+        with open(path, "rb") as file:
             data = file.read(most)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

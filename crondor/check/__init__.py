@@ -4,7 +4,7 @@
 where there is one, a Fix.
 """
 
-from crondor.check.engine import Report, check, select
+from crondor.check.engine import Report, check, refused, select
 from crondor.check.pages import page
 from crondor.check.rule import Edit, Finding, Fix, Found, Rule
 from crondor.check.rules import RULES
@@ -23,5 +23,6 @@ __all__ = [
     "Settings",
     "check",
     "page",
+    "refused",
     "select",
 ]

@@ -39,15 +39,25 @@ def check(source: Source, settings: Settings, read: Read = read_submit) -> Repor
         file = CheckedFile(source, settings, read(source))
     except CrondorError as error:
         file = CheckedFile(source, settings, None, error.diagnostics)
+    return _report(file)
+
+
+def refused(name: str, error: CrondorError, settings: Settings) -> Report:
+    """Return the report of a file that could not be taken for text at all."""
+    return _report(CheckedFile(Source("", name), settings, None, error.diagnostics))
+
+
+def _report(file: CheckedFile) -> Report:
     found, silenced = _heard(file, _distinct(_findings(file)))
-    return Report(source, tuple(sorted(found, key=_place)), tuple(silenced))
+    return Report(file.source, tuple(sorted(found, key=_place)), tuple(silenced))
 
 
 def _findings(file: CheckedFile) -> Iterator[Finding]:
     for file_rule in FILE_RULES:
         yield from file_rule.findings(file)
+    job_rules = [each for each in JOB_RULES if file.is_whole or not each.misses]
     for job in file.jobs:
-        for job_rule in JOB_RULES:
+        for job_rule in job_rules:
             yield from job_rule.findings(job)
 
 
@@ -62,14 +72,14 @@ def _heard(file: CheckedFile, findings: Iterable[Finding]) -> tuple[list[Finding
         orders: list[Order] = []
         if span is not None:
             source = span.source
-            spoken = comments[source] if source in comments else comments.setdefault(source, Comments(source))
-            orders = list(spoken.covering(finding.diagnostic.code, span.line))
+            if source not in comments:
+                comments[source] = Comments(source)
+            orders = list(comments[source].covering(finding.diagnostic.code, span.line))
         used.update(orders)
         (silenced if orders else found).append(finding)
-    for spoken in comments.values():
-        silence = Silence(spoken, frozenset(used), frozenset(RULES))
-        for comment_rule in COMMENT_RULES:
-            found += comment_rule.findings(silence)
+    silence = Silence(comments[file.source], frozenset(used), frozenset(RULES), file.is_checked)
+    for comment_rule in COMMENT_RULES:
+        found += comment_rule.findings(silence)
     return found, silenced
 
 

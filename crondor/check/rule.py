@@ -43,6 +43,7 @@ class Rule(Generic[Subject]):
     """One thing to look for: a stable code (``CRN101``), a name in kebab case, and the function that looks.
 
     ``title`` is the rule in one line, for lists; the page with example, cause, source and cure is ``pages.page(code)``.
+    ``misses``: it speaks of what is not there, so it is silent where lines may hide in a file that was not read.
     """
 
     code: str
@@ -50,6 +51,7 @@ class Rule(Generic[Subject]):
     severity: Severity
     title: str
     function: Callable[[Subject], Iterable[Found]]
+    misses: bool = False
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         """Look at one subject."""
@@ -66,11 +68,11 @@ class Finding(NamedTuple):
 
 
 def rule(
-    code: str, name: str, severity: Severity, title: str
+    code: str, name: str, severity: Severity, title: str, *, misses: bool = False
 ) -> Callable[[Callable[[Subject], Iterable[Found]]], Rule[Subject]]:
     """Make a rule of the function below."""
 
     def make(function: Callable[[Subject], Iterable[Found]]) -> Rule[Subject]:
-        return Rule(code, name, severity, title, function)
+        return Rule(code, name, severity, title, function, misses)
 
     return make

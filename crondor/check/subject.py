@@ -11,12 +11,13 @@ from typing import NamedTuple
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.recurrence import Policy
-from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile
+from crondor.submit.named import groups_with_attributes
 
 # What rules ask of a job beside its schedule; `+X` and `MY.X` are my.x.
 _LIFE = (
@@ -25,11 +26,11 @@ _LIFE = (
     "periodic_remove",
     "periodic_hold",
     "periodic_release",
-    "leave_in_queue",
     "max_retries",
     "retry_until",
     "success_exit_code",
-    "hold",
+    "jobmaxretries",
+    "jobsuccessexitcode",
 )
 _ATTRIBUTES = (
     "onexitremove",
@@ -37,10 +38,11 @@ _ATTRIBUTES = (
     "periodicremove",
     "periodichold",
     "periodicrelease",
-    "leavejobinqueue",
     "requirements",
 )
 NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES[:-1], *(f"my.{name}" for name in _ATTRIBUTES))
+
+_HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "file-outside"))  # lines, not only jobs
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,15 @@ class CheckedJob:
         return self._read(Dialect.HTCONDOR)
 
     @cached_property
+    def shortest_gap(self) -> int | None:
+        """The shortest time between two runs in seconds, None for a job without cron fields or without runs."""
+        recurrence = self.manual.schedule.recurrence if self.manual.schedule else None
+        try:
+            return None if recurrence is None else recurrence.gaps().shortest
+        except CrondorError:
+            return None
+
+    @cached_property
     def use(self) -> Use:
         """Where the values that schedule this job stand."""
         spans = self.group.spans
@@ -138,8 +149,26 @@ class CheckedJob:
 
     @cached_property
     def crontab(self) -> Crontab:
-        """The cron fields alone, in both readings."""
-        return read_crontab(self.values, self.group.spans)
+        """The cron fields alone, in both readings; expressions have the values they come to at submission."""
+        return read_crontab({**self.values, **self._literals()}, self.group.spans)
+
+    def _literals(self) -> Mapping[str, str]:
+        attributes = {name: text for name, text in self.values.items() if name.startswith("my.cron")}
+        if not needs_evaluation(attributes):
+            return {}
+        from crondor.job_expressions import cron_literals  # noqa: PLC0415 - few jobs have such an attribute
+
+        settings = self.settings
+        try:
+            return cron_literals(
+                self.values,
+                settings.now,
+                proc_id=self.group.first[1],
+                schedd_interval=settings.schedd_interval,
+                zone=settings.zone,
+            )
+        except InvalidSchedule:  # CRN312 speaks of it
+            return {}
 
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the schedule as the manual has it said under some codes."""
@@ -148,8 +177,10 @@ class CheckedJob:
     def _read(self, dialect: Dialect) -> Reading:
         settings = self.settings
         try:
+            if needs_evaluation(self.values):
+                return Reading(self._submitted(dialect))
             schedule = JobSchedule.from_submit(
-                self.group.values,
+                self.values,
                 spans=self.group.spans,
                 dialect=dialect,
                 schedd_interval=settings.schedd_interval,
@@ -159,6 +190,21 @@ class CheckedJob:
         except (InvalidSchedule, InvalidSpec) as error:
             return Reading(None, error)
         return Reading(schedule)
+
+    def _submitted(self, dialect: Dialect) -> JobSchedule:
+        from crondor.job_expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
+
+        settings = self.settings
+        return submitted_schedule(
+            self.values,
+            settings.now,
+            spans=self.group.spans,
+            proc_id=self.group.first[1],
+            dialect=dialect,
+            schedd_interval=settings.schedd_interval,
+            zone=settings.zone,
+            policy=settings.policy,
+        )
 
 
 @dataclass(frozen=True)
@@ -177,10 +223,13 @@ class CheckedFile:
 
     @cached_property
     def _grouped(self) -> tuple[tuple[CheckedJob, ...], tuple[Diagnostic, ...]]:
+        """The jobs, and what was said of their values."""
         if self.submit is None:
             return (), ()
         try:
-            return tuple(CheckedJob(self, group) for group in _merged(self.submit.groups(NAMES))), ()
+            groups = groups_with_attributes(self.submit, NAMES)
+            found = tuple(dict.fromkeys(finding for group in groups for finding in group.findings))
+            return tuple(CheckedJob(self, group) for group in _merged(groups)), found
         except CrondorError as error:
             return (), error.diagnostics
 
@@ -197,6 +246,16 @@ class CheckedFile:
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the description said under some codes."""
         yield from (fault for fault in self.all_faults if fault.code in codes)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every line was read; commands may hide in what was not, such as a file that may not be opened."""
+        return self.submit is not None and not any(fault.code in _HIDING for fault in self.submit.unknown)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the jobs are known, so that what is not found is not there."""
+        return self.submit is not None and not any(fault.severity is Severity.ERROR for fault in self._grouped[1])
 
     @property
     def all_faults(self) -> tuple[Diagnostic, ...]:

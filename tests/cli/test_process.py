@@ -226,8 +226,11 @@ def test_completion_knows_commands_options_and_values(words: str, expected: set[
 # Imports
 
 
-def imported(*command: str) -> set[str]:
-    """Return the top-level packages that a Python program imports, by the interpreter's own account."""
+def imported(*command: str, whole: bool = False) -> set[str]:
+    """Return the top-level packages that a Python program imports, by the interpreter's own account.
+
+    ``whole``: the full names of the modules instead.
+    """
     ended = subprocess.run(
         [sys.executable, "-X", "importtime", *command],
         capture_output=True,
@@ -236,7 +239,7 @@ def imported(*command: str) -> set[str]:
         check=True,
     )
     names = re.findall(r"^import time:.*\|\s*(\S+)$", ended.stderr.decode(), re.MULTILINE)
-    return {name.partition(".")[0] for name in names}
+    return set(names) if whole else {name.partition(".")[0] for name in names}
 
 
 def test_the_library_knows_no_command_line() -> None:

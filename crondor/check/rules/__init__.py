@@ -5,10 +5,9 @@ from __future__ import annotations
 from crondor.check.rule import Rule
 from crondor.check.rules import commands, comments, dates, deferral, fields, life, reading
 from crondor.check.subject import CheckedFile, CheckedJob
-from crondor.diagnostics import CrondorError
 
 FILE_RULES: tuple[Rule[CheckedFile], ...] = (
-    reading.unreadable,
+    *reading.READING_RULES,
     commands.misspelt_command,
 )
 
@@ -49,6 +48,10 @@ JOB_RULES: tuple[Rule[CheckedJob], ...] = (
     deferral.time_and_cron,
     deferral.without_time,
     deferral.bad_value,
+    deferral.bad_expression,
+    deferral.asks_machine,
+    deferral.asks_clock,
+    deferral.asks_number,
     life.runs_once,
     life.never_ends,
     life.held_for_ever,
@@ -62,11 +65,10 @@ JOB_RULES: tuple[Rule[CheckedJob], ...] = (
 
 COMMENT_RULES: tuple[Rule[comments.Silence], ...] = (comments.unused, comments.malformed)
 
-AnyRule = Rule[CheckedFile] | Rule[CheckedJob] | Rule[comments.Silence] | Rule[CrondorError]
+AnyRule = Rule[CheckedFile] | Rule[CheckedJob] | Rule[comments.Silence]
 
 RULES: dict[str, AnyRule] = {
     **{rule.code: rule for rule in FILE_RULES},
-    reading.unreadable_file.code: reading.unreadable_file,
     **{rule.code: rule for rule in JOB_RULES},
     **{rule.code: rule for rule in COMMENT_RULES},
 }

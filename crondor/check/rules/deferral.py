@@ -6,16 +6,19 @@ from collections.abc import Iterator
 
 from crondor._job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.edit import insertion, literal
-from crondor.check.policy import IDLE, PERIODIC, holds
+from crondor.check.policy import IDLE, PERIODIC_HOLD, PERIODIC_REMOVE, POLICIES, holds
 from crondor.check.rule import Edit, Fix, Found, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Severity
-from crondor.schedule import JobSchedule, Universe
+from crondor.schedule import COMMANDS, JobSchedule, Universe, needs_evaluation
+from crondor.source import Source
 
-_TIME = (*TIME_COMMANDS, "my.deferraltime")
-_WINDOW = (*WINDOW_COMMANDS, "my.deferralwindow")
-_PREP = (*PREP_COMMANDS, "my.deferralpreptime")
+_TIME = ("my.deferraltime", *TIME_COMMANDS)
+_WINDOW = ("my.deferralwindow", *WINDOW_COMMANDS)
+_PREP = ("my.deferralpreptime", *PREP_COMMANDS)
+_ASKED = tuple(name for name in COMMANDS if name != "universe")
+_PLAIN = frozenset(("", "true", "false"))
 _NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have passed
 _DAY = 86400
 
@@ -50,7 +53,7 @@ def window_zero(job: CheckedJob) -> Iterator[Found]:
 def window_long(job: CheckedJob) -> Iterator[Found]:
     """A missed run is given up only when its window has passed; runs that fall into it are lost."""
     schedule = _deferred(job)
-    gap = _shortest_gap(schedule)
+    gap = job.shortest_gap
     if schedule is None or gap is None or not isinstance(schedule.window, int) or schedule.window <= gap:
         return
     message = (
@@ -64,7 +67,7 @@ def window_long(job: CheckedJob) -> Iterator[Found]:
 def prep_long(job: CheckedJob) -> Iterator[Found]:
     """The job may be matched again as soon as a run ends, and holds its slot idle until the next."""
     schedule = _deferred(job)
-    gap = _shortest_gap(schedule)
+    gap = job.shortest_gap
     if schedule is None or gap is None or not isinstance(schedule.prep_time, int) or schedule.prep_time < gap:
         return
     if schedule.universe is Universe.LOCAL:
@@ -108,7 +111,7 @@ def time_past(job: CheckedJob) -> Iterator[Found]:
         yield Found(message, span, "set a later deferral_time, or a longer deferral_window")
 
 
-@rule("CRN308", "stays-idle", Severity.WARNING, "a one-time job that nothing removes when it misses its time")
+@rule("CRN308", "stays-idle", Severity.WARNING, "a one-time job that stays when it misses its time", misses=True)
 def stays_idle(job: CheckedJob) -> Iterator[Found]:
     """Requirements stop matching at the window's end; the job is not held then, but idle for ever."""
     run = _one_time_run(job)
@@ -124,12 +127,12 @@ def stays_idle(job: CheckedJob) -> Iterator[Found]:
         "DeferralWindow": str(run.window),
         "DeferralPrepTime": str(run.prep_time),
     }
-    if any(holds(job, PERIODIC[at : at + 3], state, late) for at in range(0, len(PERIODIC), 3)):
+    if any(holds(job, names, state, late) for names in (PERIODIC_REMOVE, PERIODIC_HOLD)):
         return
     clause = "JobStatus == 1 && time() > DeferralTime + DeferralWindow"
     message = "if this job is not matched in time, it stays idle for ever, without a word"
     help_text = f"add periodic_hold = {clause} (or periodic_remove)"
-    edit = insertion(job, "periodic_hold", clause) if job.first(*PERIODIC[3:]) is None else None
+    edit = insertion(job, "periodic_hold", clause) if job.first(*PERIODIC_HOLD) is None else None
     fix = Fix("hold the job when it has missed its time", (edit,), safe=False) if edit else None
     yield Found(message, job.span(*_TIME), help_text, fix)
 
@@ -144,7 +147,7 @@ def time_and_cron(job: CheckedJob) -> Iterator[Found]:
         yield Found(fault.message, fault.span, fault.help, fix)
 
 
-@rule("CRN310", "without-time", Severity.WARNING, "a window or prep time without a time")
+@rule("CRN310", "without-time", Severity.WARNING, "a window or prep time without a time", misses=True)
 def without_time(job: CheckedJob) -> Iterator[Found]:
     """Window and prep time alone set nothing: condor_submit adds no attribute for them."""
     for fault in job.faults("window-alone"):
@@ -169,6 +172,51 @@ def bad_value(job: CheckedJob) -> Iterator[Found]:
             yield Found(fault.message, job.span(*names), fault.help)
 
 
+@rule("CRN312", "bad-expression", Severity.ERROR, "an expression that cannot be read")
+def bad_expression(job: CheckedJob) -> Iterator[Found]:
+    """condor_submit parses what it puts into the job ad, and refuses what is no ClassAd expression."""
+    for fault in job.faults("classad-syntax"):
+        yield Found(fault.message, fault.span, fault.help)
+    names = [name for name in POLICIES if job.values.get(name, "").strip().lower() not in _PLAIN]
+    if not names:
+        return
+    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few jobs have one
+
+    for name in names:
+        text, span = job.values[name], job.span(name)
+        try:
+            Expression.parse(Source(text, name), old=True)
+        except ClassAdSyntaxError as error:
+            for fault in error.diagnostics:
+                told = fault if span is None else fault.relocated(span)
+                yield Found(told.message, told.span, told.help)
+
+
+@rule("CRN313", "asks-machine", Severity.WARNING, "an expression that asks what the job's ad does not have")
+def asks_machine(job: CheckedJob) -> Iterator[Found]:
+    """The schedd and the starter evaluate the job's own ad alone: what a machine has is undefined there."""
+    for fault in job.faults("expression-target"):
+        yield Found(fault.message, fault.span, fault.help)
+
+
+@rule("CRN314", "asks-clock", Severity.WARNING, "a time that moves while the job waits for it")
+def asks_clock(job: CheckedJob) -> Iterator[Found]:
+    """Requirements evaluate the expression at each look, the starter once more: time() + 60 is never reached."""
+    for fault in job.faults("expression-clock"):
+        yield Found(fault.message, fault.span, fault.help)
+
+
+@rule("CRN315", "asks-number", Severity.NOTE, "an expression that each job of a queue statement answers otherwise")
+def asks_number(job: CheckedJob) -> Iterator[Found]:
+    """What is said of the first job need not hold for the others."""
+    if job.group.count == 1 or not needs_evaluation(job.values):
+        return
+    name = next((name for name in _ASKED if "procid" in job.values.get(name, "").lower()), None)
+    if name is not None:
+        message = f"the expression asks for ProcId: only the first of {job.group.count} jobs is checked"
+        yield Found(message, job.span(name), "write the number with $(ProcId), and each job is checked")
+
+
 def _by_attribute(name: str) -> tuple[str, ...]:
     return {"DeferralWindow": _WINDOW, "DeferralPrepTime": _PREP}.get(name, _TIME)
 
@@ -178,16 +226,6 @@ def _deferred(job: CheckedJob) -> JobSchedule | None:
     schedule = job.manual.schedule
     waits = schedule is not None and schedule.is_deferred and schedule.complete
     return schedule if waits and schedule and schedule.universe not in {Universe.GRID, Universe.SCHEDULER} else None
-
-
-def _shortest_gap(schedule: JobSchedule | None) -> int | None:
-    """Return the shortest time between two runs in seconds, None for a job without cron fields or without runs."""
-    if schedule is None or schedule.recurrence is None:
-        return None
-    try:
-        return schedule.recurrence.gaps().shortest
-    except CrondorError:
-        return None
 
 
 def _one_time_run(job: CheckedJob) -> Deferral | None:
