@@ -15,7 +15,7 @@ from crondor.zones import Zone, zone_of
 
 _MONTHS = 14  # that are looked at
 _RUNS = 100  # of a month, whose match is tried
-_STEP = 3 * 3600 + 60  # seconds between two retries whose match is tried; the schedd makes one in 120 s
+_STEP = 11 * 3600 + 60  # seconds between two retries whose match is tried; the schedd makes one in 120 s
 _LONGEST = 4000  # characters of requirements that are evaluated
 
 
