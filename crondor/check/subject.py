@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
+from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
@@ -125,9 +127,23 @@ class CheckedJob:
         """The schedule as the schedd reads it."""
         return self._read(Dialect.HTCONDOR)
 
+    def gap_within(self, limit: int) -> int | None:
+        """Return the shortest time between two runs in seconds if it is at most ``limit``, else None.
+
+        None as well for a job without cron fields or without runs.
+        """
+        recurrence = self.manual.schedule.recurrence if self.manual.schedule else None
+        if recurrence is None or recurrence.wall_clock.never:
+            return None
+        table = recurrence.wall_clock.table
+        within_a_day = min((later - earlier for earlier, later in pairwise(table)), default=DAY)
+        if min(within_a_day, table[0] + DAY - table[-1]) > limit:
+            return None
+        gap = self._shortest_gap
+        return gap if gap is not None and gap <= limit else None
+
     @cached_property
-    def shortest_gap(self) -> int | None:
-        """The shortest time between two runs in seconds, None for a job without cron fields or without runs."""
+    def _shortest_gap(self) -> int | None:
         recurrence = self.manual.schedule.recurrence if self.manual.schedule else None
         try:
             return None if recurrence is None else recurrence.gaps().shortest

@@ -55,7 +55,7 @@ class Comments:
         statements = _Statements(source)
         for comment in _COMMENT.finditer(source.text):
             order = _ORDER.fullmatch(comment[1])
-            if order is None or not _LIST.fullmatch(order[2]) or len(self.orders) >= _MOST:
+            if order is None or not _LIST.fullmatch(order[2]) or len(self.orders) + order[2].count(",") >= _MOST:
                 self.malformed.append(source.span(comment.start(), comment.start() + len(comment[0].rstrip("\r"))))
                 if len(self.malformed) >= _MOST:
                     return

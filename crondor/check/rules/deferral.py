@@ -53,8 +53,10 @@ def window_zero(job: CheckedJob) -> Iterator[Found]:
 def window_long(job: CheckedJob) -> Iterator[Found]:
     """A missed run is given up only when its window has passed; runs that fall into it are lost."""
     schedule = _deferred(job)
-    gap = job.shortest_gap
-    if schedule is None or gap is None or not isinstance(schedule.window, int) or schedule.window <= gap:
+    if schedule is None or not isinstance(schedule.window, int):
+        return
+    gap = job.gap_within(schedule.window - 1)
+    if gap is None:
         return
     message = (
         f"the window of {schedule.window} s is longer than the shortest time between two runs, {gap} s: the schedd "
@@ -67,11 +69,11 @@ def window_long(job: CheckedJob) -> Iterator[Found]:
 def prep_long(job: CheckedJob) -> Iterator[Found]:
     """The job may be matched again as soon as a run ends, and holds its slot idle until the next."""
     schedule = _deferred(job)
-    gap = job.shortest_gap
-    if schedule is None or gap is None or not isinstance(schedule.prep_time, int) or schedule.prep_time < gap:
+    if schedule is None or not isinstance(schedule.prep_time, int) or schedule.universe is Universe.LOCAL:
+        return  # a local job waits on the submit machine, in no slot
+    gap = job.gap_within(schedule.prep_time)
+    if gap is None:
         return
-    if schedule.universe is Universe.LOCAL:
-        return  # waits on the submit machine, in no slot
     given = "" if job.first(*_PREP) else " (the default)"
     message = (
         f"the prep time of {schedule.prep_time} s{given} is as long as the shortest time between two runs, {gap} s: "
