@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from crondor.algebra import field_differences, reread
 from crondor.check import RULES, Finding, Settings, check, page
+from crondor.check.edit import apply
 from crondor.check.fixing import fixed
 from crondor.diagnostics import Severity
 from crondor.recurrence import NeverRuns, Recurrence
@@ -121,6 +122,7 @@ def test_each_text_has_its_codes(text: str, expected: list[str]) -> None:
         ("cron_hour = 20-25", "CRN101", "the schedd takes 20, 21, 22, 23"),
         ('+CronHour = "20-25"', "CRN101", "the schedd takes 20, 21, 22, 23"),
         ("+CronHour = 25", "CRN101", "the schedd takes every hour"),
+        ("+CronHour = true", "CRN114", "the schedd takes every hour"),
         ("cron_hour = 1-10/3", "CRN102", "the manual, as Unix cron, reads 1, 4, 7, 10, the schedd 3, 6, 9"),
         (
             "cron_hour = 22-5",
@@ -179,6 +181,14 @@ def test_safe_fixes_write_what_the_manual_says(text: str, after: str) -> None:
     """Only where the value stands literally, and only where the author can have meant nothing else."""
     report = check(Source(f"{text}\nqueue\n", "job.sub"), Settings(NOW))
     assert fixed(report, Settings(NOW)).report.source.text == f"{after}\nqueue\n"
+
+
+def test_the_fix_of_a_weekday_brings_the_clause_that_it_then_needs() -> None:
+    """Half a cure would trade one wrong schedule for another."""
+    source = Source("cron_minute = 0\ncron_hour = 6\ncron_day_of_week = */3\nqueue\n")
+    (finding,) = [f for f in check(source, Settings(NOW)).findings if f.diagnostic.code == "CRN112"]
+    assert finding.fix is not None
+    assert SUN_WED_SAT in apply(source, finding.fix.edits)
 
 
 def test_a_value_that_two_schedules_share_is_not_rewritten_for_one_of_them() -> None:
