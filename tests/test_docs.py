@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from crondor.check import RULES
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
@@ -457,6 +458,23 @@ def test_the_moments_of_a_run_are_those_of_the_timeline() -> None:
     for row in table.rows:
         moment = datetime.fromtimestamp(getattr(run, bare(row[0])), zone)
         assert f"{moment:%H:%M:%S}" == row[2]
+
+
+# Rules of check
+
+
+def test_the_rules_are_those_documented() -> None:
+    """docs/check.md lists every rule, in order, with its severity, name and title."""
+    rows = [row for table in tables(DOCS / "check.md") if table.columns[0] == "code" for row in table.rows]
+    rules = [(code, rule.severity.value, rule.name, rule.title) for code, rule in sorted(RULES.items())]
+    assert [(bare(code), severity, bare(name), title) for code, severity, name, title in rows] == rules
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "UTC"])
+def test_the_examples_pass_their_own_check(zone: str, crondor: Crondor) -> None:
+    """No error and no warning in a submit file that is given as an example."""
+    screen, status = crondor("check", "--no-config", "--now", "2026-11-25 12:00", "--tz", zone, "examples")
+    assert status == 0, screen
 
 
 # Pages

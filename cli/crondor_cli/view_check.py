@@ -36,12 +36,12 @@ def print_report(result: Result, form: str) -> None:
 def _print_text(result: Result) -> None:
     colour = wants_colour(sys.stdout)
     count: Counter[Severity] = Counter()
-    cures = 0
+    cures: Counter[bool] = Counter()
     for finding in result.all_findings:
         text = render(finding.diagnostic)
         if finding.fix is not None:
             text += f"\n    = fix: {finding.fix.title} ({_option(finding)})"
-            cures += 1
+            cures[finding.fix.safe] += 1
         click.echo(coloured(text) if colour else text)
         count[finding.diagnostic.severity] += 1
     click.echo(_summary(len(result.reports), count, cures))
@@ -51,13 +51,14 @@ def _option(finding: Finding) -> str:
     return "--fix" if finding.fix is not None and finding.fix.safe else "--fix --unsafe"
 
 
-def _summary(files: int, count: Counter[Severity], cures: int) -> str:
+def _summary(files: int, count: Counter[Severity], cures: Counter[bool]) -> str:
     checked = _many(files, "file")
     if not count:
         return f"{checked} checked: nothing found"
     found = ", ".join(_many(count[severity], severity.value) for severity in Severity if count[severity])
-    cured = f"; --fix cures {cures} of them" if cures else ""
-    return f"{checked} checked: {found}{cured}"
+    cured = f"; --fix cures {cures[True]}" if cures[True] else ""
+    more = f"{',' if cured else ';'} --fix --unsafe {cures.total()}" if cures[False] else ""
+    return f"{checked} checked: {found}{cured}{more}"
 
 
 def _many(number: int, word: str) -> str:
@@ -78,7 +79,7 @@ def print_statistics(result: Result, form: str) -> None:
     for code, number in rows:
         click.echo(f"{number:>{width}}  {code}  {RULES[code].name}: {RULES[code].title}")
     if not rows:
-        click.echo(_summary(len(result.reports), Counter(), 0))
+        click.echo(_summary(len(result.reports), Counter(), Counter()))
 
 
 def _counted(findings: Iterable[Finding]) -> list[tuple[str, int]]:
