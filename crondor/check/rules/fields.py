@@ -123,14 +123,12 @@ def full_month(job: CheckedJob) -> Iterator[Found]:
 def no_string(job: CheckedJob) -> Iterator[Found]:
     """The schedd takes an attribute that is not a string for *, even one that is undefined."""
     yield from _faults(job, "cron-type")
-    for fault in job.faults("not-evaluated"):
-        yield Found(f"{fault.message}: the schedule is not checked", fault.span, fault.help, severity=Severity.WARNING)
     faulty = {fault.field for fault in job.crontab.faults}
     for field in FIELDS:
         attribute = f"my.{field.attribute.lower()}"
         if attribute not in job.values or field in faulty:
             continue
-        text = job.values[attribute].strip()
+        text = job.crontab.values.get(field, "").strip()
         if not text or text.lower() == "undefined":
             message = f"{field.attribute} is undefined: the schedd makes a crontab job of it, at every {field.title}"
             yield Found(message, job.field_span(field), f'write {field.attribute} = "..." with the values in quotes')
