@@ -1,6 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
-``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda`` and ``submit``.
+``python -m benchmarks classad`` prints one table only; the
+others are ``recurrence``, ``spans``, ``agenda`` and ``submit``.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def _print_submit() -> None:
     beside = "-" if theirs is None else f"{theirs:.1f} us, {theirs / ours:.1f} times as long"
     print(f"\n{submit.LINES} lines: crondor {ours:.1f} us a line; htcondor2.Submit {beside}")
     for cost in submit.growth():
-        print(f"{cost.items:>9} items: {cost.seconds / cost.items * 1e6:.1f} us and {cost.peak / cost.items:.1f} bytes each",
-              flush=True)  # fmt: skip
+        time, size = cost.seconds / cost.items * 1e6, cost.peak / cost.items
+        print(f"{cost.items:>9} items: {time:.1f} us and {size:.1f} bytes each", flush=True)
 
 
 def _print_agendas() -> None:

@@ -232,7 +232,9 @@ def either_day(job: CheckedJob) -> Iterator[Found]:
     yield Found(message, job.field_span(DAY_OF_WEEK), "for days that satisfy both let the job itself test one of them")
 
 
-@rule("CRN208", "field-left-out", Severity.WARNING, "an hour or a day without a minute: every minute of it")
+@rule(
+    "CRN208", "field-left-out", Severity.WARNING, "an hour or a day without a minute: every minute of it", misses=True
+)
 def field_left_out(job: CheckedJob) -> Iterator[Found]:
     """A field that is not set counts as `*`: cron_hour = 6 alone runs at each minute from 6:00 to 6:59."""
     left_out = _left_out(job)
