@@ -145,12 +145,12 @@ def test_a_fault_in_an_included_file_is_shown_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("hidden", ["include : ../more.sub", "include command : more", "use template : T"])
 def test_what_is_missing_is_not_said_where_lines_are_hidden(hidden: str, tmp_path: Path) -> None:
     """They may hold the command; a rule about what is there speaks as ever."""
-    text = f"cron_hour = 24\n{hidden}\nqueue\n"
+    text = f"cron_hour = 1-23/2\n{hidden}\nqueue\n"
     said = {f.diagnostic.code for f in read(tmp_path, text).findings}
     assert not said & {code for code, rule in RULES.items() if rule.misses}
-    assert "CRN101" in said
+    assert "CRN102" in said
     seen = {f.diagnostic.code for f in read(tmp_path, text.replace(hidden, "a = 1")).findings}
-    assert {"CRN101", "CRN208"} <= seen
+    assert {"CRN102", "CRN208", "CRN401"} <= seen
 
 
 def test_the_limit_of_crondor_is_no_error() -> None:
