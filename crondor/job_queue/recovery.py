@@ -1,0 +1,275 @@
+"""From the lines of a log to the queue they leave: transactions whole or not at all, and what is damaged said.
+
+The rules are those the schedd recovers by (HTCondor 25.14, ``LoadClassAdLog`` and ``InstantiateLogEntry``): a record
+that cannot be read ends the log if no 106 follows it, and stops the schedd if one does. Where the schedd loses what was
+committed (a blank line, CRLF, no line end after the last 106, single records behind a bad one) it is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.diagnostics import Severity
+from crondor.job_queue.faults import DamagedLog, Findings
+from crondor.job_queue.mirror import Change, Fate, Mirror
+from crondor.job_queue.records import BEGIN, END, BadRecord, Op, Record, ends_transaction, parse_record
+
+_NO_END: Final = "the schedd would lose this transaction; its records are all here and it is kept"
+_MOST_BAD: Final = 100
+_HEADER_HINT: Final = "the first line of a log is `107 <number> CreationTimestamp <epoch seconds>`"
+
+
+class Recovery:
+    """Takes the lines of a log in order, in pieces of any size, and brings a mirror to what they say.
+
+    ``tolerant`` is for following a log that another process writes: a bad record is reported and left out, and the
+    rest of its transaction counts. Otherwise ``finish`` raises DamagedLog where the schedd would not start.
+
+    ``clean`` says whether more may be appended to the log as it is; ``had_transactions`` whether it has any, which is
+    when the schedd compacts it at its start.
+    """
+
+    def __init__(self, mirror: Mirror, name: str, *, tolerant: bool = False) -> None:
+        """Begin before the first line."""
+        self.mirror = mirror
+        self.findings = Findings(name)
+        self.tolerant = tolerant
+        self.line = 0
+        self.records = 0
+        self.clean = True
+        self.had_transactions = False
+        self._open: list[str] | None = None  # the lines of the transaction that has begun
+        self._opened = 0
+        self._bad: list[tuple[BadRecord, tuple[int, str]]] = []
+        self._refused = False
+        self._changes: list[tuple[Change, ...]] | None = None
+        self._crlf = False
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction has begun whose end has not come yet."""
+        return self._open is not None
+
+    def feed(self, lines: Sequence[str]) -> None:
+        """Take whole lines, without their line ends, and note no changes: the fast way."""
+        mirror = self.mirror
+        ads, lowered, values = mirror.ads, mirror.lowered, mirror.values
+        number = self.line
+        for line in lines:
+            number += 1
+            if self._open is None:
+                try:
+                    op, key, name, value = line.split(" ", 3)
+                    if op == "103":
+                        ads[key][lowered[name]] = values[value]
+                        continue
+                except (ValueError, KeyError):  # an unusual line, or none at all; a bad expression is a ValueError too
+                    pass
+            elif line[:1] == "1" and line[:3] != "106" and line[:4] != BEGIN:
+                self._open.append(line)
+                continue
+            self.line = number
+            self._take(line)
+        self.records += len(lines)
+        self.line = number
+        mirror.settle()
+
+    def follow(self, lines: Sequence[str]) -> list[tuple[Change, ...]]:
+        """Take whole lines, and return what each transaction changed."""
+        self._changes = []
+        for line in lines:
+            self.line += 1
+            self._take(line)
+        self.records += len(lines)
+        found, self._changes = self._changes, None
+        return found
+
+    def finish(self, rest: str = "") -> None:
+        """End the log with what stands after its last line end.
+
+        Raises DamagedLog with all that was found where the schedd would not start.
+        """
+        if rest:
+            self._end_unfinished(rest)
+        if self._bad:
+            self.clean = False
+            for error, line in self._bad:
+                what = "no transaction ends behind it, so the schedd drops it and all that follows; the rest is kept"
+                self.findings.bad_record(error, line, what, Severity.WARNING)
+        if self._open is not None:
+            self.clean = False
+            message = f"this transaction has no end (106): its {len(self._open)} records were never committed"
+            self.findings.add("queue-log-unterminated", message, (self._opened, BEGIN))
+            self._open = None
+        self.check_header()
+        for job in self.mirror.orphans():
+            message = f"job {job} belongs to a cluster without an ad: the schedd removes such a job when it starts"
+            self.findings.add("queue-log-orphan", message, (self.line, ""))
+        if self._refused:
+            raise DamagedLog(self.findings.take())
+
+    def check_header(self) -> None:
+        """Say so if a log that has lines does not begin with 107."""
+        if self.records and self.mirror.sequence is None:
+            message = (
+                "the first line (107) is missing: the schedd starts with such a log, condor_job_router stops at it"
+            )
+            self.clean = False
+            self.findings.add("queue-log-no-header", message, (1, ""), hint=_HEADER_HINT)
+
+    def _end_unfinished(self, rest: str) -> None:
+        self.clean = False
+        self.line += 1
+        if self._open is not None and (rest.startswith(END)):
+            self.findings.add("queue-log-no-newline", f"the last line has no line end: {_NO_END}", (self.line, rest))
+            self._commit()
+            return
+        message = "the last line is torn: it has no line end, was never committed and is left out"
+        self.findings.add("queue-log-torn", message, (self.line, rest))
+
+    def _take(self, line: str) -> None:
+        """Take a line: one of a transaction under way waits for its end."""
+        try:
+            record = self._parse(line)
+        except BadRecord as error:
+            self._take_bad(error, line)
+            return
+        if record is None:
+            return
+        op = record.op
+        if op is Op.BEGIN:
+            self._begin()
+        elif op is Op.END:
+            self._end(line)
+        elif self._open is not None:
+            self._open.append(line)
+        else:
+            self._play([line], self.line)
+
+    def _parse(self, line: str) -> Record | None:
+        """Return a line's record; None for a line that says nothing. Raises BadRecord."""
+        if line.endswith("\r"):
+            if not self._crlf:
+                message = "this log has Windows line ends: the schedd would see an empty queue; they are read as if not"
+                self.findings.add("queue-log-crlf", message, (self.line, line.rstrip("\r")))
+            self._crlf = True
+            self.clean = False
+            line = line.rstrip("\r")
+        if not line.strip():
+            message = "a blank line: the schedd would silently drop everything after it; the rest is kept"
+            self.findings.add("queue-log-blank-line", message, (self.line, line))
+            self.clean = False
+            return None
+        return parse_record(line)
+
+    def _take_bad(self, error: BadRecord, line: str) -> None:
+        at = (self.line, line)
+        if self._open is None:
+            self._note_bad(error, at)
+        elif line.rstrip() == "106":
+            self.findings.add("queue-log-no-blank", f"{error}; it is read as the end of the transaction", at)
+            self.clean = False
+            self._commit()
+        else:
+            self._open.append(line)
+
+    def _note_bad(self, error: BadRecord, at: tuple[int, str], *, committed: bool = False) -> None:
+        """Note a bad record; ``committed``: the end of its transaction has been read."""
+        if self.tolerant:
+            self.findings.bad_record(error, at, "it is left out", Severity.WARNING)
+            return
+        self._bad.append((error, at))
+        if committed or self._refused or (len(self._bad) > 1 and ends_transaction(at[1])):
+            self._refuse()
+        del self._bad[_MOST_BAD:]
+
+    def _refuse(self) -> None:
+        """Report the bad records as what the schedd would not start with: a transaction ends behind them."""
+        self._refused = True
+        what = "a transaction ends behind it, so the schedd does not start with this log (exit status 4)"
+        for error, at in self._bad:
+            self.findings.bad_record(error, at, what, Severity.ERROR)
+        self._bad.clear()
+
+    def _begin(self) -> None:
+        self.had_transactions = True
+        if self._open is not None:
+            message = (
+                "a transaction begins in another one, as after a crash: the two are taken for one, as HTCondor does"
+            )
+            self.findings.add("queue-log-nested", message, (self.line, BEGIN))
+            return
+        self._open, self._opened = [], self.line
+
+    def _end(self, line: str) -> None:
+        if self._bad:
+            self._refuse()
+        if self._open is None:
+            message = "a transaction ends that has not begun: the line has no effect"
+            self.findings.add("queue-log-unmatched-end", message, (self.line, line))
+            return
+        self._commit()
+
+    def _commit(self) -> None:
+        lines, self._open = self._open or [], None
+        self._play(lines, self._opened + 1)
+
+    def _head(self, record: Record, line: str) -> None:
+        if self.line > 1:
+            message = "the log's first line stands here once more: it counts, and the log may be two put together"
+            self.findings.add("queue-log-header", message, (self.line, line), hint=_HEADER_HINT)
+        self.mirror.sequence, self.mirror.created = int(record.key), int(record.value)
+
+    def _play(self, lines: Sequence[str], number: int) -> None:
+        """Apply lines that count; ``number`` is the first one's."""
+        mirror = self.mirror
+        noting = self._changes is not None
+        if noting:
+            mirror.begin()
+        ads, lowered, values = mirror.ads, mirror.lowered, mirror.values
+        for at, line in enumerate(lines, number):
+            if not noting:
+                try:
+                    op, key, name, value = line.split(" ", 3)
+                    if op == "103":
+                        ads[key][lowered[name]] = values[value]
+                        continue
+                except (ValueError, KeyError):
+                    pass
+            self._apply(at, line)
+        if self._changes is None:
+            mirror.settle()
+        else:
+            self._changes.append(mirror.changes())
+
+    def _apply(self, number: int, line: str) -> None:
+        """Apply one line of ``_play``: a line that was taken just now stands alone, another one is of a transaction."""
+        alone = number == self.line
+        taken, self.line = self.line, number
+        try:
+            record = self._parse(line)
+            fate = Fate.DONE if record is None else self._apply_record(record, line)
+        except BadRecord as error:
+            self._note_bad(error, (number, line), committed=not alone)
+            fate = Fate.DONE
+        self.line = taken
+        if fate is not Fate.DONE:
+            code = "queue-log-unknown-ad" if fate is Fate.NO_SUCH_AD else "queue-log-duplicate-ad"
+            self.findings.add(
+                code, f"{fate.value}: the line has no effect, as in HTCondor", (number, line), Severity.NOTE
+            )
+
+    def _apply_record(self, record: Record, line: str) -> Fate:
+        if record.op is Op.HEADER:
+            self._head(record, line)
+            return Fate.DONE
+        try:
+            return self.mirror.apply(record)
+        except ClassAdSyntaxError as error:
+            found = error.diagnostics[0]
+            value = record.value.strip(" \t\v\f\r")
+            shift = line.rfind(value) if value else 0
+            start, end = (0, len(value)) if found.span is None else (found.span.start, found.span.end)
+            raise BadRecord(f"no expression: {found.message}", shift + start, shift + end, found.help) from None
