@@ -11,7 +11,8 @@ The queue in memory
 
 Writing
     ``JobQueue(path, now=...)`` takes over or makes a log. ``with queue.transaction() as change:`` commits when the
-    block ends; see Transaction. ``queue.compact()`` writes the log anew. ``History`` is the file of jobs that have left.
+    block ends; see Transaction. ``queue.compact()`` writes the log anew. ``History`` is the file of jobs that
+    have left.
 
 Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (an OSError too), InvalidChange.
 """

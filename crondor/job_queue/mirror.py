@@ -12,7 +12,6 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.long_form import read_value
 from crondor.classad.formats.pieces import Mode
 from crondor.classad.text import lower
@@ -24,6 +23,8 @@ _BLANK: Final = " \t\v\f\r"
 _MAX_KNOWN: Final = 1 << 15
 _MAX_KNOWN_TEXT: Final = 256
 _UNDEFINED: Final = "undefined"
+_MY_TYPE: Final = "MyType"
+_TARGET_TYPE: Final = "TargetType"
 
 
 class Kind(Enum):
@@ -67,6 +68,7 @@ class Values(dict[str, str]):
     __slots__ = ()
 
     def __missing__(self, text: str) -> str:
+        """Return a text that is an expression, without the blanks around it."""
         value = text
         if not _LITERAL(text):
             value = text.strip(_BLANK)
@@ -94,9 +96,9 @@ class Mirror:
         self.created: int | None = None
         self.live = live
         self.values = Values()
-        self.lowered: dict[str, str] = {}  # a name in its usual spelling: the same in lower case
+        self._spelled = {sys.intern(name.lower()): name for name in (_MY_TYPE, _TARGET_TYPE)}
+        self.lowered = {name: low for low, name in self._spelled.items()}  # a name in its usual spelling: in lower case
         self.ads: dict[str, dict[str, str]] = {}
-        self._spelled: dict[str, str] = {}
         self._odd: dict[str, dict[str, str]] = {}  # names of an ad that are spelled in another way
         self._procs: dict[int, dict[int, str]] = {}
         self._cluster_views: dict[int, ClassAd] = {}
@@ -188,8 +190,7 @@ class Mirror:
 
     def make_ad(self, key: str, texts: Texts) -> ClassAd:
         """Return an ad of texts by name in lower case, with the spelling that the names have in an ad."""
-        spelled = self._spelled
-        names = {low: spelled[low] if low in spelled else low for low in texts} | {
+        names = {low: self._spelled.get(low, low) for low in texts} | {
             low: name for low, name in self._odd.get(key, {}).items() if low in texts
         }
         return ClassAd.of({low: read_value(text, Mode.LAZY) for low, text in texts.items()}, names)
@@ -224,17 +225,18 @@ class Mirror:
     def _create(self, key: str, my_type: str) -> Fate:
         if key in self.ads:
             return Fate.AD_IS_THERE
-        self._remember_ad(key, None)
-        ad = self.ads[sys.intern(key)] = {}
+        if self._before is not None:
+            self._before.setdefault(key, None)
+        quoted = my_type.replace('"', '\\"')
+        ad = {_MY_TYPE.lower(): self.values[f'"{quoted}"']}
+        if lower(my_type) == "job":
+            ad[_TARGET_TYPE.lower()] = self.values['"Machine"']
+        self.ads[key] = ad
         if self.live:
             self._new.add(key)
         job = JobId.parse(key)
         if job is not None:
             self._procs.setdefault(job.cluster, {})[job.proc] = key
-        quoted = my_type.replace('"', '\\"')
-        self._set(key, ad, "MyType", self.values[f'"{quoted}"'])
-        if lower(my_type) == "job":
-            self._set(key, ad, "TargetType", self.values['"Machine"'])
         return Fate.DONE
 
     def _set(self, key: str, ad: dict[str, str], name: str, value: str) -> None:
@@ -268,7 +270,8 @@ class Mirror:
         return job is not None and low in self.ads.get(cluster_key(job.cluster), {})
 
     def _destroy(self, key: str, ad: dict[str, str]) -> None:
-        self._remember_ad(key, ad)
+        for low in ad if self._before is not None else ():
+            self._remember(key, ad, low)
         del self.ads[key]
         self._odd.pop(key, None)
         self._cluster_views.pop(cluster_of(key) or 0, None)
@@ -318,32 +321,19 @@ class Mirror:
 
     def tell(self, changes: tuple[Change, ...]) -> None:
         """Call the subscribers."""
-        failed: Exception | None = None
-        for subscriber in tuple(self._subscribers) if changes else ():
-            try:
-                subscriber(changes)
-            except Exception as error:  # noqa: BLE001 - the others hear of the changes too, then it leaves
-                failed = failed or error
-        if failed is not None:
-            raise failed
+        failed = [error for error in map(_called(changes), tuple(self._subscribers) if changes else ()) if error]
+        if failed:
+            raise failed[0]
 
     def _remember(self, key: str, ad: dict[str, str], low: str) -> None:
         """Note an attribute's text before it changes, once."""
-        self._cluster_views.pop(cluster_of(key) or 0, None)
+        if self._cluster_views:
+            self._cluster_views.pop(cluster_of(key) or 0, None)
         if self._before is None:
             return
         texts = self._before.setdefault(key, {})
         if texts is not None:
             texts.setdefault(low, ad.get(low))
-
-    def _remember_ad(self, key: str, ad: dict[str, str] | None) -> None:
-        """Note an ad before it comes or goes, once: None for one that was not there."""
-        if self._before is None:
-            return
-        texts = self._before.setdefault(key, None if ad is None else {})
-        if texts is not None and ad is not None:
-            for low, text in ad.items():
-                texts.setdefault(low, text)
 
     def replace(self, other: Mirror) -> tuple[Change, ...]:
         """Take over what another mirror holds, and return what is different; its subscribers stay with it."""
@@ -363,10 +353,14 @@ class Mirror:
         return tuple(found)
 
 
-def is_expression(text: str) -> bool:
-    """Say whether the schedd accepts a text as the value of 103: an expression in old syntax, all of it."""
-    try:
-        read_value(text.strip(_BLANK), Mode.STRICT)
-    except ClassAdSyntaxError:
-        return False
-    return True
+def _called(changes: tuple[Change, ...]) -> Callable[[Subscriber], Exception | None]:
+    """Return what calls a subscriber and returns its error, so that the others hear of the changes too."""
+
+    def call(subscriber: Subscriber) -> Exception | None:
+        try:
+            subscriber(changes)
+        except Exception as error:  # noqa: BLE001 - it leaves when all have been called
+            return error
+        return None
+
+    return call

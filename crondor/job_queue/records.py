@@ -73,12 +73,13 @@ _SHAPES: Final = {
     Op.HEADER: "a sequence number, CreationTimestamp and epoch seconds",
 }
 _KNOWN: Final = "101 to 107"
+_PLAIN: Final = {"101": (Op.NEW, 4), "102": (Op.DESTROY, 2), "104": (Op.DELETE, 3)}  # words of the usual lines
 _NUMBER: Final = re.compile(r"[0-9]{1,18}\Z").match
 _LATER_END: Final = re.compile(rf"[{_BLANKS}]*\+?0*106(?![0-9])").match
 
 
 def ends_transaction(line: str) -> bool:
-    """Say whether, behind a bad record, the schedd takes a line for the end of a transaction: it reads only the number."""
+    """Say whether, behind a bad record, the schedd takes a line for a transaction's end: it reads only the number."""
     return _LATER_END(line) is not None
 
 
@@ -87,9 +88,16 @@ def parse_record(line: str) -> Record:
 
     A value is not looked at, but for NUL. Raises BadRecord.
     """
+    words = line.split(" ")
+    plain = _PLAIN.get(words[0])
+    if plain is not None and len(words) == plain[1] and all(words) and line.isascii() and line.isprintable():
+        op = plain[0]
+        return Record(op, words[1], _my_type(words[2]) if op is Op.NEW else "".join(words[2:]), "".join(words[3:]))
     nul = line.find("\0")
     if nul >= 0:
         raise BadRecord("a NUL character: the schedd takes the log to end here", nul, nul + 1)
+    if line in (BEGIN, END):
+        return Record(Op.BEGIN if line == BEGIN else Op.END)
     first = _WORDS.match(line)
     if first is None:
         raise BadRecord("the line is blank", 0, len(line))
@@ -143,12 +151,16 @@ def _body(op: Op, line: str, at: int) -> Record:
     if rest:
         raise BadRecord(f"{op.value} has {_SHAPES[op]} and nothing else", line.index(rest, ends[-1]), len(line))
     if op is Op.NEW:
-        return Record(op, words[0], "" if words[1] == EMPTY_TYPE else words[1], "".join(words[2:]))
+        return Record(op, words[0], _my_type(words[1]), "".join(words[2:]))
     if op is Op.HEADER:
         if not (_NUMBER(words[0]) and _NUMBER(words[2])):
             raise BadRecord(f"107 needs {_SHAPES[op]}", ends[0], ends[3])
         return Record(op, words[0], words[1], words[2])
     return Record(op, words[0], words[1] if wanted == 2 else "")
+
+
+def _my_type(word: str) -> str:
+    return "" if word == EMPTY_TYPE else word
 
 
 def format_record(record: Record) -> str:

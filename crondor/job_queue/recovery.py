@@ -54,27 +54,34 @@ class Recovery:
 
     def feed(self, lines: Sequence[str]) -> None:
         """Take whole lines, without their line ends, and note no changes: the fast way."""
+        last = _after_last_end(lines)
+        if last:
+            self._feed_ended(lines[:last])
+        for line in lines[last:]:
+            self.line += 1
+            self._take(line)
+        self.records += len(lines)
+        self.mirror.settle()
+
+    def _feed_ended(self, lines: Sequence[str]) -> None:
+        """Take lines of which the last ends a transaction: each counts, so that none needs to wait."""
         mirror = self.mirror
         ads, lowered, values = mirror.ads, mirror.lowered, mirror.values
+        self._release(self._opened + 1)
         number = self.line
         for line in lines:
             number += 1
-            if self._open is None:
-                try:
-                    op, key, name, value = line.split(" ", 3)
-                    if op == "103":
-                        ads[key][lowered[name]] = values[value]
-                        continue
-                except (ValueError, KeyError):  # an unusual line, or none at all; a bad expression is a ValueError too
-                    pass
-            elif line[:1] == "1" and line[:3] != "106" and line[:4] != BEGIN:
-                self._open.append(line)
-                continue
+            try:
+                op, key, name, value = line.split(" ", 3)
+                if op == "103":
+                    ads[key][lowered[name]] = values[value]
+                    continue
+            except (ValueError, KeyError):  # an unusual line, or none at all; a bad expression is a ValueError too
+                pass
             self.line = number
             self._take(line)
-        self.records += len(lines)
-        self.line = number
-        mirror.settle()
+            if self._open:
+                self._release(number)
 
     def follow(self, lines: Sequence[str]) -> list[tuple[Change, ...]]:
         """Take whole lines, and return what each transaction changed."""
@@ -122,7 +129,7 @@ class Recovery:
     def _end_unfinished(self, rest: str) -> None:
         self.clean = False
         self.line += 1
-        if self._open is not None and (rest.startswith(END)):
+        if self._open is not None and rest.startswith(END):
             self.findings.add("queue-log-no-newline", f"the last line has no line end: {_NO_END}", (self.line, rest))
             self._commit()
             return
@@ -131,6 +138,12 @@ class Recovery:
 
     def _take(self, line: str) -> None:
         """Take a line: one of a transaction under way waits for its end."""
+        if line == END and self._open is not None and not self._bad:
+            self._commit()
+            return
+        if self._open is not None and line.lstrip()[:3] != "106":
+            self._open.append(line)
+            return
         try:
             record = self._parse(line)
         except BadRecord as error:
@@ -138,15 +151,15 @@ class Recovery:
             return
         if record is None:
             return
-        op = record.op
-        if op is Op.BEGIN:
-            self._begin()
-        elif op is Op.END:
+        if record.op is Op.BEGIN:
+            self.had_transactions = True
+            self._open, self._opened = [], self.line
+        elif record.op is Op.END:
             self._end(line)
-        elif self._open is not None:
-            self._open.append(line)
         else:
-            self._play([line], self.line)
+            self._note_begin()
+            self._apply(record, self.line, line, committed=False)
+            self._note_end()
 
     def _parse(self, line: str) -> Record | None:
         """Return a line's record; None for a line that says nothing. Raises BadRecord."""
@@ -193,16 +206,6 @@ class Recovery:
             self.findings.bad_record(error, at, what, Severity.ERROR)
         self._bad.clear()
 
-    def _begin(self) -> None:
-        self.had_transactions = True
-        if self._open is not None:
-            message = (
-                "a transaction begins in another one, as after a crash: the two are taken for one, as HTCondor does"
-            )
-            self.findings.add("queue-log-nested", message, (self.line, BEGIN))
-            return
-        self._open, self._opened = [], self.line
-
     def _end(self, line: str) -> None:
         if self._bad:
             self._refuse()
@@ -213,8 +216,39 @@ class Recovery:
         self._commit()
 
     def _commit(self) -> None:
-        lines, self._open = self._open or [], None
-        self._play(lines, self._opened + 1)
+        """Apply the lines that wait, and end their transaction."""
+        self._note_begin()
+        self._release(self._opened + 1)
+        self._open = None
+        self._note_end()
+
+    def _release(self, first: int) -> None:
+        """Apply the lines that wait: the end of their transaction is there. ``first`` is the first one's number."""
+        waiting = self._open
+        if not waiting:
+            return
+        self._open = []
+        now = self.line
+        for number, line in enumerate(waiting, first):
+            self.line = number
+            try:
+                record = self._parse(line)
+            except BadRecord as error:
+                self._note_bad(error, (number, line), committed=True)
+                continue
+            if record is not None:
+                self._apply(record, number, line, committed=True)
+        self.line = now
+
+    def _note_begin(self) -> None:
+        if self._changes is not None:
+            self.mirror.begin()
+
+    def _note_end(self) -> None:
+        if self._changes is None:
+            self.mirror.settle()
+        else:
+            self._changes.append(self.mirror.changes())
 
     def _head(self, record: Record, line: str) -> None:
         if self.line > 1:
@@ -222,54 +256,37 @@ class Recovery:
             self.findings.add("queue-log-header", message, (self.line, line), hint=_HEADER_HINT)
         self.mirror.sequence, self.mirror.created = int(record.key), int(record.value)
 
-    def _play(self, lines: Sequence[str], number: int) -> None:
-        """Apply lines that count; ``number`` is the first one's."""
-        mirror = self.mirror
-        noting = self._changes is not None
-        if noting:
-            mirror.begin()
-        ads, lowered, values = mirror.ads, mirror.lowered, mirror.values
-        for at, line in enumerate(lines, number):
-            if not noting:
-                try:
-                    op, key, name, value = line.split(" ", 3)
-                    if op == "103":
-                        ads[key][lowered[name]] = values[value]
-                        continue
-                except (ValueError, KeyError):
-                    pass
-            self._apply(at, line)
-        if self._changes is None:
-            mirror.settle()
-        else:
-            self._changes.append(mirror.changes())
-
-    def _apply(self, number: int, line: str) -> None:
-        """Apply one line of ``_play``: a line that was taken just now stands alone, another one is of a transaction."""
-        alone = number == self.line
-        taken, self.line = self.line, number
-        try:
-            record = self._parse(line)
-            fate = Fate.DONE if record is None else self._apply_record(record, line)
-        except BadRecord as error:
-            self._note_bad(error, (number, line), committed=not alone)
-            fate = Fate.DONE
-        self.line = taken
-        if fate is not Fate.DONE:
-            code = "queue-log-unknown-ad" if fate is Fate.NO_SUCH_AD else "queue-log-duplicate-ad"
-            self.findings.add(
-                code, f"{fate.value}: the line has no effect, as in HTCondor", (number, line), Severity.NOTE
-            )
-
-    def _apply_record(self, record: Record, line: str) -> Fate:
+    def _apply(self, record: Record, number: int, line: str, *, committed: bool) -> None:
+        """Apply a record that counts; ``committed``: it is of a transaction."""
+        if record.op is Op.BEGIN:
+            message = "a transaction begins in another one, as after a crash: they are taken for one, as in HTCondor"
+            self.findings.add("queue-log-nested", message, (number, line))
+            return
         if record.op is Op.HEADER:
             self._head(record, line)
-            return Fate.DONE
+            return
         try:
-            return self.mirror.apply(record)
+            fate = self.mirror.apply(record)
         except ClassAdSyntaxError as error:
-            found = error.diagnostics[0]
-            value = record.value.strip(" \t\v\f\r")
-            shift = line.rfind(value) if value else 0
-            start, end = (0, len(value)) if found.span is None else (found.span.start, found.span.end)
-            raise BadRecord(f"no expression: {found.message}", shift + start, shift + end, found.help) from None
+            self._note_bad(_no_expression(error, record, line), (number, line), committed=committed)
+            return
+        if fate is not Fate.DONE:
+            code = "queue-log-unknown-ad" if fate is Fate.NO_SUCH_AD else "queue-log-duplicate-ad"
+            message = f"{fate.value}: the line has no effect, as in HTCondor"
+            self.findings.add(code, message, (number, line), Severity.NOTE)
+
+
+def _after_last_end(lines: Sequence[str]) -> int:
+    """Return the place behind the last line that ends a transaction for certain; 0: there is none."""
+    for at in range(len(lines) - 1, -1, -1):
+        if lines[at][:3] == "106" and (lines[at] == END or lines[at].startswith(f"{END}#")):
+            return at + 1
+    return 0
+
+
+def _no_expression(error: ClassAdSyntaxError, record: Record, line: str) -> BadRecord:
+    found = error.diagnostics[0]
+    value = record.value.strip()
+    shift = line.rfind(value) if value else 0
+    start, end = (0, len(value)) if found.span is None else (found.span.start, found.span.end)
+    return BadRecord(f"no expression: {found.message}", shift + start, shift + end, found.help)
