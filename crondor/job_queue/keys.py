@@ -12,6 +12,7 @@ HEADER: Final = "0.0"
 """The ad that belongs to the queue itself; it holds NextClusterNum."""
 
 _KEY: Final = re.compile(r"(-?[0-9]{1,10})\.(-?[0-9]{1,10})\Z").match
+_JOB: Final = re.compile(r"([1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})\Z").match
 _CLUSTER_PROC: Final = -1
 
 
@@ -27,12 +28,9 @@ class JobId(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> JobId | None:
-        """Return the job that a key or a typed ``cluster.proc`` stands for; None if it is no job's."""
-        match = _KEY(text)
-        if match is None:
-            return None
-        cluster, proc = int(match[1]), int(match[2])
-        return cls(cluster, proc) if cluster > 0 and proc >= 0 else None
+        """Return the job that a key in canonical spelling stands for; None if it is no job's."""
+        match = _JOB(text)
+        return None if match is None else cls(int(match[1]), int(match[2]))
 
 
 def cluster_key(cluster: int) -> str:

@@ -208,9 +208,9 @@ class Mirror:
 
         Raises ClassAdSyntaxError for a value that is no expression.
         """
-        key = record.key if record.key in self.ads else canonical(record.key)
         if record.op is Op.NEW:
-            return self._create(key, record.name)
+            return self._create(record.key, record.name)
+        key = record.key if record.key in self.ads else canonical(record.key)
         ad = self.ads.get(key)
         if ad is None:
             return Fate.NO_SUCH_AD
@@ -223,6 +223,10 @@ class Mirror:
         return Fate.DONE
 
     def _create(self, key: str, my_type: str) -> Fate:
+        job = JobId.parse(key)
+        if job is None:
+            key = canonical(key)
+            job = JobId.parse(key)
         if key in self.ads:
             return Fate.AD_IS_THERE
         if self._before is not None:
@@ -234,7 +238,6 @@ class Mirror:
         self.ads[key] = ad
         if self.live:
             self._new.add(key)
-        job = JobId.parse(key)
         if job is not None:
             self._procs.setdefault(job.cluster, {})[job.proc] = key
         return Fate.DONE

@@ -83,16 +83,23 @@ def ends_transaction(line: str) -> bool:
     return _LATER_END(line) is not None
 
 
+def plain_record(line: str) -> Record | None:
+    """Return the record of a line that is a usual 101, 102 or 104; None for any other."""
+    words = line.split(" ")
+    plain = _PLAIN.get(words[0])
+    if plain is None or len(words) != plain[1] or not all(words) or not (line.isascii() and line.isprintable()):
+        return None
+    op = plain[0]
+    if op is Op.NEW:
+        return Record(op, words[1], _my_type(words[2]), words[3])
+    return Record(op, words[1], words[2] if op is Op.DELETE else "")
+
+
 def parse_record(line: str) -> Record:
     """Return the record of a line, given without its line end; blanks may be doubled, as the schedd allows.
 
     A value is not looked at, but for NUL. Raises BadRecord.
     """
-    words = line.split(" ")
-    plain = _PLAIN.get(words[0])
-    if plain is not None and len(words) == plain[1] and all(words) and line.isascii() and line.isprintable():
-        op = plain[0]
-        return Record(op, words[1], _my_type(words[2]) if op is Op.NEW else "".join(words[2:]), "".join(words[3:]))
     nul = line.find("\0")
     if nul >= 0:
         raise BadRecord("a NUL character: the schedd takes the log to end here", nul, nul + 1)

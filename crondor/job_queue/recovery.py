@@ -14,7 +14,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.diagnostics import Severity
 from crondor.job_queue.faults import DamagedLog, Findings
 from crondor.job_queue.mirror import Change, Fate, Mirror
-from crondor.job_queue.records import BEGIN, END, BadRecord, Op, Record, ends_transaction, parse_record
+from crondor.job_queue.records import BEGIN, END, BadRecord, Op, Record, ends_transaction, parse_record, plain_record
 
 _NO_END: Final = "the schedd would lose this transaction; its records are all here and it is kept"
 _MOST_BAD: Final = 100
@@ -71,6 +71,14 @@ class Recovery:
         number = self.line
         for line in lines:
             number += 1
+            if len(line) == 4:
+                if line == BEGIN and self._open is None:
+                    self._open, self._opened, self.had_transactions = [], number, True
+                    continue
+                if line == END and self._open is not None and not self._bad:
+                    self._open = None
+                    mirror.settle()
+                    continue
             try:
                 op, key, name, value = line.split(" ", 3)
                 if op == "103":
@@ -78,10 +86,14 @@ class Recovery:
                     continue
             except (ValueError, KeyError):  # an unusual line, or none at all; a bad expression is a ValueError too
                 pass
+            record = plain_record(line)
+            if record is not None and mirror.apply(record) is Fate.DONE:
+                continue
             self.line = number
             self._take(line)
             if self._open:
                 self._release(number)
+        self.line = number
 
     def follow(self, lines: Sequence[str]) -> list[tuple[Change, ...]]:
         """Take whole lines, and return what each transaction changed."""

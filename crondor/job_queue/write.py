@@ -153,7 +153,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         end = self._writable()
         if self._under_way:
             raise self._error("queue-nested", "a transaction is under way in this queue", "compact when it has ended")
-        sequence = self.mirror.sequence or 1
+        sequence = 1 if self.mirror.sequence is None else self.mirror.sequence
         temporary = Path(f"{self.path}.tmp")
         fresh: Appendix | None = None
         try:
