@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -15,10 +16,15 @@ from typing import Final
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, read_ads
 from crondor.classad.scope import Context, Value
+from crondor.diagnostics import Diagnostic
 from crondor.job_queue.disk import Appendix, Disk
-from crondor.job_queue.faults import refused_by_disk
+from crondor.job_queue.faults import JobQueueError, refused_by_disk
+from crondor.source import Source
 
 _DISK: Final = Disk()
+_WINDOW: Final = 1 << 16
+_BANNER: Final = re.compile(rb"^\*\*\* Offset = .*\n", re.MULTILINE)
+_ATTRIBUTE: Final = re.compile(rb"[^\s=]+ = ").match
 
 
 def history_record(ad: ClassAd, offset: int, now: int) -> str:
@@ -60,13 +66,40 @@ class History:
     """A history file that jobs are moved to; each append is durable when it returns."""
 
     def __init__(self, path: Path | str, disk: Disk = _DISK) -> None:
-        """Open the file, making it where there is none. Raises QueueIO."""
+        """Open the file, making it where there is none; half a record at its end, left by a crash, is taken back.
+
+        Raises QueueIO, and JobQueueError for a file that is no history.
+        """
         self.path = Path(path)
         try:
             descriptor = disk.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             self._end = Appendix(disk, descriptor)
+            torn = self._torn()
         except OSError as error:
             raise refused_by_disk(path, "this history cannot be opened", error) from error
+        if torn:
+            self.take_back(self.size - torn)
+
+    def _torn(self) -> int:
+        """Return how many bytes of a record without banner the file ends with: a crash came between.
+
+        Raises JobQueueError for a file that is no history, and OSError.
+        """
+        with self.path.open("rb") as file:
+            window = 0
+            while True:
+                window = min(self.size, max(_WINDOW, window * 2))
+                file.seek(self.size - window)
+                data = file.read(window)
+                banners = list(_BANNER.finditer(data))
+                if banners or window == self.size:
+                    break
+        tail = data[banners[-1].end() :] if banners else data
+        if not all(map(_ATTRIBUTE, tail.split(b"\n")[:-1])):
+            self.close()
+            message = "this does not end as a history file does: a job's attributes and a line that begins with ***"
+            raise JobQueueError(Diagnostic("queue-history", message, span=Source("", str(self.path)).span()))
+        return len(tail)
 
     @property
     def size(self) -> int:
