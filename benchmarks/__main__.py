@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import agenda, algebra, process, recurrence
+from benchmarks import agenda, algebra, job_queue, process, recurrence
 from benchmarks.measure import measure
 
 
@@ -27,6 +27,7 @@ def main() -> None:
           f"{whole / click:.2f} times (at most {process.GOAL}){missed}")  # fmt: skip
     _print_spans()
     _print_agendas()
+    _print_queue()
 
 
 def _print_spans() -> None:
@@ -56,6 +57,13 @@ def _print_agendas() -> None:
             f"{case.ratio:.2f} times (at most {case.goal}){missed}",
             flush=True,
         )
+
+
+def _print_queue() -> None:
+    """Print what a large job queue costs to read, to follow and to write."""
+    print()
+    for row in job_queue.rows():
+        print(f"job queue, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 
 if __name__ == "__main__":
