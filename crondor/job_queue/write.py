@@ -137,10 +137,16 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             raise self._refused("this transaction cannot be written, and nothing of it is", error) from error
 
     def _apply(self, records: list[Record]) -> None:
-        self.mirror.begin()
+        mirror = self.mirror
+        if not mirror.has_subscribers:
+            for record in records:
+                mirror.apply(record)
+            mirror.settle()
+            return
+        mirror.begin()
         for record in records:
-            self.mirror.apply(record)
-        self.mirror.tell(self.mirror.changes())
+            mirror.apply(record)
+        mirror.tell(mirror.changes())
 
     # Compaction
 
