@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
+SEED ?= 1
 
 # -qq: errors only.
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
@@ -17,7 +18,7 @@ help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
-	@echo 'make fuzz    compare random ClassAd expressions with HTCondor for some minutes'
+	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions with HTCondor (SEED=2 for others)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
@@ -37,6 +38,7 @@ check: $(VENV)/.installed-dev
 	@$(MAKE) --no-print-directory test
 
 fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300
 	CRONDOR_FUZZ_SEEDS=200 $(BIN)/python -m pytest tests/oracle
 
 bench: $(VENV)/.installed-bench

@@ -1,16 +1,38 @@
-"""`make bench`: every case with its ratio to cronsim, and long spans with theirs to short ones; medians in one run."""
+"""`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
+
+``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans`` and ``agenda``.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 
-from benchmarks import agenda, algebra, job_queue, process, recurrence
+from benchmarks import agenda, algebra, classad, job_queue, process, recurrence
 from benchmarks.measure import measure
 
 
 def main() -> None:
-    """Print the table; the ratios are what to trust, not the microseconds."""
-    print(f"Python {sys.version.split()[0]}; microseconds are medians; x: how many times faster than cronsim")
+    """Print the tables; the ratios are what to trust, not the microseconds."""
+    tables = {
+        "recurrence": _print_recurrence,
+        "spans": _print_spans,
+        "agenda": _print_agendas,
+        "classad": _print_classads,
+        "job-queue": _print_queue,
+    }
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
+    chosen = parser.parse_args().tables or list(tables)
+    if not set(chosen) <= tables.keys():
+        parser.error(f"there are the tables {', '.join(tables)}")
+    print(f"Python {sys.version.split()[0]}; microseconds are medians")
+    for name in chosen:
+        tables[name]()
+
+
+def _print_recurrence() -> None:
+    """Print the first table, x: how many times faster than cronsim, and the whole process."""
     print(f"{'case':<44} {'crondor':>9} {'cronsim':>9} {'croniter':>9} {'x':>7} {'goal':>6}")
     for case in recurrence.cases():
         found = measure(case)
@@ -25,9 +47,6 @@ def main() -> None:
     missed = "" if whole <= click * process.GOAL else "  missed"
     print(f"crondor next, whole process: {whole * 1e3:.0f} ms, `import click` {click * 1e3:.0f} ms: "
           f"{whole / click:.2f} times (at most {process.GOAL}){missed}")  # fmt: skip
-    _print_spans()
-    _print_agendas()
-    _print_queue()
 
 
 def _print_spans() -> None:
@@ -57,6 +76,21 @@ def _print_agendas() -> None:
             f"{case.ratio:.2f} times (at most {case.goal}){missed}",
             flush=True,
         )
+
+
+def _print_classads() -> None:
+    """Print what ClassAds cost, x: how many times HTCondor's own library takes."""
+    print(f"\n{'case; microseconds for one':<44} {'crondor':>9} {'classad2':>9} {'x':>7} {'limit':>6}")
+    for found in classad.measured():
+        if isinstance(found, str):
+            print(f"no classad2 here ({found}): crondor alone")
+            continue
+        name, most, ratio = found.case.name, found.case.most, found.ratio
+        if found.theirs is None or ratio is None:
+            print(f"{name:<44} {found.ours:>9.1f} {'-':>9} {'-':>7} {most:>6.3g}", flush=True)
+            continue
+        missed = "" if ratio <= most else "  missed"
+        print(f"{name:<44} {found.ours:>9.1f} {found.theirs:>9.1f} {ratio:>7.2f} {most:>6.3g}{missed}", flush=True)
 
 
 def _print_queue() -> None:

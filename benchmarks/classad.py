@@ -1,20 +1,14 @@
-"""The ClassAd engine against HTCondor's own library, in the same run: ``python benchmarks/classad.py``.
-
-The peer runs in a process of its own, with the interpreter given by ``--peer`` where this one has no bindings.
-"""
+"""The ClassAd engine and its readers against HTCondor's own library, round by round in one run."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
-import sys
-import timeit
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from statistics import median
+from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+from benchmarks.classad_ads import ADS, FEW, read_some, rewrite, texts
+from benchmarks.classad_peer import LOOPS, Peer, one_round
 from crondor.classad import AdValue, Context, Expression, lower, parse_expression, symmetric_match
 from crondor.source import Source
 
@@ -51,67 +45,72 @@ MACHINE = {
     "Requirements": "START && (TARGET.RequestMemory <= Memory) && (WithinResourceLimits =!= false)",
     **{f"Attribute{number}": str(number) for number in range(100)},
 }
-LIMITS = {"evaluate the deferral Requirements": 2.0, "symmetric match": 2.0, "read it for the first time": 25.0}
-_PEER = """
-import os, sys, json, timeit
-os.environ["CONDOR_CONFIG"] = "/dev/null"
-import htcondor2, classad2
-given = json.load(sys.stdin)
-ad = lambda texts: classad2.ClassAd("[" + "; ".join(f"{name} = {text}" for name, text in texts.items()) + "]")
-job, machine, text = ad(given["job"]), ad(given["machine"]), given["text"]
-expression = classad2.ExprTree(text)
-assert expression.eval(job, machine) is True and job.symmetricMatch(machine)
-best = lambda function, number: min(timeit.repeat(function, number=number, repeat=9)) / number * 1e6
-print(json.dumps([
-    best(lambda: expression.eval(job, machine), 3000),
-    best(lambda: job.symmetricMatch(machine), 3000),
-    best(lambda: classad2.ExprTree(text), 3000),
-]))
-"""
+_ROUNDS = 15
+_ROUNDS_REWRITE = 5  # of seconds each
 
 
-def _ad(texts: dict[str, str]) -> AdValue:
-    return AdValue({lower(name): text for name, text in texts.items()}, {lower(name): name for name in texts})
+class Case(NamedTuple):
+    """One thing to measure: the peer's name for it, our work, how many items that is, and how many times its time."""
+
+    name: str
+    key: str
+    work: Callable[[], object]
+    items: int
+    most: float
 
 
-def _best(function: Callable[[], object], number: int) -> float:
-    return min(timeit.repeat(function, number=number, repeat=9)) / number * 1e6
+class Measured(NamedTuple):
+    """Median microseconds of one item, ours and the library's (None where it is not installed).
+
+    ``ratio`` is how many times the library's time ours is, the median over pairs of rounds: a slow moment of the
+    machine slows both of a pair.
+    """
+
+    case: Case
+    ours: float
+    theirs: float | None
+    ratio: float | None
 
 
-def measure() -> list[float]:
-    """Return our microseconds."""
+def measured() -> Iterator[Measured | str]:
+    """Yield why there is no peer, if there is none, and each case; a round of ours, a round of theirs, in turn."""
+    ads = texts()
+    inputs = {"job": JOB, "machine": MACHINE, "text": REQUIREMENTS, "texts": ads, "few": FEW}
+    with closing(Peer(inputs)) as peer:
+        if peer.missing is not None:
+            yield peer.missing
+        for case in _cases(ads):
+            ours, theirs = [], []
+            for _ in range(_ROUNDS_REWRITE if case.key == "rewrite" else _ROUNDS):
+                ours.append(one_round(case.work, LOOPS[case.key]) / case.items)
+                if peer.missing is None:
+                    theirs.append(peer.round(case.key))
+            ratios = [our / their for our, their in zip(ours, theirs, strict=False)]
+            yield Measured(case, median(ours), *((median(theirs), median(ratios)) if theirs else (None, None)))
+
+
+def _cases(ads: list[str]) -> Iterator[Case]:
     job, machine, context = _ad(JOB), _ad(MACHINE), Context(now=NOW)
     expression = Expression(REQUIREMENTS)
     if expression.evaluate(job, machine, context) is not True or not symmetric_match(job, machine, context):
-        raise SystemExit("benchmarks: the job and the machine do not match")
-    return [
-        _best(lambda: expression.evaluate(job, machine, context), 3000),
-        _best(lambda: symmetric_match(job, machine, context), 2000),
-        _best(lambda: parse_expression(Source(REQUIREMENTS)), 500),
-    ]
+        raise ValueError("the job and the machine do not match")
+    number = len(MACHINE)
+    yield Case(
+        f"Requirements, machine of {number} attributes",
+        "requirements",
+        lambda: expression.evaluate(job, machine, context),
+        1,
+        2,
+    )
+    yield Case("symmetric match", "match", lambda: symmetric_match(job, machine, context), 1, 2)
+    size = len(REQUIREMENTS)
+    yield Case(f"{size} characters read for the first time", "parse", lambda: parse_expression(_SOURCE), 1, 25)
+    yield Case("-long ad of 60, read lazily, 1 evaluated", "read", lambda: read_some(ads), FEW, 1)
+    yield Case(f"{ADS:,} ads, -long to -long, 1 changed", "rewrite", lambda: rewrite(ads), ADS, 1)
 
 
-def peer(python: str) -> list[float] | None:
-    """Return the library's microseconds; None: it is not installed."""
-    given = json.dumps({"job": JOB, "machine": MACHINE, "text": REQUIREMENTS})
-    done = subprocess.run([python, "-c", _PEER], input=given, capture_output=True, text=True, check=False)
-    if done.returncode:
-        print(f"no peer: {done.stderr.strip().splitlines()[-1]}")
-        return None
-    found: list[float] = json.loads(done.stdout)
-    return found
+_SOURCE = Source(REQUIREMENTS)
 
 
-def main() -> None:
-    """Print the table."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--peer", default=sys.executable, help="a Python that has HTCondor's bindings")
-    theirs = peer(options.parse_args().peer)
-    print(f"{'microseconds':38}{'ours':>8}{'classad2':>10}{'ratio':>8}{'limit':>8}")
-    for at, (ours, (name, limit)) in enumerate(zip(measure(), LIMITS.items(), strict=True)):
-        other = f"{theirs[at]:10.1f}{ours / theirs[at]:8.2f}" if theirs else f"{'-':>10}{'-':>8}"
-        print(f"{name:38}{ours:8.1f}{other}{limit:8.0f}")
-
-
-if __name__ == "__main__":
-    main()
+def _ad(given: dict[str, str]) -> AdValue:
+    return AdValue({lower(name): text for name, text in given.items()}, {lower(name): name for name in given})

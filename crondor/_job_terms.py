@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -49,6 +49,14 @@ COMMANDS: tuple[str, ...] = (
     "my.scheddinterval",
     "universe",
     "jobuniverse",
+)
+
+# Those whose values condor_submit puts into the ad as expressions; a cron_* command becomes a string.
+_EVALUATED = (
+    *TIME_COMMANDS,
+    *WINDOW_COMMANDS,
+    *PREP_COMMANDS,
+    *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES),
 )
 
 
@@ -131,12 +139,30 @@ def read_string(text: str) -> str | None:
     return text[1:-1].replace('\\"', '"') if re.fullmatch(_STRING, text) else None
 
 
+def needs_evaluation(commands: Mapping[str, str]) -> bool:
+    """Say whether any scheduling command (lower-case names, ``+Attr`` as ``my.attr``) is an expression, no literal."""
+    return any(isinstance(read_literal(commands[name]).value, Expression) for name in _EVALUATED if name in commands)
+
+
 def _bare(text: str) -> str:
     """Return text without the parentheses around all of it: a literal in them is still one (25.14)."""
     text = text.strip()
-    while text.startswith("(") and text.endswith(")") and _is_balanced(text[1:-1]):
-        text = text[1:-1].strip()
-    return text
+    if not text.startswith("("):
+        return text
+    blanked = re.sub(_STRING, lambda found: "_" * len(found[0]), text)
+    start = len(blanked) - len(blanked.lstrip("( \t\r\n\f\v"))
+    end = max(start, len(blanked.rstrip(") \t\r\n\f\v")))
+    pairs = depth = blanked.count("(", 0, start)
+    for character in blanked[start:end]:
+        depth += (character in "([{") - (character in ")]}")
+        pairs = min(pairs, depth)
+    if depth != blanked.count(")", end) or pairs < 1:
+        return text
+    low, high = 0, len(text)
+    for _ in range(pairs):
+        low = blanked.index("(", low) + 1
+        high = blanked.rindex(")", 0, high)
+    return text[low:high].strip()
 
 
 def _is_balanced(text: str) -> bool:

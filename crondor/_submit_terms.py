@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from crondor._job_terms import (
@@ -23,7 +23,9 @@ from crondor.source import Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 
 _Number = int | Expression
-_UNDEFINED = Expression("undefined")
+UNDEFINED = Expression("undefined")
+
+Read = Callable[[str], object]
 
 
 class InvalidSchedule(CrondorError, ValueError):
@@ -51,9 +53,29 @@ class Terms(NamedTuple):
     notes: tuple[Diagnostic, ...]
 
 
-def read_commands(commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect) -> Terms:
-    """Read the commands of a job (lower-case names, ``+Attr`` as ``my.attr``). Raises InvalidSchedule."""
-    return _Reading(commands, spans, dialect).terms()
+def read_commands(
+    commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect, evaluate: Read | None = None
+) -> Terms:
+    """Read the commands of a job (lower-case names, ``+Attr`` as ``my.attr``).
+
+    ``evaluate`` gives the value of an expression in a Cron attribute. Raises InvalidSchedule.
+    """
+    return _Reading(commands, spans, dialect, evaluate).terms()
+
+
+def cron_value(value: object, dialect: Dialect, evaluate: Read | None) -> object:
+    """Return what a Cron attribute comes to: a string, an integer, None for not there, or something that is neither.
+
+    Raises CrondorError for an expression without a way to evaluate it, or that cannot be read.
+    """
+    if isinstance(value, Expression) and value != UNDEFINED:
+        if evaluate is None:
+            message = f"{value.text} is an expression, and there is nothing to evaluate it with"
+            raise CrondorError(Diagnostic("not-evaluated", message, help="pass evaluate and now"))
+        found = evaluate(value.text)
+        value = UNDEFINED if found is None else found
+    # To the schedd even an undefined attribute makes a crontab job.
+    return None if value == UNDEFINED and dialect is not Dialect.HTCONDOR else value
 
 
 def _effective(commands: Mapping[str, str]) -> dict[str, str]:
@@ -76,10 +98,13 @@ def _effective(commands: Mapping[str, str]) -> dict[str, str]:
 class _Reading:
     """One pass over the commands of a job; every fault is collected before one error is raised."""
 
-    def __init__(self, commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect) -> None:
+    def __init__(
+        self, commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect, evaluate: Read | None
+    ) -> None:
         self.commands = _effective(commands)
         self.spans = spans
         self.dialect = dialect
+        self.evaluate = evaluate
         self.faults: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []
         self.invalid_spec: InvalidSpec | None = None
@@ -154,13 +179,15 @@ class _Reading:
             name = self._first((f"my.{field.attribute.lower()}", *names))
             if name is None:
                 continue
-            value = self._attribute(name) if name.startswith("my.") else self.commands[name]
-            if isinstance(value, Expression) and value != _UNDEFINED:
-                message = f"{field.attribute} = {value.text} is an expression, and crondor cannot evaluate those yet"
-                self._fault("not-evaluated", name, message, "write the value as a string in quotes")
+            value: object = self.commands[name]
+            if name.startswith("my."):
+                try:
+                    value = cron_value(self._attribute(name), self.dialect, self.evaluate)
+                except CrondorError as error:
+                    self._faults_of(error, name)
+                    continue
+            if value is None:
                 continue
-            if value == _UNDEFINED and self.dialect is not Dialect.HTCONDOR:
-                continue  # to the schedd even an undefined attribute makes a crontab job
             values[field.attribute] = value
             if name in self.spans:
                 places[field.name] = self.spans[name]
@@ -181,8 +208,8 @@ class _Reading:
         string = read_string(text)
         if string is not None:
             return string
-        if text.strip().lower() == _UNDEFINED.text:
-            return _UNDEFINED
+        if text.strip().lower() == UNDEFINED.text:
+            return UNDEFINED
         literal = read_literal(text).value
         return float("nan") if literal is None else literal  # a literal that is neither string nor integer
 
@@ -218,6 +245,11 @@ class _Reading:
         elif universe is Universe.GRID:
             message = "a grid universe job carries the times, and nothing waits for them"
             self._note("universe-grid", "universe", message, "let the remote job be deferred")
+
+    def _faults_of(self, error: CrondorError, name: str) -> None:
+        """Take the faults of a value at the place it was written at."""
+        span = self.spans.get(name)
+        self.faults += error.diagnostics if span is None else [d.relocated(span) for d in error.diagnostics]
 
     def _fault(self, code: str, name: str, message: str, help_text: str) -> None:
         self.faults.append(Diagnostic(code, message, span=self.spans.get(name), help=help_text))

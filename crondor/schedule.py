@@ -6,9 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from enum import Enum
+from typing import Protocol, runtime_checkable
 
-from crondor._job_terms import ATTRIBUTES, COMMANDS, Expression, Universe, commands_of, misspelt, read_literal
-from crondor._submit_terms import InvalidSchedule, read_commands
+from crondor._job_terms import (
+    COMMANDS,
+    Expression,
+    Universe,
+    commands_of,
+    misspelt,
+    needs_evaluation,
+    read_literal,
+)
+from crondor._submit_terms import InvalidSchedule, Read, cron_value, read_commands
 from crondor.deferral import (
     DEFAULT_PREP_TIME,
     DEFAULT_SCHEDD_INTERVAL,
@@ -25,6 +34,7 @@ from crondor.spec import FIELDS, CronSpec, Dialect
 __all__ = [
     "COMMANDS",
     "Evaluate",
+    "EvaluateRun",
     "Expression",
     "InvalidSchedule",
     "JobSchedule",
@@ -33,18 +43,34 @@ __all__ = [
     "UnknownValue",
     "commands_of",
     "misspelt",
+    "needs_evaluation",
 ]
 
 IDLE = 1  # JobStatus
+_LONGEST = 200  # characters of an expression or a value in a message
 
 _CONSEQUENCES = {
-    "DeferralTime": f"the starter holds such a job (code {MISSED_CODE}); make it an integer",
+    "DeferralTime": "Requirements are then never true, and without their clause the starter holds the job "
+    f"(code {MISSED_CODE}); make it a positive integer",
     "DeferralWindow": "Requirements are then never true, and the job never matches; make it an integer",
     "DeferralPrepTime": "Requirements are then never true, and the job never matches; make it an integer",
 }
 
 Evaluate = Callable[[str, int], object]
-"""Evaluate a ClassAd expression of the job at a time (epoch seconds); None for undefined."""
+"""Evaluate a ClassAd expression of the job at a time (epoch seconds).
+
+It returns a Python value, None for undefined, and an Expression for what is neither a number nor a string. It may
+raise CrondorError for a text that is no expression. ``crondor.job_expressions`` has one.
+"""
+
+
+@runtime_checkable
+class EvaluateRun(Protocol):
+    """An Evaluate that can put a run's DeferralTime into the job's ad, as the schedd does before each run."""
+
+    def for_run(self, time: int, /) -> Evaluate:
+        """Return how to evaluate for the run at ``time`` (epoch seconds)."""
+
 
 _Number = int | Expression
 
@@ -101,13 +127,15 @@ class JobSchedule:
         zone: str | tzinfo = "UTC",
         policy: Policy | None = None,
         evaluate: Evaluate | None = None,
+        now: int | None = None,
     ) -> JobSchedule:
         """Read the commands of one job: names in lower case (``+Attr`` as ``my.attr``), macros expanded.
 
-        ``spans`` says where each value stands, for the errors. The rules are those of condor_submit 25.14
-        (docs/deferral.md). Raises InvalidSchedule or InvalidSpec with all faults.
+        ``spans`` says where each value stands, for the errors. A Cron attribute that is an expression is evaluated
+        at ``now`` (epoch seconds), when the schedd reads it; everything else when it is asked for. The rules are those
+        of condor_submit 25.14 (docs/deferral.md). Raises InvalidSchedule or InvalidSpec with all faults.
         """
-        terms = read_commands(commands, spans or {}, dialect)
+        terms = read_commands(commands, spans or {}, dialect, _reader(evaluate, now))
         return cls(
             spec=terms.spec,
             time=terms.time,
@@ -132,13 +160,18 @@ class JobSchedule:
         zone: str | tzinfo = "UTC",
         policy: Policy | None = None,
         evaluate: Evaluate | None = None,
+        now: int | None = None,
     ) -> JobSchedule:
         """Read the attributes of a job ad (names in any case) as Python values; an Expression is evaluated later.
 
-        The ad's own ScheddInterval wins over ``schedd_interval``. Raises InvalidSpec.
+        In a Cron attribute it is evaluated at ``now`` (epoch seconds), as the schedd does. The ad's own ScheddInterval
+        wins over ``schedd_interval``. Raises InvalidSpec, and CrondorError for an expression that cannot be evaluated.
         """
         known = {name.lower(): value for name, value in ad.items()}
-        is_cron = any(known.get(f.attribute.lower()) is not None for f in FIELDS)
+        for f in FIELDS:
+            value = known.get(f.attribute.lower())
+            known[f.attribute.lower()] = cron_value(value, dialect, _reader(evaluate, now))
+        is_cron = any(known[f.attribute.lower()] is not None for f in FIELDS)
         interval = known.get("scheddinterval")
         universe = known.get("jobuniverse")
         window, prep = (known.get(name) for name in ("deferralwindow", "deferralpreptime"))
@@ -180,9 +213,9 @@ class JobSchedule:
             raise InvalidDeferral(replace(fault, span=span) for fault in error.diagnostics) from None
 
     def deferral(self, time: int, now: int) -> Deferral:
-        """Return the run at ``time`` with the job's window and prep time, evaluated at ``now``."""
-        window = self._value("DeferralWindow", self.window, now)
-        prep_time = self._value("DeferralPrepTime", self.prep_time, now)
+        """Return the run at ``time`` with the job's window and prep time, evaluated at ``now`` for that run."""
+        window = self._value("DeferralWindow", self.window, now, time)
+        prep_time = self._value("DeferralPrepTime", self.prep_time, now, time)
         return Deferral(time, window, prep_time, self.schedd_interval)
 
     def recalculation(
@@ -220,25 +253,38 @@ class JobSchedule:
         )
         return gate if self.universe is Universe.LOCAL else f"TARGET.HasJobDeferral && {gate}"
 
-    def _value(self, attribute: str, number: _Number, now: int) -> int:
+    def _value(self, attribute: str, number: _Number, now: int, run: int | None = None) -> int:
         if isinstance(number, int):
             return number
         span = Source(number.text, attribute).span()
-        if read_literal(number.text).value is None:
-            value: object = number.text  # a literal of the wrong kind
-        elif self.evaluate is None:
-            message = f"{attribute} = {number.text} is an expression, and crondor cannot evaluate expressions yet"
-            help_text = "write a number of epoch seconds" if attribute == ATTRIBUTES[5] else "write a number of seconds"
-            raise UnknownValue(Diagnostic("not-evaluated", message, span=span, help=help_text))
-        else:
-            value = self.evaluate(number.text, now)
+        # A literal of the wrong kind needs no evaluation.
+        value = number if read_literal(number.text).value is None else self._evaluated(attribute, number.text, now, run)
         if isinstance(value, float) and abs(value) < 2**63:  # not so infinity and NaN
             value = int(value)  # the starter takes a real as well
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            message = f"{attribute} = {number.text} is {_shown(value)} at {now}, no number of seconds from 0 up"
+            message = f"{attribute} = {_brief(number.text)} is {_shown(value)} at {now}, no number of seconds from 0 up"
             help_text = _CONSEQUENCES[attribute]
             raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
         return value
+
+    def _evaluated(self, attribute: str, text: str, now: int, run: int | None) -> object:
+        source = Source(text, attribute)
+        evaluate = self.evaluate
+        if evaluate is None:
+            message = f"{attribute} = {_brief(text)} is an expression, and there is nothing to evaluate it with"
+            raise UnknownValue(Diagnostic("not-evaluated", message, span=source.span(), help="pass evaluate"))
+        try:
+            of_runs: object = evaluate
+            if run is not None and self.spec is not None and isinstance(of_runs, EvaluateRun):
+                return of_runs.for_run(run)(text, now)
+            return evaluate(text, now)
+        except CrondorError as error:
+            spans = [source.span(*d.span[1:]) if d.span is not None else source.span() for d in error.diagnostics]
+            raise UnknownValue(replace(d, span=s) for d, s in zip(error.diagnostics, spans, strict=True)) from None
+
+
+def _reader(evaluate: Evaluate | None, now: int | None) -> Read | None:
+    return None if evaluate is None or now is None else lambda text: evaluate(text, now)
 
 
 def _number_of(value: object) -> _Number | None:
@@ -253,4 +299,12 @@ def _number_of(value: object) -> _Number | None:
 
 
 def _shown(value: object) -> str:
-    return "a very large number" if isinstance(value, int) and abs(value) > 10**30 else repr(value)
+    if value is None:
+        return "undefined"
+    if isinstance(value, Expression):
+        return _brief(value.text)
+    return "a very large number" if isinstance(value, int) and abs(value) > 10**30 else _brief(repr(value))
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -199,6 +199,7 @@ JSON_TYPES = {
 }
 
 JSON_INPUTS = [
+    ("next", "--ads", "queue.ads"),
     ("next", "--spec", "examples/nightly.sub"),
     ("next", "--spec", "examples/several-jobs.sub"),
     ("next", "--spec", "examples/once.sub"),
@@ -289,6 +290,9 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     (tmp_path / "past.sub").write_text("deferral_time = 1\nqueue\n", encoding="utf-8")
     (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nqueue\n", encoding="utf-8")
+    held = 'ClusterId = 1\nProcId = 0\nJobStatus = 5\nOwner = "alice"\nCmd = "/bin/date"\nDeferralTime = 1795611600\n'
+    held += 'CronMinute = "0"\nHoldReason = "late"\nHoldReasonCode = 20\n\nCronMinute = "0"\n'
+    (tmp_path / "queue.ads").write_text(held, encoding="utf-8")
     (tmp_path / "bad.sub").write_text("cron_minute = 0\nqueue\ncron_hour = 60\nqueue\n", encoding="utf-8")
     keys = documented_keys(command)
     seen: dict[tuple[str, str], set[str]] = {}

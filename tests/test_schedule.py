@@ -443,8 +443,8 @@ class TestExpressions:
         assert job.next(NOW) == Deferral(NOW + 60, 120)
 
     def test_without_an_engine_it_is_said_clearly(self) -> None:
-        """Until there is a ClassAd engine, the command and the reason are named."""
-        with pytest.raises(UnknownValue, match=r"DeferralTime = QDate \+ 60 .* cannot evaluate expressions yet"):
+        """The attribute and the reason are named."""
+        with pytest.raises(UnknownValue, match=r"DeferralTime = QDate \+ 60 .* nothing to evaluate it with"):
             submit(deferral_time="QDate + 60").next(NOW)
         with pytest.raises(UnknownValue, match="DeferralWindow"):
             submit(cron_minute="0", cron_window="60*2").next(NOW)

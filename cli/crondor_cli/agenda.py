@@ -87,7 +87,7 @@ class Agenda:
             self.findings.append(not_deferred(job))
             return
         try:
-            first = first_start(schedule, self.span)
+            first = first_start(schedule, self.span, job.clock.now)
             late = [] if schedule.spec is not None else list(too_late(job, schedule))
         except CrondorError as error:
             self.findings += [placed(fault, job) for fault in error.diagnostics]

@@ -14,13 +14,13 @@ from crondor_cli.agenda_span import Span
 _DAY_BYTES = 1440 // 8
 
 
-def first_start(schedule: JobSchedule, span: Span) -> int:
-    """Return the first start in the span or after it; a deferral time may lie before.
+def first_start(schedule: JobSchedule, span: Span, now: int) -> int:
+    """Return the first start in the span or after it; a deferral time, taken at ``now``, may lie before.
 
     Raises NeverRuns, ScheddHangs, UnknownValue and InvalidDeferral.
     """
     if schedule.recurrence is None:
-        return schedule.next(span.start).time
+        return schedule.next(now).time
     return int(schedule.recurrence.next(span.start - 1))
 
 

@@ -12,7 +12,7 @@ from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
-from crondor.schedule import JobSchedule
+from crondor.schedule import Expression, JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor_cli.jobs import Job, Reading, not_deferred
 from crondor_cli.preview import hold_reason, placed, schedd_hold
@@ -90,7 +90,7 @@ def explain(job: Job, dialect: Dialect, until: int, at: int | None) -> Explanati
     result.findings += reading.schedule.notes
     recurrence = reading.schedule.recurrence
     if recurrence is None:
-        result.findings += () if reading.schedule.is_deferred else (not_deferred(job),)
+        result.findings += _without_cron(job, reading.schedule)
         return result
     try:
         if dialect is Dialect.HTCONDOR:
@@ -104,6 +104,18 @@ def explain(job: Job, dialect: Dialect, until: int, at: int | None) -> Explanati
     except CrondorError as error:
         result.findings += [placed(fault, job) for fault in error.diagnostics]
     return result
+
+
+def _without_cron(job: Job, schedule: JobSchedule) -> list[Diagnostic]:
+    """Say that a job has no schedule, or that its time is an expression without a value to run by."""
+    if not schedule.is_deferred:
+        return [not_deferred(job)]
+    if isinstance(schedule.time, Expression):
+        try:
+            schedule.next(job.clock.now)
+        except CrondorError as error:
+            return [placed(fault, job) for fault in error.diagnostics]
+    return []
 
 
 def _schedds_answer(job: Job) -> Diagnostic:

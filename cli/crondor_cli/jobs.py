@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt
+from crondor.macro.files import Files
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
-from crondor.submit import JobGroup, SubmitFile, read_submit
+from crondor.submit import JobGroup, Origin, SubmitFile, read_submit
 from crondor.zones import Policy
 from crondor_cli.options import Clock
+
+_WORD = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 class Reading(NamedTuple):
@@ -37,16 +42,28 @@ class Job:
         commands: Mapping[str, str],
         spans: Mapping[str, Span],
         request: Request,
+        proc_id: int = 0,
+        origins: Mapping[str, tuple[Origin, ...]] | None = None,
     ) -> None:
-        """Take the queue statement, the commands by lower-case name, and the places they are written at."""
+        """Take the queue statement, the commands by lower-case name, the places they are written at, the first job."""
         self.name = name
         self.queue = queue
         self.line = queue.line if queue is not None else None
         self.count = count
         self.commands = commands
-        self.spans = spans
+        self._spans = spans
         self.clock = request.clock
+        self.present: int | None = None  # DeferralTime that a schedd has computed (epoch seconds)
+        self.state: JobState | None = None
+        self.submitted = request.clock.now if needs_evaluation(commands) else None
         self._request = request
+        self._proc_id = proc_id
+        self._origins = origins or {}
+
+    @property
+    def spans(self) -> Mapping[str, Span]:
+        """The places of the commands by lower-case name."""
+        return self._spans
 
     @property
     def time_span(self) -> Span | None:
@@ -54,19 +71,65 @@ class Job:
         return next((self.spans[name] for name in ("deferral_time", "deferraltime") if name in self.spans), None)
 
     def read(self, dialect: Dialect) -> Reading:
-        """Read the schedule in a dialect."""
+        """Read the schedule in a dialect; where there are expressions, as that of a job submitted now."""
+        request = self._request
         try:
+            if self.submitted is not None:
+                return Reading(dialect, self._submitted(dialect, self.submitted))
             schedule = JobSchedule.from_submit(
                 self.commands,
                 spans=self.spans,
                 dialect=dialect,
                 zone=self.clock.zone,
-                policy=self._request.policy,
-                schedd_interval=self._request.schedd_interval,
+                policy=request.policy,
+                schedd_interval=request.schedd_interval,
             )
         except (InvalidSchedule, InvalidSpec) as error:
+            error.diagnostics = tuple(map(self._traced, error.diagnostics))
             return Reading(dialect, None, error)
         return Reading(dialect, schedule)
+
+    def _traced(self, fault: Diagnostic) -> Diagnostic:
+        """Say which macros a value with a fault was made of."""
+        name = next((name for name, span in self.spans.items() if span == fault.span), "")
+        way = "; ".join(str(origin) for origin in self._origins.get(name, ()))
+        if not way:
+            return fault
+        return replace(fault, help=f"{fault.help}; the value comes {way}" if fault.help else f"the value comes {way}")
+
+    def _submitted(self, dialect: Dialect, now: int) -> JobSchedule:
+        from crondor.job_expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
+
+        schedule = submitted_schedule(
+            self.commands,
+            now,
+            spans=self.spans,
+            proc_id=self._proc_id,
+            dialect=dialect,
+            zone=self.clock.zone,
+            policy=self._request.policy,
+            schedd_interval=self._request.schedd_interval,
+        )
+        if self.count == 1 or not any("procid" in text.lower() for text in self.commands.values()):
+            return schedule
+        message = f"an expression asks for ProcId, and what is shown is that of the first of {self.count} jobs"
+        note = Diagnostic(
+            "expression-job", message, Severity.WARNING, self.queue, f"the others differ from {self._proc_id}"
+        )
+        return replace(schedule, notes=(*schedule.notes, note))
+
+
+class JobState(NamedTuple):
+    """What a queue says of a job: JobStatus in words, and whether it runs at none of its times as things stand.
+
+    ``facts`` are lines for people, ``data`` the same for programs. ``is_idle``: it waits to be matched.
+    """
+
+    title: str
+    is_idle: bool
+    is_halted: bool
+    facts: list[tuple[str, str]]
+    data: dict[str, object]
 
 
 class Request(NamedTuple):
@@ -80,6 +143,12 @@ class Request(NamedTuple):
     schedd_interval: int = 300
     policy: Policy | None = None
     line_name: str = "--crontab"  # what errors call the line
+    allow_dirs: tuple[str, ...] = ()  # folders that a submit file may read beside its own
+
+    @property
+    def is_given(self) -> bool:
+        """Say whether a schedule is named at all."""
+        return self.spec is not None or self.crontab is not None or any(t is not None for t in self.fields.values())
 
     def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
         """Return the jobs and the warnings about their file. Raises CrondorError, and UsageError for a bad request."""
@@ -113,20 +182,45 @@ class Request(NamedTuple):
         return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
-        file = read_submit(read_source(path))
+        file = read_submit(read_source(path), files=self._files(path), now=self.clock.now, zone=self.clock.zone)
         names = ((key, file.name(key)) for key in file.keys)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
-        return list(self._groups(file)), warnings
+        groups = _with_attributes(file)
+        warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
+        return list(self._merged(file, groups)), warnings
 
-    def _groups(self, file: SubmitFile) -> Iterator[Job]:
+    def _files(self, path: str) -> Files:
+        """Return the files a submit file may read: those below its folder, for standard input none of its own."""
+        folder = os.path.dirname(path) or "."  # noqa: PTH120 - see read_source
+        return Files((*([] if path == "-" else [folder]), *self.allow_dirs), base=folder)
+
+    def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:
         """Merge equal groups of different queue statements, in order of their first jobs."""
         merged: dict[tuple[tuple[str, str], ...], tuple[JobGroup, int]] = {}
-        for group in file.groups(COMMANDS):
+        for group in groups:
             key = tuple(sorted(group.values.items()))
             first, count = merged.get(key, (group, 0))
             merged[key] = first, count + group.count
         for group, count in merged.values():
-            yield self._job(file.source.name, group.queue, count, group.values, group.spans)
+            yield Job(
+                file.source.name, group.queue, count, group.values, group.spans, self, group.first[1], group.origins
+            )
+
+
+def _with_attributes(file: SubmitFile) -> list[JobGroup]:
+    """Return the groups of a file, with the attributes that their expressions name, and those that these name."""
+    names: tuple[str, ...] = COMMANDS
+    groups = list(file.groups(names))
+    if not any(needs_evaluation(group.values) for group in groups):
+        return groups
+    own = {name.removeprefix("my."): name for name in file.keys if name.startswith("my.")}
+    while True:
+        words = {word for group in groups for text in group.values.values() for word in _WORD.findall(text.lower())}
+        more = tuple(own[word] for word in sorted(words & own.keys()) if own[word] not in names)
+        if not more:
+            return groups
+        names += more
+        groups = list(file.groups(names))
 
 
 def read_source(path: str) -> Source:

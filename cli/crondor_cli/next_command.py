@@ -9,7 +9,7 @@ import click
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.jobs import Request
+from crondor_cli.jobs import Job, Request
 from crondor_cli.options import SpecCommand, clock_of, clock_options, reading_options, spec_options
 from crondor_cli.preview import Preview, preview
 from crondor_cli.show import show
@@ -20,6 +20,7 @@ Examples:
   crondor next --spec job.sub -n 20 --from 'tomorrow 6:00' --tz Europe/Berlin
   crondor next --crontab '0 6 * * 1' --format json
   crondor next --minute 0 --hour '*/6' --until 2027-01-01
+  condor_q -long | crondor next --ads - -n 3
 
 Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 really
 does. Where the two part, the table shows both and says why.
@@ -31,6 +32,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
     "next", cls=SpecCommand, epilog=EPILOG, short_help="When a job will run, be matched, and start at the latest."
 )
 @spec_options
+@click.option("--ads", metavar="FILE", help="Jobs in a queue, as condor_q -long, -json or -xml prints them.")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs later than this (default: now).")
 @click.option("--until", metavar="TIME", help="Show no run later than this.")
@@ -56,6 +58,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 def command(
     spec: str | None,
     crontab: str | None,
+    ads: str | None,
     count: int,
     from_: str | None,
     until: str | None,
@@ -81,14 +84,23 @@ def command(
         raise click.UsageError(message, click.get_current_context(silent=True))
     only = Dialect(dialect) if dialect else None
     request = Request(spec, crontab, fields, clock, only, schedd_interval, Policy(policy) if policy else None)
-    jobs, warnings = request.jobs()
+    jobs, warnings = request.jobs() if ads is None else _queue_jobs(ads, request)
     previews = [preview(job, only, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
     _print(previews, warnings, format_)
     if format_ == "epoch":
         show(_unseen(previews))
-    if _is_finding(previews, strict=strict):
+    if _is_finding(previews, strict=strict) or any(w.severity is Severity.ERROR for w in warnings):
         raise click.exceptions.Exit(1)
+
+
+def _queue_jobs(path: str, request: Request) -> tuple[list[Job], list[Diagnostic]]:
+    if request.is_given:
+        message = "--ads names jobs of a queue: leave out --spec, --crontab, --minute and the like"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    from crondor_cli.queue_jobs import read_jobs  # noqa: PLC0415 - ads need the ClassAd engine
+
+    return read_jobs(path, request)
 
 
 def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 
 from crondor.deferral import InvalidDeferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
@@ -52,7 +52,7 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
     runs = _collect(reading, result, start, count, until)
     if dialect is None:
         schedd = job.read(Dialect.HTCONDOR)
-        theirs, result.schedd_fault = _schedd_runs(schedd, start, count, until)
+        theirs, result.schedd_fault = _schedd_runs(job, schedd, start, count, until)
         result.is_compared = True
         result.hold_reason = hold_reason(result.schedd_fault)
         if result.hold_reason is not None and result.schedule is None:
@@ -93,9 +93,12 @@ def _collect(reading: Reading, result: Preview, start: int, count: int, until: i
     if not reading.schedule.is_deferred:
         result.findings.append(not_deferred(result.job))
         return []
+    state = result.job.state
+    if state is not None and state.is_halted:
+        return []
     try:
-        runs = list(_runs(reading.schedule, start, count, until))
-        if reading.schedule.spec is None:
+        runs = list(_runs(result.job, reading.schedule, start, count, until))
+        if reading.schedule.spec is None and (state is None or state.is_idle):
             result.findings += too_late(result.job, reading.schedule)
     except CrondorError as error:
         result.findings += [placed(fault, result.job) for fault in error.diagnostics]
@@ -103,24 +106,29 @@ def _collect(reading: Reading, result: Preview, start: int, count: int, until: i
     return runs
 
 
-def _runs(schedule: JobSchedule, start: int, count: int, until: int | None) -> Iterator[Run]:
+def _runs(job: Job, schedule: JobSchedule, start: int, count: int, until: int | None) -> Iterator[Run]:
+    now = job.clock.now
     if schedule.recurrence is None:
-        run = schedule.next(start)
+        run = schedule.next(now)
         return iter((Run(run),) if run.time > start and (until is None or run.time <= until) else ())
-    times: Iterator[int] = schedule.recurrence.upcoming(start)
+    times: Iterator[int] = schedule.recurrence.upcoming(start if job.present is None else max(start, job.present))
+    if job.present is not None and job.present > start:
+        times = chain((job.present,), times)
     if until is not None:
         times = takewhile(until.__ge__, times)
-    deferrals = ((time, schedule.deferral(int(time), start)) for time in islice(times, count))
+    deferrals = ((time, schedule.deferral(int(time), now)) for time in islice(times, count))
     return (Run(run, time if isinstance(time, ScheddAnswer) else None) for time, run in deferrals)
 
 
-def _schedd_runs(reading: Reading, start: int, count: int, until: int | None) -> tuple[list[Run], CrondorError | None]:
+def _schedd_runs(
+    job: Job, reading: Reading, start: int, count: int, until: int | None
+) -> tuple[list[Run], CrondorError | None]:
     if reading.schedule is None:
         return [], reading.error
-    if not reading.schedule.is_deferred:
+    if not reading.schedule.is_deferred or (job.state is not None and job.state.is_halted):
         return [], None
     try:
-        return list(_runs(reading.schedule, start, count, until)), None
+        return list(_runs(job, reading.schedule, start, count, until)), None
     except (InvalidDeferral, UnknownValue):  # told already, and nothing that the schedd would mind
         return [], None
     except CrondorError as error:

@@ -67,6 +67,8 @@ def _job(preview: Preview) -> dict[str, object]:
         "count": job.count,
         "zone": job.clock.zone_name,
         "now": job.clock.now,
+        "submitted": job.submitted,
+        "queued": job.state and job.state.data,
         "dialect": None if preview.is_compared else preview.dialect.value,
     }
     data |= _schedule(schedule) if schedule is not None else dict.fromkeys(_SCHEDULE_KEYS)

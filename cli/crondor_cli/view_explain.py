@@ -9,7 +9,7 @@ from textwrap import wrap
 import click
 
 from crondor.audit import ClockChange
-from crondor.diagnostics import printable
+from crondor.diagnostics import CrondorError, printable
 from crondor.recurrence import ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_WEEK, FIELDS, HOLD_CODE, MONTH, CronSpec, Dialect
@@ -81,10 +81,15 @@ def _head(e: Explanation) -> list[tuple[str, str]]:
 
 
 def _once(e: Explanation, schedule: JobSchedule) -> str:
-    if not isinstance(schedule.time, int):
-        return f"once, deferral_time = {printable(str(schedule.time))}"
-    clock = e.job.clock
-    return f"once, at {local_text(schedule.time, clock.zone)}, {relative(schedule.time - clock.now)}"
+    clock, time = e.job.clock, schedule.time
+    written = "once"
+    if not isinstance(time, int):
+        written = f"once, deferral_time = {printable(shortened(str(time)))}"
+        try:
+            time = schedule.next(clock.now).time
+        except CrondorError:  # said among the findings
+            return written
+    return f"{written}, at {local_text(time, clock.zone)}, {relative(time - clock.now)}"
 
 
 def _fields(spec: CronSpec) -> list[str]:

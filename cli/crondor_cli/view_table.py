@@ -9,7 +9,7 @@ import click
 
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import printable
-from crondor.schedule import JobSchedule
+from crondor.schedule import Expression, JobSchedule
 from crondor.spec import HOLD_CODE, CronSpec, Dialect
 from crondor.words import describe
 from crondor_cli.preview import Preview, shortened
@@ -35,7 +35,7 @@ def _block(preview: Preview) -> list[str]:
     lines += [f"  {name:<10} {text}" for name, text in _facts(preview)]
     if preview.rows:
         lines += ["", *_table(preview)]
-    elif not preview.failed:
+    elif not preview.failed and not (preview.job.state and preview.job.state.is_halted):
         lines += ["", "  no run in this time"]
     if preview.differs or preview.schedd_fault:
         lines += ["", *_reasons(preview)]
@@ -44,6 +44,8 @@ def _block(preview: Preview) -> list[str]:
 
 def _title(preview: Preview) -> str:
     job = preview.job
+    if job.state is not None:
+        return job.state.title
     where = job.name if job.line is None else f"{job.name}:{job.line}"
     jobs = "" if job.count == 1 else f" ({job.count} jobs)"
     return printable(where) + jobs
@@ -55,11 +57,16 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
     if schedule is not None and schedule.spec is not None:
         facts += [("schedule", describe(schedule.spec)), *_spellings(schedule.spec)]
     elif schedule is not None and schedule.time is not None:
-        facts.append(("schedule", f"once, deferral_time = {printable(str(schedule.time))}"))
+        facts.append(("schedule", f"once, deferral_time = {printable(shortened(str(schedule.time)))}"))
+    if preview.job.state is not None:
+        facts += preview.job.state.facts
+    if preview.job.submitted is not None:
+        facts.append(("submitted", f"{local_text(preview.job.submitted, clock.zone)} assumed (QDate)"))
     hint = "" if clock.is_given else "; --tz names another"
     facts.append(("zone", f"{clock.zone_name} (must be the submit host's{hint})"))
     if schedule is not None:
-        facts.append(("timing", _timing(schedule)))
+        first = next((row.run.deferral for row in preview.rows if row.run is not None), None)
+        facts.append(("timing", _timing(schedule, first)))
     return facts
 
 
@@ -76,11 +83,21 @@ def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
     return found
 
 
-def _timing(schedule: JobSchedule) -> str:
+def _timing(schedule: JobSchedule, first: Deferral | None) -> str:
+    """Return the numbers around a run; what an expression comes to is that of the first run."""
+    window = _length(schedule.window, None if first is None else first.window)
+    prep_time = _length(schedule.prep_time, None if first is None else first.prep_time)
     return (
-        f"window {printable(str(schedule.window))} s, prep time {printable(str(schedule.prep_time))} s, "
+        f"window {window}, prep time {prep_time}, "
         f"SCHEDD_INTERVAL {schedule.schedd_interval} s, {schedule.universe.name.lower()} universe"
     )
+
+
+def _length(written: int | Expression, value: int | None) -> str:
+    if isinstance(written, int):
+        return f"{written} s"
+    text = printable(shortened(written.text))
+    return text if value is None else f"{text} = {value} s"
 
 
 def _table(preview: Preview) -> list[str]:

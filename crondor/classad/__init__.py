@@ -14,6 +14,12 @@ Evaluating
     ``print_value(value)`` prints one, ``to_tree(value)`` makes it a tree, ``truth(value)`` says what it counts as.
     ``expression.holds(...)``, ``matches(my, target, context)`` and ``symmetric_match`` answer yes or no.
 
+Ads
+    ``ClassAd({"Memory": 1024})`` is a mapping from names without case to expressions; ``Place`` is where one was read.
+    ``read_ads(text)`` reads ``-long``, new syntax, JSON and XML ad by ad, ``read_ad(text)`` the only one, ``detect``
+    tells a ``Format`` by its beginning, ``Mode`` (STRICT, LAZY, DAEMON) says how strict to be. ``write_ads(ads, form)``
+    and ``print_ad(ad, form, order)`` write in an ``Order``. These are imported when they are first asked for.
+
 Looking into
     ``expression.references(ad)``, ``expression.flatten(ad)``, ``expression.explain(my, target, context)``.
 
@@ -28,6 +34,9 @@ A string is the ``str`` of its UTF-8 bytes; bytes that are not UTF-8 are surroga
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 from crondor.classad.compile import code_of, read
 from crondor.classad.errors import CircularReference, ClassAdSyntaxError, EvaluationFailed
@@ -48,6 +57,11 @@ from crondor.classad.values import (
     RelTime,
 )
 
+if TYPE_CHECKING:
+    from crondor.classad.ad import ClassAd, Place
+    from crondor.classad.formats import Mode, detect, read_ad, read_ads, write_ads
+    from crondor.classad.printing import Format, Order, print_ad
+
 __all__ = [
     "ERROR",
     "UNDEFINED",
@@ -55,6 +69,7 @@ __all__ = [
     "AdValue",
     "Attributes",
     "CircularReference",
+    "ClassAd",
     "ClassAdSyntaxError",
     "Code",
     "Context",
@@ -63,25 +78,63 @@ __all__ = [
     "Explanation",
     "Expression",
     "Form",
+    "Format",
     "ListValue",
+    "Mode",
+    "Order",
+    "Place",
     "References",
     "RelTime",
     "Value",
     "code_of",
     "code_tree",
+    "detect",
     "from_bytes",
     "lower",
     "matches",
     "members",
     "parse_ad",
     "parse_expression",
+    "print_ad",
     "print_name",
     "print_string",
     "print_value",
     "read",
+    "read_ad",
+    "read_ads",
     "symmetric_match",
     "to_bytes",
     "to_tree",
     "truth",
     "unparse",
+    "write_ads",
 ]
+
+_LATE: Final = {
+    "ClassAd": "ad",
+    "Format": "printing",
+    "Mode": "formats",
+    "Order": "printing",
+    "Place": "ad",
+    "detect": "formats",
+    "print_ad": "printing",
+    "read_ad": "formats",
+    "read_ads": "formats",
+    "write_ads": "formats",
+}
+"""Where the names stand that whoever only evaluates does not need: whole ads and their forms."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a name of ads when it is first asked for."""
+    module = _LATE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return sorted({*globals(), *__all__})

@@ -10,6 +10,10 @@ class ClassAdSyntaxError(CrondorError, ValueError):
     """A text is not an expression or an ad; the diagnostic underlines where it stops making sense."""
 
 
+class StackExhausted(ClassAdSyntaxError):
+    """A text could not be read because the caller has left too little of Python's own stack."""
+
+
 class EvaluationFailed(CrondorError, ValueError):
     """An expression has no value at all: HTCondor's daemons see it as if nothing were there.
 

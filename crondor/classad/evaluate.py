@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.classad.compile import compile_node, read
-from crondor.classad.errors import EvaluationFailed, Exhausted, Failure
+from crondor.classad.errors import EvaluationFailed, Exhausted, Failure, StackExhausted
 from crondor.classad.lookup import link
 from crondor.classad.operators import truth
 from crondor.classad.references import External, Internal
@@ -45,7 +45,7 @@ def run(code: Code, state: State) -> Value:
         return code.evaluate(state)
     except (Failure, Exhausted) as failure:
         raise failed(str(failure)) from None
-    except RecursionError:
+    except (RecursionError, StackExhausted):
         raise failed(_EXPLODED) from None
 
 
@@ -84,7 +84,7 @@ def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | 
     walk = Internal if internal else External
     try:
         return walk.of(state, state.my, code_tree(code), compile_node)
-    except (RecursionError, Exhausted):
+    except (RecursionError, StackExhausted, Exhausted):
         return None
 
 

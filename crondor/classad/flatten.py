@@ -11,7 +11,7 @@ from typing import Final
 
 from crondor.classad import operators
 from crondor.classad.compile import code_of, compile_node
-from crondor.classad.errors import Exhausted, Failure
+from crondor.classad.errors import Exhausted, Failure, StackExhausted
 from crondor.classad.evaluate import begin, failed
 from crondor.classad.functions import find_function
 from crondor.classad.limits import MAX_DEPTH
@@ -47,7 +47,7 @@ def flatten(code: Code, ad: Attributes, context: Context) -> Code:
         part = _flatten(state, code_tree(code), split=False)
     except (Failure, Exhausted) as failure:
         raise failed(str(failure)) from None
-    except RecursionError:
+    except (RecursionError, StackExhausted):
         raise failed("names and operators nest deeper than can be flattened") from None
     return code_of(_as_tree(part))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
-from crondor.classad.errors import syntax_error
+from crondor.classad.errors import StackExhausted, syntax_error
 from crondor.classad.limits import MAX_NESTING
 from crondor.classad.times import read_abstime, read_reltime
 from crondor.classad.tokens import Tokens, integer
@@ -49,8 +49,8 @@ def parse_expression(source: Source, *, old: bool = False, partial: bool = False
     parser = _Parser(Tokens(source, old=old))
     try:
         node = parser.expression(1)
-    except RecursionError:  # the caller has left too little of Python's own stack
-        parser.too_deep()
+    except RecursionError:
+        parser.no_stack()
     if not partial:
         parser.finish()
     return node
@@ -67,10 +67,13 @@ def parse_ad(source: Source, *, partial: bool = False) -> AdNode:
     try:
         node = parser.ad(0)
     except RecursionError:
-        parser.too_deep()
+        parser.no_stack()
     if not partial:
         parser.finish()
     return node
+
+
+_TOO_DEEP: Final = "nested deeper than HTCondor reads (165 parentheses, lists or calls; 497 signs or conditions)"
 
 
 class _Parser:
@@ -103,8 +106,12 @@ class _Parser:
 
     def too_deep(self) -> NoReturn:
         start = self.starts[self.at]
-        message = "nested deeper than HTCondor reads (165 parentheses, lists or calls; 497 signs or conditions)"
-        raise syntax_error(self.source, start, start + 1, message)
+        raise syntax_error(self.source, start, start + 1, _TOO_DEEP)
+
+    def no_stack(self) -> NoReturn:
+        """Give up where Python's own stack ends: at a text that is too deep, or in a caller that is."""
+        start = self.starts[self.at]
+        raise StackExhausted(syntax_error(self.source, start, start + 1, _TOO_DEEP).diagnostics)
 
     def expression(self, depth: int) -> Node:
         """Read operands and binary operators by precedence, then ``? :`` whose last part continues here."""

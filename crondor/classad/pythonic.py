@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NoReturn, TypeAlias
 
-from crondor.classad.compile import code_of
+from crondor.classad.compile import code_of, read
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import members, value_of
+from crondor.classad.evaluate import failed, members, value_of
 from crondor.classad.expression import Expression
+from crondor.classad.limits import MAX_LIST
 from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value
 from crondor.classad.show import code_tree, to_tree
 from crondor.classad.text import lower, normal
@@ -103,26 +104,34 @@ def to_python(value: Value, context: Context) -> Plain:
     """Return a value with the members of lists and ads evaluated: lists as ``list``, ads as ``dict``.
 
     A member without value is ERROR, and so is one nested deeper than any ad's.
+    Raises EvaluationFailed for more than MAX_LIST members altogether: ads that hold themselves twice have no end.
     """
-    return _plain(value, context, 0)
+    return _Plainer(context).plain(value, 0)
 
 
-def _plain(value: Value, context: Context, depth: int) -> Plain:
-    if isinstance(value, ListValue):
+class _Plainer:
+    """Makes plain values as long as there is room for them."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.left = MAX_LIST
+
+    def plain(self, value: Value, depth: int) -> Plain:
+        if not isinstance(value, (ListValue, AdValue)):
+            return value
         if depth > _MAX_DEPTH:
             return ERROR
-        return [_plain(member, context, depth + 1) for member in members(value, context)]
-    if isinstance(value, AdValue):
-        if depth > _MAX_DEPTH:
+        self.left -= len(value)
+        if self.left < 0:
+            raise failed(f"the value has more than {MAX_LIST} members, counting those of its members")
+        if isinstance(value, ListValue):
+            return [self.plain(member, depth + 1) for member in members(value, self.context)]
+        return {name: self.member(value, key, depth) for key, name in value.names.items()}
+
+    def member(self, ad: Attributes, key: str, depth: int) -> Plain:
+        code = ad.codes[key]
+        try:
+            found = value_of(code if isinstance(code, Code) else read(code), ad, None, self.context)
+        except EvaluationFailed:
             return ERROR
-        return {name: _member(value, key, context, depth) for key, name in value.names.items()}
-    return value
-
-
-def _member(ad: Attributes, key: str, context: Context, depth: int) -> Plain:
-    code = ad.codes[key]
-    try:
-        found = value_of(code if isinstance(code, Code) else code_of(code_tree(code)), ad, None, context)
-    except EvaluationFailed:
-        return ERROR
-    return _plain(found, context, depth + 1)
+        return self.plain(found, depth + 1)

@@ -53,13 +53,26 @@ def civil(seconds: int) -> Civil:
 
 def offset_at(zone: tzinfo, seconds: int) -> int:
     """Return the offset of a zone from UTC at a moment; beyond the years 1 to 9999 that of the nearest one in them."""
-    moment = datetime.fromtimestamp(max(_FIRST, min(seconds, _LAST)), zone)
-    return _whole(moment.utcoffset())
+    return _whole(_local(zone, seconds).utcoffset())
 
 
-def _standard_offset(zone: tzinfo, seconds: int) -> int:
-    moment = datetime.fromtimestamp(max(_FIRST, min(seconds, _LAST)), zone)
-    return _whole(moment.utcoffset()) - (3600 if moment.dst() else 0)
+def mktime(fields: int, zone: tzinfo) -> int:
+    """Return the moment of fields taken as standard time, as C's mktime does; ``fields`` are its seconds in UTC."""
+    moment = _local(zone, fields)
+    return fields - _whole(moment.utcoffset()) + _whole(moment.dst())
+
+
+def standard_name(zone: tzinfo, seconds: int) -> str:
+    """Return the name of a zone's standard time at a moment, or the last one before it."""
+    for months in range(24):
+        moment = _local(zone, seconds - months * 30 * DAY)
+        if not moment.dst():
+            return moment.tzname() or ""
+    return ""
+
+
+def _local(zone: tzinfo, seconds: int) -> datetime:
+    return datetime.fromtimestamp(max(_FIRST, min(seconds, _LAST)), zone)
 
 
 def _whole(delta: timedelta | None) -> int:
@@ -67,10 +80,14 @@ def _whole(delta: timedelta | None) -> int:
 
 
 def settle(time: LocalTime, zone: tzinfo) -> AbsTime:
-    """Return the moment of fields given without an offset: those of standard time, as mktime takes them."""
-    seconds = time.seconds - _standard_offset(zone, time.seconds)
-    offset = offset_at(zone, seconds)
-    return AbsTime(seconds + _standard_offset(zone, seconds) - offset, offset)
+    """Return the moment of fields given without an offset.
+
+    They are those of standard time; HTCondor then takes an hour off in summer, also where summer time is half an hour.
+    """
+    seconds = mktime(time.seconds, zone)
+    moment = _local(zone, seconds)
+    offset = _whole(moment.utcoffset())
+    return AbsTime(seconds - (3600 if moment.dst() else 0), offset)
 
 
 def print_abstime(time: AbsTime) -> str:

@@ -14,7 +14,8 @@ from crondor.source import Source
 _BLANK = r"[ \t\n\r\f\v]*"
 _QUOTED = r'[^"\\]*(?:\\[\s\S][^"\\]*)*'
 _ALONE = _QUOTED.replace('"', "'")
-_NUMBER = r"0[xX][0-9a-fA-F]*|(?:[0-9]+(?:\.[0-9]*)?|\.\.?[0-9]+)(?:[eE][+-]?[0-9]*)?"
+_HEXADECIMAL = r"0[xX][0-9a-fA-F]+\.[0-9]+(?:[eE][+-]?[0-9]+)?"
+_NUMBER = _HEXADECIMAL + r"|0[xX][0-9a-fA-F]*|(?:[0-9]+(?:\.[0-9]*)?|\.\.?[0-9]+)(?:[eE][+-]?[0-9]*)?"
 _OPERATOR = r"&&|\|\||=\?=|=!=|==|!=|<=|<<|>>>|>>|>=|\?[ \t\n\r\f\v]*:|\.\.?|=\?|[-+*%^~;:,\[\](){}&|<>=!?]|/(?![/*])"
 _STRINGS = {'"': rf'"{_QUOTED}"(?:{_BLANK}"{_QUOTED}")*', "'": rf"'{_ALONE}'(?:{_BLANK}'{_ALONE}')*"}
 # An old string ends at a quote without a backslash before it, or with one at the end of the line.
@@ -180,6 +181,8 @@ def number(text: str) -> tuple[str, object]:
             return "bad", "no integer begins with a zero"
         return "octal", text
     if text[:2].lower() == "0x":
+        if "." in text:  # the reader of reals knows hexadecimal ones, and stops at the sign of an exponent
+            return "number", float.fromhex(re.split("[+-]", text)[0])
         return ("octal", "0") if len(text) > 2 else ("bad", "no digits after 0x")
     mantissa, exponent, digits = text.lower().partition("e")
     if mantissa.endswith("."):
@@ -193,7 +196,9 @@ def integer(found: object, *, negative: bool) -> object:
     """Return the value of a number token with its sign: integers beyond 64 bits become 0."""
     if isinstance(found, float):
         return -found if negative else found
-    whole = int(found) if isinstance(found, (int, str)) else 0
+    if isinstance(found, str):
+        found = int(found) if len(found.lstrip("0")) <= 20 else _HUGE
+    whole = found if isinstance(found, int) else 0
     whole = -whole if negative else whole
     return whole if INT_MIN <= whole <= INT_MAX else 0
 

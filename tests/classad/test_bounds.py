@@ -6,7 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from crondor.classad import ERROR, ClassAdSyntaxError, EvaluationFailed, Expression, print_value
+from crondor.classad import ERROR, AdValue, ClassAdSyntaxError, EvaluationFailed, Expression, print_value
+from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from tests.classad.helpers import ad, shown, value
 
@@ -92,3 +93,29 @@ def test_a_regular_expression_that_explodes_is_an_error() -> None:
     assert shown(f'regexp("(a+)+$", "{"a" * 50}b")') == "error"
     with pytest.raises(EvaluationFailed):
         value(f'stringList_regexpMember("(a+)+$", "{",".join(["a" * 50 + "b"] * 1000)}")')
+
+
+@pytest.mark.parametrize("text", ["MY", "{MY, MY}"])
+def test_plain_values_of_ads_that_hold_themselves_have_a_bound(text: str) -> None:
+    """Two attributes that are the ad itself would double with each level."""
+    with pytest.raises(EvaluationFailed, match="members"):
+        ClassAd.of_texts({"a": text, "b": text}).python("a")
+
+
+def _flattened_below(frames: int, ours: AdValue) -> None:
+    if frames:
+        return _flattened_below(frames - 1, ours)
+    with suppress(EvaluationFailed):
+        Expression(".a").flatten(ours)
+    return None
+
+
+@pytest.mark.parametrize("frames", range(25))
+def test_a_full_stack_is_no_fault_of_a_text(frames: int) -> None:
+    """Flattening a circle ends where Python's stack does, which may be while a good text is being read."""
+    _flattened_below(frames, ad(a="!((TARGET.a) ? (my) : (.a))", c=f"(unknown{frames}(.a))"))
+
+
+def test_digits_without_end_are_an_integer_beyond_64_bits() -> None:
+    """Also after a minus and zeros, where the digits are taken as they stand."""
+    assert shown("-00" + "7" * 15000) == "0"

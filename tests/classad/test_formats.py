@@ -413,3 +413,52 @@ def test_chunks_make_no_difference(text: str, form: Format | None, mode: Mode, c
     if any("\ud800" <= c <= "\udfff" for c in text):
         return
     assert outcome(iter(chunks)) == outcome(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": "\\u00e9"}', '"\\003\\001"'),
+        ('{"a": "\\ud83d\\ude00"}', '"\\rq=\\ry\\021"'),
+        ('{"a": "\\u0100x"}', '"\\004"'),
+        ('{"a": "x" "y"}', '"xy"'),
+        ('{"a": /* } */ 1 // }\n}', "1"),
+        ('{,"a": .5,}', "5.000000000000000E-01"),
+        ('{"a": -01}', "-1"),
+        ('{"a": {"b": 1,}}', "[ b = 1 ]"),
+    ],
+)
+def test_lenient_json_is_what_the_daemons_read(text: str, expected: str) -> None:
+    """With their wrong bytes for escapes beyond ASCII; none of it is JSON."""
+    assert _read(text, Format.JSON, Mode.DAEMON) == [{"a": expected}]
+
+
+@pytest.mark.parametrize("text", ['{"a": [1,]}', '{"a": [,1]}', '{"a": 01}', '{"a": 1.}', '{"a": "\\u0000"}'])
+def test_even_the_daemons_refuse(text: str) -> None:
+    """A list with a comma too many, for instance, where an object may have it."""
+    with pytest.raises(ClassAdSyntaxError):
+        _read(text, Format.JSON, Mode.DAEMON)
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1 << 20])
+def test_xml_documents_may_follow_one_another(size: int) -> None:
+    """``condor_q -xml`` of several schedds, or files put together; each ad knows its line."""
+    text = "\n" + "".join(write_ads([ClassAd.of_texts({"a": "1"}), ClassAd.of_texts({"a": '"x<y"'})], Format.XML)) * 2
+    found = list(read_ads((text[at : at + size] for at in range(0, len(text), size)), Format.XML))
+    assert [(str(ad["a"]), ad.place and ad.place.line) for ad in found] == [
+        ("1", 5),
+        ('"x<y"', 8),
+        ("1", 15),
+        ('"x<y"', 18),
+    ]
+
+
+def test_faults_of_xml_are_shown_in_their_line() -> None:
+    """Also in a document after another one."""
+    text = '<?xml version="1.0"?>\n<classads>\n</classads>\n<?xml version="1.0"?>\n<c><a n="x"><i>q</i></a></c>'
+    with pytest.raises(ClassAdSyntaxError) as caught:
+        list(read_ads(text, Format.XML))
+    span = caught.value.diagnostics[0].span
+    assert span is not None
+    assert span.source.text[span.start : span.end] == "</i>"
+    assert span.source.position(span.start) == (5, 17)

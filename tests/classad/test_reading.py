@@ -104,3 +104,24 @@ def test_an_ad_is_read_with_what_follows_it_or_not() -> None:
     assert len(parse_ad(Source("[a = 1; b = 2] junk"), partial=True).items) == 2
     with pytest.raises(ClassAdSyntaxError):
         parse_ad(Source("[a = 1] junk"))
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("0x1F.5", "3.131250000000000E+01"),
+        ("-0x1F.5", "-3.131250000000000E+01"),
+        ("0xe.5e3+1", "1.436791992187500E+01 + 1"),
+        ("0x1F.5e+3", "3.136718750000000E+01"),
+    ],
+)
+def test_reals_may_be_hexadecimal(text: str, printed: str) -> None:
+    """The C library reads them so; an exponent's letter is a digit, and its sign ends the number."""
+    assert str(Expression(text)) == printed
+
+
+@pytest.mark.parametrize("text", ["0x1F.", "0x1F.a", "0x.5", "0x1F.5e", "0x1F..5", "0x1F"])
+def test_not_all_hexadecimal_numbers_are_reals(text: str) -> None:
+    """A point needs a digit after it, and before it."""
+    with pytest.raises(ClassAdSyntaxError):
+        Expression(text)

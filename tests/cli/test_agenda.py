@@ -368,17 +368,25 @@ def test_invalid_files_and_jobs_are_left_out_and_said(write: Write, cron: Callab
     good = cron("0 6 * * *", name="good.sub")
     files = [
         good,
-        write("if true", "queue", name="unread.sub"),
+        write("if true", "queue", name="open.sub"),
         write("cron_minute = 60", "queue", "cron_minute = 5", "queue", name="mixed.sub"),
         write("cron_day_of_month = 31", "cron_month = 2", "queue", name="never.sub"),
-        write("deferral_time = QDate + 60", "queue", name="unknown.sub"),
+        write("deferral_time = Unknown + 60", "queue", name="unknown.sub"),
         write("executable = /bin/date", "queue", name="plain.sub"),
         write("universe = scheduler", "cron_minute = 5", "queue", name="scheduler.sub"),
     ]
     result = agenda("--days", "1", *files)
     assert result.status == 1
     codes = re.findall(r"\[([a-z-]+)\]$", result.err, re.MULTILINE)
-    assert codes == ["not-read-yet", "cron-range", "cron-never", "not-evaluated", "not-deferred", "universe-scheduler"]
+    assert codes == [
+        "conditional",
+        "cron-range",
+        "cron-never",
+        "expression-target",
+        "bad-value",
+        "not-deferred",
+        "universe-scheduler",
+    ]
     left_out = [f"  {files[1]}", f"  {files[2]}:2", f"  {files[3]}:3", f"  {files[4]}:2", f"  {files[6]}:3"]
     assert result.lines[-6:] == ["Left out, for the errors above", *left_out]
     assert result.lines[0].startswith("2 jobs, ")
@@ -488,7 +496,7 @@ def test_a_picture_has_a_lane_for_each_job(cron: Callable[..., str], tmp_path: P
     """One job, the examples, forty jobs of which thirty-one share the last lane or have one, none at all."""
     path = tmp_path / "plot.svg"
     many = [cron(f"{n} {n % 24} * * *", name=f"{n}.sub") for n in range(40)]
-    cases = [(many[:1], 1), ([str(p) for p in EXAMPLES], 10), (many[:30], 30), (many, 30)]
+    cases = [(many[:1], 1), ([str(p) for p in EXAMPLES], 11), (many[:30], 30), (many, 30)]
     for files, expected in cases:
         assert agenda(*files, "--plot", str(path)).status == 0
         assert lanes(path) == expected

@@ -272,7 +272,7 @@ def test_single_times_are_compared_too(write: Write) -> None:
     """With each other, and with a schedule; an expression only with itself."""
     a = write("deferral_time = 1893499200", "queue", name="a.sub")
     b = write("deferral_time = 100", "queue", name="b.sub")
-    unknown = write("deferral_time = QDate + 60", "queue", name="c.sub")
+    unknown = write("deferral_time = Unknown + 60", "queue", name="c.sub")
     assert diff(a, a).status == 0
     assert "  first common  Tue 2030-01-01 13:00 +0100, in 1137 d 18 h" in diff(a, a).lines
     assert diff(a, b).status == 1
@@ -281,7 +281,7 @@ def test_single_times_are_compared_too(write: Write) -> None:
     assert diff(unknown, unknown).status == 0
     result = diff(unknown, a)
     assert result.status == 2
-    assert "c.sub:1:17: error: DeferralTime = QDate + 60 is an expression" in result.err
+    assert "c.sub:1:17: error: DeferralTime = Unknown + 60 is undefined" in result.err
 
 
 def test_a_job_without_a_schedule_differs_from_one_with(write: Write) -> None:

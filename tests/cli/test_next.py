@@ -283,13 +283,13 @@ def test_a_deferral_time_whose_window_is_open_is_none(write: Write) -> None:
 
 @pytest.mark.parametrize(
     "lines",
-    [["deferral_time = QDate + 60"], ["cron_minute = 5", "cron_window = W"], ["cron_minute = 5", "cron_prep_time = P"]],
+    [["deferral_time = W + 60"], ["cron_minute = 5", "cron_window = W"], ["cron_minute = 5", "cron_prep_time = P"]],
 )
-def test_an_expression_is_not_guessed_at(lines: list[str], write: Write) -> None:
-    """It cannot be evaluated yet: the command says that, and lays it at nobody else's door."""
+def test_an_expression_without_a_value_is_not_guessed_at(lines: list[str], write: Write) -> None:
+    """It is undefined: the command says that, and lays it at nobody else's door."""
     result = at_now("next", "--spec", write(*lines, "queue"))
     assert result.status == 1
-    assert "cannot evaluate expressions yet" in result.err
+    assert " is undefined at 1795195625" in result.err
     name, _, value = lines[-1].partition(" = ")
     assert f" | {lines[-1]}\n     | {' ' * len(f'{name} = ')}{'^' * len(value)}\n" in result.err  # in the file
     assert "The real schedd does not run" not in result.out
@@ -559,7 +559,8 @@ def test_json_has_both_dialects_in_every_row() -> None:
     assert result.data.keys() == {"jobs", "diagnostics"}
     job = result.jobs[0]
     assert job.keys() == {
-        "name", "line", "count", "zone", "now", "dialect", "schedule", "deferral_time", "window", "prep_time",
+        "name", "line", "count", "zone", "now", "submitted", "queued",
+        "dialect", "schedule", "deferral_time", "window", "prep_time",
         "schedd_interval", "universe", "runs", "differences", "schedd_fault", "diagnostics",
     }  # fmt: skip
     moments = {"time", "local", "nominal_match", "match_opens", "last_match", "last_start"}

@@ -226,8 +226,11 @@ def test_completion_knows_commands_options_and_values(words: str, expected: set[
 # Imports
 
 
-def imported(*command: str) -> set[str]:
-    """Return the top-level packages that a Python program imports, by the interpreter's own account."""
+def imported(*command: str, whole: bool = False) -> set[str]:
+    """Return the top-level packages that a Python program imports, by the interpreter's own account.
+
+    ``whole``: the full names of the modules instead.
+    """
     ended = subprocess.run(
         [sys.executable, "-X", "importtime", *command],
         capture_output=True,
@@ -236,7 +239,7 @@ def imported(*command: str) -> set[str]:
         check=True,
     )
     names = re.findall(r"^import time:.*\|\s*(\S+)$", ended.stderr.decode(), re.MULTILINE)
-    return {name.partition(".")[0] for name in names}
+    return set(names) if whole else {name.partition(".")[0] for name in names}
 
 
 def test_the_library_knows_no_command_line() -> None:
@@ -266,6 +269,13 @@ def test_next_imports_little() -> None:
         "asyncio",
         "unittest",
     }
+
+
+def test_a_plain_file_needs_no_ads() -> None:
+    """The ClassAd engine is loaded by those who ask for it."""
+    found = imported(*PROGRAM[1:], "next", "--spec", str(ROOT / "examples" / "nightly.sub"), whole=True)
+    assert "crondor.schedule" in found
+    assert not [name for name in found if name.startswith("crondor.classad")]
 
 
 def test_words_for_times_need_no_dateutil() -> None:

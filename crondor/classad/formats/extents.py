@@ -38,6 +38,9 @@ NEW: Final = Brackets(
     ),
 )
 JSON: Final = Brackets("{", "}", "[", ",", "]", re.compile(r'[{}]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|(?P<open>")'))
+LENIENT_JSON: Final = JSON._replace(
+    token=re.compile(r"""[{}]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|//[^\n]*\n|/\*[\s\S]*?\*/|(?P<open>"|//|/\*|/\Z)""")
+)
 
 
 def extents(feed: Feed, brackets: Brackets, *, tolerant: bool) -> Iterator[Piece]:

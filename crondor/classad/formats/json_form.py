@@ -13,16 +13,25 @@ from typing import Final, NoReturn
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats.extents import JSON, extents
+from crondor.classad.formats.extents import JSON, LENIENT_JSON, extents
 from crondor.classad.formats.pieces import MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, error
 from crondor.classad.show import code_tree
-from crondor.classad.text import lower
+from crondor.classad.text import from_bytes, lower, normal
 from crondor.classad.unparse import print_name, print_string, unparse
 
+_BODY: Final = r'[^"\\]*(?:\\[\s\S][^"\\]*)*'
 _TOKEN: Final = re.compile(
-    r'[ \t\r\n]*(?:(?P<sign>[{}\[\]:,])|"(?P<string>[^"\\]*(?:\\[\s\S][^"\\]*)*)"'
+    rf'[ \t\r\n]*(?:(?P<sign>[{{}}\[\]:,])|"(?P<string>{_BODY})"'
     r"|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z_.]))|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|\Z)"
 )
+# HTCondor's reader takes comments, adjacent strings, and numbers as in expressions.
+_LENIENT: Final = re.compile(
+    r"(?:[ \t\r\n\f\v]|//[^\n]*|/\*[\s\S]*?\*/)*(?:(?P<sign>[{}\[\]:,])"
+    rf'|"(?P<string>{_BODY}(?:"[ \t\r\n\f\v]*"{_BODY})*)"'
+    r"|(?P<number>-?(?:0[xX][0-9a-fA-F]+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z_.]))"
+    r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|\Z)"
+)
+_STRING: Final = re.compile(f'"({_BODY})"')
 _WORDS: Final = {"true": "true", "false": "false", "null": "undefined"}
 _ESCAPE: Final = re.compile(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([\s\S]))"
@@ -36,10 +45,11 @@ _BAD_ESCAPE: Final = "JSON has no such escape"
 def read_json(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one; an ad with a fault is refused as a whole.
 
-    DAEMON takes doubled commas, words in capitals and unknown escapes, and sees no ad in an empty object.
+    DAEMON takes doubled commas in an object, comments, adjacent strings, words in capitals and unknown escapes, makes
+    of an escape beyond ASCII the wrong bytes that HTCondor makes of it, and sees no ad in an empty object.
     Raises ClassAdSyntaxError.
     """
-    for piece in extents(feed, JSON, tolerant=mode is Mode.DAEMON):
+    for piece in extents(feed, LENIENT_JSON if mode is Mode.DAEMON else JSON, tolerant=mode is Mode.DAEMON):
         try:
             found = _Reader(piece, mode).ad()
         except ClassAdSyntaxError as problem:
@@ -55,13 +65,15 @@ def read_json(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
 class _Reader:
     """Reads one object; lists and objects inside become text without recursion."""
 
-    __slots__ = ("at", "mode", "piece", "start", "text")
+    __slots__ = ("at", "daemon", "mode", "piece", "start", "text", "tokens")
 
     def __init__(self, piece: Piece, mode: Mode) -> None:
         check_characters(piece)
         self.piece = piece
         self.text = piece.text
         self.mode = mode
+        self.daemon = mode is Mode.DAEMON
+        self.tokens = _LENIENT if self.daemon else _TOKEN
         self.at = 0
         self.start = 0
 
@@ -69,18 +81,21 @@ class _Reader:
         raise error(self.piece, self.start, max(self.at, self.start + 1), message, hint)
 
     def token(self) -> tuple[str, str]:
-        match = _TOKEN.match(self.text, self.at)
+        match = self.tokens.match(self.text, self.at)
         if match is None or match.lastgroup is None:
             self.start = self.at = len(self.text) - len(self.text[self.at :].lstrip(" \t\r\n"))
             self.fail("no JSON value begins like this")
         kind = match.lastgroup
         self.start = match.start(kind) - (kind == "string")
         self.at = match.end()
-        return kind, match[kind]
+        found = match[kind]
+        if kind == "string" and self.daemon and '"' in found:
+            found = "".join(_STRING.findall(f'"{found}"'))
+        return kind, found
 
     def peek(self) -> str:
         """Return the next sign, or an empty text if a value comes."""
-        match = _TOKEN.match(self.text, self.at)
+        match = self.tokens.match(self.text, self.at)
         return (match["sign"] or "") if match is not None else ""
 
     def ad(self) -> ClassAd:
@@ -100,15 +115,16 @@ class _Reader:
 
     def commas(self) -> None:
         """Skip the commas too many that HTCondor skips."""
-        while self.mode is Mode.DAEMON and self.peek() == ",":
+        while self.daemon and self.peek() == ",":
             self.token()
 
     def separator(self, closing: str) -> None:
         sign = self.peek()
         if sign == ",":
             self.token()
-            self.commas()
-            if self.peek() == closing and self.mode is not Mode.DAEMON:
+            if closing == "}":
+                self.commas()
+            if self.peek() == closing and not (self.daemon and closing == "}"):
                 self.fail("a comma and nothing after it")
         elif sign != closing:
             self.token()
@@ -171,11 +187,11 @@ class _Reader:
 
     def simple(self, kind: str, text: str, *, nested: bool) -> str:
         if kind == "number":
-            if text[0] == "0" and text.isdigit() and len(text) > 1:
+            if text[0] == "0" and len(text) > 1 and "." not in text and "e" not in text.lower():
                 self.fail("no integer begins with a zero")
             return text
         if kind == "word":
-            word = _WORDS.get(text.lower() if self.mode is Mode.DAEMON else text)
+            word = _WORDS.get(text.lower() if self.daemon else text)
             return self.fail("true, false and null are the only words of JSON") if word is None else word
         if _PLAIN.match(text):
             return f'"{text}"'
@@ -197,10 +213,15 @@ class _Reader:
         return unparse(code_tree(code)) if nested else text
 
     def unescaped(self, text: str) -> str:
-        return _ESCAPE.sub(self.unescape, text) if "\\" in text else text
+        if "\\" not in text:
+            return text
+        found = _ESCAPE.sub(self.unescape, text)
+        return normal(found).partition("\0")[0] if self.daemon else found
 
     def unescape(self, match: re.Match[str]) -> str:
         high, low, single, letter = match.groups()
+        if self.daemon and (high or (single and int(single, 16) > 0x7F)):
+            return "".join(_misread(int(code, 16)) for code in (high, low, single) if code)
         if high:
             return chr(0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF))
         if single:
@@ -212,7 +233,16 @@ class _Reader:
             return chr(code)
         found = _LETTERS.get(letter)
         if found is None:
-            if self.mode is not Mode.DAEMON or letter == "u":
+            if not self.daemon or letter == "u":
                 self.fail(f"{_BAD_ESCAPE}: \\{letter}")
             return str(letter)
         return found
+
+
+def _misread(code: int) -> str:
+    """Return what HTCondor 25.14 (convert_escapes_json) makes of an escape: its masks are hexadecimal, not binary."""
+    if code < 0x80:
+        return chr(code)
+    if code < 0x800:
+        return from_bytes(bytes((code >> 6, code & 0x11)))
+    return from_bytes(bytes((code >> 12, code >> 6 & 0xFF | 0x11, code & 0xFF | 0x11)))

@@ -16,7 +16,7 @@ from xml.parsers import expat
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats.pieces import MAX_AD, MAX_DEPTH, Feed, Mode, Piece, Report, error, fault
+from crondor.classad.formats.pieces import MAX_AD, MAX_DEPTH, Feed, Mode, Piece, Report, fault
 from crondor.classad.scope import Code
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
@@ -24,6 +24,8 @@ from crondor.classad.unparse import print_name, unparse
 from crondor.diagnostics import Diagnostic
 
 _CHUNK: Final = 1 << 16
+_HEAD: Final = "<?xml"
+_KEPT: Final = 1 << 12  # characters of a line kept to be shown with a fault
 _VALUES: Final = frozenset(("i", "r", "s", "b", "un", "er", "at", "rt", "l", "e", "c"))
 _INSIDE: Final = {
     "": frozenset(("classads", "c")),
@@ -54,25 +56,44 @@ class _Element:
 def read_xml(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one; an ad with a fault is refused as a whole.
 
-    DAEMON is as STRICT: HTCondor's reader of XML hangs or dies on what is none.
+    Documents may follow one another, as ``condor_q -xml`` of several schedds writes them. DAEMON is as STRICT:
+    HTCondor's reader of XML hangs or dies on what is none.
     Raises ClassAdSyntaxError.
     """
-    reader = _Reader(feed.name, mode, report)
-    while feed.at < len(feed.buffer) or feed.more():
-        chunk = feed.buffer[feed.at : feed.at + _CHUNK]
-        feed.at += len(chunk)
-        found = reader.feed(chunk)
-        yield from found
-        if reader.stopped:
-            return
-    yield from reader.feed("", last=True)
+    reader = _Reader(feed, mode, report)
+    while not reader.stopped:
+        while len(feed.buffer) - feed.at < _CHUNK + len(_HEAD) and feed.more():
+            pass
+        end = min(feed.at + _CHUNK, len(feed.buffer))
+        if end == feed.at:
+            break
+        head = feed.buffer.find(_HEAD, feed.at, end + len(_HEAD))
+        if head == feed.at and reader.begun:
+            yield from reader.feed("", last=True)
+            if not reader.stopped:
+                reader = _Reader(feed, mode, report)
+            continue
+        head = feed.buffer.find(_HEAD, feed.at + 1, end + len(_HEAD))
+        chunk = feed.buffer[feed.at : end if head < 0 else head]
+        if not reader.begun and chunk.isspace():
+            feed.skip(feed.at + len(chunk))
+            reader = _Reader(feed, mode, report)
+            continue
+        feed.skip(feed.at + len(chunk))
+        yield from reader.feed(chunk)
+    if not reader.stopped:
+        yield from reader.feed("", last=True)
 
 
 class _Reader:
     """Turns expat's events into ads."""
 
-    def __init__(self, name: str, mode: Mode, report: Report | None) -> None:
-        self.name = name
+    def __init__(self, feed: Feed, mode: Mode, report: Report | None) -> None:
+        """Begin a document where the feed is."""
+        self.name = feed.name
+        self.first, self.column = feed.line, feed.column
+        self.begun = False
+        self.recent, self.recent_line = " " * (feed.column - 1), 1
         self.mode = mode
         self.report = report
         self.stopped = False
@@ -98,7 +119,11 @@ class _Reader:
         Raises ClassAdSyntaxError.
         """
         self.found = []
+        self.begun = True
         self.size += len(chunk)
+        kept = self.recent.rpartition("\n")[2]
+        self.recent_line += self.recent.count("\n")
+        self.recent = (kept if len(kept) < _KEPT else " " * len(kept)) + chunk
         try:
             if self.size > MAX_AD:
                 self.fail(f"an ad of more than {MAX_AD} characters")
@@ -106,7 +131,8 @@ class _Reader:
         except ClassAdSyntaxError as problem:
             self.stop(problem)
         except expat.ExpatError as problem:
-            self.stop(error(self.here(problem.lineno, problem.offset + 1), 0, 0, f"no XML: {_reason(problem.code)}"))
+            found = self.finding(problem.lineno, problem.offset, f"no XML: {_reason(problem.code)}")
+            self.stop(ClassAdSyntaxError(found))
         return self.found
 
     def encoded(self, chunk: str) -> bytes:
@@ -126,17 +152,24 @@ class _Reader:
         for diagnostic in (*self.faults, *problem.diagnostics):
             self.report(diagnostic)
 
-    def here(self, line: int, column: int) -> Piece:
-        return Piece("", self.name, line, column)
+    def finding(self, line: int, offset: int, message: str, hint: str | None = None) -> Diagnostic:
+        """Return what is wrong at a line and a column, from 0, of the document."""
+        column = offset + (self.column - 1 if line == 1 else 0)
+        lines = self.recent.split("\n")
+        at = line - self.recent_line
+        text = lines[at] if 0 <= at < len(lines) else ""
+        if column >= len(text) or not text[: column + 1].strip():
+            return fault(Piece("", self.name, line + self.first - 1, column + 1), 0, 0, message, hint)
+        end = text.find(">", column) + 1 if text[column] == "<" else column + 1
+        return fault(Piece(text, self.name, line + self.first - 1), column, end or len(text), message, hint)
 
     def fail(self, message: str, hint: str | None = None) -> NoReturn:
-        place = self.here(self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
-        raise error(place, 0, 0, message, hint)
+        line, offset = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber
+        raise ClassAdSyntaxError(self.finding(line, offset, message, hint))
 
     def fault(self, message: str) -> None:
         """Note what is wrong with the ad being read; reading goes on behind it."""
-        place = self.here(self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
-        self.faults.append(fault(place, 0, 0, message))
+        self.faults.append(self.finding(self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber, message))
 
     def doctype(self, _name: str, _system: str | None, _public: str | None, has_subset: bool) -> None:  # noqa: FBT001
         if has_subset:
@@ -152,7 +185,7 @@ class _Reader:
         if len(self.stack) > 2 * MAX_DEPTH:
             self.fail(f"lists and ads are nested deeper than {MAX_DEPTH}")
         if tag == "c" and around in ("", "classads"):
-            self.line = self.parser.CurrentLineNumber
+            self.line = self.parser.CurrentLineNumber + self.first - 1
         name = ""
         if tag == "a":
             name = self.attribute_name(attributes.get("n", ""))

@@ -6,7 +6,7 @@ from crondor.classad.code import (
     made_list,
 )
 from crondor.classad.convert import to_string
-from crondor.classad.errors import ClassAdSyntaxError, Failure
+from crondor.classad.errors import ClassAdSyntaxError, Failure, StackExhausted
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.limits import MAX_DEPTH
 from crondor.classad.lookup import find, find_bare, root_of
@@ -80,6 +80,8 @@ def _read(state: State, text: str, compiler: Compiler) -> Code | None:
     """Return the expression of a text; after a conditional HTCondor does not look whether more follows."""
     try:
         return state.read(text)
+    except StackExhausted:
+        raise
     except ClassAdSyntaxError:
         pass
     try:

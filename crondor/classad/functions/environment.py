@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from crondor.classad.code import made_list
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.scope import ListValue, Run, State, Value
@@ -9,9 +11,11 @@ from crondor.classad.text import to_bytes
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
+    wrap32,
 )
 
 _WHITE = " \t\n\r"
+_BLANK = re.compile(f"[{_WHITE}]")
 
 
 def split_arguments(text: str) -> list[str] | None:
@@ -65,28 +69,24 @@ def _quoted(argument: str) -> str:
 
 
 def _version(value: Value) -> int | None:
-    return value if type(value) is int and value in (1, 2) else None
+    """Return the version of the syntax, 1 or 2, of an integer that HTCondor cuts to 32 bits."""
+    version = wrap32(value) if type(value) is int else 0
+    return version if version in (1, 2) else None
 
 
 @builtin("argsToList", 1, 2)
 def _args_to_list(_state: State, text: Value, version: Value = 2) -> Value:
-    if _version(version) is None or not isinstance(text, str):
+    number = _version(version)
+    if number is None or not isinstance(text, str):
         return ERROR
-    found = split_arguments(text) if version == 2 else text.strip(_WHITE).split()
-    if version == 1:
-        found = [piece for piece in _split_white(text) if piece]
+    found = split_arguments(text) if number == 2 else [piece for piece in _BLANK.split(text) if piece]
     return ERROR if found is None else made_list(list(found))
-
-
-def _split_white(text: str) -> list[str]:
-    for blank in _WHITE[1:]:
-        text = text.replace(blank, " ")
-    return text.split(" ")
 
 
 @builtin("listToArgs", 1, 2)
 def _list_to_args(state: State, whole: Value, version: Value = 2) -> Value:
-    if _version(version) is None or not isinstance(whole, ListValue):
+    number = _version(version)
+    if number is None or not isinstance(whole, ListValue):
         return ERROR
     state.spend(len(whole.members))
     found: list[str] = []
@@ -95,7 +95,7 @@ def _list_to_args(state: State, whole: Value, version: Value = 2) -> Value:
         if not isinstance(value, str):
             return ERROR
         found.append(value)
-    if version == 2:
+    if number == 2:
         return join_arguments(found)
     if any(blank in argument for argument in found for blank in _WHITE):
         return ERROR

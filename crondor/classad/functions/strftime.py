@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Final
 
-from crondor.classad.times import DAY, Civil, days_of, settle
-from crondor.classad.values import LocalTime
+from crondor.classad.times import DAY, Civil, days_of, mktime, standard_name
 
 _DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS: Final = (
@@ -60,19 +59,18 @@ _WORDS: Final[dict[str, Callable[[Civil], str]]] = {
     "n": lambda _at: "\n",
     "t": lambda _at: "\t",
     "%": lambda _at: "%",
-    "z": lambda _at: "+0000",
 }
 _NUMBERS: Final[dict[str, tuple[Callable[[Civil], int], int, str]]] = {
-    "C": (lambda at: at.year // 100, 2, "0"),
+    "C": (lambda at: at.year // 100, 1, "0"),
     "d": (lambda at: at.day, 2, "0"),
-    "e": (lambda at: at.day, 2, " "),
+    "e": (lambda at: at.day, 2, "_"),
     "g": (lambda at: iso_week(at)[0] % 100, 2, "0"),
     "G": (lambda at: iso_week(at)[0], 1, "0"),
     "H": (lambda at: at.hour, 2, "0"),
     "I": (_hour12, 2, "0"),
     "j": (lambda at: at.yearday + 1, 3, "0"),
-    "k": (lambda at: at.hour, 2, " "),
-    "l": (_hour12, 2, " "),
+    "k": (lambda at: at.hour, 2, "_"),
+    "l": (_hour12, 2, "_"),
     "m": (lambda at: at.month, 2, "0"),
     "M": (lambda at: at.minute, 2, "0"),
     "S": (lambda at: at.second, 2, "0"),
@@ -84,6 +82,9 @@ _NUMBERS: Final[dict[str, tuple[Callable[[Civil], int], int, str]]] = {
     "y": (lambda at: at.year % 100, 2, "0"),
     "Y": (lambda at: at.year, 1, "0"),
 }
+_KNOWN: Final = frozenset("szZ") | _TEXTS.keys() | _WORDS.keys() | _NUMBERS.keys()
+_REFUSED: Final = {"E": frozenset("aAbBdDeFgGhHIjklmMSUVwW"), "O": frozenset("aAcDFxXY")}
+_CHANGED: Final = frozenset("aAbBh")
 
 
 def iso_week(at: Civil) -> tuple[int, int]:
@@ -104,43 +105,38 @@ def strftime(at: Civil, form: str, zone: tzinfo) -> str:
 
 
 def _directive(at: Civil, match: re.Match[str], zone: tzinfo) -> str:
-    flags, width, _, letter = match.groups()
+    """Return what one directive prints; flags, width and modifiers are those of glibc."""
+    flags, digits, modifier, letter = match.groups()
+    pad = next((flag for flag in reversed(flags) if flag in "-_0"), "")
+    width = min(int(digits[:_WIDEST] or 0), _LONGEST + 1)
+    filler = "0" if pad == "0" else " "
+    if letter in _REFUSED.get(modifier, ()) or letter not in _KNOWN:
+        return _cased(match[0], flags, letter if letter in ("b", "h") else "").rjust(width, filler)
+    if letter in _NUMBERS:
+        value, least, usual = _NUMBERS[letter]
+        return _number(value(at), max(least, width), pad or usual).rjust(width)
+    if letter == "z":  # the fields say nothing of an offset
+        return "+".rjust(width, filler) + _number(0, max(4, width), pad or "0").rjust(width)
     if letter in _TEXTS:
         text = _DIRECTIVE.sub(lambda inner: _directive(at, inner, zone), _TEXTS[letter])
-        return _padded(text, flags, width, " ")
-    if letter in _WORDS:
-        return _padded(_WORDS[letter](at), flags, width, " ")
-    if letter == "s":
+    elif letter in _WORDS:
+        text = _WORDS[letter](at)
+    else:
         seconds = days_of(at.year, at.month, at.day) * DAY + at.hour * 3600 + at.minute * 60 + at.second
-        moment = settle(LocalTime(seconds), zone)
-        return _padded(str(moment.seconds), flags, width, "0")
-    if letter == "Z":
-        return _padded(_zone_name(zone), flags, width, " ")
-    if letter not in _NUMBERS:
-        return match[0]
-    value, digits, pad = _NUMBERS[letter]
-    number = value(at)
-    if "-" in flags:
+        text = str(mktime(seconds, zone)) if letter == "s" else standard_name(zone, seconds)
+    return _cased(text, flags, letter).rjust(width, filler)
+
+
+def _number(number: int, size: int, pad: str) -> str:
+    """Return a number with zeros before it (``0``), blanks (``_``) or nothing (``-``)."""
+    if pad == "-":
         return str(number)
-    pad = " " if "_" in flags else "0" if "0" in flags else pad
-    size = max(digits, min(int(width[:_WIDEST] or 0), _LONGEST + 1))
-    sign, number = ("-", -number) if number < 0 else ("", number)
-    body = str(number)
-    return sign + body.rjust(size - len(sign), pad) if pad == "0" else (sign + body).rjust(size)
+    return str(number).rjust(size) if pad == "_" else str(number).zfill(size)
 
 
-def _zone_name(zone: tzinfo) -> str:
-    """Return the name of a zone's standard time: the fields say nothing of daylight saving."""
-    for month in (1, 7):
-        moment = datetime(1970, month, 1, tzinfo=zone)
-        if not moment.dst():
-            return moment.tzname() or ""
-    return ""
-
-
-def _padded(text: str, flags: str, width: str, pad: str) -> str:
-    if "^" in flags:
-        text = text.upper()
-    elif "#" in flags:
-        text = text.swapcase() if text.isupper() else text.upper()
-    return text.rjust(min(int(width[:_WIDEST] or 0), _LONGEST + 1), "0" if "0" in flags else pad)
+def _cased(text: str, flags: str, letter: str = "") -> str:
+    """Return a text as ``^`` (capitals) and ``#`` (the other case) want it."""
+    changed = "#" in flags
+    if letter == "P" or (changed and letter in ("p", "Z")):
+        return text.lower()
+    return text.upper() if "^" in flags or (changed and letter in _CHANGED) else text

@@ -1,0 +1,234 @@
+"""Jobs as they stand in a schedd's queue: their ads as ``condor_q -long``, ``-json`` or ``-xml`` prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import tzinfo
+from enum import IntEnum
+
+from crondor._job_terms import ATTRIBUTES, Expression
+from crondor.classad import Context, EvaluationFailed
+from crondor.classad import Expression as Code
+from crondor.classad.ad import ClassAd, Place
+from crondor.classad.formats import Mode, read_ads
+from crondor.classad.formats.pieces import Report, Text
+from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.job_expressions import JobExpressions
+from crondor.recurrence import Policy
+from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of
+from crondor.source import Source, Span
+from crondor.spec import FIELDS, Dialect, InvalidSpec
+
+__all__ = ["JobStatus", "QueuedJob", "read_queue"]
+
+_SCHEDULING = tuple(attribute.lower() for attribute in ATTRIBUTES[:6])
+_NEEDED = ("ScheddInterval", "DeferralPrepTime", "DeferralWindow")
+_READ = (*ATTRIBUTES, "ScheddInterval", "JobUniverse")
+_NEEDED_IN = re.compile(r"\b(?:scheddinterval|deferralpreptime|deferralwindow)\b", re.IGNORECASE)
+
+
+class JobStatus(IntEnum):
+    """The job attribute JobStatus."""
+
+    IDLE = 1
+    RUNNING = 2
+    REMOVED = 3
+    COMPLETED = 4
+    HELD = 5
+    TRANSFERRING_OUTPUT = 6
+    SUSPENDED = 7
+
+
+class QueuedJob:
+    """One ad of a queue; what it says is looked at when it is asked for.
+
+    ``spans`` has, for the attributes of the schedule as lower-case names, a place that messages can point at.
+    """
+
+    __slots__ = ("ad", "place")
+
+    def __init__(self, ad: ClassAd) -> None:
+        """Take the ad."""
+        self.ad = ad
+        self.place = ad.place or Place("<ad>", 1)
+
+    @property
+    def id(self) -> str | None:
+        """``ClusterId.ProcId``, None for an ad that is no job's."""
+        cluster, proc = self.integer("ClusterId"), self.integer("ProcId")
+        return None if cluster is None or proc is None else f"{cluster}.{proc}"
+
+    @property
+    def status(self) -> JobStatus | None:
+        """JobStatus, None where it is missing or none of the known ones."""
+        number = self.integer("JobStatus")
+        return next((status for status in JobStatus if status == number), None)
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Say whether the job has any Cron attribute, or a DeferralTime."""
+        codes = self.ad.codes
+        return any(name in codes for name in _SCHEDULING)
+
+    @property
+    def is_crontab(self) -> bool:
+        """Say whether the job has any Cron attribute: then its DeferralTime is the schedd's work."""
+        return any(field.attribute in self.ad for field in FIELDS)
+
+    @property
+    def present(self) -> int | None:
+        """The DeferralTime (epoch seconds) that the schedd has computed for a crontab job, None if there is none."""
+        time = self.integer("DeferralTime") if self.is_crontab else None
+        return time if time is not None and time > 0 else None
+
+    @property
+    def leaves(self) -> bool:
+        """Say whether the job leaves the queue when a run ends: OnExitRemove is not set, or plainly true."""
+        return "OnExitRemove" not in self.ad or self.ad.text("OnExitRemove").strip().lower() == "true"
+
+    @property
+    def spans(self) -> dict[str, Span]:
+        """Where messages about the schedule's attributes point: the ad's place, and the text of the attribute."""
+        return {name.lower(): self._source(name).span() for name in ATTRIBUTES if name in self.ad}
+
+    @property
+    def terms(self) -> tuple[str | None, ...]:
+        """The texts that decide about the schedule; where all are literals, equal ones make equal schedules."""
+        return tuple(self.ad.text(name) if name in self.ad else None for name in (*_READ, "Requirements"))
+
+    @property
+    def has_expressions(self) -> bool:
+        """Say whether any of these depends on other attributes, or on the time.
+
+        Raises ClassAdSyntaxError.
+        """
+        codes = (self.ad.code(name) for name in _READ if name in self.ad)
+        return any(not isinstance(code.const, (bool, int, float, str)) for code in codes)
+
+    def integer(self, name: str) -> int | None:
+        """Return an attribute's value where it is an integer."""
+        value = self._value(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def string(self, name: str) -> str | None:
+        """Return an attribute's value where it is a string."""
+        value = self._value(name)
+        return value if isinstance(value, str) else None
+
+    def _value(self, name: str) -> object:
+        try:
+            return self.ad.value(name)
+        except CrondorError:  # a text that is no expression, or one without a value
+            return None
+
+    def schedule(
+        self,
+        now: int,
+        *,
+        dialect: Dialect = Dialect.MANUAL,
+        schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
+        zone: str | tzinfo = "UTC",
+        policy: Policy | None = None,
+    ) -> JobSchedule:
+        """Return what the job asks for; Cron attributes that are expressions are evaluated at ``now`` (epoch seconds).
+
+        The ad's own ScheddInterval wins. ``notes`` say what keeps the job from running. Raises InvalidSchedule.
+        """
+        expressions = JobExpressions(self.ad, zone)
+        faults: list[Diagnostic] = []
+        known: dict[str, object] = {}
+        for name in _READ:
+            if name in self.ad:
+                known[name] = self._literal(name, now, faults)
+        if faults:
+            raise InvalidSchedule(faults)
+        try:
+            schedule = JobSchedule.from_attributes(
+                known,
+                dialect=dialect,
+                schedd_interval=schedd_interval,
+                zone=zone,
+                policy=policy,
+                evaluate=expressions,
+                now=now,
+            )
+        except InvalidSpec as error:
+            raise InvalidSchedule([self._placed(fault) for fault in error.diagnostics], error) from None
+        notes = tuple(self._notes(schedule, expressions))
+        return replace(schedule, notes=notes) if notes else schedule
+
+    def _literal(self, name: str, now: int, faults: list[Diagnostic]) -> object:
+        """Return a literal's value, or the expression."""
+        try:
+            code = Code.of(self.ad.code(name))
+            text = self.ad.text(name)
+            value = code.evaluate(self.ad, None, Context(now=now)) if name in _SETTLED else code.code.const
+        except EvaluationFailed:
+            return None
+        except CrondorError as error:
+            faults += [d.relocated(self._source(name).span()) for d in error.diagnostics]
+            return None
+        return value if isinstance(value, (bool, int, float, str)) else Expression(text)
+
+    def _notes(self, schedule: JobSchedule, expressions: JobExpressions) -> Iterator[Diagnostic]:
+        if self._never_matches():
+            missing = " and ".join(name for name in _NEEDED if name not in self.ad)
+            message = f"without {missing} Requirements are never true: the job never matches"
+            help_text = "condor_qedit sets what is missing; the submit commands without + or MY. set it by themselves"
+            yield Diagnostic("never-matches", message, span=self._here, help=help_text)
+        if schedule.universe is Universe.SCHEDULER:
+            message = "a scheduler universe job with a schedule never runs"
+            yield Diagnostic("universe-scheduler", message, span=self._here, help="submit it with universe = local")
+        elif schedule.universe is Universe.GRID:
+            message = "a grid universe job carries the times, and nothing waits for them"
+            help_text = "let the remote job be deferred"
+            yield Diagnostic("universe-grid", message, Severity.WARNING, self._here, help_text)
+        for attribute, value in (
+            ("DeferralTime", schedule.time if schedule.spec is None else None),
+            ("DeferralWindow", schedule.window),
+            ("DeferralPrepTime", schedule.prep_time),
+        ):
+            if isinstance(value, Expression) and attribute in self.ad and self.ad.text(attribute) == value.text:
+                yield from expressions.surprises(attribute, value.text, self._source(attribute).span())
+
+    @property
+    def _here(self) -> Span:
+        """The ad as a whole, which has no text to show."""
+        return self._source("", "").span()
+
+    def _never_matches(self) -> bool:
+        """Say whether Requirements refer to what condor_submit would have set, and the ad does not have it."""
+        if all(name in self.ad for name in _NEEDED) or "Requirements" not in self.ad:
+            return False
+        text = self.ad.text("Requirements")
+        return any(name.lower() not in self.ad.codes for name in map(str.lower, _NEEDED_IN.findall(text)))
+
+    def _placed(self, fault: Diagnostic) -> Diagnostic:
+        names = commands_of(fault.span.source.name) if fault.span else ()
+        spans = self.spans
+        onto = next((spans[name] for name in names if name in spans), None)
+        return fault if onto is None else fault.relocated(onto)
+
+    def _source(self, name: str, text: str | None = None) -> Source:
+        """Return the text of an attribute under a name that says where the ad stands; of a string its content."""
+        job = f"{self.place.name}:{self.place.line}: job {self.id or 'without a number'}"
+        if text is None:
+            value = self._value(name) if name not in ("DeferralTime", "DeferralWindow", "DeferralPrepTime") else None
+            text = value if isinstance(value, str) else self.ad.text(name)
+            job = f"{job}, {name}"
+        return Source(text, job)
+
+
+_SETTLED = frozenset(("ScheddInterval", "JobUniverse"))
+
+
+def read_queue(text: Text, *, name: str | None = None, report: Report | None = None) -> Iterator[QueuedJob]:
+    """Yield the jobs of a text, a file or lines, in whatever form of ads it is, one by one.
+
+    ``report`` is called with what cannot be read, and reading goes on; without it the first fault raises
+    ClassAdSyntaxError. Expressions are read when they are needed.
+    """
+    return map(QueuedJob, read_ads(text, None, Mode.LAZY, name=name, report=report))

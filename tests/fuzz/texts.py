@@ -1,0 +1,203 @@
+"""What the fuzzer feeds: lines of the recordings changed here and there, and ads made from a grammar."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import NamedTuple, TypeAlias
+
+from crondor.classad import Format, Mode, print_ad, read_ads
+from crondor.diagnostics import CrondorError
+from tests.classad.grammar import Grammar
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "classad"
+_TARGETS = ("expression", "old", "evaluate", "evaluate", "ads", "ads", "ads", "detect")
+_SIGNS: list[str] = [
+    *list("\"'\\()[]{}<>.,;:?=!&|+-*/%^~#$@ \t\n\r\v\f0189eExXa_"),
+    *("\0", "\x85", "\ud800", "\udcff", "\udc80", "\xa0", "\u2028", "\ufeff", "é", "日", "😀"),
+    *("/*", "*/", "//", "is", "isnt", "=?=", "=!=", "?:", "0x", "1e999", "9223372036854775808", ".5", "real(", "..."),
+    *("MY.", "TARGET.", "parent.", "absTime(", 'relTime("', "eval(", "true", "undefined", "error", "\\0", "\\400"),
+    *("\n\n", "\r\n", "\n***\n", "\n-- Schedd: ", "]\n[", "]]", "},\n{", "\\u65e5", "\\ud83d", '"\\/Expr(', ")\\/"),
+    *("<c>", "</c>", '<a n="', "<s>", "<e>", "&#0;", "&lt;", "&x;", "<!DOCTYPE", "<![CDATA[", "]]>", "<?xml", "<un/>"),
+]
+_BRACKETS: tuple[tuple[str, str], ...] = (
+    *(("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"), ('"', '"'), ("'", "'")),
+    *(("[a=", "]"), ("f(", ")"), ("{[a=", "]}"), ('{"a":', "}"), ("<l>", "</l>")),
+)
+_REPEATS = (2, 5, 50, 500, 5000)
+_LONGEST = 1 << 18
+
+
+_Writer: TypeAlias = "Callable[[list[dict[str, str]]], str]"
+_Mutation: TypeAlias = "Callable[[str, Random, list[str]], str]"
+
+
+class Input(NamedTuple):
+    """One text and what is done with it; ``number`` makes it again."""
+
+    number: int
+    target: str
+    text: str
+
+
+class Texts:
+    """Inputs by number: the same for the same seed and number, whatever came before."""
+
+    def __init__(self, seed: int) -> None:
+        """Read the recordings."""
+        self.seed = seed
+        self.expressions = list(_expressions())
+        self.ads = list(_ads())
+
+    def input(self, number: int) -> Input:
+        """Return one input."""
+        dice = Random(f"{self.seed}/{number}")  # noqa: S311 - test data
+        target = dice.choice(_TARGETS)
+        pool = self.ads if target in ("ads", "detect") else self.expressions
+        if dice.random() < 0.4:
+            grammar = Grammar(f"{self.seed}/{number}/grammar")
+            text = made_ads(grammar) if pool is self.ads else grammar.expression(dice.randrange(5))
+        else:
+            text = dice.choice(pool)
+        for _ in range(dice.choice((0, 0, 1, 1, 2, 5))):
+            mutation: _Mutation = dice.choice(_MUTATIONS)
+            text = mutation(text, dice, pool)[:_LONGEST]
+        return Input(number, target, text)
+
+
+def _lines(name: str) -> Iterator[dict[str, object]]:
+    for line in gzip.decompress((GOLDEN / f"{name}.jsonl.gz").read_bytes()).splitlines():
+        yield json.loads(line)
+
+
+def _expressions() -> Iterator[str]:
+    for name in ("parse", "eval", "refs"):
+        for line in _lines(name):
+            yield str(line["expr"])
+    for ad in json.loads(gzip.decompress((GOLDEN / "named_ads.json.gz").read_bytes())).values():
+        yield from ad.values()
+
+
+def _ads() -> Iterator[str]:
+    """Yield the recorded texts of ads, and the same ads in the other forms."""
+    for line in _lines("ads"):
+        text = str(line["text"])
+        yield text
+        try:
+            found = list(read_ads(text, mode=Mode.DAEMON))
+        except CrondorError:
+            continue
+        for ad in found[:1]:
+            yield from (print_ad(ad, form) for form in Format)
+
+
+def made_ads(grammar: Grammar) -> str:
+    """Return one ad to three in any form, written without crondor's help."""
+    write: _Writer = grammar.dice.choice(_WRITERS)
+    return write([grammar.attributes() for _ in range(grammar.dice.randrange(1, 4))])
+
+
+def _long(ads: list[dict[str, str]]) -> str:
+    return "\n".join("".join(f"{name} = {text}\n" for name, text in ad.items()) for ad in ads)
+
+
+def _new(ads: list[dict[str, str]]) -> str:
+    return "\n".join("[" + "; ".join(f"{name} = {text}" for name, text in ad.items()) + "]" for ad in ads)
+
+
+def _json(ads: list[dict[str, str]]) -> str:
+    made = [{name: f"/Expr({text})/" for name, text in ad.items()} for ad in ads]
+    return json.dumps(made).replace('"/Expr', '"\\/Expr').replace(')/"', ')\\/"')
+
+
+def _xml(ads: list[dict[str, str]]) -> str:
+    def attribute(name: str, text: str) -> str:
+        escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+        return f'<a n="{name}"><e>{escaped}</e></a>'
+
+    inner = "".join("<c>" + "".join(attribute(*pair) for pair in ad.items()) + "</c>\n" for ad in ads)
+    return f'<?xml version="1.0"?>\n<!DOCTYPE classads SYSTEM "classads.dtd">\n<classads>\n{inner}</classads>\n'
+
+
+_WRITERS: tuple[_Writer, ...] = (_long, _new, _json, _xml)
+
+
+# Mutations: a text, dice and the texts like it give another text.
+
+
+def _piece(text: str, dice: Random) -> tuple[int, int]:
+    start = dice.randint(0, len(text))
+    return start, min(len(text), start + int(dice.expovariate(0.1)))
+
+
+def _without(text: str, dice: Random, _: list[str]) -> str:
+    start, end = _piece(text, dice)
+    return text[:start] + text[end:]
+
+
+def _with_sign(text: str, dice: Random, _: list[str]) -> str:
+    at = dice.randint(0, len(text))
+    return text[:at] + dice.choice(_SIGNS) + text[at:]
+
+
+def _other_sign(text: str, dice: Random, _: list[str]) -> str:
+    at = dice.randint(0, len(text))
+    return text[:at] + dice.choice(_SIGNS) + text[at + 1 :]
+
+
+def _other_number(text: str, dice: Random, _: list[str]) -> str:
+    digits = [at for at, char in enumerate(text) if char.isdigit()]
+    if not digits:
+        return text
+    at = dice.choice(digits)
+    return text[:at] + str(dice.choice((0, 9, 1 << 31, 1 << 63, -(1 << 63), 10**400, 1e308))) + text[at + 1 :]
+
+
+def _spliced(text: str, dice: Random, others: list[str]) -> str:
+    other = dice.choice(others)
+    start, _ = _piece(text, dice)
+    at, _ = _piece(other, dice)
+    return text[:start] + other[at:]
+
+
+def _inserted(text: str, dice: Random, others: list[str]) -> str:
+    at = dice.randint(0, len(text))
+    return text[:at] + dice.choice(others) + text[at:]
+
+
+def _repeated(text: str, dice: Random, _: list[str]) -> str:
+    start, end = _piece(text, dice)
+    return text[:start] + text[start:end] * dice.choice(_REPEATS) + text[end:]
+
+
+def _wrapped(text: str, dice: Random, _: list[str]) -> str:
+    (before, after), many = dice.choice(_BRACKETS), dice.choice(_REPEATS)
+    return before * many + text + after * many
+
+
+def _turned(text: str, dice: Random, _: list[str]) -> str:
+    start, end = _piece(text, dice)
+    return text[:start] + text[start:end][::-1] + text[end:]
+
+
+def _cut(text: str, dice: Random, _: list[str]) -> str:
+    return text[: dice.randint(0, len(text))]
+
+
+_MUTATIONS: tuple[_Mutation, ...] = (
+    _without,
+    _with_sign,
+    _with_sign,
+    _other_sign,
+    _other_sign,
+    _other_number,
+    _spliced,
+    _inserted,
+    _repeated,
+    _wrapped,
+    _turned,
+    _cut,
+)
