@@ -96,6 +96,8 @@ class Recovery:
                 pass
             record = plain_record(line)
             if record is not None and mirror.apply(record) is Fate.DONE:
+                if mirror.live and self._open is None:
+                    mirror.settle()
                 continue
             self.line = number
             self._take(line)
