@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import agenda, algebra, classad, process, recurrence, submit
+from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, submit
 from benchmarks.measure import measure
 
 
@@ -21,6 +21,7 @@ def main() -> None:
         "agenda": _print_agendas,
         "classad": _print_classads,
         "submit": _print_submit,
+        "job-queue": _print_queue,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -103,6 +104,13 @@ def _print_classads() -> None:
             continue
         missed = "" if ratio <= most else "  missed"
         print(f"{name:<44} {found.ours:>9.1f} {found.theirs:>9.1f} {ratio:>7.2f} {most:>6.3g}{missed}", flush=True)
+
+
+def _print_queue() -> None:
+    """Print what a large job queue costs to read, to follow and to write."""
+    print()
+    for row in job_queue.rows():
+        print(f"job queue, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 
 if __name__ == "__main__":
