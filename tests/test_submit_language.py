@@ -217,7 +217,7 @@ def test_the_kept_output_of_a_command_is_read_as_htcondor_does(folder: Path) -> 
         ),
         ("use template : Nightly(,7)", {"cron_minute": "7", "cron_hour": "3", "x": ",7|1|1|0||none"}),
         ("m = 5\nuse template : Nightly, Deep", {"cron_minute": "5", "cron_hour": "3", "x": "|0|0|0||none"}),
-        ("use template : Win(5) Deep", {"cron_hour": "$(1?60)here", "cron_minute": "44"}),
+        ("use template : Win(5) Deep", {"cron_hour": "1here", "cron_minute": "44"}),
     ],
 )
 def test_templates(text: str, expected: dict[str, str]) -> None:

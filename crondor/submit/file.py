@@ -9,6 +9,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.source import Source, Span
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.facts import Facts
+from crondor.submit.host import SubmitHost
 from crondor.submit.jobs import JobGroup, Limits, Queue, Values, evaluate, groups
 from crondor.submit.scope import Job, Scope
 from crondor.submit.table import Table
@@ -50,19 +51,24 @@ class SubmitFile:
         """
         return self._table.name(key)
 
-    def groups(self, names: Iterable[str], limit: int = LIMIT) -> Iterator[JobGroup]:
+    @property
+    def host(self) -> SubmitHost:
+        """The facts of the machine it was read for."""
+        return self._facts.host
+
+    def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:
         """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.
 
         ``limit`` is how many jobs may be looked at one by one where values depend on the job or the item; jobs that
-        do not differ cost nothing, however many they are. A file without a queue statement yields one job, as
-        HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue statements, where a value needs
-        something that cannot be expanded, and when the limit is passed.
+        do not differ cost nothing, however many they are. ``in_order``: only neighbours are one group. A file without
+        a queue statement yields one job, as HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue
+        statements, where a value needs something that cannot be expanded, and when the limit is passed.
         """
         wanted = tuple(dict.fromkeys(names))
         limits = Limits(limit)
         firsts = self._first_jobs(wanted, limits)
         for queue, first in firsts:
-            yield from groups(queue, self._table, self._facts, first, limits)
+            yield from groups(queue, self._table, self._facts, first, limits, in_order=in_order)
 
     def _first_jobs(self, names: tuple[str, ...], limits: Limits) -> list[tuple[Queue, Values]]:
         """Evaluate one job of each queue statement that has any, so that all faults are known at once."""

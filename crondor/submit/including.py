@@ -11,7 +11,8 @@ from crondor.macro import BLANKS, Budget, expand_self
 MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
 MAX_INCLUDES = 1000  # of one submit file, so that files which include each other twice end
 
-_ARGUMENT = re.compile(r"\$\(([0-9]+)([?#+]*)(?::((?:[^()]|\([^)]*\))*))?\)")
+# Without a colon, what stands behind the number and its sign is passed over: $(1?60) is $(1?).
+_ARGUMENT = re.compile(r"\$\(([0-9]+)([?#+]?)(?::((?:[^()]|\([^)]*\))*)|[^()]*)\)")
 _MACRO = re.compile(r"\$\(([A-Za-z0-9_./]+)")
 _MOST_NAMES = 1000
 

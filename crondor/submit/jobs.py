@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, MacroError, expand
@@ -98,6 +98,7 @@ class Value(NamedTuple):
 
 
 Values = dict[str, Value]
+_Key: TypeAlias = "tuple[str, ...]"
 
 
 class Limits:
@@ -169,17 +170,20 @@ def _joined(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnosti
     return f"{help}; the fault comes {way}" if help and way else help
 
 
-def groups(queue: Queue, table: Table, facts: Facts, first: Values, limits: Limits) -> Iterator[JobGroup]:
+def groups(
+    queue: Queue, table: Table, facts: Facts, first: Values, limits: Limits, *, in_order: bool = False
+) -> Iterator[JobGroup]:
     """Yield the groups of a queue statement, ``first`` being the values of its first job.
 
     Work is done for the values that differ only: by item, and by job only where one depends on the job's number.
+    ``in_order``: only neighbours are one group.
     Raises InvalidSubmit where the limits are passed or a later job's value cannot be expanded.
     """
     names = [name for name, value in first.items() if value.varies]
     if not names:
         yield _group(queue, queue.jobs, first, queue.start)
         return
-    merged: dict[tuple[str | None, ...], tuple[int, int, Values]] = {}
+    merged: dict[_Key, tuple[int, int, Values]] = {}
     process = queue.start
     for row, live in queue.items():
         step = 0
@@ -192,10 +196,17 @@ def groups(queue: Queue, table: Table, facts: Facts, first: Values, limits: Limi
             varies = max(value.varies for value in values.values())
             count = 1 if varies is Varies.BY_JOB else queue.steps - step
             key = tuple(value.text for value in values.values())
+            if in_order and merged and key not in merged:
+                yield from _groups(queue, first, merged)
+                merged = {}
             known = merged.get(key)
             merged[key] = (known[0] + count, *known[1:]) if known else (count, process, values)
             step += count
             process += count
+    yield from _groups(queue, first, merged)
+
+
+def _groups(queue: Queue, first: Values, merged: Mapping[_Key, tuple[int, int, Values]]) -> Iterator[JobGroup]:
     for count, start, values in merged.values():
         yield _group(queue, count, {**first, **values}, start)
 

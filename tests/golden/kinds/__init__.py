@@ -2,9 +2,16 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, transforms
+from tests.golden.kinds import classad, classad_ads, crontab, queue_log, submit, transforms
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
 
-KINDS: Mapping[str, Replay] = {**crontab.KINDS, **classad.KINDS, **classad_ads.KINDS, **transforms.KINDS}
+KINDS: Mapping[str, Replay] = {
+    **crontab.KINDS,
+    **classad.KINDS,
+    **classad_ads.KINDS,
+    **submit.KINDS,
+    **queue_log.KINDS,
+    **transforms.KINDS,
+}
