@@ -166,9 +166,7 @@ def _source(path: str) -> Source:
 
 def _made(outcomes: Iterator[Outcome], findings: Findings) -> Iterator[Outcome]:
     """Yield the outcomes that have an ad, and say on stderr what was done and what was wrong."""
-    number = 0
-    for outcome in outcomes:
-        number += 1
+    for number, outcome in enumerate(outcomes, start=1):
         if outcome.trace:
             place = outcome.before.place
             shown = "" if place is None else f" of {place.name}:{place.line}"
@@ -228,5 +226,3 @@ def _flush(parts: list[str], file: BinaryIO | None) -> None:
         file.write(data)
     elif data:
         click.echo(data, nl=False)
-
-

@@ -11,11 +11,11 @@ from crondor.classad.operators import truth
 from crondor.classad.scope import Code, Codes
 from crondor.diagnostics import Diagnostic
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
-from crondor.transform.commands import Command, Statement
-from crondor.transform.errors import MOST, Stop, fault, warning
+from crondor.macro.lines import LogicalLine
+from crondor.source import Source
+from crondor.transform.errors import MOST, Stop, fault, macro_fault, warning
 from crondor.transform.expressions import as_macro, as_text, evaluated, why_not
 from crondor.transform.facts import Dice, Facts
-from crondor.transform.statements import Condition, Hidden, is_open_if, macro_fault
 from crondor.transform.trace import Step
 
 if TYPE_CHECKING:
@@ -25,8 +25,32 @@ _PREFIX = "xform."
 """What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
 
 
+class Statement:
+    """A line that can be run, at its place in the rules."""
+
+    __slots__ = ("is_command", "line")
+    is_condition = False  # an if, elif, else or endif, which is looked at wherever it stands
+
+    def __init__(self, line: LogicalLine, *, is_command: bool = False) -> None:
+        """Keep the line; ``is_command`` says that it begins with a keyword HTCondor knows."""
+        self.line = line
+        self.is_command = is_command
+
+    def run(self, run: Run) -> int | None:
+        """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
+        raise NotImplementedError
+
+    def seen(self, *, is_inside: bool) -> Statement:
+        """Return what the line is there where it stands; ``is_inside`` says that an if is open around it."""
+        return self
+
+    def check(self, run: Run) -> int | None:
+        """Do what HTCondor does with the line on loading, without an ad. Raises Stop."""
+        return None
+
+
 class Run:
-    """The state between two lines of transforms in a row. ``macros`` is shared with the transforms before and behind this one."""
+    """The state between two lines of transforms in a row, which share ``macros``."""
 
     __slots__ = (
         "_around",
@@ -36,9 +60,9 @@ class Run:
         "_has_ad",
         "_has_prefixes",
         "_ifs",
+        "_opened",
         "_own_codes",
         "_own_names",
-        "_opened",
         "_statements",
         "ad",
         "at",
@@ -142,10 +166,8 @@ class Run:
             statement = self._statements[self.at]
             self.at += 1
             self.line = statement
-            if isinstance(statement, Hidden):
-                is_seen = (self._ifs is not None and self._ifs.is_open) or is_open_if(statement.line)
-                statement = statement.inside if is_seen else statement.outside
-            if isinstance(statement, Condition) or self._ifs is None or self._ifs.holds:
+            statement = statement.seen(is_inside=self._ifs is not None and self._ifs.is_open)
+            if statement.is_condition or self._ifs is None or self._ifs.holds:
                 return statement
         return None
 
@@ -172,7 +194,7 @@ class Run:
         message = "endif(s) not found before end-of-file"
         return fault("conditional", message, self._opened[-1].line.span(), "close each if with endif")
 
-    def condition(self, of: Condition) -> None:
+    def condition(self, keyword: str, text: str) -> None:
         """Test an if, elif, else or endif. Raises Stop and MacroError."""
         from crondor.macro.conditions import ConditionError, Conditions, IfStack  # noqa: PLC0415 - most have none
 
@@ -182,14 +204,14 @@ class Run:
             self._conditions = Conditions(
                 self.lookup, self.expand, self.facts.version, complex=self._is_true if self._has_ad else lambda _: None
             )
-        if of.keyword == "if":
-            self._opened.append(of)
-        elif of.keyword == "endif" and self._opened:
+        if keyword == "if" and self.line is not None:
+            self._opened.append(self.line)
+        elif keyword == "endif" and self._opened:
             self._opened.pop()
         try:
-            self._ifs.enter(of.keyword, of.text, self._conditions)
+            self._ifs.enter(keyword, text, self._conditions)
         except ConditionError as error:
-            raise Stop(fault("conditional", str(error), of.line.span(), _help_on(str(error)))) from None
+            raise Stop(self._fault("conditional", str(error), _help_on(str(error)))) from None
 
     def _is_true(self, text: str) -> bool | None:
         """Return True for an expression that is true of the ad; HTCondor takes no other for a condition."""
@@ -291,12 +313,16 @@ class Run:
         if self.steps is not None and self.line is not None:
             self.steps.append(Step(self.line.line.span(), text, is_detail))
 
+    def _fault(self, code: str, message: str, help: str | None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+        span = Source("").span() if self.line is None else self.line.line.span()
+        return fault(code, message, span, help)
+
     def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002 - Diagnostic's word
         """Note a failure that HTCondor prints and passes over; the first hundred are kept."""
         if len(self.found) < MOST and self.line is not None:
             self.found.append(warning(code, message, self.line.line.span(), help))
 
-    def why_not(self, text: str, of: Command) -> str:
+    def why_not(self, text: str, of: Statement) -> str:
         """Return what is wrong with an expression, and what to write instead where that can be told."""
         reason = why_not(text)
         said = reason.message if reason is not None else "it is no expression"

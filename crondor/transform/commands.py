@@ -6,20 +6,18 @@ The rules are those of HTCondor 25.14 (ParseRulesCallback in xform_utils.cpp).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from crondor.classad.regexp import Expression as Regex
 from crondor.classad.regexp import Match, compiled
 from crondor.classad.text import from_bytes, lower, to_bytes
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import LogicalLine
+from crondor.transform.apply import Run, Statement
 from crondor.transform.errors import Stop, fault, short
 from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
 from crondor.transform.template import Template
 from crondor.transform.words import Pattern, Word, next_word, pattern
-
-if TYPE_CHECKING:
-    from crondor.transform.apply import Run
 
 _TWO = frozenset(("COPY", "DEFAULT", "EVALMACRO", "EVALSET", "RENAME", "SET"))
 _WITH_PATTERN = frozenset(("COPY", "DELETE", "RENAME"))
@@ -31,25 +29,6 @@ _GIVEN_UP = 1 << 22  # what a search that PCRE2 gives up costs of the budget of 
 _MOST_KNOWN = 64  # sets of names whose search is remembered
 _MOST_NAMES = 1000
 _LIMIT = "(*LIMIT_MATCH=200000)"
-
-
-class Statement:
-    """A line that can be run, at its place in the rules."""
-
-    __slots__ = ("is_command", "line")
-
-    def __init__(self, line: LogicalLine, *, is_command: bool = False) -> None:
-        """Keep the line; ``is_command`` says that it begins with a keyword HTCondor knows."""
-        self.line = line
-        self.is_command = is_command
-
-    def run(self, run: Run) -> int | None:
-        """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
-        raise NotImplementedError
-
-    def check(self, run: Run) -> int | None:
-        """Do what HTCondor does with the line on loading, without an ad. Raises Stop."""
-        return None
 
 
 class Fault(Statement):

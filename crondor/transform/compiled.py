@@ -14,12 +14,12 @@ from crondor.macro import Budget, MacroError, expand
 from crondor.source import Source
 from crondor.transform.apply import Run
 from crondor.transform.commands import Fault
-from crondor.transform.errors import InvalidTransform, Stop, fault, warning
+from crondor.transform.errors import InvalidTransform, Stop, fault, macro_fault, warning
 from crondor.transform.expressions import Evaluation
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
 from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
-from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line, macro_fault
+from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line
 from crondor.transform.trace import Step
 from crondor.transform.traps import find_traps
 from crondor.transform.undo import Changes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.macro.errors import MacroError
 from crondor.source import Span
 
 MOST = 100  # findings kept of one kind; whoever has more learns nothing from the rest
@@ -34,3 +35,10 @@ def warning(code: str, message: str, span: Span, help: str | None = None, fix: s
 def short(text: str, most: int = 60) -> str:
     """Return a text for a message, cut where it is long."""
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def macro_fault(error: MacroError, span: Span) -> Stop:
+    """Return the end that a macro which cannot be expanded makes."""
+    only = error.diagnostics[0]
+    inside = f"; it is met in the text of $({error.inside})" if error.inside else ""
+    return Stop(fault(only.code, only.message, span, f"{only.help}{inside}" if only.help else inside[2:] or None))

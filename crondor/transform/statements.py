@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from crondor.macro import BLANKS, LogicalLine, MacroError
+from crondor.macro import BLANKS, LogicalLine
 from crondor.macro.statement import Statement as Parts
 from crondor.macro.statement import conditional, is_hidden_if, is_name, split
 from crondor.source import Span
-from crondor.transform.commands import Fault, Statement, command
+from crondor.transform.apply import Run, Statement
+from crondor.transform.commands import Fault, command
 from crondor.transform.errors import Stop, fault, short
-
-if TYPE_CHECKING:
-    from crondor.transform.apply import Run
 
 _FORBIDDEN = {
     "include": ("include statement is not allowed in this context", "paste the lines in place of this one"),
@@ -24,6 +20,7 @@ class Condition(Statement):
     """An if, elif, else or endif."""
 
     __slots__ = ("keyword", "text")
+    is_condition = True
 
     def __init__(self, line: LogicalLine, keyword: str) -> None:
         """Take the line."""
@@ -33,7 +30,7 @@ class Condition(Statement):
 
     def run(self, run: Run) -> int | None:
         """Test it."""
-        run.condition(self)
+        run.condition(self.keyword, self.text)
         return None
 
     check = run
@@ -48,7 +45,11 @@ class Hidden(Statement):
         """Compile both readings."""
         super().__init__(line)
         self.inside = compile_line(line.behind(1))
-        self.outside = _plain(line)
+        self.outside = self.inside if is_hidden_if(line.text) else _plain(line)
+
+    def seen(self, *, is_inside: bool) -> Statement:
+        """Return the line without its colon inside an if; an if behind a colon is seen everywhere."""
+        return self.inside if is_inside else self.outside
 
 
 class Assignment(Statement):
@@ -174,15 +175,3 @@ def _plain(line: LogicalLine) -> Statement:
     if parts.is_sentence or parts.operator in {"", ":"} or parts.name.lower() == "queue":
         return command(line)
     return Heredoc(line, parts) if parts.operator == "@=" else Assignment(line, parts)
-
-
-def is_open_if(line: LogicalLine) -> bool:
-    """Whether a line behind a colon is an if, which is seen everywhere."""
-    return is_hidden_if(line.text)
-
-
-def macro_fault(error: MacroError, span: Span) -> Stop:
-    """Return the end that a macro which cannot be expanded makes."""
-    only = error.diagnostics[0]
-    inside = f"; it is met in the text of $({error.inside})" if error.inside else ""
-    return Stop(fault(only.code, only.message, span, f"{only.help}{inside}" if only.help else inside[2:] or None))

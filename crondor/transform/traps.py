@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import LogicalLine
 from crondor.macro.statement import split
-from crondor.transform.commands import KEYWORDS, Command, MoveMany, Statement
+from crondor.transform.apply import Statement
+from crondor.transform.commands import KEYWORDS, Command, MoveMany
 from crondor.transform.errors import short, warning
 from crondor.transform.expressions import settled, why_not
 from crondor.transform.words import next_word
