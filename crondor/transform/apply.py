@@ -40,11 +40,11 @@ class Statement:
         """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
         raise NotImplementedError
 
-    def seen(self, *, is_inside: bool) -> Statement:
+    def seen(self, *, is_inside: bool) -> Statement:  # noqa: ARG002 - few lines differ
         """Return what the line is there where it stands; ``is_inside`` says that an if is open around it."""
         return self
 
-    def check(self, run: Run) -> int | None:
+    def check(self, run: Run) -> int | None:  # noqa: ARG002 - most commands need an ad
         """Do what HTCondor does with the line on loading, without an ad. Raises Stop."""
         return None
 
@@ -58,6 +58,7 @@ class Run:
         "_conditions",
         "_defaults",
         "_has_ad",
+        "_has_fault",
         "_has_prefixes",
         "_ifs",
         "_opened",
@@ -97,6 +98,7 @@ class Run:
         self.found: list[Diagnostic] = []
         self.at = 0
         self.reached = 0
+        self._has_fault = False
         self.line: Statement | None = None
         self._has_prefixes = bool(macros) and any(key.startswith(_PREFIX) for key in macros)
         self._around: Around | None = None
@@ -112,24 +114,16 @@ class Run:
         self._begin(statements)
         try:
             if is_straight:
-                self._run_straight()
+                for self.line in statements:
+                    self.line.run(self)
                 return None
             while (statement := self._next()) is not None:
-                try:
-                    self._go(statement.run(self))
-                except MacroError as error:
-                    raise macro_fault(error, statement.line.span()) from None
+                self._go(statement.run(self))
         except Stop as stop:
             return stop.diagnostic
+        except MacroError as error:
+            return self._macro_fault(error).diagnostic
         return self._unclosed()
-
-    def _run_straight(self) -> None:
-        for statement in self._statements:
-            self.line = statement
-            try:
-                statement.run(self)
-            except MacroError as error:
-                raise macro_fault(error, statement.line.span()) from None
 
     def _begin(self, statements: Sequence[Statement]) -> None:
         self._statements = statements
@@ -144,21 +138,29 @@ class Run:
         """
         faults: list[Diagnostic] = []
         self.reached = 0
+        self._has_fault = False
         self._begin(statements)
-        while len(faults) < MOST:
-            try:
-                statement = self._next()
-                if statement is None:
-                    break
-                self.reached += statement.is_command and not faults
-                try:
-                    self._go(statement.check(self))
-                except MacroError as error:
-                    raise macro_fault(error, statement.line.span()) from None
-            except Stop as stop:
-                faults.append(stop.diagnostic)
+        while len(faults) < MOST and (found := self._checked()) is not None:
+            faults.append(found)
         unclosed = self._unclosed()
         return faults if unclosed is None else [*faults, unclosed]
+
+    def _checked(self) -> Diagnostic | None:
+        """Check lines up to the next fault, and return it; None: there is none."""
+        try:
+            while (statement := self._next()) is not None:
+                self.reached += statement.is_command and not self._has_fault
+                self._go(statement.check(self))
+        except Stop as stop:
+            self._has_fault = True
+            return stop.diagnostic
+        except MacroError as error:
+            self._has_fault = True
+            return self._macro_fault(error).diagnostic
+        return None
+
+    def _macro_fault(self, error: MacroError) -> Stop:
+        return macro_fault(error, Source("").span() if self.line is None else self.line.line.span())
 
     def _next(self) -> Statement | None:
         """Return the next line that is to be run, None behind the last; conditions are tested on the way."""
@@ -247,9 +249,9 @@ class Run:
         return expand(text, self.lookup, self.budget, self._surroundings()) if "$" in text else text
 
     def define(self, key: str, text: str, *, is_raw: bool = False) -> None:
-        """Give a macro a text, in which it stands for its earlier text itself; ``is_raw`` leaves that. Raises MacroError.
+        """Give a macro a text, in which its own name stands for its earlier text; ``is_raw`` leaves that.
 
-        A text that grows beyond the bounds is refused.
+        Raises MacroError, also for a text that has grown beyond the bounds.
         """
         if "$" in text and not is_raw:
             earlier = self.lookup(key) if key in text.lower() else None

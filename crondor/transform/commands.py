@@ -41,7 +41,7 @@ class Fault(Statement):
         super().__init__(line, is_command=is_command)
         self.diagnostic = diagnostic
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: Run) -> int | None:  # noqa: ARG002 - the same whatever the ad
         """Stop."""
         raise Stop(self.diagnostic)
 
@@ -53,7 +53,7 @@ class Nothing(Statement):
 
     __slots__ = ()
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: Run) -> int | None:  # noqa: ARG002 - the same whatever the ad
         """Do nothing."""
         return None
 
