@@ -356,6 +356,8 @@ def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
     span = line.span(word.at, max(word.end, word.at + 1))
     near = _nearest(word.text.upper())
     help_text = f"the commands are {', '.join(sorted(KEYWORDS))}; NAME = VALUE defines a macro"
+    if word.text.lower() == "queue":
+        help_text = "queue belongs to submit files, and HTCondor takes it for no macro either: choose another name"
     if line.text[word.end : word.end + 1] in {"", " "} and word.text[-1:] in {"=", ":"}:
         help_text = "a command has no = or : behind its keyword"
     return fault("keyword", message, span, f"did you mean {near}? {help_text}" if near else help_text, near)

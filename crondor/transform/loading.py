@@ -67,14 +67,14 @@ class Rules:
         """
         if not self.transforms:
             self.transforms += [each for each in self._left_out if not each.faults]
+        if not self.transforms:
+            why = "no transform rules are left" if self._left_out else "no transform rules specified"
+            raise InvalidTransform(fault("no-rules", why, Source("", "rules").span()))
         for transform in self._left_out:
             if transform not in self.transforms:
                 message = f"{transform.name} is left out: condor_transform_ads takes it for configuration"
                 help_text = "a command that runs without an ad, before any other line, makes it a transform"
                 self.diagnostics.append(warning("left-out", message, transform.source.span(0, 0), help_text))
-        if not self.transforms:
-            found = fault("no-rules", "no transform rules specified", Source("", "rules").span())
-            raise InvalidTransform(found)
 
     def add_knob(self, prefix: str, name: str) -> None:
         """Add the rules of a knob; one that is missing, empty or not valid is left out and reported, as HTCondor does.
