@@ -53,13 +53,13 @@ def _command(of: Command) -> Iterator[Diagnostic]:
         yield warning(
             "name-sign", message, of.line.span(second.start, second.end), "put a blank before the sign", of.name
         )
+    if isinstance(of, MoveMany):
+        yield from _pattern(of)
     if of.keyword == "DELETE":
         if not isinstance(of, MoveMany) and next_word(of.line.text, second.next) is not None:
             message = "DELETE takes one name: what follows it is not looked at"
             yield warning("delete-words", message, of.line.span(second.end), "write a line for each name")
         return
-    if isinstance(of, MoveMany):
-        yield from _pattern(of)
     if of.keyword in {"SET", "DEFAULT"} and of.rest.is_plain and settled(of.rest.text) is None:
         reason = why_not(of.rest.text)
         begin = len(of.line.text) - len(of.rest.text)
@@ -77,7 +77,7 @@ def _pattern(of: MoveMany) -> Iterator[Diagnostic]:
         message = f"Error compiling regex '{of.name}': this entry will be ignored"
         yield warning("regex", message, of.line.span(of.words[1].start), "mend the expression")
         return
-    for found in re.finditer(r"\\([0-9])", of.rest.text):
+    for found in re.finditer(r"\\([0-9])", "" if of.keyword == "DELETE" else of.rest.text):
         if int(found[1]) > regex.groups:
             message = f"{found[0]} stays as it is: the expression has {regex.groups} groups"
             begin = len(of.line.text) - len(of.rest.text)
