@@ -233,6 +233,7 @@ def test_all_faults_are_found_at_once() -> None:
         ("DELETE /(/", "regex"),
         ("DELETE /A/g", "regex-g"),
         ("SET X 1\nTRANSFORM 2\nSET Y 1", "after-transform"),
+        ("SET X 1\nif defined MY.A\nSETT Y 1\nendif", "keyword"),
     ],
 )
 def test_traps_are_warnings(rules: str, code: str) -> None:

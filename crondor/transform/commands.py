@@ -360,7 +360,7 @@ def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
         help_text = "queue belongs to submit files, and HTCondor takes it for no macro either: choose another name"
     if line.text[word.end : word.end + 1] in {"", " "} and word.text[-1:] in {"=", ":"}:
         help_text = "a command has no = or : behind its keyword"
-    return fault("keyword", message, span, f"did you mean {near}? {help_text}" if near else help_text, near)
+    return fault("keyword", message, span, f"did you mean {near}?" if near else help_text, near)
 
 
 def _nearest(word: str) -> str | None:
@@ -377,7 +377,9 @@ def _too_few(line: LogicalLine, first: Word, second: Word | None = None) -> Diag
     name, sign, value = second.text.partition("=") if second is not None else ("", "", "")
     if is_name(name) and sign and value:
         shown = f"{first.text} {name} {value}"
-        return fault("arguments", f"{keyword} needs 2 arguments: a blank stands between them", span, shown, shown)
+        return fault(
+            "arguments", f"{keyword} needs 2 arguments: a blank stands between them", span, f"write {shown}", shown
+        )
     return fault("arguments", f"{keyword} needs 2 arguments", span, f"write {_USAGE[keyword]}")
 
 

@@ -21,7 +21,7 @@ from crondor.transform.iterate import Items, read_items
 from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
 from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line
 from crondor.transform.trace import Step
-from crondor.transform.traps import find_traps
+from crondor.transform.traps import find_hidden_faults, find_traps
 from crondor.transform.undo import Changes
 
 MOST_ADS = 100_000
@@ -128,6 +128,7 @@ class Transform:
             found += run.check(self._statements)
             found += run.found
             self.reached = run.reached
+        found += find_hidden_faults(self._statements, found)
         found += find_traps(self._statements)
         found = list(dict.fromkeys(found))
         self.faults = tuple(each for each in found if each.severity is Severity.ERROR)

@@ -94,12 +94,13 @@ class Assignment(Statement):
 class Heredoc(Statement):
     """``name @=tag``: the value is the lines up to one that is ``@tag``."""
 
-    __slots__ = ("_end", "_parts", "_text")
+    __slots__ = ("_end", "_parts", "_text", "tag")
 
     def __init__(self, line: LogicalLine, parts: Parts) -> None:
         """Take the line apart."""
         super().__init__(line)
         self._parts = parts
+        self.tag = "@" + line.text[parts.value :]
         self._text: str | None = None
         self._end = 0
 
@@ -119,7 +120,7 @@ class Heredoc(Statement):
     check = run
 
     def _read(self, run: Run) -> None:
-        tag = "@" + self.line.text[self._parts.value :]
+        tag = self.tag
         begin = run.at
         end = next((n for n in range(begin, run.count) if run.text_of(n) == tag), None)
         if end is None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.lines import LogicalLine
 from crondor.macro.statement import split
 from crondor.transform.apply import Statement
-from crondor.transform.commands import KEYWORDS, Command, MoveMany
+from crondor.transform.commands import KEYWORDS, Command, Fault, MoveMany
 from crondor.transform.errors import short, warning
 from crondor.transform.expressions import settled, why_not
+from crondor.transform.statements import Heredoc
 from crondor.transform.words import next_word
 
 _SPACED = re.compile(r"\$\([ \t]+[A-Za-z0-9_.]+[ \t]*\)|\$\([A-Za-z0-9_.]+[ \t]+\)")
@@ -32,6 +34,21 @@ def find_traps(statements: Sequence[Statement]) -> Iterator[Diagnostic]:
             yield warning("macro-blanks", message, line.span(*found.span()), fix=re.sub(r"[ \t]+", "", found[0]))
         if isinstance(statement, Command):
             yield from _command(statement)
+
+
+def find_hidden_faults(statements: Sequence[Statement], faults: Collection[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield warnings for lines that HTCondor refuses where an ad leads to them; its check on loading does not."""
+    tag = None
+    for statement in statements:
+        if tag is not None:
+            tag = None if statement.line.text == tag else tag
+            continue
+        if isinstance(statement, Heredoc):
+            tag = statement.tag
+        found = statement.seen(is_inside=True)
+        if isinstance(found, Fault) and found.diagnostic not in faults:
+            message = f"{found.diagnostic.message}: an ad that leads here fails"
+            yield replace(found.diagnostic, message=message, severity=Severity.WARNING)
 
 
 def _assigned_keyword(line: LogicalLine) -> Iterator[Diagnostic]:

@@ -82,7 +82,7 @@ def test_all_faults_are_shown_with_their_place(ads: str, tmp_path: Path) -> None
     assert result.status == 1
     assert f"{bad}:5:1: error: SET needs 2 arguments" in result.err
     assert f"{bad}:6:8: error: invalid regex" in result.err
-    assert "SETT" not in result.err
+    assert f"{bad}:3:1: warning: SETT is not a valid transform keyword: an ad that leads here fails" in result.err
     assert f"Transform of ad 1 of {ads}:1 failed!" in result.err
     assert result.out == ""
 
