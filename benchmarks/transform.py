@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from statistics import median
+from typing import NamedTuple
 
-from benchmarks.classad_ads import texts
+from benchmarks.classad import peer_inputs
+from benchmarks.classad_ads import ADS, texts
+from benchmarks.classad_peer import Peer, one_round
 from crondor.classad import ClassAd, Format, read_ads, write_ads
 from crondor.transform import Facts, Transform, transform_ads
 
@@ -24,6 +29,8 @@ SET BatchName "$(MY.Owner)-$(MY.ClusterId)"
 DELETE /^Attribute1[0-4]$/
 """
 COMMANDS = 10
+MOST = 1.0  # times what the library takes to read and write alone
+_ROUNDS = 5  # of seconds each
 FACTS = Facts()
 
 
@@ -39,6 +46,29 @@ def _ads(transform: Transform, whole: str) -> Iterator[ClassAd]:
             yield outcome.ad
 
 
-def inputs() -> str:
-    """Return the ads as one text."""
-    return "\n".join(texts())
+class Measured(NamedTuple):
+    """Median microseconds of an ad: ours, and the library's for reading and writing alone (None without it).
+
+    ``ratio`` is how many times the library's time ours is, the median over pairs of rounds.
+    """
+
+    ours: float
+    theirs: float | None
+    ratio: float | None
+    missing: str | None
+
+
+def measured() -> Measured:
+    """Time rounds of ours and of HTCondor's library in turn."""
+    ads = texts()
+    whole = "\n".join(ads)
+    ours, theirs = [], []
+    with closing(Peer(peer_inputs(ads))) as peer:
+        for _ in range(_ROUNDS):
+            ours.append(one_round(lambda: transformed(whole), 1) / ADS)
+            if peer.missing is None:
+                theirs.append(peer.round("copy"))
+    ratios = [our / their for our, their in zip(ours, theirs, strict=False)]
+    if not theirs:
+        return Measured(median(ours), None, None, peer.missing)
+    return Measured(median(ours), median(theirs), median(ratios), None)
