@@ -85,15 +85,21 @@ class Command(Statement):
 class Set(Command):
     """SET and DEFAULT: store an expression as it is written."""
 
-    __slots__ = ("_keeps",)
+    __slots__ = ("_fixed", "_keeps")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         """Take the arguments."""
         super().__init__(line, words, name, rest)
         self._keeps = self.keyword == "DEFAULT"
+        self._fixed = settled(rest) if self.rest.is_plain and name else None
 
     def run(self, run: Run) -> int | None:
         """Store it, for DEFAULT where the ad has no attribute of that name."""
+        fixed = self._fixed
+        if fixed is not None and run.steps is None:
+            if not (self._keeps and self.key in run.codes):
+                run.put(self.key, self.name, fixed)
+            return None
         text = self._filled(run)
         if run.steps is not None:
             run.step(f"{self.keyword} {self.name} to {text}")
@@ -181,10 +187,22 @@ class Delete(Command):
 class Move(Command):
     """COPY and RENAME of one attribute."""
 
-    __slots__ = ()
+    __slots__ = ("_new",)
+
+    def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
+        """Take the arguments."""
+        super().__init__(line, words, name, rest)
+        self._new = lower(rest) if is_name(rest) else ""
 
     def run(self, run: Run) -> int | None:
         """Do it."""
+        if self._new and run.steps is None:
+            code = run.codes.get(self.key)
+            if code is not None:
+                if self.keyword == "RENAME":
+                    run.delete(self.key)
+                run.put(self._new, self.rest.text, code)
+            return None
         move(run, self.keyword, self.name, self._filled(run))
         return None
 
@@ -346,7 +364,7 @@ def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) 
             return Fault(line, _too_few(line, first, second), is_command=True)
         rest = third
     if found is not None:
-        return MoveMany(line, (first, second), found, text[rest.start :])
+        return MoveMany(line, (first, second), found, text[rest.start :] if keyword in _TWO else "")
     name = second.text
     return _KINDS[keyword](line, (first, second), name[:-1] if name[-1:] in {",", "="} else name, text[rest.start :])
 

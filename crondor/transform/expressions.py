@@ -139,6 +139,8 @@ def stored(value: Value) -> str:
 
 def as_macro(value: Value) -> str:
     """Return the text that EVALMACRO gives its macro: a string without quotes."""
+    if value.__class__ is int:
+        return str(value)
     return value if isinstance(value, str) else print_value(value, Form.OLD)
 
 
