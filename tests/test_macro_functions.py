@@ -140,7 +140,7 @@ def test_values(text: str, value: str) -> None:
         ("$Fd(bare)", ""),
         ("$Fw(up)", "..\\up\\f.py"),
         ("$Fu(win)", "C:/d/e.f"),
-        ("$Fn(win)", "e"),
+        ("$Fn(win)", "C:\\d\\e"),
         ("$Fp(folder)", "/a//b/"),
         ("$Ff(bare)", "/home/c.txt"),
         ("$Ff(f)", "/a/b/c.txt"),

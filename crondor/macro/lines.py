@@ -149,9 +149,7 @@ class LineReader:
             if not goes_on:
                 break
         starts = (0, *accumulate(map(len, parts[:-1])))
-        return LogicalLine(
-            source, "".join(parts), starts, tuple(at), unterminated=not terminated, swallowed=swallowed
-        )
+        return LogicalLine(source, "".join(parts), starts, tuple(at), unterminated=not terminated, swallowed=swallowed)
 
     def _physical(self) -> tuple[int, str, bool]:
         """Step over one line of the file; return where its text begins, the text, and whether it has a line end."""

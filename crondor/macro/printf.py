@@ -9,6 +9,7 @@ from typing import NamedTuple
 LONGEST = 55  # characters that HTCondor keeps of a formatted number
 _CONVERSION = re.compile(r"%([#0\- +']*)([0-9]*)(\*?)(?:\.([0-9]*)(\*?))?([hlLqjzt]*)(.)", re.DOTALL)
 _LETTERS = {"int": "diouxXc", "real": "eEfFgGaA", "string": "s"}
+_PYTHON = {"i": "d", "u": "d", "a": "e", "A": "E"}  # %a comes here with what is no number only
 _BITS = {"": 32, "h": 16, "hh": 8}
 
 
@@ -39,8 +40,7 @@ class Format(NamedTuple):
         if self.letter in "aA" and isfinite(value):
             return self._cut(self._hexadecimal(value))
         flags = self.flags if isfinite(value) else self.flags.replace("0", "")
-        letter = {"a": "e", "A": "E"}.get(self.letter, self.letter)
-        return self._cut(self._replace(letter=letter)._python(flags, value))
+        return self._cut(self._python(flags, value))
 
     def of_string(self, value: str) -> str:
         """Return a text, cut to the precision and padded to the width."""
@@ -50,7 +50,7 @@ class Format(NamedTuple):
     def _python(self, flags: str, value: float) -> str:
         width = str(min(self.width, LONGEST + 1)) if self.width else ""
         precision = "" if self.precision is None else f".{min(self.precision, LONGEST + 1)}"
-        letter = "d" if self.letter in "iu" else self.letter
+        letter = _PYTHON.get(self.letter, self.letter)
         made: str = f"%{flags}{width}{precision}{letter}" % value
         return made
 
