@@ -10,6 +10,7 @@ from typing import Final
 from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
+from crondor.job_expressions import NEW_JOB
 from crondor.source import Span
 from crondor.submit.ad import values
 from crondor.submit.ad.knobs import Knobs
@@ -18,19 +19,7 @@ from crondor.submit.host import SubmitHost
 _LONGEST: Final = 200  # characters of a value that a message shows
 _CLOCK: Final = re.compile(r"(?i)\b(?:time|interval|currenttime|daytime|abstime|formattime)[ \t]*\(")
 
-# What every new job has, whatever its file says (SubmitHash::init_base_ad); expressions may name it.
-_OF_A_NEW_JOB: Final = ClassAd(
-    {
-        "MyType": "Job",
-        "ExitBySignal": False,
-        **dict.fromkeys(("RemoteUserCpu", "RemoteSysCpu", "RemoteWallClockTime", "CumulativeRemoteUserCpu"), 0.0),
-        "CumulativeRemoteSysCpu": 0.0,
-        **dict.fromkeys(("NumJobStarts", "NumRestarts", "NumSystemHolds", "NumJobCompletions", "NumCkpts"), 0),
-        **dict.fromkeys(("ExitStatus", "CurrentHosts", "TotalSuspensions", "LastSuspensionTime"), 0),
-        **dict.fromkeys(("CommittedTime", "CommittedSlotTime", "CommittedSuspensionTime"), 0),
-        **dict.fromkeys(("CumulativeSlotTime", "CumulativeSuspensionTime"), 0),
-    }
-)
+_OF_A_NEW_JOB: Final = ClassAd(NEW_JOB)
 
 
 @dataclass
