@@ -561,7 +561,7 @@ def test_json_has_both_dialects_in_every_row() -> None:
     assert job.keys() == {
         "name", "line", "count", "zone", "now", "submitted", "queued",
         "dialect", "schedule", "deferral_time", "window", "prep_time",
-        "schedd_interval", "universe", "runs", "differences", "schedd_fault", "diagnostics",
+        "schedd_interval", "universe", "runs", "differences", "kept_out", "schedd_fault", "diagnostics",
     }  # fmt: skip
     moments = {"time", "local", "nominal_match", "match_opens", "last_match", "last_start"}
     sides = []
