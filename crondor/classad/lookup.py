@@ -74,10 +74,10 @@ def _special(state: State, place: AdValue, around: AdValue | None, name: str) ->
 
 def link(my: AdValue, target: AdValue) -> None:
     """Make two ads a match: what one lacks is looked for in the other. The ads around them are built when needed."""
-    for ad, other in ((my, target), (target, my)):
-        ad.other = other
-        ad.matched = True
-        ad.target = None if "target" in ad.codes else other
+    my.other, target.other = target, my
+    my.matched = target.matched = True
+    my.target = None if "target" in my.codes else target
+    target.target = None if "target" in target.codes else my
 
 
 _AROUND = {

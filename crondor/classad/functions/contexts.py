@@ -38,7 +38,7 @@ def _if_then_else(call: Arguments) -> Run:
 
     def if_then_else(state: State) -> Value:
         value = test(state)
-        chosen = truth(value)
+        chosen = value if value.__class__ is bool else truth(value)
         if chosen is None:
             return UNDEFINED if value is UNDEFINED else ERROR
         return yes(state) if chosen else no(state)
