@@ -102,7 +102,7 @@ class External(_Walk):
         """Note a name that is not found; follow one that is."""
         start = self.start(node, item)
         if start is None and node.scope is not None:
-            self.add(f"{unparse(node.scope)}.{node.name}")
+            self.add(f"{unparse(node.scope, faithful=True)}.{node.name}")
             return []
         if not isinstance(start, AdValue):
             return None

@@ -96,11 +96,11 @@ def _unparse(call: Arguments) -> Run:
     """Return the text of an attribute of the ad at hand; the argument's own text is its name, MY.x and all."""
     if len(call.nodes) != 1 or not isinstance(call.nodes[0], Reference):
         return _error
-    name = lower(unparse(call.nodes[0], Form.PRETTY))
+    name = lower(unparse(call.nodes[0], Form.PRETTY, faithful=True))
 
     def unparsed(state: State) -> Value:
         code = state.cur.codes.get(name)
-        return "" if code is None else unparse(code_tree(code), Form.PRETTY)
+        return "" if code is None else unparse(code_tree(code), Form.PRETTY, faithful=True)
 
     return unparsed
 
