@@ -80,7 +80,11 @@ def _evaluate(text: str, _: Random) -> str:
     explanation.reason()
     sum(map(len, explanation.lines()))
     expression.holds(_TARGET, _MY, _CONTEXT)
-    print_value(expression.evaluate(_MY, _TARGET, _CONTEXT))
+    value = expression.evaluate(_MY, _TARGET, _CONTEXT)
+    print_value(value)
+    holder = _MY.copy()
+    holder["value"] = expression
+    holder.python("value", _TARGET, _CONTEXT)
     return "value"
 
 
@@ -121,6 +125,7 @@ def _evaluated(ad: ClassAd) -> None:
     for name in list(ad)[:5]:
         with suppress(CrondorError):
             print_value(ad.value(name, _TARGET, _CONTEXT))
+            ad.python(name, _TARGET, _CONTEXT)
 
 
 def _texts(ad: ClassAd) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.extents import JSON, LENIENT_JSON, extents
-from crondor.classad.formats.pieces import MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, error
+from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, error
 from crondor.classad.show import code_tree
 from crondor.classad.text import from_bytes, lower, normal
 from crondor.classad.unparse import print_name, print_string, unparse
@@ -147,6 +147,7 @@ class _Reader:
         """Return the next value as text in new syntax."""
         out: list[str] = []
         open_: list[str] = []
+        deep = False
         while True:
             kind, text = self.token()
             if kind == "sign" and text in "{[":
@@ -154,6 +155,7 @@ class _Reader:
                     self.fail(f"lists and objects are nested deeper than {MAX_DEPTH}")
                 closing = "}" if text == "{" else "]"
                 open_.append(closing)
+                deep = deep or len(open_) > DEEP
                 out.append("[ " if text == "{" else "{ ")
                 if closing == "}":
                     self.commas()
@@ -180,7 +182,8 @@ class _Reader:
                     out.append(self.member())
                 break
             if not open_:
-                return "".join(out)
+                found = "".join(out)
+                return self.expression(found, nested=False) if deep and not self.daemon else found
 
     def member(self) -> str:
         return f"{print_name(self.name())} = "
