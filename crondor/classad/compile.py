@@ -359,7 +359,7 @@ def _ad(node: AdNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
             state.ads = {}
         made = state.ads.get(key)
         if made is None:
-            made = state.ads[key] = AdValue(codes, names, state.cur)
+            made = state.ads[key] = AdValue(codes, names, state.around())
         return made
 
     return ad

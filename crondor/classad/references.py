@@ -7,7 +7,7 @@ from typing import NamedTuple
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_DEPTH, MAX_REFERENCES
 from crondor.classad.lookup import find, root_of
-from crondor.classad.scope import NOWHERE, AdValue, Code, Compiler, State
+from crondor.classad.scope import ENCLOSED, NOWHERE, AdValue, Code, Compiler, State
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Call, ListNode, Node, Reference, children
@@ -18,7 +18,8 @@ from crondor.classad.values import UNDEFINED
 class _Item(NamedTuple):
     """A tree still to be walked: the ad its names are looked up in, the depth taken, and what is special.
 
-    ``scope`` is an ad only named to select from; ``chosen`` a selection whose scope has been walked already.
+    ``scope`` is an ad only named to select from; ``chosen`` a selection whose scope has been walked already; ``free``
+    what is part of the expression itself, and not of an attribute it leads to.
     """
 
     node: Node
@@ -26,6 +27,7 @@ class _Item(NamedTuple):
     depth: int
     scope: bool = False
     chosen: bool = False
+    free: bool = True
 
 
 class _Walk:
@@ -36,19 +38,20 @@ class _Walk:
         self.compiler = compiler
         self.found: dict[str, str] = {}
         self.left = MAX_REFERENCES
+        self.ended = False
 
-    def run(self, node: Node, place: AdValue) -> list[str] | None:
-        cur, used = self.state.cur, self.state.used
-        work = [_Item(node, place, used)]
-        while work:
+    def run(self, node: Node, place: AdValue, *, free: bool) -> list[str] | None:
+        cur, used, around = self.state.cur, self.state.used, self.state.free
+        work = [_Item(node, place, used, free=free)]
+        while work and not self.ended:
             item = work.pop()
             self.left -= 1
             more = self.step(item) if self.left >= 0 else None
             if more is None:
-                self.state.cur, self.state.used = cur, used
+                self.state.cur, self.state.used, self.state.free = cur, used, around
                 return None
             work.extend(reversed(more))
-        self.state.cur, self.state.used = cur, used
+        self.state.cur, self.state.used, self.state.free = cur, used, around
         return [self.found[key] for key in sorted(self.found)]
 
     def step(self, item: _Item) -> list[_Item] | None:
@@ -57,7 +60,7 @@ class _Walk:
         depth = item.depth + isinstance(item.node, (Call, ListNode, AdNode))
         if depth > MAX_DEPTH:
             return None
-        return [_Item(child, item.place, depth, item.scope) for child in children(item.node)]
+        return [_Item(child, item.place, depth, item.scope, free=item.free) for child in children(item.node)]
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
         """Note a name and return what it leads to; None: no answer."""
@@ -69,6 +72,7 @@ class _Walk:
     def start(self, node: Reference, item: _Item) -> AdValue | Failure | None:
         """Return the ad a reference begins in; None: it is undefined; a Failure: it is no ad."""
         self.state.cur, self.state.used = item.place, item.depth
+        self.state.free = item.depth if item.free else ENCLOSED
         if node.scope is None:
             return root_of(self.state) if node.absolute else item.place
         try:
@@ -87,16 +91,19 @@ class _Walk:
         place, code = found
         if item.depth >= MAX_DEPTH:
             return place, None
-        return place, [_Item(code_tree(code), place, item.depth + 1, item.scope)]
+        return place, [_Item(code_tree(code), place, item.depth + 1, item.scope, free=False)]
 
 
 class External(_Walk):
     """The names an expression does not find in its own ad."""
 
     @staticmethod
-    def of(state: State, place: AdValue, node: Node, compiler: Compiler) -> list[str] | None:
-        """Return the names, sorted without case; None: HTCondor finds no answer (a circle, a selection from no ad)."""
-        return External(state, compiler).run(node, place)
+    def of(state: State, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
+        """Return the names, sorted without case; None: HTCondor finds no answer (a circle, a selection from no ad).
+
+        ``free``: the expression is not an attribute of the ad.
+        """
+        return External(state, compiler).run(node, place, free=free)
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
         """Note a name that is not found; follow one that is."""
@@ -117,9 +124,9 @@ class Internal(_Walk):
     """The attributes of its own ad an expression reaches, directly or through others."""
 
     @staticmethod
-    def of(state: State, place: AdValue, node: Node, compiler: Compiler) -> list[str] | None:
+    def of(state: State, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
         """Return the names, sorted without case; None: HTCondor finds no answer."""
-        return Internal(state, compiler).run(node, place)
+        return Internal(state, compiler).run(node, place, free=free)
 
     def step(self, item: _Item) -> list[_Item] | None:
         """Return what is below a tree."""
@@ -130,7 +137,7 @@ class Internal(_Walk):
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
         """Note a name that is found in the ad itself, and follow it."""
         if node.scope is not None and not item.chosen:
-            scope = _Item(node.scope, item.place, item.depth, scope=True)
+            scope = _Item(node.scope, item.place, item.depth, scope=True, free=item.free)
             return [scope, item._replace(chosen=True)]
         start = self.start(node, item)
         if start is None and node.scope is not None:
@@ -139,8 +146,15 @@ class Internal(_Walk):
             return None
         found = self.follow(start, node.name, item)
         if found is None:
+            self.ended = node.scope is not None and not self.enclosed(start)
             return []
         place, more = found
         if place is self.state.root and lower(node.name) in place.codes:
             self.add(node.name)
         return more
+
+    def enclosed(self, place: AdValue) -> bool:
+        """Say whether an ad is in the ad at hand. HTCondor goes no further after a name that one outside it lacks."""
+        while place is not self.state.root and place.parent is not None:
+            place = place.parent
+        return place is self.state.root

@@ -31,6 +31,8 @@ _LENIENT: Final = re.compile(
     r"|(?P<number>-?(?:0[xX][0-9a-fA-F]+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z_.]))"
     r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|\Z)"
 )
+_LEADING_ZERO: Final = re.compile(r"-?0[0-9]")
+_NO_OCTAL: Final = re.compile(r"-0[0-7]*[89][0-9]*\Z")  # HTCondor takes -010 for -10, and refuses -08
 _STRING: Final = re.compile(f'"({_BODY})"')
 _WORDS: Final = {"true": "true", "false": "false", "null": "undefined"}
 _ESCAPE: Final = re.compile(
@@ -190,7 +192,7 @@ class _Reader:
 
     def simple(self, kind: str, text: str, *, nested: bool) -> str:
         if kind == "number":
-            if text[0] == "0" and len(text) > 1 and "." not in text and "e" not in text.lower():
+            if _LEADING_ZERO.match(text) and (not self.daemon or text.isdigit() or _NO_OCTAL.match(text)):
                 self.fail("no integer begins with a zero")
             return text
         if kind == "word":

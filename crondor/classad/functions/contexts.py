@@ -153,7 +153,7 @@ def _unresolved(call: Arguments) -> Run:
             expression = compiled(pattern, "i")
             if expression is None:
                 return ERROR
-        names = External.of(state, found[0], code_tree(found[1]), call.compiler) or []
+        names = External.of(state, found[0], code_tree(found[1]), call.compiler, free=False) or []
         plain = [name[7:] if lower(name[:7]) == "target." else name for name in names]
         if expression is None:
             return ",".join(plain)
