@@ -15,19 +15,27 @@ from crondor.classad.unparse import unparse
 from crondor.classad.values import UNDEFINED
 
 
-class _Item(NamedTuple):
-    """A tree still to be walked: the ad its names are looked up in, the depth taken, and what is special.
+class _Text:
+    """The expression itself (``free``) or an attribute it leads to, and the ad its names are looked up in."""
 
-    ``scope`` is an ad only named to select from; ``chosen`` a selection whose scope has been walked already; ``free``
-    what is part of the expression itself, and not of an attribute it leads to.
+    __slots__ = ("free", "place")
+
+    def __init__(self, place: AdValue, *, free: bool) -> None:
+        self.place = place
+        self.free = free
+
+
+class _Item(NamedTuple):
+    """A tree still to be walked: what it is a part of, the depth taken, and what is special.
+
+    ``scope`` is an ad only named to select from; ``chosen`` a selection whose scope has been walked already.
     """
 
     node: Node
-    place: AdValue
+    text: _Text
     depth: int
     scope: bool = False
     chosen: bool = False
-    free: bool = True
 
 
 class _Walk:
@@ -38,12 +46,11 @@ class _Walk:
         self.compiler = compiler
         self.found: dict[str, str] = {}
         self.left = MAX_REFERENCES
-        self.ended = False
 
     def run(self, node: Node, place: AdValue, *, free: bool) -> list[str] | None:
         cur, used, around = self.state.cur, self.state.used, self.state.free
-        work = [_Item(node, place, used, free=free)]
-        while work and not self.ended:
+        work = [_Item(node, _Text(place, free=free), used)]
+        while work:
             item = work.pop()
             self.left -= 1
             more = self.step(item) if self.left >= 0 else None
@@ -60,7 +67,7 @@ class _Walk:
         depth = item.depth + isinstance(item.node, (Call, ListNode, AdNode))
         if depth > MAX_DEPTH:
             return None
-        return [_Item(child, item.place, depth, item.scope, free=item.free) for child in children(item.node)]
+        return [_Item(child, item.text, depth, item.scope) for child in children(item.node)]
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
         """Note a name and return what it leads to; None: no answer."""
@@ -71,10 +78,10 @@ class _Walk:
 
     def start(self, node: Reference, item: _Item) -> AdValue | Failure | None:
         """Return the ad a reference begins in; None: it is undefined; a Failure: it is no ad."""
-        self.state.cur, self.state.used = item.place, item.depth
-        self.state.free = item.depth if item.free else ENCLOSED
+        self.state.cur, self.state.used = item.text.place, item.depth
+        self.state.free = item.depth if item.text.free else ENCLOSED
         if node.scope is None:
-            return root_of(self.state) if node.absolute else item.place
+            return root_of(self.state) if node.absolute else item.text.place
         try:
             value = Code(node.scope, self.compiler).evaluate(self.state)
         except Failure as failure:
@@ -91,7 +98,7 @@ class _Walk:
         place, code = found
         if item.depth >= MAX_DEPTH:
             return place, None
-        return place, [_Item(code_tree(code), place, item.depth + 1, item.scope, free=False)]
+        return place, [_Item(code_tree(code), _Text(place, free=False), item.depth + 1, item.scope)]
 
 
 class External(_Walk):
@@ -137,7 +144,7 @@ class Internal(_Walk):
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
         """Note a name that is found in the ad itself, and follow it."""
         if node.scope is not None and not item.chosen:
-            scope = _Item(node.scope, item.place, item.depth, scope=True, free=item.free)
+            scope = _Item(node.scope, item.text, item.depth, scope=True)
             return [scope, item._replace(chosen=True)]
         start = self.start(node, item)
         if start is None and node.scope is not None:
@@ -146,15 +153,15 @@ class Internal(_Walk):
             return None
         found = self.follow(start, node.name, item)
         if found is None:
-            self.ended = node.scope is not None and not self.enclosed(start)
+            item.text.place = self.outermost(start)  # as HTCondor, which goes on where it looked last
             return []
         place, more = found
         if place is self.state.root and lower(node.name) in place.codes:
             self.add(node.name)
         return more
 
-    def enclosed(self, place: AdValue) -> bool:
-        """Say whether an ad is in the ad at hand. HTCondor goes no further after a name that one outside it lacks."""
+    def outermost(self, place: AdValue) -> AdValue:
+        """Return the last ad that is searched for a name from an ad on."""
         while place is not self.state.root and place.parent is not None:
             place = place.parent
-        return place is self.state.root
+        return place

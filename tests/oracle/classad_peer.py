@@ -49,7 +49,7 @@ def _names(expression: Any, my: Any, _target: Any) -> str:  # noqa: ANN401
 
 def _found(look: Any, expression: Any) -> str:  # noqa: ANN401
     try:
-        return " ".join(sorted(name for name in look(expression) if name))
+        return " ".join(sorted({name for name in look(expression) if name}))
     except ValueError:
         return "none"
 

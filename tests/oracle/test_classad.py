@@ -21,15 +21,15 @@ PEER = Path(__file__).with_name("classad_peer.py")
 _LEFT_OUT = {
     "value": re.compile(r"\Z."),
     "flatten": re.compile(r"Time|\bsplit|argsToList|evalInEachContext"),
-    "references": re.compile(r"\)\.(root|parent)"),
+    "references": re.compile(r"\Z."),
 }
-"""The Python binding makes a flattened time another one, and has no place for a list that a function made; the names
-in an ad that is reached by .root or .parent are looked up in places of their own."""
+"""The Python binding makes a flattened time another one, and has no place for a list that a function made."""
 SEEDS = int(os.environ.get("CRONDOR_FUZZ_SEEDS", "2"))
 CASES = 2000
 
 
-def _ours(case: dict[str, object]) -> dict[str, str]:
+def ours(case: dict[str, object]) -> dict[str, str]:
+    """Return what crondor answers, in the words of the peer."""
     my, target = case["my"], case["target"]
     assert isinstance(my, dict)
     try:
@@ -56,7 +56,8 @@ def _names(expression: Expression, my: AdValue, *, internal: bool) -> str:
     return "none" if names is None else " ".join(sorted({piece for name in names for piece in name.split(",")}))
 
 
-def _theirs(cases: list[dict[str, object]]) -> list[dict[str, str]]:
+def answers(cases: list[dict[str, object]]) -> list[dict[str, str]]:
+    """Return what HTCondor's library answers, in a process of its own."""
     done = subprocess.run(
         [sys.executable, str(PEER)],
         input="".join(json.dumps(case) + "\n" for case in cases),
@@ -79,8 +80,8 @@ def test_random_expressions_agree(seed: int, question: str) -> None:
     grammar = Grammar(seed)
     cases = [{**grammar.case(), "question": question} for _ in range(CASES)]
     cases = [case for case in cases if not _LEFT_OUT[question].search(json.dumps(case))]
-    for case, recorded in zip(cases, _theirs(cases), strict=True):
-        found = _ours(case)
+    for case, recorded in zip(cases, answers(cases), strict=True):
+        found = ours(case)
         text = json.dumps(case)
         if "crash" in recorded or "9223372036854775808" in text or "absTime()" in text:
             continue  # years beyond C's calendar are not defined, and the library's clock is not ours

@@ -247,7 +247,7 @@ def _user_map(call: Arguments) -> Run:
 
 @special("userHome")
 def _user_home(call: Arguments) -> Run:
-    """Return the default: HTCondor does not look homes up unless its configuration says so."""
+    """Return the default, as HTCondor does for a user it does not find: the machine's users are not looked up."""
     runs = call.runs
 
     def user_home(state: State) -> Value:
