@@ -44,7 +44,7 @@ _MY = ClassAd.of_texts(
 _TARGET = ClassAd.of_texts({"a": "MY.s", "x": "5", "y": "TARGET.y", "c": "MY.c", "s": '"^a.*"', "q": "1.5"})
 _PIECES = (1, 7, 4096)
 _MOST = 20  # ads of a text that are printed in all forms
-_AS_HTCONDOR = re.compile(r'absTime\("|:-?nan"|relTime\("-?[0-9]+\+-|[0-9]\.[^0-9]')
+_AS_HTCONDOR = re.compile(r'absTime\(\\?"|:-?nan\\?"|relTime\(\\?"-?[0-9]+\+-|[0-9]\.[^0-9]')
 """What HTCondor prints too, and reads back as something else: times beyond its integers, a number before a dot."""
 
 
