@@ -12,6 +12,7 @@ from crondor.macro.scan import Found, Kind, scan
 Lookup = Callable[[str], "str | None"]
 """Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
 
+_LOOK = 64  # what a dollar sign costs, beside the characters behind it
 _STEP = 128  # what one macro costs beside the characters it moves
 _LEVEL = 32  # what each macro around one costs: what doubles itself is deep, what is useful is not
 _CALL = 256  # what one function costs, since it may evaluate an expression
@@ -106,7 +107,7 @@ class _Expansion:
         begin, at = 0, text.find("$") if self._has_dollar else -1
         while at >= 0:
             found = scan(text, at)
-            self._budget.spend(found.end - at)
+            self._budget.spend(_LOOK + found.end - at)
             if not _is_dollar(found):
                 at = text.find("$", found.resume)
                 continue
@@ -132,7 +133,7 @@ class _Expansion:
         at = text.find("$", begin)
         while at >= 0:
             found = scan(text, at)
-            self._budget.spend(found.end - at)
+            self._budget.spend(_LOOK + found.end - at)
             if found.kind is Kind.CUT and self._pending:
                 self._emit(text[begin:at] if outer < 0 else text[begin:outer])
                 self._join(text[outer if outer >= 0 else at :])
