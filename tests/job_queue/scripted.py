@@ -1,7 +1,8 @@
 """A long run of changes to a queue, and a disk on which it dies: started as a program, it dies in every possible way.
 
-``python scripted.py FOLDER``: for each way and each k the run is made in a process of its own, in a folder of its own,
-and ends at the k-th thing asked of the disk by os._exit. What was acknowledged stands in the file ``acknowledged``.
+``python scripted.py FOLDER``: at each thing asked of the disk the run forks, once for each way to die. The child goes on
+with files of its own, copied as they are, and ends at that thing by os._exit; the parent goes on to the next one. What
+was acknowledged stands in the file ``acknowledged``.
 """
 
 from __future__ import annotations
