@@ -224,7 +224,7 @@ class Mirror:
         key = record.key if record.key in self.ads else canonical(record.key)
         ad = self.ads.get(key)
         if ad is None:
-            return Fate.NO_SUCH_AD
+            return Fate.NO_SUCH_AD if is_key(key) else Fate.NO_KEY
         if record.op is Op.SET:
             self._set(key, ad, record.name, self.values[record.value])
         elif record.op is Op.DELETE:

@@ -339,7 +339,8 @@ class Recovery:
             self._note_bad(_no_expression(error, record, line), (number, line), committed=committed)
             return
         if fate is not Fate.DONE:
-            self.findings.add(*_NO_EFFECT[fate], (number, line), Severity.NOTE)
+            severity = Severity.WARNING if fate is Fate.NO_KEY else Severity.NOTE
+            self.findings.add(*_NO_EFFECT[fate], (number, line), severity)
 
 
 def _after_last_end(lines: Sequence[str]) -> int:
