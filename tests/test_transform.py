@@ -265,6 +265,18 @@ def test_a_failed_transform_gives_no_ad() -> None:
     assert result.diagnostics[0].fix == "SET Y 2"
 
 
+def test_an_indented_last_line_without_a_line_end_is_not_stripped() -> None:
+    """A condition there is none, as in HTCondor; a command is one."""
+    assert done("V=1\n  SET X $(V)") == {"X": "1"}
+    with pytest.raises(InvalidTransform, match="end the file with one"):
+        Transform.parse("SET X 1\nif true\n  endif")
+
+
+def test_a_colon_hides_the_lines_of_a_condition() -> None:
+    """From releases that know no conditions, not from this one."""
+    assert done(":if true\n:SET X 1\n:else\n:SET X 2\n:endif") == {"X": "1"}
+
+
 def test_an_invalid_requirement_is_nothing_to_run() -> None:
     """Its macros are not replaced, and that is said."""
     with pytest.raises(InvalidTransform, match="no macro is replaced"):

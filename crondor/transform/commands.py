@@ -12,7 +12,7 @@ from crondor.classad.regexp import Expression as Regex
 from crondor.classad.regexp import Match, compiled
 from crondor.classad.text import from_bytes, lower, to_bytes
 from crondor.diagnostics import Diagnostic
-from crondor.macro.lines import LogicalLine
+from crondor.macro.lines import BLANKS, LogicalLine
 from crondor.transform.apply import Run, Statement
 from crondor.transform.errors import Stop, fault, short
 from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
@@ -376,6 +376,8 @@ def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
     help_text = f"the commands are {', '.join(sorted(KEYWORDS))}; NAME = VALUE defines a macro"
     if word.text.lower() == "queue":
         help_text = "queue belongs to submit files, and HTCondor takes it for no macro either: choose another name"
+    if line.unterminated and line.text[:1] in BLANKS:
+        help_text = "HTCondor strips no blanks from a last line without a line end: end the file with one"
     if line.text[word.end : word.end + 1] in {"", " "} and word.text[-1:] in {"=", ":"}:
         help_text = "a command has no = or : behind its keyword"
     return fault("keyword", message, span, f"did you mean {near}?" if near else help_text, near)
