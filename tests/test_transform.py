@@ -299,7 +299,9 @@ def test_the_trace_has_each_step_with_its_line() -> None:
 def test_knobs_are_rules_too() -> None:
     """NAME does not win over the name of the knob; what is missing or empty is left out and said."""
     text = "JOB_TRANSFORM_One @=end\nNAME other\nSET X $(CFG)\n@end\nJOB_TRANSFORM_Two =\nCFG = 7\n"
-    rules = Rules(Facts(read_knobs(Source(text))))
+    knobs = read_knobs(Source(text))
+    assert read_knobs(Source(knobs["job_transform_one"] + "\nMaxJobs = 5"), form=Form.KNOB) == {"maxjobs": "5"}
+    rules = Rules(Facts(knobs))
     rules.add_knobs(JOB_TRANSFORM, "One, Two  Three")
     rules.add_knob(JOB_ROUTE, "None")
     rules.finish()

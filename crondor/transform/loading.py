@@ -113,9 +113,12 @@ class Rules:
             raise InvalidTransform(fault("iterates", message, span, "put the rules with TRANSFORM last"))
 
 
-def read_knobs(source: Source, facts: Facts = NOTHING) -> dict[str, str]:
-    """Return what a text of assignments defines, by lower-case name; other lines have no effect."""
-    program = read_program(source, Form.FILE, "")
+def read_knobs(source: Source, facts: Facts = NOTHING, form: Form = Form.FILE) -> dict[str, str]:
+    """Return what a text defines when it is loaded without an ad, by lower-case name; its commands have no effect.
+
+    That is how a configuration of assignments is read, and what a route says of itself (MaxJobs, GridResource).
+    """
+    program = read_program(source, form, "")
     macros: dict[str, str] = {}
     statements = [compile_line(line) for line in program.lines]
     Run(None, facts, macros, facts.defaults(iterates=False)).check(statements)
