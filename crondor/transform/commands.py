@@ -6,6 +6,7 @@ The rules are those of HTCondor 25.14 (ParseRulesCallback in xform_utils.cpp).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from crondor.classad.regexp import Expression as Regex
@@ -34,12 +35,20 @@ _LIMIT = "(*LIMIT_MATCH=200000)"
 class Fault(Statement):
     """A line that HTCondor refuses when it comes to it."""
 
-    __slots__ = ("diagnostic",)
+    __slots__ = ("_made", "_make")
 
-    def __init__(self, line: LogicalLine, diagnostic: Diagnostic, *, is_command: bool = False) -> None:
-        """Keep the reason."""
+    def __init__(self, line: LogicalLine, make: Callable[[], Diagnostic], *, is_command: bool = False) -> None:
+        """Keep what makes the reason: most faults of a text with thousands are never shown."""
         super().__init__(line, is_command=is_command)
-        self.diagnostic = diagnostic
+        self._make = make
+        self._made: Diagnostic | None = None
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The reason."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
 
     def run(self, run: Run) -> int | None:  # noqa: ARG002 - the same whatever the ad
         """Stop."""
@@ -339,12 +348,12 @@ def command(line: LogicalLine) -> Statement:
         return Nothing(line)
     keyword = first.text.upper()
     if keyword not in KEYWORDS:
-        return Fault(line, _unknown(line, first))
+        return Fault(line, lambda: _unknown(line, first))
     second = next_word(line.text, first.next)
     if keyword in ENVELOPE and (second is not None or keyword == "TRANSFORM"):
         return Nothing(line, is_command=True)
     if second is None:
-        return Fault(line, _too_few(line, first), is_command=True)
+        return Fault(line, lambda: _too_few(line, first), is_command=True)
     return _with_arguments(line, keyword, first, second)
 
 
@@ -354,14 +363,14 @@ def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) 
     if keyword in _WITH_PATTERN and text.startswith("/", second.at):
         found = pattern(text, second)
         if found is None:
-            return Fault(line, _bad_pattern(line, second), is_command=True)
+            return Fault(line, lambda: _bad_pattern(line, second), is_command=True)
         behind = found.next
     if keyword in _TWO:
         third = next_word(text, behind)
         if third is not None and third.text in {"=", ","}:
             third = next_word(text, third.next)
         if third is None:
-            return Fault(line, _too_few(line, first, second), is_command=True)
+            return Fault(line, lambda: _too_few(line, first, second), is_command=True)
         rest = third
     if found is not None:
         return MoveMany(line, (first, second), found, text[rest.start :] if keyword in _TWO else "")

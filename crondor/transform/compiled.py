@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -14,7 +15,7 @@ from crondor.macro import Budget, MacroError, expand
 from crondor.source import Source
 from crondor.transform.apply import Run
 from crondor.transform.commands import Fault
-from crondor.transform.errors import InvalidTransform, Stop, fault, macro_fault, warning
+from crondor.transform.errors import MOST, InvalidTransform, Stop, fault, macro_fault, warning
 from crondor.transform.expressions import Evaluation
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
@@ -128,8 +129,9 @@ class Transform:
             found += run.check(self._statements)
             found += run.found
             self.reached = run.reached
-        found += find_hidden_faults(self._statements, found)
-        found += find_traps(self._statements)
+        if len(found) < MOST:
+            found += islice(find_hidden_faults(self._statements, found), MOST)
+        found += islice(find_traps(self._statements), MOST)
         found = list(dict.fromkeys(found))
         self.faults = tuple(each for each in found if each.severity is Severity.ERROR)
         self.warnings = tuple(each for each in found if each.severity is not Severity.ERROR)

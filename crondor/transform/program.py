@@ -16,7 +16,7 @@ from crondor.classad.expression import Expression
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import BLANKS, LineReader, LogicalLine
 from crondor.source import Source, Span
-from crondor.transform.errors import fault, short, warning
+from crondor.transform.errors import MOST, fault, short, warning
 
 _ENVELOPE = re.compile(r"[ \t\r\n\v\f]*(?i:(name|requirements|universe|transform))[ \t\r\n\v\f]+(?![=: \t\r\n\v\f])")
 _HEREDOC = re.compile(r"[ \t\r\n\v\f]*[^ \t\r\n\v\f=]*[ \t\r\n\v\f]+@=(?=[^ \t\r\n\v\f])|@=(?=[^ \t\r\n\v\f])")
@@ -152,7 +152,7 @@ class _Reader:
         if self._depth and keyword != "transform":
             message = f"{keyword.upper()} holds whatever the condition around it says"
             help_text = "move it out of the if; it is taken out of the text before any condition is looked at"
-            self._found.append(warning("lifted", message, span, help_text))
+            self._warn(warning("lifted", message, span, help_text))
         if keyword == "name":
             self._name = self._given or value
         elif keyword == "universe":
@@ -166,7 +166,7 @@ class _Reader:
         span = line.span(begin, begin + len(value))
         if self._requirements is not None:
             message = "the REQUIREMENTS above are replaced: the last ones count"
-            self._found.append(warning("requirements-twice", message, self._requirements.span, "join them with &&"))
+            self._warn(warning("requirements-twice", message, self._requirements.span, "join them with &&"))
         try:
             expression = Expression.parse(Source(value), old=True)
         except ClassAdSyntaxError as error:
@@ -178,7 +178,7 @@ class _Reader:
             return
         if re.search(r"(?i)\btarget\.", value):
             message = "TARGET is undefined in REQUIREMENTS: the ad is looked at alone"
-            self._found.append(warning("requirements-target", message, span, "write MY. or the bare name"))
+            self._warn(warning("requirements-target", message, span, "write MY. or the bare name"))
         self._requirements = Requirements(expression, value, span)
 
     def _iterate(self, line: LogicalLine, begin: int, rest: int | None) -> None:
@@ -198,6 +198,11 @@ class _Reader:
         word = text[:6].split(None, 1)[0].lower() if text.strip() else ""
         self._depth = max(0, self._depth + {"if": 1, "endif": -1}.get(word, 0))
 
+    def _warn(self, found: Diagnostic) -> None:
+        if len(self._found) < MOST:
+            self._found.append(found)
+
     def _break(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
         self._is_broken = True
-        self._found.append(fault(code, message, span, help))
+        if len(self._found) < 2 * MOST:
+            self._found.append(fault(code, message, span, help))

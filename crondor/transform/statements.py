@@ -180,7 +180,7 @@ def _plain(line: LogicalLine) -> Statement:
         return Said(line, parts.value, is_error=word == "error")
     if parts.operator == ":" and word in _FORBIDDEN:
         message, help_text = _FORBIDDEN[word]
-        return Fault(line, fault(word, message, line.span(), help_text))
+        return Fault(line, lambda: fault(word, message, line.span(), help_text))
     if parts.is_sentence or parts.operator in {"", ":"} or parts.name.lower() == "queue":
         return command(line)
     return Heredoc(line, parts) if parts.operator == "@=" else Assignment(line, parts)

@@ -39,6 +39,7 @@ def find_traps(statements: Sequence[Statement]) -> Iterator[Diagnostic]:
 def find_hidden_faults(statements: Sequence[Statement], faults: Collection[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield warnings for lines that HTCondor refuses where an ad leads to them; its check on loading does not."""
     tag = None
+    known = {each.span.source.position(each.span.start)[0] for each in faults if each.span is not None}
     for statement in statements:
         if tag is not None:
             tag = None if statement.line.text == tag else tag
@@ -46,7 +47,7 @@ def find_hidden_faults(statements: Sequence[Statement], faults: Collection[Diagn
         if isinstance(statement, Heredoc):
             tag = statement.tag
         found = statement.seen(is_inside=True)
-        if isinstance(found, Fault) and found.diagnostic not in faults:
+        if isinstance(found, Fault) and found.line.span().line not in known:
             message = f"{found.diagnostic.message}: an ad that leads here fails"
             yield replace(found.diagnostic, message=message, severity=Severity.WARNING)
 
