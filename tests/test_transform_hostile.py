@@ -82,6 +82,18 @@ def test_no_command_is_run_and_no_file_outside_is_read(tmp_path: Path) -> None:
     assert Transform.parse("SET X 1\nTRANSFORM from items").apply(AD).diagnostics[0].code == "unknown-items"
 
 
+def test_thousands_of_faults_cost_little() -> None:
+    """A hundred are told; the others are not even made."""
+    with pytest.raises(InvalidTransform) as error:
+        Transform.parse("SETT X 1\n" * 50_000)
+    assert len(error.value.diagnostics) == 100
+
+
+def test_a_last_line_of_many_blanks_is_nothing_to_trip_over() -> None:
+    """It is not stripped, since it has no line end."""
+    assert [change.name for change in Transform.parse("SET X 1\n        SET Y 2").apply(AD).changes] == ["X", "Y"]
+
+
 def test_a_nul_is_no_text() -> None:
     """HTCondor's lines would end there."""
     with pytest.raises(InvalidTransform, match="NUL"):

@@ -195,7 +195,8 @@ class _Reader:
             self._found.append(warning("after-transform", message, after.span(), "move it before the TRANSFORM line"))
 
     def _count_conditions(self, text: str) -> None:
-        word = text[:6].split(None, 1)[0].lower() if text.strip() else ""
+        words = text.lstrip()[:6].split(None, 1)
+        word = words[0].lower() if words else ""
         self._depth = max(0, self._depth + {"if": 1, "endif": -1}.get(word, 0))
 
     def _warn(self, found: Diagnostic) -> None:
