@@ -98,6 +98,8 @@ def test_a_nul_is_no_text() -> None:
     """HTCondor's lines would end there."""
     with pytest.raises(InvalidTransform, match="NUL"):
         Transform.parse("SET X 1\0")
+    with pytest.raises(InvalidTransform, match="half a character"):
+        Transform.parse("SET X\ud800 1")
 
 
 PIECES = st.sampled_from(

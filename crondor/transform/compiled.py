@@ -15,7 +15,7 @@ from crondor.macro import Budget, MacroError, expand
 from crondor.source import Source
 from crondor.transform.apply import Run
 from crondor.transform.commands import Fault
-from crondor.transform.errors import MOST, InvalidTransform, Stop, fault, macro_fault, warning
+from crondor.transform.errors import MOST, InvalidTransform, Stop, check_text, fault, macro_fault, warning
 from crondor.transform.expressions import Evaluation
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
@@ -154,9 +154,7 @@ class Transform:
         condor_transform_ads, a transform with faults then fails where an ad leads to one.
         """
         text = Source(source) if isinstance(source, str) else source
-        nul = text.text.find("\0")
-        if nul >= 0:
-            raise InvalidTransform(fault("not-text", "rules are text, and this has a NUL", text.span(nul, nul + 1)))
+        check_text(text)
         program = read_program(text, form, name)
         made = cls(program._replace(name=program.name or text.name), facts)
         if made.faults and (strict or program.is_broken):

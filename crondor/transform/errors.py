@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.errors import MacroError
-from crondor.source import Span
+from crondor.source import Source, Span
 
+_NO_TEXT = re.compile("[\\0\\ud800-\\udc7f\\udd00-\\udfff]")
 MOST = 100  # findings kept of one kind; whoever has more learns nothing from the rest
 
 
@@ -30,6 +33,14 @@ def fault(code: str, message: str, span: Span, help: str | None = None, fix: str
 def warning(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:  # noqa: A002
     """Return a finding after which HTCondor goes on."""
     return Diagnostic(code, message, Severity.WARNING, span, help, fix)
+
+
+def check_text(source: Source) -> None:
+    """Raise InvalidTransform for a text with a NUL, or with half a character."""
+    found = _NO_TEXT.search(source.text)
+    if found is not None:
+        what = "a NUL" if found[0] == "\0" else "half a character"
+        raise InvalidTransform(fault("not-text", f"rules are text, and this has {what}", source.span(*found.span())))
 
 
 def short(text: str, most: int = 60) -> str:

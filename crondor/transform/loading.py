@@ -9,7 +9,7 @@ from crondor.macro.statement import is_name
 from crondor.source import Source
 from crondor.transform.apply import Run
 from crondor.transform.compiled import Transform
-from crondor.transform.errors import InvalidTransform, fault, warning
+from crondor.transform.errors import InvalidTransform, check_text, fault, warning
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.program import Form, read_program
 from crondor.transform.statements import compile_line
@@ -117,7 +117,9 @@ def read_knobs(source: Source, facts: Facts = NOTHING, form: Form = Form.FILE) -
     """Return what a text defines when it is loaded without an ad, by lower-case name; its commands have no effect.
 
     That is how a configuration of assignments is read, and what a route says of itself (MaxJobs, GridResource).
+    Raises InvalidTransform for what is no text.
     """
+    check_text(source)
     program = read_program(source, form, "")
     macros: dict[str, str] = {}
     statements = [compile_line(line) for line in program.lines]
