@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import agenda, algebra, classad, process, recurrence
+from benchmarks import agenda, algebra, classad, job_queue, process, recurrence
 from benchmarks.measure import measure
 
 
@@ -46,6 +46,9 @@ def _print_recurrence() -> None:
     missed = "" if whole <= click * process.GOAL else "  missed"
     print(f"crondor next, whole process: {whole * 1e3:.0f} ms, `import click` {click * 1e3:.0f} ms: "
           f"{whole / click:.2f} times (at most {process.GOAL}){missed}")  # fmt: skip
+    _print_spans()
+    _print_agendas()
+    _print_queue()
 
 
 def _print_spans() -> None:
@@ -90,6 +93,13 @@ def _print_classads() -> None:
             continue
         missed = "" if ratio <= most else "  missed"
         print(f"{name:<44} {found.ours:>9.1f} {found.theirs:>9.1f} {ratio:>7.2f} {most:>6.3g}{missed}", flush=True)
+
+
+def _print_queue() -> None:
+    """Print what a large job queue costs to read, to follow and to write."""
+    print()
+    for row in job_queue.rows():
+        print(f"job queue, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 
 if __name__ == "__main__":

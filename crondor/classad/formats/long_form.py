@@ -336,7 +336,7 @@ def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: Mode) 
     start = len(line) - len(right.lstrip(_BLANK))
     text = line[start:].rstrip(_BLANK) if not line.endswith('\\"') else line[start:]
     try:
-        reading.add(name, _read_value(text, mode))
+        reading.add(name, read_value(text, mode))
     except ClassAdSyntaxError as problem:
         for found in problem.diagnostics:
             span = found.span
@@ -353,7 +353,11 @@ def _name(text: str) -> str | None:
     return quoted[1].replace("\\'", "'") or None if quoted else None
 
 
-def _read_value(text: str, mode: Mode) -> Code | str:
+def read_value(text: str, mode: Mode) -> Code | str:
+    """Return the expression of an old value: as text in new syntax where it can stay one.
+
+    Raises ClassAdSyntaxError; where the mode is LAZY, only for a text that has to be parsed to be rewritten.
+    """
     return _VALUES[mode if text else Mode.STRICT][text]  # no text is no lazy one
 
 

@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab
+from tests.golden.kinds import classad, classad_ads, crontab, queue_log
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
 
-KINDS: Mapping[str, Replay] = {**crontab.KINDS, **classad.KINDS, **classad_ads.KINDS}
+KINDS: Mapping[str, Replay] = {
+    **crontab.KINDS,
+    **classad.KINDS,
+    **classad_ads.KINDS,
+    **queue_log.KINDS,
+}

@@ -1,0 +1,61 @@
+"""job_queue.log, the schedd's own file: read it, follow it, and write it so that a crash loses nothing committed.
+
+Reading
+    ``read_log(path)`` returns a Reading: the ``mirror``, and as diagnostics what is damaged and what was kept.
+    ``Follower(path).poll()`` returns what has changed since the last poll; its ``mirror`` is always up to date.
+
+The queue in memory
+    A ``Mirror`` iterates over its jobs (``JobId``); ``mirror.ad(job)`` is a ClassAd chained to its cluster's,
+    ``mirror.text(job, "Owner")`` an attribute's text. ``mirror.subscribe(function)`` calls the function with the
+    ``Change``s of each transaction. ``by_status``, ``by_owner``, ``by_cron`` and ``Index`` keep jobs by what they have.
+
+Writing
+    ``JobQueue(path, now=...)`` takes over or makes a log. ``with queue.transaction() as change:`` commits when the
+    block ends; see Transaction. ``queue.compact()`` writes the log anew. ``History`` is the file of jobs that
+    have left.
+
+Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (an OSError too), InvalidChange.
+"""
+
+from crondor.job_queue.faults import DamagedLog, InvalidChange, JobQueueError, QueueIO, QueueLocked
+from crondor.job_queue.follow import Follower, Poll
+from crondor.job_queue.history import History, history_record, read_history
+from crondor.job_queue.index import Index, by_cron, by_owner, by_status
+from crondor.job_queue.keys import HEADER, JobId, cluster_key
+from crondor.job_queue.log import Reading, read_log
+from crondor.job_queue.mirror import Change, Kind, Mirror
+from crondor.job_queue.records import BadRecord, Op, Record, format_record, parse_record
+from crondor.job_queue.transaction import Transaction
+from crondor.job_queue.write import JobQueue
+
+__all__ = [
+    "HEADER",
+    "BadRecord",
+    "Change",
+    "DamagedLog",
+    "Follower",
+    "History",
+    "Index",
+    "InvalidChange",
+    "JobId",
+    "JobQueue",
+    "JobQueueError",
+    "Kind",
+    "Mirror",
+    "Op",
+    "Poll",
+    "QueueIO",
+    "QueueLocked",
+    "Reading",
+    "Record",
+    "Transaction",
+    "by_cron",
+    "by_owner",
+    "by_status",
+    "cluster_key",
+    "format_record",
+    "history_record",
+    "parse_record",
+    "read_history",
+    "read_log",
+]

@@ -1,0 +1,108 @@
+"""The few things a job queue asks of the operating system, in one place, so that a test can take its part."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+MODE = 0o600  # as the schedd creates its log
+
+
+class Disk:
+    """The real one. Every method raises OSError."""
+
+    def open(self, path: Path, flags: int) -> int:
+        """Open a file that nobody else may read, and return its descriptor."""
+        return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), MODE)
+
+    def size(self, descriptor: int) -> int:
+        """Return the size of an open file, bytes."""
+        return os.fstat(descriptor).st_size
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        """Write some bytes, at least one, and return how many."""
+        return os.write(descriptor, data)
+
+    def sync(self, descriptor: int) -> None:
+        """Return when the file's bytes are on the disk."""
+        getattr(os, "fdatasync", os.fsync)(descriptor)
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        """Cut a file."""
+        os.ftruncate(descriptor, size)
+
+    def close(self, descriptor: int) -> None:
+        """Close a file."""
+        os.close(descriptor)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Put a file in another's place at once."""
+        old.replace(new)
+
+    def link(self, old: Path, new: Path) -> None:
+        """Give a file a second name."""
+        os.link(old, new)
+
+    def remove(self, path: Path) -> None:
+        """Remove a name; one that is not there is fine."""
+        path.unlink(missing_ok=True)
+
+    def sync_folder(self, path: Path) -> None:
+        """Return when the names in a folder are on the disk."""
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_all(disk: Disk, descriptor: int, data: bytes) -> None:
+    """Write all of some bytes."""
+    at = disk.write(descriptor, data)
+    while at < len(data):
+        at += disk.write(descriptor, data[at:])
+
+
+class Appendix:
+    """The end of an open file that is appended to: what was begun and not synced can be taken back.
+
+    Once taking back has failed nobody knows how the file ends, and ``broken`` says so.
+    """
+
+    def __init__(self, disk: Disk, descriptor: int) -> None:
+        """Take an open file as it is."""
+        self.disk = disk
+        self.descriptor = descriptor
+        self.size = disk.size(descriptor)
+        self.broken = False
+
+    def append(self, data: bytes, *, durable: bool = True) -> None:
+        """Append bytes, all of them or none. Raises OSError; ``broken`` then says if nothing more may come."""
+        try:
+            write_all(self.disk, self.descriptor, data)
+        except OSError:
+            self.cut(self.size)
+            raise
+        if durable:
+            try:
+                self.disk.sync(self.descriptor)
+            except OSError:
+                self.cut(self.size)
+                self.broken = True  # what else was not on the disk yet may be lost, and the system forgets to say so
+                raise
+        self.size += len(data)
+
+    def cut(self, size: int) -> None:
+        """Take back what stands behind a size, or become ``broken``."""
+        try:
+            self.disk.truncate(self.descriptor, size)
+            self.disk.sync(self.descriptor)
+            self.size = size
+        except OSError:
+            self.broken = True
+
+    def close(self) -> None:
+        """Close the file."""
+        with contextlib.suppress(OSError):
+            self.disk.close(self.descriptor)

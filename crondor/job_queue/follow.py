@@ -1,0 +1,146 @@
+"""Follows a log that another process writes: what each poll adds, compaction and damage included.
+
+A poll costs what is new. Unlike HTCondor's own followers, which show a transaction half-written, this one waits for its
+end; a torn last line is waited for too. A compacted log is told by its first line (107) and by being another file; one
+that was cut and written again by the bytes before the place reached (HTCondor 25.14, ``ClassAdLogProber``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from crondor.diagnostics import Diagnostic
+from crondor.job_queue.faults import refused_by_disk
+from crondor.job_queue.log import pieces, to_lines
+from crondor.job_queue.mirror import Change, Mirror
+from crondor.job_queue.recovery import Recovery
+
+_PROOF: Final = 256  # bytes before the place reached that must still be the same
+_FIRST: Final = 128  # bytes in which the first line ends
+
+
+@dataclass(frozen=True)
+class Poll:
+    """What one poll found.
+
+    ``transactions`` are the changes of each transaction in order, or all at once where the log had been ``reloaded``.
+    ``waiting`` says that a transaction has begun and not ended, or a last line is not whole yet.
+    """
+
+    transactions: tuple[tuple[Change, ...], ...] = ()
+    reloaded: bool = False
+    waiting: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes of all transactions."""
+        return tuple(change for found in self.transactions for change in found)
+
+
+class Follower:
+    """Keeps a mirror up to date with a log file; the file is only read.
+
+    ``mirror`` is the same object for good, and subscribers stay with it. It shows the view of the schedd that writes
+    the log (``live``), as far as that can be known: what the schedd has not written yet nobody sees here (see
+    docs/job-queue.md).
+    """
+
+    def __init__(self, path: Path | str, *, live: bool = True) -> None:
+        """Read nothing yet; the first poll reads the log."""
+        self.path = Path(path)
+        self.mirror = Mirror(live=live)
+        self.offset = 0
+        self._recovery = Recovery(self.mirror, str(path), tolerant=True)
+        self._torn = False
+        self._first = b""
+        self._file = (0, 0)
+        self._proof = b""
+
+    def poll(self) -> Poll:
+        """Read what is new, tell the subscribers and return it.
+
+        Raises QueueIO while the log cannot be opened or read, as in the moment before a schedd has made it: the mirror
+        stays as it is, and the next poll tries again.
+        """
+        try:
+            with self.path.open("rb") as file:
+                if self._goes_on(file):
+                    return self._read_on(file)
+                return self._reload(file)
+        except OSError as error:
+            raise refused_by_disk(self.path, "this log cannot be followed", error) from error
+
+    def _goes_on(self, file: BinaryIO) -> bool:
+        """Say whether a file is the one read before, with nothing but new records behind."""
+        if not self.offset or _identity(file) != self._file:
+            return False
+        if _first_line(file) != self._first:
+            return False
+        start = self.offset - len(self._proof)
+        file.seek(start)
+        return file.read(len(self._proof)) == self._proof
+
+    def _read_on(self, file: BinaryIO) -> Poll:
+        file.seek(self.offset)
+        transactions: list[tuple[Change, ...]] = []
+        failed: Exception | None = None
+        for lines in self._whole(file):
+            for changes in filter(None, self._recovery.follow(lines)):
+                transactions.append(changes)
+                try:
+                    self.mirror.tell(changes)
+                except Exception as error:  # noqa: BLE001 - what was read counts first, then it leaves
+                    failed = failed or error
+        if failed is not None:
+            raise failed
+        return self._answer(tuple(transactions), reloaded=False)
+
+    def _reload(self, file: BinaryIO) -> Poll:
+        """Read a log from its beginning, beside the mirror: what it held is compared, not forgotten."""
+        self._file, self._first = _identity(file), _first_line(file)
+        self.offset, self._proof = 0, b""
+        fresh = Mirror(live=self.mirror.live)
+        recovery = Recovery(fresh, str(self.path), tolerant=True)
+        file.seek(0)
+        try:
+            for lines in self._whole(file):
+                recovery.feed(lines)
+        except OSError:
+            self.offset = 0  # the next poll begins anew
+            raise
+        recovery.check_header()
+        changes = self.mirror.replace(fresh)
+        recovery.mirror = self.mirror
+        self._recovery = recovery
+        self.mirror.tell(changes)
+        return self._answer((changes,) if changes else (), reloaded=True)
+
+    def _whole(self, file: BinaryIO) -> Iterator[list[str]]:
+        """Return whole lines from where the file stands; a line without end is left for the next poll."""
+        self._torn = False
+        for piece in pieces(file):
+            if not piece.endswith(b"\n"):
+                self._torn = True
+                return
+            self.offset += len(piece)
+            self._proof = (self._proof + piece[-_PROOF:])[-_PROOF:]
+            yield to_lines(piece)
+
+    def _answer(self, transactions: tuple[tuple[Change, ...], ...], *, reloaded: bool) -> Poll:
+        waiting = self._torn or self._recovery.in_transaction
+        return Poll(transactions, reloaded, waiting, self._recovery.findings.take())
+
+
+def _identity(file: BinaryIO) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino
+
+
+def _first_line(file: BinaryIO) -> bytes:
+    file.seek(0)
+    return file.readline(_FIRST)

@@ -1,0 +1,125 @@
+"""The schedd's history file: jobs that have left the queue, each followed by a banner.
+
+The format is HTCondor 25.14's (``AppendHistory``): the job's attributes with those of its cluster as ``-long`` lines,
+then ``*** Offset = <bytes before the ad> ClusterId = ... CurrentTime = <epoch seconds of the writing>``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import Format, read_ads
+from crondor.classad.scope import Context, Value
+from crondor.diagnostics import Diagnostic
+from crondor.job_queue.disk import Appendix, Disk
+from crondor.job_queue.faults import JobQueueError, refused_by_disk
+from crondor.source import Source
+
+_DISK: Final = Disk()
+_WINDOW: Final = 1 << 16
+_BANNER: Final = re.compile(rb"^\*\*\* Offset = .*\n", re.MULTILINE)
+_ATTRIBUTE: Final = re.compile(rb"[^\s=]+ = ").match
+
+
+def history_record(ad: ClassAd, offset: int, now: int) -> str:
+    """Return what a job's ad looks like in the history file.
+
+    ``offset`` is the size of the file before it, bytes; ``now`` epoch seconds. What the banner says of the job is
+    evaluated, as HTCondor does; -1 and ? stand for what is no number and no string.
+    Raises ClassAdSyntaxError for an ad with an expression that cannot be read.
+    """
+    context = Context(now=now)
+    cluster, proc, completion = (
+        _number(ad.value(name, context=context)) for name in ("ClusterId", "ProcId", "CompletionDate")
+    )
+    owner = ad.value("Owner", context=context)
+    shown = owner if isinstance(owner, str) else "?"
+    return (
+        f"{ad.print(Format.LONG)}*** Offset = {offset} ClusterId = {cluster} ProcId = {proc} "
+        f'Owner = "{shown}" CompletionDate = {completion} CurrentTime = {now}\n'
+    )
+
+
+def _number(value: Value) -> int:
+    return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else -1
+
+
+def read_history(path: Path | str) -> Iterator[ClassAd]:
+    """Return the jobs of a history file one by one, the oldest first.
+
+    Raises QueueIO, and ClassAdSyntaxError for what is no ad.
+    """
+    try:
+        with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+            yield from read_ads(file, Format.LONG, name=str(path))
+    except OSError as error:
+        raise refused_by_disk(path, "this history cannot be read", error) from error
+
+
+class History:
+    """A history file that jobs are moved to; each append is durable when it returns."""
+
+    def __init__(self, path: Path | str, disk: Disk = _DISK) -> None:
+        """Open the file, making it where there is none; half a record at its end, left by a crash, is taken back.
+
+        Raises QueueIO, and JobQueueError for a file that is no history.
+        """
+        self.path = Path(path)
+        try:
+            descriptor = disk.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            self._end = Appendix(disk, descriptor)
+            torn = self._torn()
+        except OSError as error:
+            raise refused_by_disk(path, "this history cannot be opened", error) from error
+        if torn:
+            self.take_back(self.size - torn)
+
+    def _torn(self) -> int:
+        """Return how many bytes of a record without banner the file ends with: a crash came between.
+
+        Raises JobQueueError for a file that is no history, and OSError.
+        """
+        with self.path.open("rb") as file:
+            window = 0
+            while True:
+                window = min(self.size, max(_WINDOW, window * 2))
+                file.seek(self.size - window)
+                data = file.read(window)
+                banners = list(_BANNER.finditer(data))
+                if banners or window == self.size:
+                    break
+        tail = data[banners[-1].end() :] if banners else data
+        if not all(map(_ATTRIBUTE, tail.split(b"\n")[:-1])):
+            self.close()
+            message = "this does not end as a history file does: a job's attributes and a line that begins with ***"
+            raise JobQueueError(Diagnostic("queue-history", message, span=Source("", str(self.path)).span()))
+        return len(tail)
+
+    @property
+    def size(self) -> int:
+        """The size of the file, bytes."""
+        return self._end.size
+
+    def append(self, ads: list[ClassAd], now: int) -> None:
+        """Write jobs behind those that are there, all or none; ``now`` is epoch seconds. Raises QueueIO."""
+        text, at = b"", self.size
+        for ad in ads:
+            text += history_record(ad, at + len(text), now).encode("utf-8", "surrogateescape")
+        try:
+            self._end.append(text)
+        except OSError as error:
+            raise refused_by_disk(self.path, "these jobs cannot be written to the history", error) from error
+
+    def take_back(self, size: int) -> None:
+        """Cut the file to a size it had, for a removal that failed later."""
+        self._end.cut(size)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._end.close()

@@ -1,0 +1,369 @@
+"""The queue in memory: texts of ads by key, procs over their cluster's ad, and who is told what has changed.
+
+An attribute stays the text it has in the log until someone asks for an ad. That is what lets a million records fit.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Final, NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats.long_form import read_value
+from crondor.classad.formats.pieces import Mode
+from crondor.classad.text import lower
+from crondor.job_queue.keys import JobId, canonical, cluster_key, cluster_of
+from crondor.job_queue.records import Op, Record
+
+_LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?|true|false|undefined').fullmatch
+_BLANK: Final = " \t\v\f\r"
+_MAX_KNOWN: Final = 1 << 15
+_MAX_KNOWN_TEXT: Final = 256
+_UNDEFINED: Final = "undefined"
+_MY_TYPE: Final = "MyType"
+_TARGET_TYPE: Final = "TargetType"
+
+
+class Kind(Enum):
+    """What became of an ad."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+    DESTROYED = "destroyed"
+
+
+class Change(NamedTuple):
+    """What a transaction did to one ad in the end.
+
+    ``attributes`` are the names, in lower case, whose texts are others than before; empty unless CHANGED. A change of
+    a cluster's ad counts for its jobs too: they are not told apart.
+    """
+
+    key: str
+    kind: Kind
+    attributes: frozenset[str] = frozenset()
+
+
+class Fate(Enum):
+    """How a record was taken; all but DONE leave the queue as it is, as in HTCondor."""
+
+    DONE = "done"
+    NO_SUCH_AD = "there is no such ad"
+    AD_IS_THERE = "this ad is there already"
+
+
+Subscriber = Callable[[tuple[Change, ...]], None]
+Texts = Mapping[str, str]
+
+
+class Values(dict[str, str]):
+    """Texts of values seen lately, so that equal ones are one object; one not seen yet is checked.
+
+    Raises ClassAdSyntaxError for a text that is no expression.
+    """
+
+    __slots__ = ()
+
+    def __missing__(self, text: str) -> str:
+        """Return a text that is an expression, without the blanks around it."""
+        value = text
+        if not _LITERAL(text):
+            value = text.strip(_BLANK)
+            read_value(value, Mode.STRICT)
+        if len(text) <= _MAX_KNOWN_TEXT:
+            if len(self) >= _MAX_KNOWN:
+                self.clear()
+            self[text] = value
+        return value
+
+
+class Mirror:
+    """All ads of a queue.
+
+    ``sequence`` is the number in the log's first line, which grows by one at each compaction, ``created`` the time of
+    the log's creation (epoch seconds); both None where the log does not say.
+
+    ``live`` says whose view it is where an attribute is deleted (104) from a job whose cluster's ad has it too: the
+    running schedd then holds ``undefined`` in the job, one that has recovered from the log the cluster's value.
+    """
+
+    def __init__(self, *, live: bool = False) -> None:
+        """Begin without any ad."""
+        self.sequence: int | None = None
+        self.created: int | None = None
+        self.live = live
+        self.values = Values()
+        self._spelled = {sys.intern(name.lower()): name for name in (_MY_TYPE, _TARGET_TYPE)}
+        self.lowered = {name: low for low, name in self._spelled.items()}  # a name in its usual spelling: in lower case
+        self.ads: dict[str, dict[str, str]] = {}
+        self._odd: dict[str, dict[str, str]] = {}  # names of an ad that are spelled in another way
+        self._procs: dict[int, dict[int, str]] = {}
+        self._cluster_views: dict[int, ClassAd] = {}
+        self._subscribers: list[Subscriber] = []
+        self._new: set[str] = set()
+        self._before: dict[str, dict[str, str | None] | None] | None = None
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return sum(map(len, self._procs.values()))
+
+    def __contains__(self, key: object) -> bool:
+        """Say whether there is an ad of this key, or of this job."""
+        return self.key(key) in self.ads if isinstance(key, (str, JobId)) else False
+
+    def __iter__(self) -> Iterator[JobId]:
+        """Return the jobs, cluster by cluster; their order is that of the log."""
+        for cluster, procs in self._procs.items():
+            for proc in procs:
+                yield JobId(cluster, proc)
+
+    def keys(self) -> Iterable[str]:
+        """Return the keys of all ads, those of clusters, users and the queue itself too."""
+        return self.ads.keys()
+
+    def clusters(self) -> Iterable[int]:
+        """Return the clusters that have jobs."""
+        return self._procs.keys()
+
+    def procs(self, cluster: int) -> list[JobId]:
+        """Return the jobs of a cluster."""
+        return [JobId(cluster, proc) for proc in self._procs.get(cluster, ())]
+
+    def key(self, ad: str | JobId) -> str:
+        """Return the key an ad has here."""
+        if isinstance(ad, JobId):
+            return self._procs.get(ad.cluster, {}).get(ad.proc) or str(ad)
+        return ad if ad in self.ads else canonical(ad)
+
+    def own(self, ad: str | JobId) -> Texts:
+        """Return what an ad has itself: texts in old syntax by name in lower case.
+
+        It is the queue's own dictionary: do not change it. Raises KeyError.
+        """
+        return self.ads[self.key(ad)]
+
+    def spelling(self, ad: str | JobId, name: str) -> str:
+        """Return how an attribute's name is spelled in an ad."""
+        low = lower(name)
+        return self._odd.get(self.key(ad), {}).get(low) or self._spelled.get(low, name)
+
+    def text(self, ad: str | JobId, name: str) -> str | None:
+        """Return an attribute's text in old syntax, a job's from its cluster where it has none; None if neither has it.
+
+        Raises KeyError for no ad.
+        """
+        key = self.key(ad)
+        low = lower(name)
+        found = self.ads[key].get(low)
+        if found is None:
+            job = JobId.parse(key)
+            if job is not None:
+                found = self.ads.get(cluster_key(job.cluster), {}).get(low)
+        return found
+
+    def ad(self, ad: str | JobId) -> ClassAd:
+        """Return an ad as it is now, a job's chained to its cluster's. Later changes do not reach it.
+
+        All jobs of a cluster share that parent: do not change it. Raises KeyError.
+        """
+        key = self.key(ad)
+        cluster = cluster_of(key)
+        if cluster is not None:
+            return self._cluster_view(cluster).copy()
+        view = self._view(key)
+        job = JobId.parse(key)
+        if job is not None and cluster_key(job.cluster) in self.ads:
+            view.chain(self._cluster_view(job.cluster))
+        return view
+
+    def _cluster_view(self, cluster: int) -> ClassAd:
+        view = self._cluster_views.get(cluster)
+        if view is None:
+            view = self._cluster_views[cluster] = self._view(cluster_key(cluster))
+        return view
+
+    def _view(self, key: str) -> ClassAd:
+        return self.make_ad(key, self.ads[key])
+
+    def make_ad(self, key: str, texts: Texts) -> ClassAd:
+        """Return an ad of texts by name in lower case, with the spelling that the names have in an ad."""
+        names = {low: self._spelled.get(low, low) for low in texts} | {
+            low: name for low, name in self._odd.get(key, {}).items() if low in texts
+        }
+        return ClassAd.of({low: read_value(text, Mode.LAZY) for low, text in texts.items()}, names)
+
+    def orphans(self) -> Iterator[JobId]:
+        """Return the jobs whose cluster has no ad; the schedd removes them when it starts."""
+        for cluster in self._procs:
+            if cluster_key(cluster) not in self.ads:
+                yield from self.procs(cluster)
+
+    # What the log says
+
+    def apply(self, record: Record) -> Fate:
+        """Do what a record says.
+
+        Raises ClassAdSyntaxError for a value that is no expression.
+        """
+        if record.op is Op.NEW:
+            return self._create(record.key, record.name)
+        key = record.key if record.key in self.ads else canonical(record.key)
+        ad = self.ads.get(key)
+        if ad is None:
+            return Fate.NO_SUCH_AD
+        if record.op is Op.SET:
+            self._set(key, ad, record.name, self.values[record.value])
+        elif record.op is Op.DELETE:
+            self._delete(key, ad, lower(record.name))
+        elif record.op is Op.DESTROY:
+            self._destroy(key, ad)
+        return Fate.DONE
+
+    def _create(self, key: str, my_type: str) -> Fate:
+        job = JobId.parse(key)
+        if job is None:
+            key = canonical(key)
+            job = JobId.parse(key)
+        if key in self.ads:
+            return Fate.AD_IS_THERE
+        if self._before is not None:
+            self._before.setdefault(key, None)
+        quoted = my_type.replace('"', '\\"')
+        ad = {_MY_TYPE.lower(): self.values[f'"{quoted}"']}
+        if lower(my_type) == "job":
+            ad[_TARGET_TYPE.lower()] = self.values['"Machine"']
+        self.ads[key] = ad
+        if self.live:
+            self._new.add(key)
+        if job is not None:
+            self._procs.setdefault(job.cluster, {})[job.proc] = key
+        return Fate.DONE
+
+    def _set(self, key: str, ad: dict[str, str], name: str, value: str) -> None:
+        low = self.lowered.get(name)
+        if low is None:
+            low = self._learn(key, ad, name)
+        self._remember(key, ad, low)
+        ad[low] = value
+
+    def _learn(self, key: str, ad: dict[str, str], name: str) -> str:
+        """Return a name in lower case; its first spelling becomes the usual one, another is noted at the ad."""
+        low = sys.intern(lower(name))
+        if low not in self._spelled:
+            self._spelled[low] = name
+            self.lowered[name] = low
+        elif low not in ad:
+            self._odd.setdefault(key, {})[low] = name
+        return low
+
+    def _delete(self, key: str, ad: dict[str, str], low: str) -> None:
+        self._remember(key, ad, low)
+        if self.live and key not in self._new and self._inherits(key, low):
+            ad[low] = _UNDEFINED
+            return
+        ad.pop(low, None)
+        if key in self._odd:
+            self._odd[key].pop(low, None)
+
+    def _inherits(self, key: str, low: str) -> bool:
+        job = JobId.parse(key)
+        return job is not None and low in self.ads.get(cluster_key(job.cluster), {})
+
+    def _destroy(self, key: str, ad: dict[str, str]) -> None:
+        for low in ad if self._before is not None else ():
+            self._remember(key, ad, low)
+        del self.ads[key]
+        self._odd.pop(key, None)
+        self._cluster_views.pop(cluster_of(key) or 0, None)
+        job = JobId.parse(key)
+        if job is not None:
+            procs = self._procs[job.cluster]
+            procs.pop(job.proc, None)
+            if not procs:
+                del self._procs[job.cluster]
+
+    # What has changed
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Have someone called with the changes of each transaction, and return what ends this.
+
+        Subscribers are called in their order, after the transaction is in the mirror; records outside of any are a
+        transaction each. One that raises ends neither the transaction nor the others' turn: its error leaves when all
+        have been called.
+        """
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    def begin(self) -> None:
+        """Begin to note what changes, until ``changes`` is called."""
+        self._before = {}
+
+    def changes(self) -> tuple[Change, ...]:
+        """Return what has changed since ``begin``, and end the noting."""
+        before, self._before = self._before or {}, None
+        self._new.clear()
+        found = []
+        for key, texts in before.items():
+            now = self.ads.get(key)
+            if texts is None or now is None:
+                if (texts is None) != (now is None):
+                    found.append(Change(key, Kind.CREATED if texts is None else Kind.DESTROYED))
+                continue
+            names = frozenset(low for low, text in texts.items() if now.get(low) != text)
+            if names:
+                found.append(Change(key, Kind.CHANGED, names))
+        return tuple(found)
+
+    def settle(self) -> None:
+        """End what a transaction means for views and for 104; for whoever applies records without noting changes."""
+        self._new.clear()
+        self._cluster_views.clear()
+
+    def tell(self, changes: tuple[Change, ...]) -> None:
+        """Call the subscribers."""
+        failed = [error for error in map(_called(changes), tuple(self._subscribers) if changes else ()) if error]
+        if failed:
+            raise failed[0]
+
+    def _remember(self, key: str, ad: dict[str, str], low: str) -> None:
+        """Note an attribute's text before it changes, once."""
+        if self._cluster_views:
+            self._cluster_views.pop(cluster_of(key) or 0, None)
+        if self._before is None:
+            return
+        texts = self._before.setdefault(key, {})
+        if texts is not None:
+            texts.setdefault(low, ad.get(low))
+
+    def replace(self, other: Mirror) -> tuple[Change, ...]:
+        """Take over what another mirror holds, and return what is different; its subscribers stay with it."""
+        mine, theirs = self.ads, other.ads
+        found = [Change(key, Kind.DESTROYED) for key in mine if key not in theirs]
+        for key, texts in theirs.items():
+            old = mine.get(key)
+            if old is None:
+                found.append(Change(key, Kind.CREATED))
+            elif old != texts:
+                names = frozenset(low for low in old.keys() | texts.keys() if old.get(low) != texts.get(low))
+                found.append(Change(key, Kind.CHANGED, names))
+        self.sequence, self.created = other.sequence, other.created
+        self.ads, self.values, self.lowered = theirs, other.values, other.lowered
+        self._spelled, self._odd, self._procs = other._spelled, other._odd, other._procs
+        self.settle()
+        return tuple(found)
+
+
+def _called(changes: tuple[Change, ...]) -> Callable[[Subscriber], Exception | None]:
+    """Return what calls a subscriber and returns its error, so that the others hear of the changes too."""
+
+    def call(subscriber: Subscriber) -> Exception | None:
+        try:
+            subscriber(changes)
+        except Exception as error:  # noqa: BLE001 - it leaves when all have been called
+            return error
+        return None
+
+    return call

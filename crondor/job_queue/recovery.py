@@ -1,0 +1,304 @@
+"""From the lines of a log to the queue they leave: transactions whole or not at all, and what is damaged said.
+
+The rules are those the schedd recovers by (HTCondor 25.14, ``LoadClassAdLog`` and ``InstantiateLogEntry``): a record
+that cannot be read ends the log if no 106 follows it, and stops the schedd if one does. Where the schedd loses what was
+committed (a blank line, CRLF, no line end after the last 106, single records behind a bad one) it is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.diagnostics import Severity
+from crondor.job_queue.faults import DamagedLog, Findings
+from crondor.job_queue.mirror import Change, Fate, Mirror
+from crondor.job_queue.records import BEGIN, END, BadRecord, Op, Record, ends_transaction, parse_record, plain_record
+
+_NO_END: Final = "the schedd would lose this transaction; its records are all here and it is kept"
+_MOST_BAD: Final = 100
+_HEADER_HINT: Final = "the first line of a log is `107 <number> CreationTimestamp <epoch seconds>`"
+
+
+class Recovery:
+    """Takes the lines of a log in order, in pieces of any size, and brings a mirror to what they say.
+
+    ``tolerant`` is for following a log that another process writes: a bad record is reported and left out, and the
+    rest of its transaction counts. Otherwise ``finish`` raises DamagedLog where the schedd would not start.
+
+    ``clean`` says whether more may be appended to the log as it is; ``had_transactions`` whether it has any, which is
+    when the schedd compacts it at its start.
+    """
+
+    def __init__(self, mirror: Mirror, name: str, *, tolerant: bool = False) -> None:
+        """Begin before the first line."""
+        self.mirror = mirror
+        self.findings = Findings(name)
+        self.tolerant = tolerant
+        self.line = 0
+        self.records = 0
+        self.clean = True
+        self.had_transactions = False
+        self._open: list[str] | None = None  # the lines of the transaction that has begun
+        self._opened = 0
+        self._bad: list[tuple[BadRecord, tuple[int, str]]] = []
+        self._refused = False
+        self._changes: list[tuple[Change, ...]] | None = None
+        self._crlf = False
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction has begun whose end has not come yet."""
+        return self._open is not None
+
+    def feed(self, lines: Sequence[str]) -> None:
+        """Take whole lines, without their line ends, and note no changes: the fast way."""
+        last = _after_last_end(lines)
+        if last:
+            self._feed_ended(lines[:last])
+        for line in lines[last:]:
+            self.line += 1
+            self._take(line)
+        self.records += len(lines)
+        self.mirror.settle()
+
+    def _feed_ended(self, lines: Sequence[str]) -> None:
+        """Take lines of which the last ends a transaction: each counts, so that none needs to wait."""
+        mirror = self.mirror
+        ads, lowered, values = mirror.ads, mirror.lowered, mirror.values
+        self._release(self._opened + 1)
+        number = self.line
+        for line in lines:
+            number += 1
+            if len(line) == 4:
+                if line == BEGIN and self._open is None:
+                    self._open, self._opened, self.had_transactions = [], number, True
+                    continue
+                if line == END and self._open is not None and not self._bad:
+                    self._open = None
+                    mirror.settle()
+                    continue
+            try:
+                op, key, name, value = line.split(" ", 3)
+                if op == "103":
+                    ads[key][lowered[name]] = values[value]
+                    continue
+            except (ValueError, KeyError):  # an unusual line, or none at all; a bad expression is a ValueError too
+                pass
+            record = plain_record(line)
+            if record is not None and mirror.apply(record) is Fate.DONE:
+                continue
+            self.line = number
+            self._take(line)
+            if self._open:
+                self._release(number)
+        self.line = number
+
+    def follow(self, lines: Sequence[str]) -> list[tuple[Change, ...]]:
+        """Take whole lines, and return what each transaction changed."""
+        self._changes = []
+        for line in lines:
+            self.line += 1
+            self._take(line)
+        self.records += len(lines)
+        found, self._changes = self._changes, None
+        return found
+
+    def finish(self, rest: str = "") -> None:
+        """End the log with what stands after its last line end.
+
+        Raises DamagedLog with all that was found where the schedd would not start.
+        """
+        if rest:
+            self._end_unfinished(rest)
+        if self._bad:
+            self.clean = False
+            for error, line in self._bad:
+                what = "no transaction ends behind it, so the schedd drops it and all that follows; the rest is kept"
+                self.findings.bad_record(error, line, what, Severity.WARNING)
+        if self._open is not None:
+            self.clean = False
+            message = f"this transaction has no end (106): its {len(self._open)} records were never committed"
+            self.findings.add("queue-log-unterminated", message, (self._opened, BEGIN))
+            self._open = None
+        self.check_header()
+        for job in self.mirror.orphans():
+            message = f"job {job} belongs to a cluster without an ad: the schedd removes such a job when it starts"
+            self.findings.add("queue-log-orphan", message, (self.line, ""))
+        if self._refused:
+            raise DamagedLog(self.findings.take())
+
+    def check_header(self) -> None:
+        """Say so if a log that has lines does not begin with 107."""
+        if self.records and self.mirror.sequence is None:
+            message = (
+                "the first line (107) is missing: the schedd starts with such a log, condor_job_router stops at it"
+            )
+            self.clean = False
+            self.findings.add("queue-log-no-header", message, (1, ""), hint=_HEADER_HINT)
+
+    def _end_unfinished(self, rest: str) -> None:
+        self.clean = False
+        self.line += 1
+        if self._open is not None and rest.startswith(END):
+            self.findings.add("queue-log-no-newline", f"the last line has no line end: {_NO_END}", (self.line, rest))
+            self._commit()
+            return
+        message = "the last line is torn: it has no line end, was never committed and is left out"
+        self.findings.add("queue-log-torn", message, (self.line, rest))
+
+    def _take(self, line: str) -> None:
+        """Take a line: one of a transaction under way waits for its end."""
+        if line == END and self._open is not None and not self._bad:
+            self._commit()
+            return
+        if self._open is not None and line.lstrip()[:3] != "106":
+            self._open.append(line)
+            return
+        try:
+            record = self._parse(line)
+        except BadRecord as error:
+            self._take_bad(error, line)
+            return
+        if record is None:
+            return
+        if record.op is Op.BEGIN:
+            self.had_transactions = True
+            self._open, self._opened = [], self.line
+        elif record.op is Op.END:
+            self._end(line)
+        else:
+            self._note_begin()
+            self._apply(record, self.line, line, committed=False)
+            self._note_end()
+
+    def _parse(self, line: str) -> Record | None:
+        """Return a line's record; None for a line that says nothing. Raises BadRecord."""
+        if line.endswith("\r"):
+            if not self._crlf:
+                message = "this log has Windows line ends: the schedd would see an empty queue; they are read as if not"
+                self.findings.add("queue-log-crlf", message, (self.line, line.rstrip("\r")))
+            self._crlf = True
+            self.clean = False
+            line = line.rstrip("\r")
+        if not line.strip():
+            message = "a blank line: the schedd would silently drop everything after it; the rest is kept"
+            self.findings.add("queue-log-blank-line", message, (self.line, line))
+            self.clean = False
+            return None
+        return parse_record(line)
+
+    def _take_bad(self, error: BadRecord, line: str) -> None:
+        at = (self.line, line)
+        if self._open is None:
+            self._note_bad(error, at)
+        elif line.rstrip() == "106":
+            self.findings.add("queue-log-no-blank", f"{error}; it is read as the end of the transaction", at)
+            self.clean = False
+            self._commit()
+        else:
+            self._open.append(line)
+
+    def _note_bad(self, error: BadRecord, at: tuple[int, str], *, committed: bool = False) -> None:
+        """Note a bad record; ``committed``: the end of its transaction has been read."""
+        if self.tolerant:
+            self.findings.bad_record(error, at, "it is left out", Severity.WARNING)
+            return
+        self._bad.append((error, at))
+        if committed or self._refused or (len(self._bad) > 1 and ends_transaction(at[1])):
+            self._refuse()
+        del self._bad[_MOST_BAD:]
+
+    def _refuse(self) -> None:
+        """Report the bad records as what the schedd would not start with: a transaction ends behind them."""
+        self._refused = True
+        what = "a transaction ends behind it, so the schedd does not start with this log (exit status 4)"
+        for error, at in self._bad:
+            self.findings.bad_record(error, at, what, Severity.ERROR)
+        self._bad.clear()
+
+    def _end(self, line: str) -> None:
+        if self._bad:
+            self._refuse()
+        if self._open is None:
+            message = "a transaction ends that has not begun: the line has no effect"
+            self.findings.add("queue-log-unmatched-end", message, (self.line, line))
+            return
+        self._commit()
+
+    def _commit(self) -> None:
+        """Apply the lines that wait, and end their transaction."""
+        self._note_begin()
+        self._release(self._opened + 1)
+        self._open = None
+        self._note_end()
+
+    def _release(self, first: int) -> None:
+        """Apply the lines that wait: the end of their transaction is there. ``first`` is the first one's number."""
+        waiting = self._open
+        if not waiting:
+            return
+        self._open = []
+        now = self.line
+        for number, line in enumerate(waiting, first):
+            self.line = number
+            try:
+                record = self._parse(line)
+            except BadRecord as error:
+                self._note_bad(error, (number, line), committed=True)
+                continue
+            if record is not None:
+                self._apply(record, number, line, committed=True)
+        self.line = now
+
+    def _note_begin(self) -> None:
+        if self._changes is not None:
+            self.mirror.begin()
+
+    def _note_end(self) -> None:
+        if self._changes is None:
+            self.mirror.settle()
+        else:
+            self._changes.append(self.mirror.changes())
+
+    def _head(self, record: Record, line: str) -> None:
+        if self.line > 1:
+            message = "the log's first line stands here once more: it counts, and the log may be two put together"
+            self.findings.add("queue-log-header", message, (self.line, line), hint=_HEADER_HINT)
+        self.mirror.sequence, self.mirror.created = int(record.key), int(record.value)
+
+    def _apply(self, record: Record, number: int, line: str, *, committed: bool) -> None:
+        """Apply a record that counts; ``committed``: it is of a transaction."""
+        if record.op is Op.BEGIN:
+            message = "a transaction begins in another one, as after a crash: they are taken for one, as in HTCondor"
+            self.findings.add("queue-log-nested", message, (number, line))
+            return
+        if record.op is Op.HEADER:
+            self._head(record, line)
+            return
+        try:
+            fate = self.mirror.apply(record)
+        except ClassAdSyntaxError as error:
+            self._note_bad(_no_expression(error, record, line), (number, line), committed=committed)
+            return
+        if fate is not Fate.DONE:
+            code = "queue-log-unknown-ad" if fate is Fate.NO_SUCH_AD else "queue-log-duplicate-ad"
+            message = f"{fate.value}: the line has no effect, as in HTCondor"
+            self.findings.add(code, message, (number, line), Severity.NOTE)
+
+
+def _after_last_end(lines: Sequence[str]) -> int:
+    """Return the place behind the last line that ends a transaction for certain; 0: there is none."""
+    for at in range(len(lines) - 1, -1, -1):
+        if lines[at][:3] == "106" and (lines[at] == END or lines[at].startswith(f"{END}#")):
+            return at + 1
+    return 0
+
+
+def _no_expression(error: ClassAdSyntaxError, record: Record, line: str) -> BadRecord:
+    found = error.diagnostics[0]
+    value = record.value.strip()
+    shift = line.rfind(value) if value else 0
+    start, end = (0, len(value)) if found.span is None else (found.span.start, found.span.end)
+    return BadRecord(f"no expression: {found.message}", shift + start, shift + end, found.help)

@@ -1,0 +1,208 @@
+"""What is to change in a queue, gathered and checked: all of it is written, or nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NoReturn
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.pythonic import to_code
+from crondor.classad.show import code_tree
+from crondor.classad.text import lower
+from crondor.classad.unparse import Form, unparse
+from crondor.diagnostics import Diagnostic
+from crondor.job_queue.faults import InvalidChange
+from crondor.job_queue.history import History
+from crondor.job_queue.keys import HEADER, JobId, cluster_key
+from crondor.job_queue.mirror import Mirror
+from crondor.job_queue.records import EMPTY_TYPE, Op, Record
+from crondor.source import Source
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z").match
+_WORD: Final = re.compile(r"[^\s\0]+\Z").match
+_INTEGER: Final = re.compile(r"[0-9]{1,18}\Z").match
+_NEXT_CLUSTER: Final = "NextClusterNum"
+_TOTAL_PROCS: Final = "TotalSubmitProcs"
+_PRIVATE: Final = -2
+
+
+class Transaction:
+    """The changes of one transaction; reading sees them, nobody else does until it ends.
+
+    An ad is named by its key (``"01.-1"``, ``"0.0"``) or a JobId. A wrong change raises InvalidChange at once and
+    leaves the ones before as they are.
+    """
+
+    def __init__(self, mirror: Mirror) -> None:
+        """Begin without a change."""
+        self._mirror = mirror
+        self.records: list[Record] = []
+        self.moves: list[tuple[History, ClassAd, int]] = []
+        self._ads: dict[str, dict[str, str] | None] = {}  # as they will be; None: gone
+
+    # Reading
+
+    def __contains__(self, ad: str | JobId) -> bool:
+        """Say whether there will be such an ad."""
+        return self._own(self._mirror.key(ad)) is not None
+
+    def text(self, ad: str | JobId, name: str) -> str | None:
+        """Return the text an attribute will have, a job's from its cluster where it has none. Raises InvalidChange."""
+        key = self._mirror.key(ad)
+        low = lower(name)
+        found = self._there(key).get(low)
+        job = JobId.parse(key)
+        if found is None and job is not None:
+            found = (self._own(cluster_key(job.cluster)) or {}).get(low)
+        return found
+
+    def _own(self, key: str) -> dict[str, str] | None:
+        if key in self._ads:
+            return self._ads[key]
+        return self._mirror.ads.get(key)
+
+    def _there(self, key: str) -> dict[str, str]:
+        found = self._own(key)
+        if found is None:
+            return _refuse(key, "there is no such ad", "create it first")
+        return found
+
+    def _to_change(self, key: str) -> dict[str, str]:
+        """Return an ad's texts as a copy of the transaction's own."""
+        if key not in self._ads:
+            self._ads[key] = dict(self._there(key))
+        return self._there(key)
+
+    # Changing
+
+    def create(self, ad: str | JobId, my_type: str = "Job") -> None:
+        """Make an ad; ``my_type`` becomes its MyType, and a Job gets TargetType Machine. Raises InvalidChange."""
+        key = self._mirror.key(ad)
+        if self._own(key) is not None:
+            _refuse(key, "this ad is there already", "set its attributes")
+        if not _WORD(key):
+            _refuse(key, "a key is a word without blanks", "write cluster.proc")
+        if my_type and (not _WORD(my_type) or '"' in my_type or "\\" in my_type or my_type == EMPTY_TYPE):
+            _refuse(my_type, "a type is a word without blanks and quotes", "write Job")
+        self.records.append(Record(Op.NEW, key, my_type))
+        texts = self._ads[key] = {"mytype": f'"{my_type}"'}
+        if lower(my_type) == "job":
+            texts["targettype"] = '"Machine"'
+
+    def set(self, ad: str | JobId, name: str, value: object) -> None:
+        """Set an attribute to a Python value or an Expression (a ``str`` is a string). Raises InvalidChange."""
+        try:
+            text = unparse(code_tree(to_code(value)), Form.OLD)
+        except ClassAdSyntaxError as error:
+            raise InvalidChange(error.diagnostics) from None
+        self.set_text(ad, name, text)
+
+    def set_text(self, ad: str | JobId, name: str, text: str) -> None:
+        """Set an attribute to an expression in old syntax, as it stands in a log or a ``-long`` ad.
+
+        Raises InvalidChange.
+        """
+        key = self._mirror.key(ad)
+        self._check_name(name)
+        if "\n" in text or "\0" in text:
+            _refuse(text, "a value with a line end or a NUL, which no log can hold", "leave them out")
+        texts = self._to_change(key)
+        try:
+            text.encode("utf-8", "surrogateescape")
+            texts[lower(name)] = value = self._mirror.values[text]
+        except UnicodeEncodeError:
+            _refuse(text, "half of a surrogate pair, which no UTF-8 text can hold", "leave it out")
+        except ClassAdSyntaxError as error:
+            raise InvalidChange(error.diagnostics) from None
+        self.records.append(Record(Op.SET, key, name, value))
+
+    def delete(self, ad: str | JobId, name: str) -> None:
+        """Take an attribute from an ad; a job whose cluster has it gets ``undefined``, as in the schedd.
+
+        One that is not there is fine. Raises InvalidChange.
+        """
+        key = self._mirror.key(ad)
+        self._check_name(name)
+        low = lower(name)
+        job = JobId.parse(key)
+        if job is not None and low in (self._own(cluster_key(job.cluster)) or {}):
+            self.set_text(ad, name, "undefined")
+        elif low in self._there(key):
+            del self._to_change(key)[low]
+            self.records.append(Record(Op.DELETE, key, name))
+
+    def destroy(self, ad: str | JobId) -> None:
+        """Remove an ad, that one only. Raises InvalidChange."""
+        key = self._mirror.key(ad)
+        self._there(key)
+        self._ads[key] = None
+        self.records.append(Record(Op.DESTROY, key))
+
+    def _check_name(self, name: str) -> None:
+        if not _NAME(name):
+            _refuse(name, "no attribute of a log has this name", "use letters, digits and _")
+
+    # Jobs
+
+    def new_cluster(self) -> int:
+        """Return the number of a new cluster, with its ad made; numbers are never used twice. Raises InvalidChange."""
+        highest = max(self._mirror.clusters(), default=0)
+        if HEADER not in self:
+            self.create(HEADER)
+        cluster = max(self._counter(HEADER, _NEXT_CLUSTER), highest + 1)
+        while cluster_key(cluster) in self:
+            cluster += 1
+        self.set_text(HEADER, _NEXT_CLUSTER, str(cluster + 1))
+        self.create(cluster_key(cluster))
+        self.set_text(cluster_key(cluster), "ClusterId", str(cluster))
+        return cluster
+
+    def new_proc(self, cluster: int) -> JobId:
+        """Return a new job of a cluster, with its ad made: its ProcId is set, all else is up to the caller.
+
+        The cluster's TotalSubmitProcs counts the jobs made, so that no number is used twice. Raises InvalidChange.
+        """
+        parent = cluster_key(cluster)
+        self._there(parent)
+        procs = [job.proc for job in self._mirror.procs(cluster)]
+        proc = max(self._counter(parent, _TOTAL_PROCS), max(procs, default=-1) + 1)
+        job = JobId(cluster, proc)
+        self.create(job)
+        self.set_text(job, "ProcId", str(proc))
+        self.set_text(parent, _TOTAL_PROCS, str(proc + 1))
+        return job
+
+    def remove(self, job: JobId) -> None:
+        """Remove a job; the last one of a cluster takes the cluster's ads with it. Raises InvalidChange."""
+        self.destroy(job)
+        if any(other in self for other in self._mirror.procs(job.cluster)):
+            return
+        if any(texts is not None and _is_proc(key, job.cluster) for key, texts in self._ads.items()):
+            return
+        for key in (cluster_key(job.cluster), str(JobId(job.cluster, _PRIVATE))):
+            if key in self:
+                self.destroy(key)
+
+    def move_to_history(self, job: JobId, history: History, now: int) -> None:
+        """Remove a job and write it, as it will be, to the history; ``now`` is epoch seconds. Raises InvalidChange.
+
+        The history is written first: a crash in between leaves the job in the queue, never nowhere.
+        """
+        key = self._mirror.key(job)
+        own, parent = self._there(key), self._own(cluster_key(job.cluster)) or {}
+        self.moves.append((history, self._mirror.make_ad(key, {**parent, **own}), now))
+        self.remove(job)
+
+    def _counter(self, key: str, name: str) -> int:
+        text = self.text(key, name)
+        return int(text) if text is not None and _INTEGER(text) else 0
+
+
+def _is_proc(key: str, cluster: int) -> bool:
+    job = JobId.parse(key)
+    return job is not None and job.cluster == cluster
+
+
+def _refuse(text: str, message: str, hint: str) -> NoReturn:
+    raise InvalidChange(Diagnostic("queue-change", message, span=Source(text, "<change>").span(), help=hint))

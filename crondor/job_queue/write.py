@@ -1,0 +1,236 @@
+"""The queue of one writer: transactions that are on the disk when they end, and compaction.
+
+What is written, in which order and how it is recovered is the schedd's way (HTCondor 25.14, ``ClassAdLog``,
+``TruncateClassAdLog``, ``SaveHistoricalClassAdLogs``): a schedd can take
+over the log, and this a schedd's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from crondor.diagnostics import Diagnostic
+from crondor.job_queue.disk import Appendix, Disk, write_all
+from crondor.job_queue.faults import JobQueueError, QueueIO, refused_by_disk
+from crondor.job_queue.history import History
+from crondor.job_queue.lock import Lock
+from crondor.job_queue.log import read_records
+from crondor.job_queue.mirror import Mirror
+from crondor.job_queue.records import BEGIN, Op, Record, format_record
+from crondor.job_queue.transaction import Transaction
+from crondor.source import Source
+
+_DISK: Final = Disk()
+_PIECE: Final = 1 << 20  # bytes written at once in a compaction
+
+
+class JobQueue(AbstractContextManager["JobQueue"]):
+    """A job_queue.log opened for writing; ``mirror`` is what it holds, ``diagnostics`` what opening it found.
+
+    Use it as a context manager, or ``close`` it. It is for one thread.
+    """
+
+    def __init__(self, path: Path | str, *, now: int, rotations: int = 1, disk: Disk = _DISK) -> None:
+        """Recover the log, or make it where there is none; one with transactions or damage is compacted first.
+
+        ``now`` (epoch seconds) becomes the time of creation of a log that has none. ``rotations`` is HTCondor's
+        MAX_JOB_QUEUE_LOG_ROTATIONS: how many logs of before a compaction are kept as ``job_queue.log.<number>``.
+        Raises QueueLocked, DamagedLog where the schedd would not start, and QueueIO.
+        """
+        self.path = Path(path)
+        self._rotations = rotations
+        self._disk = disk
+        self._under_way = False
+        self._lock = Lock(Path(f"{path}.lock"), disk)
+        self._end: Appendix | None = None
+        try:
+            self._open(now)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, now: int) -> None:
+        try:
+            self._end = Appendix(self._disk, self._disk.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND))
+            with self.path.open("rb") as file:
+                reading = read_records(file, str(self.path))
+        except OSError as error:
+            raise self._refused("this log cannot be opened for writing", error) from error
+        self.mirror: Mirror = reading.mirror
+        self.diagnostics: tuple[Diagnostic, ...] = reading.diagnostics
+        if self.mirror.created is None:
+            self.mirror.created = max(0, now)
+        if reading.had_transactions or not reading.clean:
+            self.compact()
+        elif not reading.records:
+            self._begin_log(self._end)
+
+    def _begin_log(self, end: Appendix) -> None:
+        self.mirror.sequence = 1
+        try:
+            end.append(f"{format_record(self._header(1))}\n".encode())
+            self._disk.sync_folder(self.path.parent)
+        except OSError as error:
+            raise self._refused("this log cannot be begun", error) from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the log and let others write; what was committed is there already."""
+        if self._end is not None:
+            self._end.close()
+            self._end = None
+        self._lock.close()
+
+    @contextmanager
+    def transaction(self, *, durable: bool = True, comment: str = "") -> Iterator[Transaction]:
+        """Gather changes, and commit them when the block ends; an exception in it leaves the queue as it was.
+
+        When the block has ended without an error the changes are on the disk (``durable=False``: in the system's
+        hands, and on the disk with the next durable ones). They are either all in the log or none of them. Changes
+        that are none write nothing. ``comment`` stands in the log behind the transaction's end. Subscribers are called
+        after the commit; an error of theirs leaves the block although the changes are made.
+        Raises InvalidChange, QueueIO, JobQueueError for a transaction within another one or in a closed queue.
+        """
+        end = self._writable()
+        if self._under_way:
+            raise self._error("queue-nested", "a transaction is under way in this queue", "end it before the next")
+        self._under_way = True
+        try:
+            found = Transaction(self.mirror)
+            yield found
+            if found.records:
+                self._write(end, found, comment, durable=durable)
+        finally:
+            self._under_way = False
+        if found.records:
+            self._apply(found.records)
+
+    def _write(self, end: Appendix, found: Transaction, comment: str, *, durable: bool) -> None:
+        closing = Record(Op.END, value=comment)
+        try:
+            lines = [BEGIN, *map(format_record, found.records), format_record(closing), ""]
+        except ValueError as error:
+            raise self._error("queue-change", str(error), "leave out the line ends") from None
+        data = "\n".join(lines).encode("utf-8", "surrogateescape")
+        written: list[tuple[History, int]] = []
+        try:
+            for history, ad, now in found.moves:
+                size = history.size
+                history.append([ad], now)
+                written.append((history, size))
+            end.append(data, durable=durable)
+        except OSError as error:
+            for history, size in reversed(written):
+                history.take_back(size)
+            if isinstance(error, QueueIO):
+                raise
+            raise self._refused("this transaction cannot be written, and nothing of it is", error) from error
+
+    def _apply(self, records: list[Record]) -> None:
+        self.mirror.begin()
+        for record in records:
+            self.mirror.apply(record)
+        self.mirror.tell(self.mirror.changes())
+
+    # Compaction
+
+    def compact(self) -> None:
+        """Write the queue anew without its past: beside the log, and then in its place at once.
+
+        The log of before stays as ``job_queue.log.<number>``, the last ``rotations`` of them. Raises QueueIO, after
+        which the log of before goes on; JobQueueError within a transaction.
+        """
+        end = self._writable()
+        if self._under_way:
+            raise self._error("queue-nested", "a transaction is under way in this queue", "compact when it has ended")
+        sequence = 1 if self.mirror.sequence is None else self.mirror.sequence
+        temporary = Path(f"{self.path}.tmp")
+        fresh: Appendix | None = None
+        try:
+            self._disk.remove(temporary)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            fresh = Appendix(self._disk, self._disk.open(temporary, flags))
+            self._write_state(fresh, sequence + 1)
+            self._keep_old(sequence)
+            self._disk.rename(temporary, self.path)
+        except OSError as error:
+            if fresh is not None:
+                fresh.close()
+            with suppress(OSError):
+                self._disk.remove(temporary)
+            raise self._refused("the log cannot be compacted and stays as it is", error) from error
+        end.close()
+        self._end = fresh
+        self.mirror.sequence = sequence + 1
+        try:
+            self._disk.sync_folder(self.path.parent)
+        except OSError as error:
+            fresh.broken = True  # after a crash the old log might be back, without what comes now
+            raise self._refused("the compacted log may not be there after a crash", error) from error
+
+    def _write_state(self, fresh: Appendix, sequence: int) -> None:
+        pieces: list[bytes] = []
+        size = 0
+        for line in self._state(sequence):
+            pieces.append(f"{line}\n".encode("utf-8", "surrogateescape"))
+            size += len(pieces[-1])
+            if size >= _PIECE:
+                write_all(self._disk, fresh.descriptor, b"".join(pieces))
+                pieces, size = [], 0
+        if pieces:
+            write_all(self._disk, fresh.descriptor, b"".join(pieces))
+        self._disk.sync(fresh.descriptor)
+        fresh.size = self._disk.size(fresh.descriptor)
+
+    def _state(self, sequence: int) -> Iterator[str]:
+        """Return the lines of a compacted log; replayed, they give the same texts."""
+        yield format_record(self._header(sequence))
+        for key, texts in self.mirror.ads.items():
+            kind = texts.get("mytype", "")[1:-1]
+            kind = kind if kind.isalnum() and kind.isascii() else ""
+            yield format_record(Record(Op.NEW, key, kind))
+            for low, text in texts.items():
+                yield f"103 {key} {self.mirror.spelling(key, low)} {text}"
+            if "mytype" not in texts:
+                yield f"104 {key} MyType"
+            if kind.lower() == "job" and "targettype" not in texts:
+                yield f"104 {key} TargetType"
+
+    def _header(self, sequence: int) -> Record:
+        return Record(Op.HEADER, str(sequence), "CreationTimestamp", str(self.mirror.created))
+
+    def _keep_old(self, sequence: int) -> None:
+        """Give the log of before the name it keeps, and forget the oldest one."""
+        if self._rotations <= 0:
+            return
+        kept = Path(f"{self.path}.{sequence}")
+        self._disk.remove(kept)
+        self._disk.link(self.path, kept)
+        if sequence - self._rotations >= 0:
+            self._disk.remove(Path(f"{self.path}.{sequence - self._rotations}"))
+
+    # Errors
+
+    def _writable(self) -> Appendix:
+        if self._end is None:
+            raise self._error("queue-closed", "this queue is closed", "open it again")
+        if self._end.broken:
+            message = "the disk failed while this log was written, and how it ends is not known"
+            raise self._error("queue-broken", message, "close the queue and open it again: what was committed is there")
+        return self._end
+
+    def _refused(self, doing: str, error: OSError) -> QueueIO:
+        return refused_by_disk(self.path, doing, error)
+
+    def _error(self, code: str, message: str, hint: str) -> JobQueueError:
+        return JobQueueError(Diagnostic(code, message, span=Source("", str(self.path)).span(), help=hint))

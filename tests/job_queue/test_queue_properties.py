@@ -1,0 +1,206 @@
+"""Properties: any changes replay to the same state, a log in pieces is the log, and no bytes do harm."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tempfile
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crondor.job_queue import (
+    BadRecord,
+    DamagedLog,
+    Follower,
+    Index,
+    InvalidChange,
+    JobId,
+    JobQueue,
+    Mirror,
+    Op,
+    Record,
+    Transaction,
+    by_cron,
+    by_status,
+    format_record,
+    parse_record,
+    read_log,
+)
+from crondor.job_queue.log import read_records
+from tests.job_queue.schedd_reader import Refused, schedd_recovers
+from tests.job_queue.scripted import Counting
+
+RECORDED = Path(__file__).resolve().parents[1] / "golden" / "queue_logs" / "damaged" / "intact.job_queue.log.gz"
+NAMES = st.sampled_from(["JobStatus", "jobstatus", "Owner", "CronMinute", "A", "a", "MyType", "TargetType"])
+VALUES = st.one_of(st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"])), st.integers(-9, 9))
+JOBS = st.builds(JobId, st.integers(1, 3), st.integers(0, 2))
+KEYS = st.one_of(JOBS, st.sampled_from(["0.0", "01.-1", "1.-1", "02.-1", "1.-2", "0.4"]))
+
+Answer = TypeVar("Answer", bound=Hashable)
+Change = Callable[[Transaction], object]
+CHANGES: st.SearchStrategy[Change] = st.one_of(
+    st.builds(lambda key, name, value: lambda change: change.set(key, name, value), KEYS, NAMES, VALUES),
+    st.builds(lambda key, name: lambda change: change.delete(key, name), KEYS, NAMES),
+    st.builds(lambda key, kind: lambda change: change.create(key, kind), KEYS, st.sampled_from(["Job", "Owner", ""])),
+    st.builds(lambda key: lambda change: change.destroy(key), KEYS),
+    st.builds(lambda job: lambda change: change.remove(job), JOBS),
+    st.just(lambda change: change.new_cluster()),
+    st.builds(lambda cluster: lambda change: change.new_proc(cluster), st.integers(1, 3)),
+)
+STEPS = st.lists(st.one_of(st.lists(CHANGES, max_size=6), st.sampled_from(["compact", "open"])), max_size=12)
+
+
+def _change(queue: JobQueue, changes: list[Change]) -> None:
+    with queue.transaction() as transaction:
+        for change in changes:
+            with suppress(InvalidChange):
+                change(transaction)
+
+
+@settings(deadline=None)
+@given(STEPS)
+def test_the_log_replays_to_the_same_state(steps: list[list[Change] | str]) -> None:
+    """For crondor and for HTCondor, in a follower that polls after every step, and for indexes kept all along."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "job_queue.log"
+        queue = JobQueue(path, now=5, disk=Counting())
+        follower = Follower(path)
+        status, cron = by_status(follower.mirror), by_cron(follower.mirror)
+        for step in steps:
+            if step == "compact":
+                queue.compact()
+            elif step == "open":
+                queue.close()
+                queue = JobQueue(path, now=5, disk=Counting())
+            elif isinstance(step, list):
+                _change(queue, step)
+            ads = queue.mirror.ads
+            assert schedd_recovers(path.read_bytes()) == (ads, True)
+            reading = read_log(path)
+            assert (reading.mirror.ads, reading.mirror.sequence) == (ads, queue.mirror.sequence)
+            follower.poll()
+            assert follower.mirror.ads == ads
+            _check_indexes(follower.mirror, status, cron)
+        queue.close()
+
+
+def _jobs(index: Index[Answer]) -> dict[Answer, set[JobId]]:
+    return {answer: set(index[answer]) for answer in index.answers()}
+
+
+def _check_indexes(mirror: Mirror, status: Index[int | None], cron: Index[bool]) -> None:
+    """Compare indexes that were kept with ones made now."""
+    fresh = by_status(mirror), by_cron(mirror)
+    assert (_jobs(status), _jobs(cron)) == (_jobs(fresh[0]), _jobs(fresh[1]))
+    for index in fresh:
+        index.close()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(1, 4000), min_size=1, max_size=40), st.booleans())
+def test_a_log_in_pieces_is_the_log(sizes: list[int], live: bool) -> None:
+    """A follower that sees the file grow in pieces of any size holds in the end what a reader of the whole holds."""
+    data = gzip.decompress(RECORDED.read_bytes())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "job_queue.log"
+        follower = Follower(path, live=live)
+        at = number = 0
+        while at < len(data):
+            at += sizes[number % len(sizes)]
+            number += 1
+            path.write_bytes(data[:at])
+            follower.poll()
+        expected = read_records(io.BytesIO(data), "whole", live=live).mirror
+        assert (follower.mirror.ads, list(follower.mirror)) == (expected.ads, list(expected))
+
+
+PIECES = [
+    *(b"", b"\n", b"\r\n", b"\0", b" ", b'"', b"\xff\xfe", b"\x85", "\u2028".encode()),
+    *(b"106 \n", b"105 \n", b"105", b"103 1.0 A (", b"107 9 x 9\n", b"101 3.0 Job Machine\n", b"102 01.-1\n"),
+    *(b"103 " + b"9" * 5000 + b".0 A 1\n", b"104 1.0\n", b"199 1.0\n"),
+]
+MUTATION = st.tuples(st.integers(0, 16_031), st.integers(0, 40), st.sampled_from(PIECES))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(MUTATION, min_size=1, max_size=4))
+def test_a_mutated_log_gives_a_queue_or_our_error(mutations: list[tuple[int, int, bytes]]) -> None:
+    """Read, followed and opened; what was opened is clean afterwards and the same when it is read again."""
+    data = gzip.decompress(RECORDED.read_bytes())
+    for start, length, inserted in mutations:
+        data = data[:start] + inserted + data[start + length :]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "job_queue.log"
+        path.write_bytes(data)
+        Follower(path).poll()
+        try:
+            with JobQueue(path, now=5, disk=Counting()) as queue:
+                found = {key: dict(texts) for key, texts in queue.mirror.ads.items()}
+        except DamagedLog:
+            assert path.read_bytes() == data
+            return
+        reading = read_log(path)
+        assert (reading.mirror.ads, reading.clean) == (found, True)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 16_031))
+def test_a_cut_log_is_as_the_schedd_has_it(size: int) -> None:
+    """Cut anywhere, the recorded log gives what HTCondor's reader makes of it, or one whole transaction more."""
+    data = gzip.decompress(RECORDED.read_bytes())[:size]
+    found = read_records(io.BytesIO(data), "cut").mirror.ads
+    kept = schedd_recovers(data + b"\n" if data.endswith(b"106 ") else data)[0]
+    assert found == kept
+
+
+@given(st.text(st.characters(exclude_characters="\n"), max_size=60))
+def test_any_line_is_a_record_or_a_bad_one(line: str) -> None:
+    """A record that is read is written as one that is read the same."""
+    try:
+        record = parse_record(line)
+    except BadRecord as found:
+        error = found
+    else:
+        error = None
+    if error is not None:
+        assert 0 <= error.start <= error.end <= len(line)
+        return
+    assert parse_record(format_record(record))[:3] == record[:3]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["101 1.0 Job Machine", "102 1.0", "103 1.0 A 1", "103 1.0 A 2", "104 1.0 A", "105 ", "106 "])
+    )
+)
+def test_short_logs_are_read_as_by_the_schedd(lines: list[str]) -> None:
+    """Whatever the order of records, nested and unmatched transactions included."""
+    data = "".join(f"{line}\n" for line in ["107 1 CreationTimestamp 5", *lines]).encode()
+    assert read_records(io.BytesIO(data), "short").mirror.ads == schedd_recovers(data)[0]
+
+
+def test_a_record_that_does_not_fit_a_line_is_refused() -> None:
+    """A line end in a comment would end the transaction."""
+    for record in (Record(Op.END, value="a\nb"), Record(Op.DESTROY, "1.0 2.0"), Record(Op.SET, "1.0", "A", "")):
+        with pytest.raises(ValueError, match=r"line|value|nothing else"):
+            format_record(record)
+
+
+def test_refused_is_what_the_second_reader_says_too() -> None:
+    """The two readers agree on the recorded damage."""
+    folder = RECORDED.parent
+    refused = set()
+    for path in folder.glob("*.gz"):
+        data = gzip.decompress(path.read_bytes())
+        if data.startswith((b"10", b"\r")):
+            try:
+                schedd_recovers(data)
+            except Refused:
+                refused.add(path.name.partition(".")[0])
+    assert refused == {"105_no_blank", "empty_value", "garbage_in_transaction", "garbage_middle", "unknown_op"}

@@ -1,0 +1,400 @@
+"""Writing a queue: transactions, numbers, compaction, the lock, and a disk that refuses."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crondor.classad import Expression
+from crondor.job_queue import (
+    DamagedLog,
+    History,
+    InvalidChange,
+    JobId,
+    JobQueue,
+    JobQueueError,
+    QueueIO,
+    QueueLocked,
+    Transaction,
+    read_history,
+    read_log,
+)
+from crondor.job_queue.disk import Disk
+from tests.job_queue.schedd_reader import schedd_recovers
+
+NOW = 1_800_000_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the log is."""
+    return tmp_path / "job_queue.log"
+
+
+def _submit(queue: JobQueue, procs: int = 1) -> list[JobId]:
+    with queue.transaction() as change:
+        cluster = change.new_cluster()
+        change.set(f"0{cluster}.-1", "Owner", "alice")
+        return [change.new_proc(cluster) for _ in range(procs)]
+
+
+def test_the_lines_are_the_schedds(path: Path) -> None:
+    """A new log, a transaction with a comment, and nothing for one without changes."""
+    with JobQueue(path, now=NOW) as queue:
+        with queue.transaction():
+            pass
+        with queue.transaction(comment="why not") as change:
+            change.create("0.0")
+            change.set("0.0", "Rate", 0.5)
+            change.set("0.0", "Path", 'C:\\a "b"')
+            change.set("0.0", "Next", Expression("Rate*2"))
+            change.delete("0.0", "Rate")
+    assert path.read_text() == (
+        "107 1 CreationTimestamp 1800000000\n105 \n101 0.0 Job Machine\n103 0.0 Rate 0.5\n"
+        '103 0.0 Path "C:\\a \\"b\\""\n103 0.0 Next Rate * 2\n104 0.0 Rate\n106 #why not\n'
+    )
+    assert read_log(path).mirror.ad("0.0").value("Path") == 'C:\\a "b"'
+
+
+def test_an_exception_leaves_the_queue_as_it_was(path: Path) -> None:
+    """On the disk and in memory."""
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+        before, ads = path.read_bytes(), {key: dict(texts) for key, texts in queue.mirror.ads.items()}
+        with pytest.raises(RuntimeError, match="enough"):
+            _change_and_fail(queue, job)
+        assert (path.read_bytes(), queue.mirror.ads) == (before, ads)
+        with queue.transaction() as change:
+            change.set(job, "JobStatus", 2)
+        assert queue.mirror.text(job, "JobStatus") == "2"
+
+
+def _change_and_fail(queue: JobQueue, job: JobId) -> None:
+    with queue.transaction() as change:
+        change.set(job, "JobStatus", 1)
+        change.remove(job)
+        raise RuntimeError("enough")
+
+
+def test_a_transaction_sees_its_own_changes(path: Path) -> None:
+    """Others see them when it has ended."""
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+        with queue.transaction() as change:
+            change.set(job, "Owner", "bob")
+            assert (change.text(job, "OWNER"), queue.mirror.text(job, "Owner")) == ('"bob"', '"alice"')
+            change.destroy(job)
+            assert job not in change
+            assert job in queue.mirror
+        assert job not in queue.mirror
+
+
+def test_deleting_what_the_cluster_has_hides_it(path: Path) -> None:
+    """For every reader alike: the log says undefined and not only that it was deleted."""
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+        with queue.transaction() as change:
+            change.delete(job, "owner")
+            change.delete(job, "NoSuch")
+        assert queue.mirror.text(job, "Owner") == "undefined"
+    assert [read_log(path, live=live).mirror.text(job, "Owner") for live in (True, False)] == ["undefined"] * 2
+
+
+def test_numbers_are_not_used_twice(path: Path) -> None:
+    """Neither a cluster's nor a job's, after removal and after opening again."""
+    with JobQueue(path, now=NOW) as queue:
+        first, second = _submit(queue, 2)
+        with queue.transaction() as change:
+            change.remove(second)
+        with queue.transaction() as change:
+            assert change.new_proc(1) == JobId(1, 2)
+            change.remove(JobId(1, 2))
+            change.remove(first)
+            assert "01.-1" not in change
+        assert list(queue.mirror.keys()) == ["0.0"]
+    with JobQueue(path, now=NOW) as queue:
+        assert _submit(queue) == [JobId(2, 0)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda change: change.set("7.0", "A", 1),
+        lambda change: change.create("1.0"),
+        lambda change: change.create("a b"),
+        lambda change: change.create("5.0", 'J"b'),
+        lambda change: change.set_text("1.0", "A", "(1 +"),
+        lambda change: change.set_text("1.0", "A", ""),
+        lambda change: change.set_text("1.0", "A", "1\n106 "),
+        lambda change: change.set("1.0", "A", "line\nline"),
+        lambda change: change.set("1.0", "A", "\0"),
+        lambda change: change.set_text("1.0", "A", '"\ud800"'),
+        lambda change: change.set("1.0", "A B", 1),
+        lambda change: change.set("1.0", "", 1),
+        lambda change: change.set("1.0", "A", object()),
+        lambda change: change.destroy("7.0"),
+        lambda change: change.delete("7.0", "A"),
+        lambda change: change.new_proc(7),
+        lambda change: change.text("7.0", "A"),
+    ],
+)
+def test_a_wrong_change_is_refused_at_once(path: Path, wrong: Callable[[Transaction], object]) -> None:
+    """The ones before it count, if the caller goes on."""
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+        with queue.transaction() as change:
+            change.set(job, "Good", 1)
+            with pytest.raises(InvalidChange):
+                wrong(change)
+        assert queue.mirror.text(job, "Good") == "1"
+    assert read_log(path).diagnostics == ()
+
+
+def test_a_comment_stays_on_its_line(path: Path) -> None:
+    """It could end the transaction and begin another one."""
+    with JobQueue(path, now=NOW) as queue:
+        before = path.read_bytes()
+        with pytest.raises(JobQueueError), queue.transaction(comment="a\n102 1.0") as change:
+            change.new_cluster()
+        assert path.read_bytes() == before
+
+
+def test_compaction_keeps_everything_but_the_past(path: Path) -> None:
+    """Spellings, types taken away, jobs; the log of before stays, the one before that goes."""
+    with JobQueue(path, now=NOW, rotations=1) as queue:
+        (job,) = _submit(queue)
+        with queue.transaction() as change:
+            change.create("0.7", "Owner")
+            change.delete("0.7", "MyType")
+            change.delete("0.0", "TargetType")
+            change.set("0.0", "MyAttribute", 1)
+            change.set("0.7", "MYATTRIBUTE", 2)
+        before = {key: dict(texts) for key, texts in queue.mirror.ads.items()}
+        old = path.read_bytes()
+        queue.compact()
+        assert path.with_name("job_queue.log.1").read_bytes() == old
+        queue.compact()
+        assert queue.mirror.sequence == 3
+    assert sorted(found.name for found in path.parent.iterdir()) == [
+        "job_queue.log",
+        "job_queue.log.2",
+        "job_queue.log.lock",
+    ]
+    reading = read_log(path)
+    assert (reading.mirror.ads, reading.had_transactions) == (before, False)
+    assert [reading.mirror.spelling(key, "myattribute") for key in ("0.0", "0.7")] == ["MyAttribute", "MYATTRIBUTE"]
+    assert schedd_recovers(path.read_bytes()) == (before, True)
+    assert job in reading.mirror
+
+
+def test_the_clock_may_jump(path: Path) -> None:
+    """The time of creation is kept, the sequence number grows, whatever the clock says."""
+    for number, now in enumerate((NOW, 5, -7, 2**40), start=1):
+        with JobQueue(path, now=now) as queue:
+            assert (queue.mirror.created, queue.mirror.sequence) == (NOW, number)
+            _submit(queue)
+
+
+def test_one_writer_at_a_time(path: Path) -> None:
+    """A follower may read meanwhile, and the next writer comes when the first has closed."""
+    with JobQueue(path, now=NOW), pytest.raises(QueueLocked, match="another process writes"):
+        JobQueue(path, now=NOW)
+    JobQueue(path, now=NOW).close()
+
+
+def test_a_log_the_schedd_would_not_start_with_is_left_alone(path: Path) -> None:
+    """All faults are said, and the lock is free again."""
+    data = "107 1 CreationTimestamp 5\n105 \n103 0.0 A (\nnonsense\n106 \n"
+    path.write_text(data)
+    for _ in range(2):
+        with pytest.raises(DamagedLog) as caught:
+            JobQueue(path, now=NOW)
+        assert [found.span.line for found in caught.value.diagnostics if found.span] == [3, 4]
+    assert path.read_text() == data
+
+
+class _Failing(Disk):
+    """A disk that refuses one kind of thing once it is told to."""
+
+    def __init__(self) -> None:
+        self.refuse: set[str] = set()
+        self.room = 0
+
+    def _check(self, what: str, code: int = errno.EIO) -> None:
+        if what in self.refuse:
+            raise OSError(code, os.strerror(code))
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        if "write" in self.refuse and self.room:
+            written = super().write(descriptor, data[: self.room])
+            self.room = 0
+            return written
+        self._check("write", errno.ENOSPC)
+        return super().write(descriptor, data)
+
+    def sync(self, descriptor: int) -> None:
+        self._check("sync")
+        super().sync(descriptor)
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        self._check("truncate")
+        super().truncate(descriptor, size)
+
+    def rename(self, old: Path, new: Path) -> None:
+        self._check("rename")
+        super().rename(old, new)
+
+    def link(self, old: Path, new: Path) -> None:
+        self._check("link")
+        super().link(old, new)
+
+    def sync_folder(self, path: Path) -> None:
+        self._check("sync_folder")
+        super().sync_folder(path)
+
+
+def test_a_full_disk_refuses_a_transaction_and_the_queue_goes_on(path: Path) -> None:
+    """Half of it was written and is taken back; when there is room again the next one succeeds."""
+    disk = _Failing()
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        (job,) = _submit(queue)
+        before = path.read_bytes()
+        disk.refuse, disk.room = {"write"}, 9
+        with pytest.raises(QueueIO, match="No space left"), queue.transaction() as change:
+            change.set(job, "JobStatus", 2)
+        assert (path.read_bytes(), queue.mirror.text(job, "JobStatus")) == (before, None)
+        disk.refuse = set()
+        with queue.transaction() as change:
+            change.set(job, "JobStatus", 3)
+    assert read_log(path).mirror.text(job, "JobStatus") == "3"
+
+
+@pytest.mark.parametrize("refused", [{"sync"}, {"write", "truncate"}], ids=["sync", "write and taking back"])
+def test_a_failing_disk_ends_the_writing(path: Path, refused: set[str]) -> None:
+    """Nobody knows any more how the file ends; opened again, the queue is as it was committed."""
+    disk = _Failing()
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        (job,) = _submit(queue)
+        disk.refuse, disk.room = refused, 9
+        with pytest.raises(QueueIO), queue.transaction() as change:
+            change.set(job, "JobStatus", 2)
+        disk.refuse = set()
+        with pytest.raises(JobQueueError, match="open it again"), queue.transaction() as change:
+            change.set(job, "JobStatus", 3)
+    with JobQueue(path, now=NOW) as queue:
+        assert queue.mirror.text(job, "JobStatus") is None
+        assert job in queue.mirror
+
+
+@pytest.mark.parametrize("refused", ["write", "sync", "link", "rename"])
+def test_a_compaction_that_fails_leaves_the_log(path: Path, refused: str) -> None:
+    """No half of a file stays behind, and the log of before goes on."""
+    disk = _Failing()
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        (job,) = _submit(queue)
+        disk.refuse = {refused}
+        with pytest.raises(QueueIO, match="cannot be compacted"):
+            queue.compact()
+        disk.refuse = set()
+        assert not path.with_name("job_queue.log.tmp").exists()
+        with queue.transaction() as change:
+            change.set(job, "JobStatus", 2)
+        queue.compact()
+    assert read_log(path).mirror.text(job, "JobStatus") == "2"
+
+
+def test_a_compaction_that_may_not_last_ends_the_writing(path: Path) -> None:
+    """After a crash the old log might be back: what would be written now would be lost with the new one."""
+    disk = _Failing()
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        _submit(queue)
+        disk.refuse = {"sync_folder"}
+        with pytest.raises(QueueIO, match="after a crash"):
+            queue.compact()
+        disk.refuse = set()
+        with pytest.raises(JobQueueError, match="open it again"), queue.transaction():
+            pass
+
+
+def test_a_torn_log_that_cannot_be_compacted_is_not_opened(path: Path) -> None:
+    """As in the schedd: nothing may be written behind a torn record."""
+    path.write_text("107 1 CreationTimestamp 5\n101 0.0 Job Mach")
+    disk = _Failing()
+    disk.refuse = {"rename"}
+    with pytest.raises(QueueIO):
+        JobQueue(path, now=NOW, disk=disk)
+    assert path.read_text().endswith("Mach")
+
+
+def test_a_folder_that_is_not_there(path: Path) -> None:
+    """An error for people, which says what and where."""
+    with pytest.raises(QueueIO, match="No such file"):
+        JobQueue(path / "x", now=NOW)
+    with pytest.raises(QueueIO, match="cannot be read"):
+        read_log(path)
+    with pytest.raises(QueueIO):
+        list(read_history(path))
+
+
+class _ReadOnly(Disk):
+    def open(self, path: Path, flags: int) -> int:
+        """Refuse to write, as a file system that is mounted so."""
+        if flags & os.O_RDWR:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return super().open(path, flags)
+
+
+def test_a_read_only_disk(path: Path) -> None:
+    """Reading goes on, writing says why not."""
+    JobQueue(path, now=NOW).close()
+    with pytest.raises(QueueIO, match="Read-only"):
+        JobQueue(path, now=NOW, disk=_ReadOnly())
+    assert read_log(path).records == 1
+
+
+def test_a_job_moves_to_the_history(path: Path, tmp_path: Path) -> None:
+    """With its cluster's attributes; a transaction that fails takes it back."""
+    disk = _Failing()
+    history = History(tmp_path / "history")
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        first, second = _submit(queue, 2)
+        with queue.transaction() as change:
+            change.set(first, "JobStatus", 4)
+            change.move_to_history(first, history, NOW)
+        disk.refuse = {"sync"}
+        with pytest.raises(QueueIO), queue.transaction() as change:
+            change.move_to_history(second, history, NOW)
+        assert list(queue.mirror) == [second]
+    history.close()
+    (ad,) = read_history(tmp_path / "history")
+    assert (ad.value("Owner"), ad.value("JobStatus"), ad.value("ProcId")) == ("alice", 4, 0)
+
+
+def test_a_history_refuses_another_file(tmp_path: Path) -> None:
+    """Half a record is taken back; what is no record is somebody's."""
+    for text, kept in (("A = 1\nB = ", ""), ("A = 1\n*** Offset = 0 X\nB = 2\nC", "A = 1\n*** Offset = 0 X\n")):
+        path = tmp_path / "history"
+        path.write_text(text)
+        History(path).close()
+        assert path.read_text() == kept
+    path.write_text("dear diary\n")
+    with pytest.raises(JobQueueError, match="as a history file does"):
+        History(path)
+    assert path.read_text() == "dear diary\n"
+
+
+def test_a_closed_queue_and_a_transaction_in_a_transaction(path: Path) -> None:
+    """Both are said and change nothing."""
+    with JobQueue(path, now=NOW) as queue, queue.transaction() as change:
+        with pytest.raises(JobQueueError, match="under way"), queue.transaction():
+            pass
+        with pytest.raises(JobQueueError, match="under way"):
+            queue.compact()
+        change.new_cluster()
+    with pytest.raises(JobQueueError, match="closed"), queue.transaction():
+        pass
+    assert "01.-1" in read_log(path).mirror
