@@ -1,6 +1,6 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
-``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans`` and ``agenda``.
+``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda`` and ``job_queue``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ def main() -> None:
         "spans": _print_spans,
         "agenda": _print_agendas,
         "classad": _print_classads,
+        "job_queue": _print_queue,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -46,9 +47,6 @@ def _print_recurrence() -> None:
     missed = "" if whole <= click * process.GOAL else "  missed"
     print(f"crondor next, whole process: {whole * 1e3:.0f} ms, `import click` {click * 1e3:.0f} ms: "
           f"{whole / click:.2f} times (at most {process.GOAL}){missed}")  # fmt: skip
-    _print_spans()
-    _print_agendas()
-    _print_queue()
 
 
 def _print_spans() -> None:

@@ -162,13 +162,6 @@ def test_same_macro_beside_itself_is_no_cycle() -> None:
     assert expanded("$(n:$(n))") == ""
 
 
-@pytest.mark.parametrize("name", ["ENV", "INT", "REAL", "CHOICE", "RANDOM_INTEGER", "F", "Fpn", "BASENAME", "EVAL"])
-def test_functions_are_refused_by_name(name: str) -> None:
-    """A macro function is not read yet, and never passed on as text."""
-    assert fault(f"1${name}(x)", {}) == "unread-function"
-    assert fault("$(a)", {"a": f"${name}(x)"}) == "unread-function"
-
-
 def test_doubling_macros_end_in_an_error() -> None:
     """Exponential growth stops at the size limit, exponential work without growth at the work limit."""
     macros = {f"x{i + 1}": f"$(x{i})$(x{i})" for i in range(60)}

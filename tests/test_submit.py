@@ -144,6 +144,8 @@ def test_spans_are_the_text_right_of_the_equals_sign() -> None:
         ("queue", ["0/0/0/"]),
         ("QUEUE", ["0/0/0/"]),
         ("queue 2", ["0/0/0/", "1/1/0/"]),
+        ("queue 1+1", ["0/0/0/", "1/1/0/"]),
+        ("n = 3\nqueue $INT(n)-1", ["0/0/0/", "1/1/0/"]),
         ("queue 0", ["0/0/0/"]),
         ("queue $(undefined)", ["0/0/0/"]),
         ("iterate 2", ["0/0/0/", "1/1/0/"]),
@@ -170,6 +172,12 @@ def test_spans_are_the_text_right_of_the_equals_sign() -> None:
         ("queue w,m from (\n1,2\n\n3,4\n)", ["0/0/0/2", "1/0/1/2", "2/0/2/4"]),
         ("queue w,m from (\n1 x\x1f 2 y\n)", ["0/0/0/2 y"]),
         ("queue v1 m from (\n1 2\n)", ["0/0/0/2"]),
+        ("queue w,m from table(csv) (\n1 x, 2 y\n)", ["0/0/0/2 y"]),
+        ("queue w,m from table(header=none,sep=;) (\n1, x; 2 y\n)", ["0/0/0/2 y"]),
+        ("queue from table (\nw, m\n1, 2 3\n4, 5\n)", ["0/0/0/2 3", "1/0/1/5"]),
+        ("queue from table(header=1,skip=1) (\njunk\nw,m\n4,5\n)", ["0/0/0/5"]),
+        ("if true\nqueue m in (a)\nelse\nqueue 9\nendif", ["0/0/0/a"]),
+        ("iter 2 m in (1)", ["0/0/0/1", "1/1/0/1"]),
     ],
 )
 def test_jobs_of_a_queue_statement(statement: str, rows: list[str]) -> None:
@@ -243,22 +251,26 @@ def test_surprises_are_warnings(text: str, codes: list[str]) -> None:
         ("queue 2 foo", [("queue-count", 1)]),
         ("queue -1", [("queue-count", 1)]),
         ("queue 2147483647", [("queue-count", 1)]),
-        ("queue 1+1", [("not-read-yet", 1)]),
         ("queue m in [1;2] (a)", [("queue-slice", 1)]),
         ("queue m in files (a)", [("queue-keyword", 1)]),
         ("\nqueue m in (1,2\n", [("queue-list", 2)]),
-        ("queue m matching *.dat", [("not-read-yet", 1)]),
-        ("queue m from items.txt", [("not-read-yet", 1)]),
-        ("queue m from ls |", [("not-read-yet", 1)]),
-        ("queue from table (a.csv)", [("not-read-yet", 1)]),
-        ("include : a.sub\nqueue", [("not-read-yet", 1)]),
-        ("@include ifexist : a.sub\nqueue", [("not-read-yet", 1)]),
-        ("include command into c : rm x\nqueue", [("not-read-yet", 1)]),
-        ("use template : Nightly\nqueue", [("not-read-yet", 1)]),
-        ("x @=end\na b c\n@end\nqueue", [("not-read-yet", 1)]),
-        ("x @=end\na b c\n", [("not-read-yet", 1), ("heredoc", 1)]),
-        ("if x\n if y\n junk\n endif\nelse\nendif\nqueue", [("not-read-yet", 1)]),
-        ("IF true\nendif\nendif\nqueue", [("not-read-yet", 1), ("conditional", 3)]),
+        ("queue 1/0", [("queue-count", 1)]),
+        ("queue m from table(sep=; (a)", [("queue-table", 1)]),
+        ("queue m in table (a)", [("queue-keyword", 1)]),
+        ("queue m matching files dirs (a)", [("queue-keyword", 1)]),
+        ("queue m from | ls", [("queue-list", 1)]),
+        ("include files : a.sub\nqueue", [("include", 1)]),
+        ("include command into : a\nqueue", [("include", 1)]),
+        ("include command into c| : a\nqueue", [("include", 1)]),
+        ("include : | a b\nqueue", [("include", 1)]),
+        ("use feature : GPUs\nqueue", [("use", 1)]),
+        ("use template\nqueue", [("no-statement", 1)]),
+        ("x @=end\na b c\n", [("heredoc", 1)]),
+        ("if x\n junk\nelse\n junk\nendif\nqueue", [("conditional", 1), ("no-statement", 4)]),
+        ("if $(m) > 3\nendif\nm = $(m)", [("conditional", 1)]),
+        ("IF true\nendif\nendif\nqueue", [("conditional", 3)]),
+        ("if true\nqueue\n", [("conditional", 3)]),
+        ("if $ENV(X)\nendif\nqueue", [("unknown-environment", 1)]),
         ("error : stop now\nqueue", [("error-statement", 1)]),
         ("\ufeffx = 1\nqueue", [("byte-order-mark", 1)]),
         ("x = 1\n  queue", [("no-line-end", 2)]),
@@ -269,17 +281,17 @@ def test_surprises_are_warnings(text: str, codes: list[str]) -> None:
     ],
 )
 def test_faults(text: str, expected: list[tuple[str, int]]) -> None:
-    """What HTCondor refuses, and what is not read yet, is an error with its line."""
+    """What HTCondor refuses is an error with its line."""
     assert faults(text) == expected
 
 
 def test_all_faults_come_at_once() -> None:
     """One reading reports every fault of a file, in order."""
-    assert faults("cron_minute : 5\ninclude : a\nfoo\nx = 1\nqueue y\n") == [
+    assert faults("cron_minute : 5\nif a\nendif\nfoo\nx = 1\nqueue y\n") == [
         ("colon", 1),
-        ("not-read-yet", 2),
-        ("no-statement", 3),
-        ("queue-count", 5),
+        ("conditional", 2),
+        ("no-statement", 4),
+        ("queue-count", 6),
     ]
 
 
@@ -295,10 +307,10 @@ def test_a_colon_has_a_fix() -> None:
 
 def test_functions_matter_only_where_they_are_needed() -> None:
     """A macro function in a value nobody asked for stops nothing; where it is needed, its place is shown."""
-    text = "executable = $ENV(HOME)/a\nm = $INT(2*30)\ncron_minute = 5\ncron_hour = $(m)\nqueue\n"
+    text = "executable = $ENV(HOME)/a\nm = $ENV(M)\ncron_minute = 5\ncron_hour = $(m)\nqueue\n"
     (group,) = groups(text, "cron_minute")
     assert dict(group.values) == {"cron_minute": "5"}
-    with pytest.raises(InvalidSubmit, match="cron_hour: crondor does not read the macro function") as caught:
+    with pytest.raises(InvalidSubmit, match=r"cron_hour: \$ENV\(M\) takes a variable") as caught:
         groups(text, *FIELDS)
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.span is not None
@@ -307,11 +319,11 @@ def test_functions_matter_only_where_they_are_needed() -> None:
 
 def test_faults_of_all_values_and_queue_statements_come_at_once() -> None:
     """Expansion reports every value that cannot be known, each once."""
-    text = "cron_minute = $(a)\na = $(cron_minute)\ncron_hour = $(Day)\nqueue\nqueue\ncron_hour = $INT(x)\nqueue\n"
+    text = "cron_minute = $(a)\na = $(cron_minute)\ncron_hour = $(Day)\nqueue\nqueue\ncron_hour = $ENV(x)\nqueue\n"
     with pytest.raises(InvalidSubmit) as caught:
         groups(text)
     codes = [d.code for d in caught.value.diagnostics]
-    assert codes == ["macro-cycle", "unknown-macro", "unread-function"]
+    assert codes == ["macro-cycle", "unknown-macro", "unknown-environment"]
 
 
 def test_equal_jobs_are_one_group_and_cost_nothing() -> None:

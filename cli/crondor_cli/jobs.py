@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,10 +12,11 @@ from typing import NamedTuple
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
-from crondor.submit import JobGroup, SubmitFile, read_submit
+from crondor.submit import JobGroup, Origin, SubmitFile, read_submit
 from crondor.zones import Policy
 from crondor_cli.options import Clock
 
@@ -41,6 +43,7 @@ class Job:
         spans: Mapping[str, Span],
         request: Request,
         proc_id: int = 0,
+        origins: Mapping[str, tuple[Origin, ...]] | None = None,
     ) -> None:
         """Take the queue statement, the commands by lower-case name, the places they are written at, the first job."""
         self.name = name
@@ -55,6 +58,7 @@ class Job:
         self.submitted = request.clock.now if needs_evaluation(commands) else None
         self._request = request
         self._proc_id = proc_id
+        self._origins = origins or {}
 
     @property
     def spans(self) -> Mapping[str, Span]:
@@ -81,8 +85,17 @@ class Job:
                 schedd_interval=request.schedd_interval,
             )
         except (InvalidSchedule, InvalidSpec) as error:
+            error.diagnostics = tuple(map(self._traced, error.diagnostics))
             return Reading(dialect, None, error)
         return Reading(dialect, schedule)
+
+    def _traced(self, fault: Diagnostic) -> Diagnostic:
+        """Say which macros a value with a fault was made of."""
+        name = next((name for name, span in self.spans.items() if span == fault.span), "")
+        way = "; ".join(str(origin) for origin in self._origins.get(name, ()))
+        if not way:
+            return fault
+        return replace(fault, help=f"{fault.help}; the value comes {way}" if fault.help else f"the value comes {way}")
 
     def _submitted(self, dialect: Dialect, now: int) -> JobSchedule:
         from crondor.job_expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
@@ -130,6 +143,7 @@ class Request(NamedTuple):
     schedd_interval: int = 300
     policy: Policy | None = None
     line_name: str = "--crontab"  # what errors call the line
+    allow_dirs: tuple[str, ...] = ()  # folders that a submit file may read beside its own
 
     @property
     def is_given(self) -> bool:
@@ -168,20 +182,29 @@ class Request(NamedTuple):
         return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
-        file = read_submit(read_source(path))
+        file = read_submit(read_source(path), files=self._files(path), now=self.clock.now, zone=self.clock.zone)
         names = ((key, file.name(key)) for key in file.keys)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
-        return list(self._groups(file)), warnings
+        groups = _with_attributes(file)
+        warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
+        return list(self._merged(file, groups)), warnings
 
-    def _groups(self, file: SubmitFile) -> Iterator[Job]:
+    def _files(self, path: str) -> Files:
+        """Return the files a submit file may read: those below its folder, for standard input none of its own."""
+        folder = os.path.dirname(path) or "."  # noqa: PTH120 - see read_source
+        return Files((*([] if path == "-" else [folder]), *self.allow_dirs), base=folder)
+
+    def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:
         """Merge equal groups of different queue statements, in order of their first jobs."""
         merged: dict[tuple[tuple[str, str], ...], tuple[JobGroup, int]] = {}
-        for group in _with_attributes(file):
+        for group in groups:
             key = tuple(sorted(group.values.items()))
             first, count = merged.get(key, (group, 0))
             merged[key] = first, count + group.count
         for group, count in merged.values():
-            yield Job(file.source.name, group.queue, count, group.values, group.spans, self, group.first[1])
+            yield Job(
+                file.source.name, group.queue, count, group.values, group.spans, self, group.first[1], group.origins
+            )
 
 
 def _with_attributes(file: SubmitFile) -> list[JobGroup]:

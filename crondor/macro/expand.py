@@ -3,72 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.macro.around import NOTHING, Around
+from crondor.macro.errors import Budget, MacroError
 from crondor.macro.scan import Found, Kind, scan
 
 Lookup = Callable[[str], "str | None"]
 """Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
 
 _STEP = 128  # what one macro costs beside the characters it moves
+_LEVEL = 32  # what each macro around one costs: what doubles itself is deep, what is useful is not
+_CALL = 256  # what one function costs, since it may evaluate an expression
+_MOST_CALLS = 30  # functions in the arguments of functions; each takes some frames of Python's stack
 
 
-class MacroError(CrondorError, ValueError):
-    """A text whose macros cannot be expanded: a cycle, too much of it, or something not read yet.
-
-    ``inside`` is the lower-case name of the macro whose text holds the fault, None where it is the text itself.
-    """
-
-    def __init__(self, code: str, message: str, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
-        """Make one diagnostic without a place; the caller knows the place."""
-        super().__init__(Diagnostic(code, message, help=help))
-        self.inside: str | None = None
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by the diagnostic's parts."""
-        only = self.diagnostics[0]
-        return MacroError, (only.code, only.message, only.help), {"inside": self.inside}
-
-
-class Budget:
-    """How much expansion may cost: work over all expansions that share the budget, and the size of one result.
-
-    ``work`` counts characters moved plus a constant for each macro; ``size`` is in characters; ``depth`` is how many
-    macros may stand inside one another.
-    """
-
-    def __init__(self, work: int = 1 << 26, size: int = 1 << 20, depth: int = 100) -> None:
-        """Begin with nothing spent."""
-        self.left = work
-        self.size = size
-        self.depth = depth
-
-    def spend(self, amount: int) -> None:
-        """Take ``amount`` from the work left; raises MacroError when there is no more."""
-        self.left -= amount
-        if self.left < 0:
-            raise MacroError("macro-work", "expanding the macros takes too long", "use fewer macros inside macros")
-
-
-def expand(text: str, lookup: Lookup, budget: Budget) -> str:
+def expand(text: str, lookup: Lookup, budget: Budget, around: Around = NOTHING) -> str:
     """Return ``text`` with all its macros expanded, as HTCondor does it.
 
     A macro that is undefined or empty gives its default, else nothing; ``$(DOLLAR)`` gives ``$``;
-    ``$$(name)`` and ``$$([expression])`` stay. Raises MacroError.
+    ``$$(name)`` and ``$$([expression])`` stay. Functions see of the world what ``around`` has. Raises MacroError.
     """
     if "$" not in text:
         return text
-    return _Expansion(lookup, budget, None).run(text)
+    return _Expansion(_Rules(lookup, budget, around)).run(text)
 
 
-def expand_self(text: str, name: str, earlier: str | None, budget: Budget) -> str:
+def expand_self(
+    text: str, name: str, earlier: str | None, budget: Budget, lookup: Lookup | None = None, around: Around = NOTHING
+) -> str:
     """Return the ``text`` being assigned to ``name`` with references to ``name`` itself replaced by its earlier text.
 
-    All other macros stay: they are expanded when asked for. ``name`` is in lower case. Raises MacroError.
+    All other macros stay: they are expanded when asked for. ``name`` is in lower case. With ``lookup`` the file name
+    functions of ``name`` ($Fn(name)) are replaced too, as HTCondor does it. Raises MacroError.
     """
     if "$" not in text:
         return text
-    return _Expansion(lambda _: earlier, budget, name).run(text)
+    return _Expansion(_Rules(lookup or (lambda _: None), budget, around, name, earlier, lookup is not None)).run(text)
+
+
+class _Rules(NamedTuple):
+    """What stays the same through one expansion and those inside it."""
+
+    lookup: Lookup
+    budget: Budget
+    around: Around
+    only: str | None = None
+    earlier: str | None = None
+    only_files: bool = False
+    level: int = 0  # functions around this one
 
 
 class _Chain:
@@ -94,24 +77,25 @@ class _Chain:
 class _Expansion:
     """One run: a stack of texts still to be read, the next one on top, and the text already final."""
 
-    def __init__(self, lookup: Lookup, budget: Budget, only: str | None) -> None:
-        self._lookup = lookup
-        self._budget = budget
-        self._only = only
+    def __init__(self, rules: _Rules, chain: _Chain | None = None) -> None:
+        self._rules = rules
+        self._budget = rules.budget
+        self._only = rules.only
         self._pending: list[tuple[str, int, _Chain | None]] = []
         self._done: list[str] = []
         self._size = 0
+        self._chain = chain
 
     def run(self, text: str) -> str:
-        self._pending.append((text, 0, None))
-        self._chain: _Chain | None = None
+        self._pending.append((text, 0, self._chain))
         try:
             self._budget.spend(len(text))
             while self._pending:
                 text, at, self._chain = self._pending.pop()
                 self._read(text, at)
         except MacroError as error:
-            error.inside = self._chain.name if self._chain else None
+            if not error.chain:
+                error.chain = tuple(self._names())
             raise
         return "".join(self._done)
 
@@ -132,7 +116,7 @@ class _Expansion:
                     self._too_deep()
                 at = found.resume
                 continue
-            if self._is_mine(found):
+            if self._is_mine(text, found):
                 start = outer if outer >= 0 else at
                 self._emit(text[begin:start])
                 self._pending.append((text, found.end, self._chain))
@@ -145,41 +129,67 @@ class _Expansion:
             at = text.find("$", found.resume)
         self._emit(text[begin:])
 
-    def _is_mine(self, found: Found) -> bool:
+    def _is_mine(self, text: str, found: Found) -> bool:
         """Whether this run replaces what was found."""
         if self._only is not None:
+            if found.kind is Kind.FUNCTION and self._rules.only_files and found.name[0] == "F":
+                return _body(text, found).lower().split(":")[0] == self._only
             return found.kind is Kind.MACRO and found.name == self._only
         is_dollar = found.name == "dollar" and found.default < 0
         return found.kind is Kind.FUNCTION or (found.kind is Kind.MACRO and not is_dollar)
 
     def _replace(self, head: str, text: str, found: Found) -> None:
-        if found.kind is Kind.FUNCTION:
-            shown = text[found.at : found.end]
-            shown = shown if len(shown) <= 60 else shown[:57] + "..."
-            raise MacroError(
-                "unread-function",
-                f"crondor does not read the macro function ${found.name}() yet, and {shown} is needed here",
-                "write out the value it gives",
-            )
-        value = self._lookup(found.name)
         chain = self._chain
-        if not value:
-            value = text[found.default : found.end - 1] if found.default >= 0 else ""
-        elif self._only is None:
-            chain = self._enter(found.name)
+        if found.kind is Kind.FUNCTION:
+            self._budget.spend(_CALL)
+            value = self._call(text, found)
+            if "$" in value:
+                chain = self._enter(text[found.at : found.end])
+        else:
+            value = (self._rules.earlier if self._only is not None else self._rules.lookup(found.name)) or ""
+            if not value:
+                value = text[found.default : found.end - 1] if found.default >= 0 else ""
+            elif self._only is None:
+                chain = self._enter(found.name)
         self._budget.spend(_STEP + len(head) + len(value))
         if head or value:
             # With a head the text is partly the outer one's, so a cycle through it is left to the budget.
             self._pending.append((head + value, 0, self._chain if head else chain))
 
+    def _call(self, text: str, found: Found) -> str:
+        """Return what a function gives; its arguments are expanded by runs of their own, inside this one."""
+        from crondor.macro.functions import Call, call  # noqa: PLC0415 - most texts have no function
+
+        if self._rules.level >= _MOST_CALLS:
+            message = f"macro functions stand inside one another more than {_MOST_CALLS} deep"
+            raise MacroError("macro-depth", message, "write some of them out")
+        inner = self._rules._replace(only=None, earlier=None, level=self._rules.level + 1)
+
+        def expanded(argument: str, name: str | None) -> str:
+            return _Expansion(inner, self._enter(name) if name else self._chain).run(argument)
+
+        default = text[found.default : found.end - 1] if found.default >= 0 else None
+        body = _body(text, found) if default is None else _body(text, found)[: -len(default) - 1]
+        return call(
+            Call(found.name, body, default, inner.lookup, expanded, self._budget, self._rules.around, self._names)
+        )
+
+    def _names(self) -> list[str]:
+        return self._chain.names() if self._chain else []
+
     def _enter(self, name: str) -> _Chain:
-        names = self._chain.names() if self._chain else []
-        if name in names:
+        link = self._chain
+        while link is not None and link.name != name:
+            link = link.outer
+        if link is not None:
+            names = self._names()
             way = " -> ".join([*names[names.index(name) :], name][-8:])
             raise MacroError("macro-cycle", f"the macro {name} is defined by itself: {way}", "break the circle")
-        if len(names) >= self._budget.depth:
+        inner = _Chain(name, self._chain)
+        if inner.depth > self._budget.depth:
             self._too_deep()
-        return _Chain(name, self._chain)
+        self._budget.spend(_LEVEL * inner.depth)
+        return inner
 
     def _too_deep(self) -> None:
         message = f"macros stand inside one another more than {self._budget.depth} deep"
@@ -198,3 +208,8 @@ class _Expansion:
             raise MacroError("macro-size", message, "a macro probably doubles itself")
         if text:
             self._done.append(text)
+
+
+def _body(text: str, found: Found) -> str:
+    """Return what stands between the parentheses of a function, its default included."""
+    return text[text.index("(", found.at) + 1 : found.end - 1]

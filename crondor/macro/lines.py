@@ -58,6 +58,20 @@ class LogicalLine:
         low = self.offset(start)
         return low, self.offset(end - 1) + 1 if end > start else low
 
+    def behind(self, index: int) -> LogicalLine:
+        """Return the line from a character on, without blanks before it."""
+        index += len(self.text) - index - len(self.text[index:].lstrip(BLANKS))
+        first = max(0, bisect_right(self._starts, index) - 1)
+        starts = tuple(max(0, start - index) for start in self._starts[first:])
+        at = (self._at[first] + index - self._starts[first], *self._at[first + 1 :])
+        text = self.text[index:]
+        return LogicalLine(self.source, text, starts, at, unterminated=self.unterminated, swallowed=self.swallowed)
+
+    @property
+    def extent(self) -> tuple[int, int] | None:
+        """The two offsets of a line that stands in its source as it is, None for one that was joined."""
+        return (self._at[0], self._at[0] + len(self.text)) if len(self._at) == 1 else None
+
     @property
     def is_ragged(self) -> bool:
         """Whether it is an indented last line without a line end: HTCondor strips no blanks from such a line."""

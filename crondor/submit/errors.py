@@ -9,16 +9,17 @@ _MOST = 100  # a file with more faults than this is not a submit description; re
 
 
 class InvalidSubmit(CrondorError, ValueError):
-    """A submit description with at least one fault, or with something that crondor does not read yet."""
+    """A submit description with at least one fault, or with a value that cannot be known."""
 
 
 class Findings:
-    """Errors and warnings in the order found."""
+    """Errors and warnings in the order found; ``unknown`` are the warnings of what hides something from the reader."""
 
     def __init__(self) -> None:
         """Begin empty."""
         self.errors: list[Diagnostic] = []
         self.warnings: list[Diagnostic] = []
+        self.unknown: list[Diagnostic] = []
 
     def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002 - a Diagnostic's own fields
         """Note a fault. Raises InvalidSubmit when there are so many that reading on makes no sense."""
@@ -32,9 +33,10 @@ class Findings:
         if len(self.warnings) < _MOST:
             self.warnings.append(Diagnostic(code, message, Severity.WARNING, span, help))
 
-    def unread(self, what: str, span: Span, instead: str) -> None:
-        """Note something that HTCondor reads and crondor does not yet. Raises InvalidSubmit as error() does."""
-        self.error("not-read-yet", f"{what}, which crondor does not read yet", span, instead)
+    def hidden(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+        """Note something that HTCondor would look at or run, and crondor does not; the first hundred are kept."""
+        if len(self.unknown) < _MOST:
+            self.unknown.append(Diagnostic(code, message, Severity.WARNING, span, help))
 
     def check(self) -> None:
         """Raise InvalidSubmit with all errors found, if there are any."""

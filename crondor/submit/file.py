@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source, Span
 from crondor.submit.errors import InvalidSubmit
+from crondor.submit.facts import Facts
+from crondor.submit.host import SubmitHost
 from crondor.submit.jobs import JobGroup, Limits, Queue, Values, evaluate, groups
 from crondor.submit.scope import Job, Scope
 from crondor.submit.table import Table
@@ -17,12 +19,20 @@ LIMIT = 100_000
 
 @dataclass(frozen=True)
 class SubmitFile:
-    """The jobs that a submit description asks for; ``warnings`` is what will surprise its author."""
+    """The jobs that a submit description asks for; ``warnings`` is what will surprise its author.
+
+    ``sources`` are the submit file and what it includes or takes rows from. ``unknown`` is the part of the warnings
+    that hides something: a command that would be run, a file that may not be read. Where it is not empty, HTCondor
+    may make other jobs, or more.
+    """
 
     source: Source
+    sources: tuple[Source, ...]
     queues: tuple[Queue, ...]
     warnings: tuple[Diagnostic, ...]
+    unknown: tuple[Diagnostic, ...]
     _table: Table = field(repr=False)
+    _facts: Facts = field(repr=False)
 
     @property
     def job_count(self) -> int:
@@ -41,19 +51,24 @@ class SubmitFile:
         """
         return self._table.name(key)
 
-    def groups(self, names: Iterable[str], limit: int = LIMIT) -> Iterator[JobGroup]:
+    @property
+    def host(self) -> SubmitHost:
+        """The facts of the machine it was read for."""
+        return self._facts.host
+
+    def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:
         """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.
 
         ``limit`` is how many jobs may be looked at one by one where values depend on the job or the item; jobs that
-        do not differ cost nothing, however many they are. A file without a queue statement yields one job, as
-        HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue statements, where a value needs
-        something that cannot be expanded, and when the limit is passed.
+        do not differ cost nothing, however many they are. ``in_order``: only neighbours are one group. A file without
+        a queue statement yields one job, as HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue
+        statements, where a value needs something that cannot be expanded, and when the limit is passed.
         """
         wanted = tuple(dict.fromkeys(names))
         limits = Limits(limit)
         firsts = self._first_jobs(wanted, limits)
         for queue, first in firsts:
-            yield from groups(queue, self._table, first, limits)
+            yield from groups(queue, self._table, self._facts, first, limits, in_order=in_order)
 
     def _first_jobs(self, names: tuple[str, ...], limits: Limits) -> list[tuple[Queue, Values]]:
         """Evaluate one job of each queue statement that has any, so that all faults are known at once."""
@@ -64,13 +79,13 @@ class SubmitFile:
             item = next(queue.items(), None)
             if item is None:
                 continue
-            if queue.arguments.parts is None and queue.version == version and not _varies(same):
+            if queue.arguments.items is None and queue.version == version and not _varies(same):
                 firsts.append((queue, same))
                 continue
             limits.take(queue.span)
-            scope = Scope(self._table, queue.version, Job(queue.start, 0, item[0]), item[1])
+            scope = Scope(self._table, self._facts, queue.version, Job(queue.start, 0, item[0]), item[1])
             same, found = evaluate(scope, names, queue.span, limits.budget)
-            version = queue.version if queue.arguments.parts is None else -1
+            version = queue.version if queue.arguments.items is None else -1
             faults.update(dict.fromkeys(found))
             firsts.append((queue, same))
         if faults:

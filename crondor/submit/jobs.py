@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, MacroError, expand
 from crondor.source import Span
 from crondor.submit.errors import InvalidSubmit
+from crondor.submit.facts import Facts
 from crondor.submit.queue import Arguments
-from crondor.submit.scope import NOTHING, Job, Live, LiveValues, Row, Scope, Varies
-from crondor.submit.table import Definition, Table
+from crondor.submit.scope import NOTHING, Job, LiveValues, Origin, Row, Scope, Varies
+from crondor.submit.table import Table
+
+_SHOWN = 8  # macros on the way to a fault that a message names
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class JobGroup:
     the name is assigned and gives nothing (HTCondor then ignores a command, other spellings of it included, and
     makes an attribute ``my.x`` undefined). ``spans`` has the place each value was written at. ``queue`` is the queue
     statement, None where the file has none. ``first`` is the statement's number, from 0, and the first job's ProcId.
+    ``origins`` has the macros each value was made of, in the order they were met, for values that have any;
+    ``findings`` what condor_submit would print about the values and pass over, such as ``$INT(abc)``.
     """
 
     count: int
@@ -32,6 +37,8 @@ class JobGroup:
     spans: Mapping[str, Span]
     queue: Span | None
     first: tuple[int, int]
+    origins: Mapping[str, tuple[Origin, ...]] = field(default_factory=dict)
+    findings: tuple[Diagnostic, ...] = ()
 
 
 class Queue(NamedTuple):
@@ -45,7 +52,6 @@ class Queue(NamedTuple):
     version: int
     start: int
     arguments: Arguments
-    rows: int
     is_implied: bool = False
 
     @property
@@ -61,19 +67,20 @@ class Queue(NamedTuple):
     @property
     def selected(self) -> range:
         """The numbers of the items that its slice takes; one without a list."""
-        return range(*self.arguments.chosen.indices(self.rows))
+        items = self.arguments.items
+        return range(*self.arguments.chosen.indices(1 if items is None else len(items)))
 
     def items(self) -> Iterator[tuple[int, LiveValues]]:
         """Yield the number of each item and its loop variables; a blank row keeps the values of the row before."""
-        if self.arguments.parts is None:
+        items = self.arguments.items
+        if items is None:
             yield 0, {"item": NOTHING}
             return
         variables = {name: column for column, name in enumerate(self.arguments.variables)}
         before: Row | None = None
         chosen = self.selected
-        found = ((part, text, at) for part in self.arguments.parts for text, at in part.items())
-        for row, (part, text, at) in islice(enumerate(found), chosen.start, chosen.stop, chosen.step):
-            live = Row(variables, part, text, at, len(self.arguments.variables))
+        for row, item in islice(enumerate(items), chosen.start, chosen.stop, chosen.step):
+            live = Row(variables, item, self.arguments.layout)
             if before is not None and live.is_blank:
                 live = before
             before = live
@@ -81,14 +88,17 @@ class Queue(NamedTuple):
 
 
 class Value(NamedTuple):
-    """One name's expanded text and place, and how far it differs between jobs."""
+    """One name's expanded text and place, what it was made of, and how far it differs between jobs."""
 
     text: str
     span: Span
     varies: Varies
+    origins: tuple[Origin, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
 
 
 Values = dict[str, Value]
+_Key: TypeAlias = "tuple[str, ...]"
 
 
 class Limits:
@@ -121,55 +131,82 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
         value = scope.assigned(name)
         if value is None:
             continue
-        span = _place(scope, value) or place
+        span = value.span or place
+        if "$" not in value.text:
+            values[name] = Value(value.text, span, scope.varies)
+            continue
+        scope.used = {}
+        soft: list[MacroError] = []
         try:
-            text = expand(value.text, scope.lookup, budget)
+            text = expand(value.text, scope.lookup, budget, scope.around(name, soft.append))
         except MacroError as error:
-            faults += _placed(error, name, span, scope)
+            faults += placed(error, name, span, scope)
         else:
-            values[name] = Value(text, span, scope.varies)
+            findings = [replace(d, severity=Severity.WARNING) for e in soft for d in placed(e, name, span, scope)]
+            origins = tuple(scope.used.values())
+            values[name] = Value(text, span, scope.varies, origins, tuple(dict.fromkeys(findings)))
     return values, faults
 
 
-def _place(scope: Scope, value: Live | Definition | None) -> Span | None:
-    return scope.table.span(value) if isinstance(value, Definition) else value and value.span
-
-
-def _placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagnostic]:
-    """Point a macro's fault at the assignment that holds it, and say which value needs that."""
-    inner = _place(scope, scope.assigned(error.inside)) if error.inside else None
+def placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagnostic]:
+    """Point a macro's fault at the assignment that holds it, and say which value needs that and on what way."""
+    inner = scope.assigned(error.inside) if error.inside else None
     written = scope.table.name(name)
-    asked = f"{written.text if written else name}: "
-    return [replace(d, message=asked + d.message, span=inner or span) for d in error.diagnostics]
+    shown = written.text if written else name
+    message, way = f"{shown}: ", way_of(error, scope)
+    return [
+        replace(d, message=message + d.message, span=(inner.span if inner else None) or span, help=_joined(d.help, way))
+        for d in error.diagnostics
+    ]
 
 
-def groups(queue: Queue, table: Table, first: Values, limits: Limits) -> Iterator[JobGroup]:
+def way_of(error: MacroError, scope: Scope) -> str:
+    """Return the macros that lead to a fault, each with its line: ``from $(a), defined at line 3``."""
+    known = ((name, scope.assigned(name)) for name in dict.fromkeys(error.chain[-_SHOWN:]))
+    return "; ".join(str(scope.origin(name, value.span)) for name, value in known if value is not None)
+
+
+def _joined(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnostic's word
+    return f"{help}; the fault comes {way}" if help and way else help
+
+
+def groups(
+    queue: Queue, table: Table, facts: Facts, first: Values, limits: Limits, *, in_order: bool = False
+) -> Iterator[JobGroup]:
     """Yield the groups of a queue statement, ``first`` being the values of its first job.
 
     Work is done for the values that differ only: by item, and by job only where one depends on the job's number.
+    ``in_order``: only neighbours are one group.
     Raises InvalidSubmit where the limits are passed or a later job's value cannot be expanded.
     """
     names = [name for name, value in first.items() if value.varies]
     if not names:
         yield _group(queue, queue.jobs, first, queue.start)
         return
-    merged: dict[tuple[str | None, ...], tuple[int, int, Values]] = {}
+    merged: dict[_Key, tuple[int, int, Values]] = {}
     process = queue.start
     for row, live in queue.items():
         step = 0
         while step < queue.steps:
             limits.take(queue.span)
-            scope = Scope(table, queue.version, Job(process, step, row), live)
+            scope = Scope(table, facts, queue.version, Job(process, step, row), live)
             values, faults = evaluate(scope, names, queue.span, limits.budget)
             if faults:
                 raise InvalidSubmit(faults)
             varies = max(value.varies for value in values.values())
             count = 1 if varies is Varies.BY_JOB else queue.steps - step
             key = tuple(value.text for value in values.values())
+            if in_order and merged and key not in merged:
+                yield from _groups(queue, first, merged)
+                merged = {}
             known = merged.get(key)
             merged[key] = (known[0] + count, *known[1:]) if known else (count, process, values)
             step += count
             process += count
+    yield from _groups(queue, first, merged)
+
+
+def _groups(queue: Queue, first: Values, merged: Mapping[_Key, tuple[int, int, Values]]) -> Iterator[JobGroup]:
     for count, start, values in merged.values():
         yield _group(queue, count, {**first, **values}, start)
 
@@ -177,5 +214,10 @@ def groups(queue: Queue, table: Table, first: Values, limits: Limits) -> Iterato
 def _group(queue: Queue, count: int, values: Values, process: int) -> JobGroup:
     texts = {name: value.text for name, value in values.items()}
     spans = {name: value.span for name, value in values.items()}
+    origins = {name: value.origins for name, value in values.items() if value.origins}
+    findings = tuple(finding for value in values.values() for finding in value.findings)
     statement = None if queue.is_implied else queue.span
-    return JobGroup(count, MappingProxyType(texts), MappingProxyType(spans), statement, (queue.number, process))
+    first = (queue.number, process)
+    return JobGroup(
+        count, MappingProxyType(texts), MappingProxyType(spans), statement, first, MappingProxyType(origins), findings
+    )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from enum import Enum
 from typing import NamedTuple
 
 from crondor.macro import BLANKS, LogicalLine
-from crondor.source import Span
+from crondor.submit.items import CSV, TABLE, Items, Layout, Part
 
 MAX_COUNT = 2**31 - 2  # HTCondor refuses a count of INT_MAX or more
 MAX_VARIABLES = 1000
@@ -18,10 +18,7 @@ _BLANK = frozenset(BLANKS)
 _KEYWORD = r"(?i:(?:^|[ \t\r\n\v\f(])(in|from|matching)(?=[ \t\r\n\v\f(]))"
 _QUALIFIER = r"([^ \t\r\n\v\f(]{1,40})(?=[ \t\r\n\v\f(])"
 _SLICE = r"\[([-+]?[0-9]{1,9})?(?::([-+]?[0-9]{1,9})?(?::([-+]?[0-9]{1,9})?)?)?\]"
-_ARITHMETIC = r"[-+*/%()<>=!&|?:^~.\"'\[\]{}]"
 _ITEM = r"[^, \t\r\n]+"
-_SEPARATOR = r"[, \t]"
-_UNIT_SEPARATOR = "\x1f"  # where a row has one, it is the only separator
 
 
 class QueueError(Exception):
@@ -33,108 +30,70 @@ class QueueError(Exception):
         self.code, self.message, self.help = code, message, help
 
 
-class Part(NamedTuple):
-    """A piece of an item list: one row, or several items; ``line`` and ``shift`` lead back to the source."""
+class ItemSource(Enum):
+    """Where the items of a list come from, beside those on the line of the statement."""
 
-    text: str
-    line: LogicalLine | None
-    shift: int
-    is_row: bool
-
-    def items(self) -> Iterator[tuple[str, int]]:
-        """Yield the items and the offset of each in this part."""
-        if self.is_row:
-            yield self.text, 0
-            return
-        for found in re.finditer(_ITEM, self.text):
-            item = found[0].strip("\v\f")
-            if item:
-                yield item, found.start() + len(found[0]) - len(found[0].lstrip("\v\f"))
-
-    def span(self, start: int, end: int) -> Span | None:
-        """Return the place of characters of this part, None where macros stand between it and the source."""
-        return self.line.span(self.shift + start, self.shift + end) if self.line else None
+    HERE = 0  # from nowhere else
+    LINES = 1  # from the lines that follow, up to a closing parenthesis
+    FILE = 2
+    COMMAND = 3  # from the output of a command
+    STDIN = 4
+    NAMES = 5  # from the names of files that the items match
 
 
 class Arguments(NamedTuple):
-    """What stands behind ``queue``: ``parts`` is None without a list, ``is_open`` when its rows are still to come."""
+    """What stands behind ``queue``: ``items`` is None without a list.
+
+    ``source`` says where (more) items come from, ``path`` is the file or command; ``kinds`` is what the names of files
+    are taken of: ``files``, ``dirs``, ``any``, or nothing where the file's own commands decide.
+    """
 
     per_item: int = 1
     variables: tuple[str, ...] = ()
-    parts: tuple[Part, ...] | None = None
-    is_open: bool = False
-    is_row_list: bool = False
+    items: Items | None = None
+    source: ItemSource = ItemSource.HERE
+    path: str = ""
+    kinds: str = ""
     chosen: slice = slice(None)
+    layout: Layout = Layout()
 
 
 def parse(text: str, line: LogicalLine | None, shift: int) -> Arguments:
-    """Read the arguments, ``shift`` being where they begin in the line; raises QueueError."""
+    """Read the arguments, ``shift`` being where they begin in the line; raises QueueError.
+
+    The words of the errors are HTCondor's.
+    """
     found = re.search(_KEYWORD, text)
     if found is None:
         return Arguments(per_item=_count(text.strip(BLANKS)))
     keyword = found[1].lower()
-    if keyword == "matching":
-        raise QueueError(
-            "not-read-yet",
-            "queue ... matching takes its items from the names of files, which crondor does not read yet",
-            "write the names out: queue name in (a.dat b.dat)",
-        )
     begin = _variables_begin(text, found.start(1))
-    count = _count(text[:begin].strip(BLANKS))
     variables = tuple(re.findall(_ITEM, text[begin : found.start(1)])) or ("Item",)
     if len(variables) > MAX_VARIABLES:
         message = f"a queue statement with {len(variables)} variables is more than crondor reads"
         raise QueueError("queue-variables", message, f"use at most {MAX_VARIABLES}")
-    at, chosen = _qualifiers(text, found.end(1), keyword)
-    parts, is_open = _items(text, at, keyword, line, shift)
-    return Arguments(count, tuple(v.lower() for v in variables), parts, is_open, keyword == "from", chosen)
-
-
-def columns(row: str, variables: int) -> list[tuple[int, int]]:
-    """Return where the value of each variable begins and ends in a row; [] for a blank row.
-
-    The last variable takes the rest of the row. A row that has fewer values gives empty ones.
-    """
-    start, end = _trimmed(row, 0, len(row))
-    if start == end:
-        return []
-    separator = re.compile(_UNIT_SEPARATOR if _UNIT_SEPARATOR in row else _SEPARATOR)
-    places: list[tuple[int, int]] = []
-    while len(places) < variables - 1:
-        found = separator.search(row, start, end)
-        if found is None:
-            break
-        places.append(_trimmed(row, start, found.start()))
-        start = _trimmed(row, found.end(), end)[0]
-    places.append((start, end))
-    return places + [(end, end)] * (variables - len(places))
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start] in " \t":
-        start += 1
-    while end > start and text[end - 1] in " \t":
-        end -= 1
-    return start, end
+    at, qualified = _qualifiers(text, found.end(1), keyword)
+    count = _count(text[:begin].strip(BLANKS))
+    made = qualified._replace(per_item=count, variables=tuple(v.lower() for v in variables))
+    return _items(made, text, at, keyword, line, shift)
 
 
 def _count(text: str) -> int:
     if not text:
         return 1
-    if re.fullmatch(r"[-+]?[0-9]{1,30}", text):
-        count = int(text)
-        if 0 <= count <= MAX_COUNT:
-            return count
-        raise QueueError("queue-count", f"queue count out of range: {text}", f"write a number from 0 to {MAX_COUNT}")
+    from crondor.macro.numbers import as_integer  # noqa: PLC0415 - most statements have no count
+
+    count = as_integer(text)
     shown = text if len(text) <= 40 else text[:40] + "..."
-    if re.search(_ARITHMETIC, text) and any(c.isdigit() for c in text):
-        message = f"the queue count {shown} is an expression, which crondor does not read yet"
-        raise QueueError("not-read-yet", message, "write the number out")
-    raise QueueError(
-        "queue-count",
-        f"invalid queue count: {shown} is not a number",
-        "write queue, queue N, queue N var in (a b), or queue N var1,var2 from ( rows )",
-    )
+    if count is None:
+        raise QueueError(
+            "queue-count",
+            f"Invalid Queue count expression: {shown} is not a whole number",
+            "write queue, queue N, queue N var in (a b), or queue N var1,var2 from ( rows )",
+        )
+    if 0 <= count <= MAX_COUNT:
+        return count
+    raise QueueError("queue-count", f"Queue count out of range: {shown}", f"write a number from 0 to {MAX_COUNT}")
 
 
 def _variables_begin(text: str, end: int) -> int:
@@ -157,48 +116,110 @@ def _variables_begin(text: str, end: int) -> int:
     return begin
 
 
-def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, slice]:
+def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, Arguments]:
     """Step over what may stand between the keyword and the list."""
-    chosen = slice(None)
+    made = Arguments()
     while True:
-        while text[at : at + 1] in _BLANK:
+        while text[at : at + 1] in _BLANK and at < len(text):
             at += 1
         if text[at : at + 1] == "[":
             chosen, at = _slice(text, at)
+            made = made._replace(chosen=chosen)
             continue
         found = re.compile(_QUALIFIER).match(text, at)
         word = found[1].lower() if found else ""
-        if word == "table" and keyword == "from":
-            message = "queue ... from table reads its rows from a file, which crondor does not read yet"
-            raise QueueError("not-read-yet", message, "write the rows out: queue a,b from ( rows )")
-        if word in {"files", "dirs", "any", "table"}:
-            raise QueueError("queue-keyword", f"{word} does not go with {keyword}", "leave it out")
-        return at, chosen
+        if found is None or word not in {"files", "dirs", "any", "table"}:
+            return at, made
+        if (word == "table") != (keyword == "from") or (keyword == "in") or (word != "table" and made.kinds):
+            raise QueueError("queue-keyword", f"Queue keyword conflict: {word} does not go here", "leave it out")
+        at = found.end()
+        if word == "table":
+            layout, at = _table(text, at)
+            made = made._replace(layout=layout)
+        else:
+            made = made._replace(kinds=word)
+
+
+def _table(text: str, at: int) -> tuple[Layout, int]:
+    """Read the options of a table in the parentheses directly behind the word."""
+    if text[at : at + 1] != "(":
+        return TABLE, at
+    end = _closing(text, at)
+    if end < 0:
+        message = "Invalid TABLE options: the closing parenthesis is missing"
+        raise QueueError("queue-table", message, "write table(csv) or table(header=0,sep=;)")
+    layout = TABLE
+    for option in text[at + 1 : end].split(","):
+        name, _, value = (each.strip(BLANKS) for each in option.partition("="))
+        layout = _with_option(layout, name.lower(), value)
+    return layout, end + 1
+
+
+def _with_option(layout: Layout, name: str, value: str) -> Layout:  # noqa: PLR0911 - a return for each option
+    """Return a layout with one option; one that is not known changes nothing, as in HTCondor."""
+    from crondor.macro.numbers import as_integer  # noqa: PLC0415 - few files have a table
+
+    if name in {"standard", "csv"} and not value:
+        return Layout() if name == "standard" else CSV
+    number = as_integer(value) if value else None
+    if name == "header":
+        if number is not None:
+            return layout._replace(header=number)
+        return layout._replace(header=-1) if value.lower() == "none" else layout
+    if name == "skip":
+        return layout if number is None else layout._replace(skip=number)
+    if name == "trim":
+        return layout if number is None else layout._replace(trims=bool(number))
+    if name == "comma_sep":
+        return layout if number is None else layout._replace(separator="," if number else "")
+    return layout._replace(separator=value[:1]) if name == "sep" else layout
+
+
+def _closing(text: str, at: int) -> int:
+    """Return where a parenthesis closes, -1 if it does not; parentheses in quotes do not count."""
+    depth, quote, skips = 0, "", False
+    for index in range(at, len(text)):
+        char = text[index]
+        if skips or quote:
+            skips = not skips and char == "\\"
+            quote = "" if char == quote and not skips else quote
+        elif char in "'\"":
+            quote = char
+        else:
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0)
+            if depth == 0:
+                return index
+    return -1
 
 
 def _slice(text: str, at: int) -> tuple[slice, int]:
     found = re.compile(_SLICE).match(text, at)
     if found is None:
-        raise QueueError("queue-slice", "invalid slice", "write [start:end] or [start:end:step], in whole numbers")
+        message = "Invalid [::] statement: a slice is made of whole numbers"
+        raise QueueError("queue-slice", message, "write [start:end] or [start:end:step]")
     start, end, step = (int(n) if n else None for n in found.groups())
     if step is not None and step <= 0:
-        raise QueueError("queue-slice", "the step of a slice must be 1 or more", "count upwards")
+        raise QueueError("queue-slice", "Invalid [::] statement: the step must be 1 or more", "count upwards")
     return slice(start, end, step), found.end()
 
 
-def _items(text: str, at: int, keyword: str, line: LogicalLine | None, shift: int) -> tuple[tuple[Part, ...], bool]:
+def _items(made: Arguments, text: str, at: int, keyword: str, line: LogicalLine | None, shift: int) -> Arguments:
     """Read the list as far as it stands on the line of the statement."""
-    end, one_line = len(text), False
+    end, one_line, are_rows = len(text), False, keyword == "from"
     if text.startswith("(", at) and text.endswith(")"):
         at, end, one_line = at + 1, end - 1, True
     is_open = text.startswith("(", at, end)
     at += is_open
     body = text[at:end].lstrip(BLANKS)
     at = end - len(body)
-    if keyword == "from" and not one_line and not is_open:
-        kind = "the output of a command" if body.endswith("|") else "a file"
-        message = f"queue ... from takes its rows from {kind}, which crondor does not read yet"
-        raise QueueError("not-read-yet", message, "write the rows out: queue a,b from ( rows )")
-    if is_open and not body:
-        return (), True
-    return (Part(body, line, shift + at, keyword == "from"),), is_open
+    source = ItemSource.LINES if is_open else ItemSource.HERE
+    if are_rows and not one_line and not is_open:
+        path = body.strip(BLANKS)
+        kind = ItemSource.COMMAND if "|" in path else ItemSource.STDIN if path == "-" else ItemSource.FILE
+        return made._replace(items=Items(are_rows=True), source=kind if path else ItemSource.HERE, path=path)
+    has_part = bool(body) or (are_rows and one_line and not is_open)
+    parts = (Part(body, line, shift + at, are_rows),) if has_part else ()
+    if keyword == "matching" and source is ItemSource.HERE:
+        source = ItemSource.NAMES
+    kinds = (made.kinds or "*") if keyword == "matching" else ""
+    return made._replace(items=Items(parts, are_rows=are_rows), source=source, kinds=kinds)

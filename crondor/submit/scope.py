@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
-from crondor.macro import MacroError
+from crondor.macro import Around, MacroError
 from crondor.source import Span
-from crondor.submit.queue import Part, columns
-from crondor.submit.table import Definition, Table
-
-_FIXED = {
-    "cluster": "1",  # as condor_submit -dry-run shows it: the schedd has not given a number yet
-    "clusterid": "1",
-    "taskid": "0",
-    "node": "",
-    "jobid": "$(ClusterId).$(ProcId)",
-    "joblistid": "$(ClusterId)",
-    "request_cpus": "$(RequestCPUs)",
-    "request_memory": "$(RequestMemory)",
-    "vm_memory": "$(Request_Memory)",
-    "vm_vcpus": "$(Request_CPUs)",
-}
-_BY_MOMENT = frozenset(("year", "month", "day", "submit_time"))
-_BY_MACHINE = frozenset(
-    ("arch", "islinux", "iswindows", "opsys", "opsysandver", "opsysmajorver", "opsysver", "spool"),
-)
+from crondor.submit.facts import Dice, Facts
+from crondor.submit.items import Item, Layout
+from crondor.submit.table import PREFIX, Definition, Table
 
 
 class Varies(IntEnum):
@@ -60,16 +44,13 @@ class Row:
 
     __slots__ = ("_part", "_places", "_shift", "_text", "_variables")
 
-    def __init__(self, variables: Mapping[str, int], part: Part, text: str, shift: int, width: int) -> None:
-        """Take the item ``text``, which begins at ``shift`` in its part and has ``width`` columns.
-
-        ``variables`` has the column of each variable.
-        """
+    def __init__(self, variables: Mapping[str, int], item: Item, layout: Layout) -> None:
+        """Take an item; ``variables`` has the column of each variable."""
         self._variables = variables
-        self._part = part
-        self._text = text
-        self._shift = shift
-        self._places = columns(text, width)
+        self._part = item.part
+        self._text = item.text
+        self._shift = item.start
+        self._places = layout.columns(item.text, len(variables))
 
     @property
     def is_blank(self) -> bool:
@@ -94,21 +75,48 @@ class LiveValues(Protocol):
         """Return the value of a loop variable, None for a name that is none."""
 
 
+class Origin(NamedTuple):
+    """A macro that a value was made of: its lower-case name, and the place of its text; None: HTCondor provides it.
+
+    ``is_included`` says that the place is not in the submit file itself.
+    """
+
+    name: str
+    span: Span | None
+    is_included: bool = False
+
+    def __str__(self) -> str:
+        """Return words for a message: ``from $(hour), defined at line 3``."""
+        if self.span is None:
+            return f"from $({self.name}), which HTCondor provides"
+        place = f" of {self.span.source.name}" if self.is_included else ""
+        return f"from $({self.name}), defined at line {self.span.line}{place}"
+
+
 class Scope:
-    """The names that one job sees; ``varies`` is raised by each lookup that another job might answer otherwise."""
+    """The names that one job sees; ``varies`` is raised by each lookup that another job might answer otherwise.
 
-    __slots__ = ("job", "live", "table", "varies", "version")
+    ``used`` gathers the macros that were looked up.
+    """
 
-    def __init__(self, table: Table, version: int, job: Job, live: LiveValues | None = None) -> None:
+    __slots__ = ("facts", "job", "live", "table", "used", "varies", "version")
+
+    def __init__(self, table: Table, facts: Facts, version: int, job: Job, live: LiveValues | None = None) -> None:
         """Look into ``table`` as it was at ``version``."""
         self.table = table
+        self.facts = facts
         self.version = version
         self.job = job
         self.live = live
         self.varies = Varies.NOT
+        self.used: dict[str, Origin] = {}
 
     def assigned(self, key: str) -> Live | Definition | None:
-        """Return the loop variable or else the assignment of that name."""
+        """Return the loop variable or else the assignment of that name, one that begins with SUBMIT. first."""
+        if self.table.has_prefixes:
+            prefixed = self.table.at(PREFIX + key, self.version)
+            if prefixed is not None:
+                return prefixed
         value = self.live.get(key) if self.live is not None else None
         if value is not None:
             self._note(Varies.BY_ITEM)
@@ -119,7 +127,27 @@ class Scope:
         """Return the unexpanded text of a name; raises MacroError for one that only condor_submit can know."""
         value = self.assigned(key)
         if value is not None:
+            if key not in self.used:
+                self.used[key] = self.origin(key, value.span)
             return value.text
+        text = self._provided(key)
+        if text is not None:
+            self.used.setdefault(key, Origin(key, None))
+        return text
+
+    def origin(self, key: str, span: Span | None) -> Origin:
+        """Return where a name has its text from."""
+        return Origin(key, span, span is not None and span.source is not self.table.source)
+
+    def around(self, name: str, soft: Callable[[MacroError], None]) -> Around:
+        """Return what the functions in the value of ``name`` may see; ``soft`` takes failures that are passed over."""
+        facts = self.facts
+        dice = None
+        if facts.seed is not None:
+            dice = Dice(facts.seed, f"{self.job.process} {name}", self._drawn)
+        return Around(facts.environ, dice, facts.host.folder, None, facts.now, soft)
+
+    def _provided(self, key: str) -> str | None:
         if key in {"process", "procid"}:
             self._note(Varies.BY_JOB)
             return str(self.job.process)
@@ -131,11 +159,10 @@ class Scope:
             return str(self.job.row)
         if key == "submit_file":
             return self.table.source.name
-        if key in _BY_MOMENT or key in _BY_MACHINE:
-            known = "moment" if key in _BY_MOMENT else "machine"
-            message = f"$({key}) depends on the {known} of submission, which crondor does not know"
-            raise MacroError("unknown-macro", message, "write the value out")
-        return _FIXED.get(key)
+        return self.facts.builtin(key)
+
+    def _drawn(self) -> None:
+        self._note(Varies.BY_JOB)
 
     def _note(self, varies: Varies) -> None:
         self.varies = max(self.varies, varies)

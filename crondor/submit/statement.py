@@ -59,10 +59,13 @@ def is_name(text: str) -> bool:
     return bool(text) and _NAME.issuperset(text)
 
 
+def is_hidden_if(text: str) -> bool:
+    """Whether a line is an if behind a colon, which hides it from releases that know no conditionals."""
+    return text[:3] == ":if" and text[3:4] in {"", *BLANKS}
+
+
 def conditional(text: str) -> str:
     """Return the keyword of an if, elif, else or endif line in lower case, else nothing."""
-    if text[0] == ":":
-        return "if" if _first_word(text[1:]) == "if" else ""
     word = _first_word(text)
     return word if word in _CONDITIONALS else ""
 

@@ -10,12 +10,11 @@ from crondor.source import Source, Span
 
 
 class Definition(NamedTuple):
-    """One assignment: the unexpanded text of the value, and its place ``start`` to ``end`` in the source."""
+    """One assignment: the unexpanded text of the value, and the place it is written at."""
 
     version: int
     text: str
-    start: int
-    end: int
+    span: Span
 
 
 class Table:
@@ -24,20 +23,21 @@ class Table:
     A queue statement keeps its version, not a copy: that makes a million queue statements cheap.
     """
 
-    __slots__ = ("_history", "_kept", "_names", "source", "version")
+    __slots__ = ("_history", "_kept", "_names", "has_prefixes", "source", "version")
 
     def __init__(self, source: Source) -> None:
-        """Begin with nothing defined."""
+        """Begin with nothing defined; ``source`` is the submit file itself, not one that it includes."""
         self.source = source
         self.version = 0
+        self.has_prefixes = False
         self._history: dict[str, list[Definition]] = {}
-        self._names: dict[str, tuple[int, int]] = {}
+        self._names: dict[str, Span] = {}
         self._kept = 0
 
-    def define(self, key: str, text: str, place: tuple[int, int], name: tuple[int, int] | None = None) -> None:
+    def define(self, key: str, text: str, place: Span, name: Span | None = None) -> None:
         """Assign ``text`` to a lower-case key; ``place`` is where it is written, ``name`` where the key is."""
         self.version += 1
-        definition = Definition(self.version, text, *place)
+        definition = Definition(self.version, text, place)
         history = self._history.setdefault(key, [])
         if history and history[-1].version > self._kept:
             history[-1] = definition
@@ -45,6 +45,7 @@ class Table:
             history.append(definition)
         if name is not None:
             self._names.setdefault(key, name)
+        self.has_prefixes = self.has_prefixes or key.startswith(PREFIX)
 
     def keep(self) -> int:
         """Return the present version, which can be asked for from now on."""
@@ -61,18 +62,17 @@ class Table:
         index = bisect_right(history, version, key=_version_of)
         return history[index - 1] if index else None
 
-    def span(self, definition: Definition) -> Span:
-        """Return the place of a value."""
-        return self.source.span(definition.start, definition.end)
-
     def name(self, key: str) -> Span | None:
         """Return where a key was first written, None if never."""
-        place = self._names.get(key)
-        return self.source.span(*place) if place else None
+        return self._names.get(key)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the keys that the file assigns, in the order of their first assignment."""
         return iter(self._names)
+
+
+PREFIX = "submit."
+"""What a name may begin with to be looked at first: SUBMIT is condor_submit's own name in configurations."""
 
 
 def _version_of(definition: Definition) -> int:

@@ -179,10 +179,10 @@ def test_a_misspelt_command_is_guessed(written: str, meant: str, write: Write) -
     ("lines", "said"),
     [
         (
-            ["if true", "cron_minute = 1", "endif", "queue"],
-            "1:1: error: this is a conditional, which crondor does not read",
+            ["if m == 4", "cron_minute = 1", "endif", "queue"],
+            "1:1: error: m == 4 is not a valid if condition because complex conditionals are not supported",
         ),
-        (["include : other.sub", "queue"], "1:1: error: this includes other text, which crondor does not read yet"),
+        (["include : other.sub", "queue"], "1:1: error: can't open file other.sub: No such file or directory"),
         (["cron_minute = $(a)", "a = $(b)", "b = $(a)", "queue"], "the macro a is defined by itself: a -> b -> a"),
         (["universe = vanila", "cron_minute = 5", "queue"], "1:12: error: I don't know about the 'vanila' universe."),
         (["cron_minute = 5", "cron_window = -1", "queue"], "2:15: error: deferral_window = -1 is invalid"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, queue_log
+from tests.golden.kinds import classad, classad_ads, crontab, queue_log, submit
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -12,4 +12,5 @@ KINDS: Mapping[str, Replay] = {
     **classad.KINDS,
     **classad_ads.KINDS,
     **queue_log.KINDS,
+    **submit.KINDS,
 }

@@ -1,0 +1,250 @@
+"""The if, elif, else and endif of HTCondor's files: what a condition may be, and which lines hold.
+
+A condition is a number, a truth value, ``defined NAME`` or ``version OPERATOR NUMBER``, each with a ``!`` before it
+if wanted; nothing else is (HTCondor 25.14, Evaluate_config_if). The words of the errors are HTCondor's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import Enum, auto
+
+from crondor.macro.lines import BLANKS
+
+MAX_NESTING = 63
+KEYWORDS = frozenset(("if", "elif", "else", "endif"))
+_COMPLEX = "complex conditionals are not supported"
+_NO_CONDITION = "expression is not a conditional"
+_TRUE, _FALSE = frozenset(("true", "yes", "t")), frozenset(("false", "no", "f"))
+_VERSION = re.compile(r"(!?)([<=>]?)(=?)[ \t\r\n\v\f]*[vV]?(.*)", re.DOTALL)
+_NUMBERS = re.compile(r"[ \t]*([-+]?[0-9]{1,9})\.[ \t]*([-+]?[0-9]{1,9})(?:\.[ \t]*([-+]?[0-9]{1,9}))?")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+
+
+class ConditionError(Exception):
+    """A line of a conditional that HTCondor refuses, in its words."""
+
+
+class _Kind(Enum):
+    NUMBER = auto()
+    TRUTH = auto()
+    NAME = auto()
+    VERSION = auto()
+    DEFINED = auto()
+    NONE = auto()
+    COMPLEX = auto()
+
+
+class Conditions:
+    """What a condition asks about.
+
+    ``lookup`` gives the text of a macro by its lower-case name; ``expand`` replaces macros; ``version`` is HTCondor's
+    (major, minor, sub-minor); ``templates`` says whether ``use CATEGORY:OPTION`` is known; ``complex`` is asked for
+    the truth of what HTCondor does not understand as a condition (None: it is an error).
+    """
+
+    def __init__(
+        self,
+        lookup: Callable[[str], str | None],
+        expand: Callable[[str], str],
+        version: tuple[int, int, int],
+        templates: Callable[[str], bool] = lambda _: False,
+        complex: Callable[[str], bool | None] = lambda _: None,  # noqa: A002 - HTCondor's word for it
+    ) -> None:
+        """Keep the five."""
+        self._lookup = lookup
+        self._expand = expand
+        self._version = version
+        self._templates = templates
+        self._complex = complex
+
+    def test(self, text: str) -> bool:
+        """Say whether a condition holds. Raises ConditionError with the reason."""
+        given = text
+        if "$" in text:
+            given = self._expand(text).rstrip(BLANKS)
+        given = given.lstrip(BLANKS)
+        inverted = given.startswith("!")
+        given = given[1:].lstrip(BLANKS) if inverted else given
+        if not given and "$" in text:
+            return inverted
+        return self._holds(given) is not inverted
+
+    def _holds(self, text: str) -> bool:
+        kind = _kind(text, with_keywords=True)
+        word = text.strip(BLANKS).lower()
+        if kind is _Kind.NUMBER:
+            number = _NUMBER.match(text)
+            return number is not None and float(number[0]) != 0
+        if kind in {_Kind.TRUTH, _Kind.NAME} and word in _TRUE | _FALSE:
+            return word in _TRUE
+        if kind is _Kind.VERSION:
+            return self._holds_version(text[len("version") :].lstrip(BLANKS))
+        if kind is _Kind.DEFINED:
+            return self._is_defined(text[len("defined") :].lstrip(BLANKS))
+        if kind is not _Kind.COMPLEX:
+            raise ConditionError(_NO_CONDITION)
+        holds = self._complex(text)
+        if holds is None:
+            raise ConditionError(_COMPLEX)
+        return holds
+
+    def _holds_version(self, text: str) -> bool:
+        parts = _VERSION.fullmatch(text)
+        numbers = _NUMBERS.match(parts[4]) if parts else None
+        if parts is None or numbers is None or int(numbers[1]) < 6:
+            raise ConditionError("the version literal is invalid")
+        least = self._version[2] if numbers[3] is None else int(numbers[3])
+        other = (int(numbers[1]), int(numbers[2]), least)
+        operator, equal = parts[2], bool(parts[3])
+        if operator == "<":
+            holds = self._version < other
+        elif operator == ">":
+            holds = self._version > other
+        else:
+            holds = self._version == other
+        holds = holds or (equal and self._version == other)
+        return holds is not bool(parts[1])
+
+    def _is_defined(self, text: str) -> bool:
+        if not text:
+            return False
+        kind = _kind(text, with_keywords=False)
+        if kind is _Kind.NAME:
+            value = self._lookup(text.lower())
+            return bool(value) if value is not None else text.strip(BLANKS).lower() in _TRUE | _FALSE
+        if kind in {_Kind.NUMBER, _Kind.TRUTH}:
+            return True
+        if text[:4].lower() != "use ":
+            raise ConditionError("defined argument must be param name, boolean, or number")
+        template = text[4:].lstrip(BLANKS)
+        if any(blank in template for blank in " \t\r"):
+            raise ConditionError("defined use meta argument with internal spaces will never match")
+        return self._templates(template)
+
+
+class IfStack:
+    """The conditionals around the present line of one file."""
+
+    def __init__(self) -> None:
+        """Begin outside of all."""
+        self._levels: list[_Level] = []
+
+    @property
+    def holds(self) -> bool:
+        """Whether the present line is read."""
+        return not self._levels or self._levels[-1].holds
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an endif is still to come."""
+        return bool(self._levels)
+
+    def enter(self, keyword: str, condition: str, conditions: Conditions) -> None:
+        """Take a line with one of the keywords. Raises ConditionError; a bad condition then counts as false."""
+        if keyword == "if":
+            self._begin(condition, conditions)
+        elif not self._levels:
+            raise ConditionError(f"{keyword} without matching if")
+        elif keyword == "endif":
+            self._levels.pop()
+        else:
+            self._next(keyword, condition, conditions)
+
+    def _begin(self, condition: str, conditions: Conditions) -> None:
+        outer = self.holds
+        level = _Level(outer)
+        if len(self._levels) >= MAX_NESTING:
+            self._levels.append(level)
+            raise ConditionError("if nesting too deep!")
+        self._levels.append(level)
+        level.holds = outer and _tested("if", condition, conditions)
+        level.was_taken = level.holds
+
+    def _next(self, keyword: str, condition: str, conditions: Conditions) -> None:
+        level = self._levels[-1]
+        level.holds = False
+        if level.in_else:
+            raise ConditionError(f"{keyword} is not allowed after else")
+        level.in_else = keyword == "else"
+        if level.outer and not level.was_taken:
+            level.holds = level.in_else or _tested("elif", condition, conditions)
+            level.was_taken = level.holds
+
+
+class _Level:
+    """One if with its branches."""
+
+    __slots__ = ("holds", "in_else", "outer", "was_taken")
+
+    def __init__(self, outer: bool) -> None:  # noqa: FBT001 - its only value
+        self.outer = outer
+        self.holds = False
+        self.was_taken = False
+        self.in_else = False
+
+
+def _tested(keyword: str, condition: str, conditions: Conditions) -> bool:
+    try:
+        return conditions.test(condition)
+    except ConditionError as error:
+        shown = condition if len(condition) <= 80 else condition[:80] + "..."
+        raise ConditionError(f"{shown} is not a valid {keyword} condition because {error}") from None
+
+
+def _kind(text: str, *, with_keywords: bool) -> _Kind:  # noqa: PLR0911 - a rule is a line, and a return
+    """Say what a condition looks like, from the kinds of its characters alone, as HTCondor does."""
+    body = text.strip(BLANKS)
+    has = _characters(body.removeprefix("-"))
+    if not has:
+        return _Kind.NONE
+    if has in ({"digit"}, {"digit", "float"}):
+        return _Kind.NUMBER
+    word = re.match(r"[A-Za-z]*", body)
+    keyword = word[0].lower() if word and with_keywords and not body[word.end() : word.end() + 1].isalnum() else ""
+    if has == {"letter"} and body.lower() in {"true", "false"}:
+        return _Kind.TRUTH
+    if has == {"letter"} and keyword in {"version", "defined"}:
+        return _Kind.VERSION if keyword == "version" else _Kind.DEFINED
+    if "letter" in has and has <= {"letter", "digit", "mark", "float"}:
+        # A dot at the end counts as a part of a number: HTCondor has no name for "e." and the like.
+        return _Kind.COMPLEX if "float" in has and "digit" not in has else _Kind.NAME
+    if has - {"float"} == {"letter", "blank", "compare", "digit"} and keyword == "version":
+        return _Kind.VERSION
+    if keyword == "defined" and has >= {"letter", "blank"}:
+        rest = has - {"letter", "blank"}
+        if rest <= {"digit", "mark"} or rest in ({"digit", "float"}, {"digit", "mark", "float"}) or _is_use(rest):
+            return _Kind.DEFINED
+    return _Kind.COMPLEX
+
+
+def _is_use(rest: set[str]) -> bool:
+    """Whether the characters beside letters and blanks may be those of ``use CATEGORY:OPTION``."""
+    return "colon" in rest and rest <= {"colon", "mark"}
+
+
+def _characters(text: str) -> set[str]:
+    """Return the kinds of characters in a text; whether a dot, an e or a sign belongs to a number depends on order."""
+    has: set[str] = set()
+    for index, char in enumerate(text):
+        if "0" <= char <= "9":
+            has.add("digit")
+        elif char == ".":
+            following = text[index + 1 : index + 2]
+            has.add("float" if has == {"digit"} or not following or following in "0123456789" else "mark")
+        elif char in "eE" and has - {"float"} == {"digit"}:
+            has.add("float")
+        elif char in "+-":
+            has |= set() if has == {"digit", "float"} else {"other"}
+        elif char in "_/":
+            has.add("mark")
+        elif char.isascii() and char.isalpha():
+            has.add("letter")
+        elif char in "<=>" or text.startswith("!=", index):
+            has.add("compare")
+        elif char in BLANKS:
+            has.add("blank")
+        else:
+            has.add("colon" if char == ":" else "other")
+    return has

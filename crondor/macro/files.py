@@ -1,0 +1,155 @@
+"""Files that a text may name: opened only below the folders the caller allows, and only so far as bounds go."""
+
+from __future__ import annotations
+
+import os  # not pathlib: it takes longer to import than a plain file to read
+import re
+import stat
+from collections.abc import Iterable, Iterator
+
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.macro.text import MAX_BYTES, source_from_bytes
+from crondor.source import Source
+
+MAX_ENTRIES = 1_000_000  # names of folders looked at for one pattern
+_LONGEST = 4096  # characters of a pattern, as of a path
+_MAGIC = frozenset("*?[")
+
+
+class FileRefused(CrondorError, ValueError):
+    """A file that is not there, cannot be read, or lies outside of the allowed folders (code ``file-outside``)."""
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the file was not looked at at all, since it lies outside."""
+        return self.diagnostics[0].code == "file-outside"
+
+
+class Files:
+    """The files below some folders. Links are resolved first, so none leads out.
+
+    ``base`` is the folder that relative paths begin in. ``limit`` is the largest size of a file in bytes.
+    """
+
+    def __init__(self, roots: Iterable[str], *, base: str, limit: int = MAX_BYTES, entries: int = MAX_ENTRIES) -> None:
+        """Resolve the folders; nothing is opened."""
+        self.base = base
+        self._roots = tuple(os.path.realpath(root) for root in roots)
+        self._limit = limit
+        self._entries = entries
+
+    def read(self, path: str) -> Source:
+        """Return the text of a file. Raises FileRefused, and InvalidText for what is no text."""
+        real = self._resolved(path)
+        try:
+            # No link is followed any more, and a pipe does not wait for somebody to write.
+            opened = os.open(real, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise _refused("file-missing", f"can't open file {path}: {reason}") from None
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            os.close(opened)
+            raise _refused("file-special", f"can't read {path}: it is not a plain file")
+        with os.fdopen(opened, "rb") as file:
+            data = file.read(self._limit + 1)
+        return source_from_bytes(data, path, self._limit)
+
+    def matching(self, pattern: str) -> list[str]:
+        """Return the paths that a pattern of the shell matches, in order, folders with a slash at the end.
+
+        The stars of a pattern match no name that begins with a dot, as in glob(3). Raises FileRefused where the
+        pattern leads outside, and where there are too many names to look at.
+        """
+        if len(pattern) > _LONGEST:
+            raise _refused("file-many", f"crondor takes no pattern of more than {_LONGEST} characters")
+        pieces = [piece for piece in pattern.split("/") if piece]
+        paths = ["/"] if pattern.startswith("/") else [""]
+        budget = [self._entries]
+        for number, piece in enumerate(pieces):
+            is_last = number == len(pieces) - 1
+            paths = [found for path in paths for found in self._step(path, piece, budget, is_last=is_last)]
+        found = sorted(paths, key=os.fsencode) if pieces else []
+        return [path for path in found if path.endswith("/")] if pattern.endswith("/") else found
+
+    def _step(self, path: str, piece: str, budget: list[int], *, is_last: bool) -> Iterator[str]:
+        """Yield the paths one piece deeper; all but the last piece must be folders."""
+        if not _MAGIC.isdisjoint(piece):
+            names: Iterable[str] = self._names(path, piece, budget)
+        else:
+            names = (re.sub(r"\\(.)", r"\1", piece),)
+        for name in names:
+            below = path + name
+            try:
+                real = self._resolved(below)
+            except FileRefused:
+                if _MAGIC.isdisjoint(piece):
+                    raise
+                if is_last:
+                    yield below  # a link that leads out: its name is here, and what it leads to is left alone
+                continue
+            if os.path.isdir(real):  # noqa: PTH112
+                yield below + "/"
+            elif is_last and (os.path.lexists(real) or os.path.lexists(self._joined(below))):
+                yield below
+
+    def _names(self, path: str, piece: str, budget: list[int]) -> list[str]:
+        """Return the names in a folder that match one piece of a pattern."""
+        found: list[str] = []
+        try:
+            matches = re.compile(_translated(piece)).fullmatch
+            with os.scandir(self._resolved(path or ".")) as entries:
+                for entry in entries:
+                    budget[0] -= 1
+                    if budget[0] < 0:
+                        message = f"crondor looks at no more than {self._entries} names for one pattern"
+                        raise _refused("file-many", message)
+                    if matches(entry.name) and (entry.name[0] != "." or piece[0] == "."):
+                        found.append(entry.name)
+        except (OSError, re.error):  # no folder; or [z-a], which matches nothing
+            return []
+        return found
+
+    def _joined(self, path: str) -> str:
+        return os.path.join(self.base, path)  # noqa: PTH118
+
+    def _resolved(self, path: str) -> str:
+        """Return the path with all links followed. Raises FileRefused where that is outside."""
+        try:
+            real = os.path.realpath(self._joined(path))
+        except (OSError, ValueError) as error:
+            raise _refused("file-missing", f"can't open file {path}: {error}") from None
+        if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in self._roots):
+            raise _refused("file-outside", f"{path} lies outside of the folders that crondor may read", _ALLOW)
+        return real
+
+
+_ALLOW = "allow its folder, or copy the file next to the one that names it"
+
+
+def _refused(code: str, message: str, help: str | None = None) -> FileRefused:  # noqa: A002 - Diagnostic's word
+    return FileRefused(Diagnostic(code, message, help=help))
+
+
+def _translated(piece: str) -> str:
+    """Return one piece of a shell pattern as a regular expression that never tries a star twice."""
+    parts = [""]
+    at = 0
+    while at < len(piece):
+        char = piece[at]
+        at += 1
+        if char == "*":
+            parts += [""] if parts[-1] or len(parts) == 1 else []
+        elif char == "?":
+            parts[-1] += "."
+        elif char == "[" and (found := re.compile(r"([!^]?)(\]?[^\]]*)\]").match(piece, at)):
+            inside = re.sub(r"([\\\[\]&~|^])", r"\\\1", found[2])
+            parts[-1] += f"[{'^' if found[1] else ''}{inside}]"
+            at = found.end()
+        else:
+            if char == "\\" and at < len(piece):
+                char, at = piece[at], at + 1
+            parts[-1] += re.escape(char)
+    if len(parts) == 1:
+        return f"(?s:{parts[0]})"
+    middle = "".join(f"(?=(?P<g{n}>.*?{part}))(?P=g{n})" for n, part in enumerate(parts[1:-1]))
+    return f"(?s:{parts[0]}{middle}.*{parts[-1]})"

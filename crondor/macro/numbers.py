@@ -1,0 +1,115 @@
+"""A text as a number or a string: a literal, or else a ClassAd expression evaluated on its own."""
+
+from __future__ import annotations
+
+import re
+
+from crondor.macro.around import NOTHING, Around
+from crondor.macro.errors import Budget, MacroError
+
+_INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
+_LEADING = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)")
+_REAL = re.compile(
+    r"[ \t\r\n\v\f]*([-+]?(?:0[xX][0-9A-Fa-f]+(?:\.[0-9A-Fa-f]*)?(?:[pP][-+]?[0-9]+)?"
+    r"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:inf|infinity|nan)))[ \t\r\n\v\f]*"
+)
+_CLOCK = re.compile(r"(?i)(?:time|interval|currenttime)\b")
+_DICE = re.compile(r"(?i)\brandom\b")
+_STEP = 64  # what a step of an evaluation costs of a budget
+_MOST_DIGITS = 4000  # Python reads no longer integer by itself; C takes the largest number for all of them
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+
+
+def as_integer(text: str, around: Around = NOTHING, budget: Budget | None = None) -> int | None:
+    """Return a text as a 64 bit integer, None where it is none and evaluates to none.
+
+    A real number is cut to its whole part and a truth value is 0 or 1, as in HTCondor (string_is_long_param).
+    ``around`` has the clock of the expression. Raises MacroError where the value depends on what is not known.
+    ``budget`` pays for the evaluation.
+    """
+    literal = _INTEGER.fullmatch(text)
+    if literal is not None:
+        return _bounded(literal[1])
+    value = _value(text, around, budget)
+    if isinstance(value, (int, float)):
+        if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124 - NaN
+            return _LEAST
+        return max(_LEAST, min(int(value), _MOST))
+    return None
+
+
+def as_real(text: str, around: Around = NOTHING, budget: Budget | None = None) -> float | None:
+    """Return a text as a real number, None where it is none and evaluates to none (string_is_double_param)."""
+    literal = _REAL.fullmatch(text)
+    if literal is not None:
+        return _real(literal[1])
+    value = _value(text, around, budget)
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def as_string(text: str, around: Around = NOTHING, budget: Budget | None = None) -> str | None:
+    """Return the string that a text evaluates to, None where it is no expression or its value is no string."""
+    value = _value(text, around, budget)
+    return value if isinstance(value, str) else None
+
+
+def evaluate(text: str, around: Around = NOTHING, budget: Budget | None = None) -> str | None:
+    """Return the value of an expression as text, a string without its quotes; None where there is no value."""
+    value = _value(text, around, budget)
+    if value is None or isinstance(value, str):
+        return value
+    from crondor.classad import print_value  # noqa: PLC0415 - see _value
+
+    return print_value(value)  # type: ignore[arg-type] # _value gives what evaluation gave
+
+
+def leading_integer(text: str) -> int | None:
+    """Return the number a text begins with, whatever follows, as C's strtol does; None where it begins with none."""
+    found = _LEADING.match(text)
+    return _bounded(found[1]) if found else None
+
+
+def _real(text: str) -> float:
+    if "x" not in text.lower():
+        return float(text)
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return float("-inf" if text[0] == "-" else "inf")
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        return _LEAST if digits[0] == "-" else _MOST
+    return max(_LEAST, min(int(digits), _MOST))
+
+
+def _value(text: str, around: Around, budget: Budget | None) -> object | None:
+    """Return the value of an expression in an empty ad; None where it cannot be read or has no value."""
+    from crondor.classad import (  # noqa: PLC0415 - a plain file needs no expression
+        ClassAdSyntaxError,
+        Context,
+        EvaluationFailed,
+        Expression,
+    )
+    from crondor.classad.evaluate import EMPTY, begin, run  # noqa: PLC0415
+    from crondor.classad.limits import MAX_STEPS  # noqa: PLC0415
+    from crondor.source import Source  # noqa: PLC0415
+
+    if around.now is None and _CLOCK.search(text):
+        raise MacroError("unknown-time", f"{text[:60]} depends on the time, which is not known here", "write it out")
+    if around.dice is None and _DICE.search(text):
+        raise MacroError("unknown-random", f"{text[:60]} is drawn anew by each submission", "give a seed")
+    seed = around.dice.randrange(1 << 32) if around.dice is not None and _DICE.search(text) else 0
+    try:
+        code = Expression.parse(Source(text), old=True).code
+    except ClassAdSyntaxError:
+        return None
+    state = begin(EMPTY, None, Context(now=around.now or 0, seed=seed))
+    try:
+        return run(code, state)
+    except EvaluationFailed:
+        return None
+    finally:
+        if budget is not None:
+            budget.spend(_STEP * (MAX_STEPS - state.steps))

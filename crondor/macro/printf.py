@@ -1,0 +1,82 @@
+"""The formats of $INT(), $REAL() and $STRING(): one conversion as in C's printf, kept inside bounds."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+LONGEST = 55  # characters that HTCondor keeps of a formatted number
+_CONVERSION = re.compile(r"%([#0\- +']*)([0-9]*)(\*?)(?:\.([0-9]*)(\*?))?([hlLqjzt]*)(.)", re.DOTALL)
+_LETTERS = {"int": "diouxXc", "real": "eEfFgG", "string": "s"}
+_BITS = {"": 32, "h": 16, "hh": 8}
+
+
+class Format(NamedTuple):
+    """A format taken apart: what stands before and behind its conversion, and the conversion."""
+
+    before: str
+    flags: str
+    width: int
+    precision: int | None
+    length: str
+    letter: str
+    behind: str
+
+    def of_int(self, value: int) -> str:
+        """Return a number as C prints it with this conversion, whose size may be smaller than the number."""
+        bits = _BITS.get(self.length, 64)
+        value &= (1 << bits) - 1
+        if self.letter in "di" and value >> (bits - 1):
+            value -= 1 << bits
+        if self.letter == "c":
+            return self._cut(self._pad(chr(value & 0xFF).strip("\0")))
+        flags = self.flags if self.letter in "di" else self.flags.translate({32: None, 43: None})
+        return self._cut(self._python(flags, value))
+
+    def of_real(self, value: float) -> str:
+        """Return a real number."""
+        return self._cut(self._python(self.flags, value))
+
+    def of_string(self, value: str) -> str:
+        """Return a text, cut to the precision and padded to the width."""
+        shown = value if self.precision is None else value[: self.precision]
+        return f"{self.before}{self._pad(shown)}{self.behind}"
+
+    def _python(self, flags: str, value: float) -> str:
+        width = str(min(self.width, LONGEST + 1)) if self.width else ""
+        precision = "" if self.precision is None else f".{min(self.precision, LONGEST + 1)}"
+        letter = "d" if self.letter in "iu" else self.letter
+        made: str = f"%{flags}{width}{precision}{letter}" % value
+        return made
+
+    def _pad(self, text: str) -> str:
+        return text.ljust(self.width) if "-" in self.flags else text.rjust(self.width)
+
+    def _cut(self, text: str) -> str:
+        return f"{self.before}{text}{self.behind}"[:LONGEST]
+
+
+def parse(text: str, kind: str, most: int) -> Format | None:
+    """Read a format for an ``int``, a ``real`` or a ``string``; None for one that HTCondor refuses.
+
+    ``most`` is the largest width and precision of a string in characters; a wider one is refused too.
+    """
+    found: re.Match[str] | None = None
+    for each in _CONVERSION.finditer(text):
+        if each[7] == "%":
+            continue
+        if found is not None:
+            return None
+        found = each
+    if found is None or found[3] or found[5] or found[7] not in _LETTERS[kind]:
+        return None
+    width, precision = _number(found[2]) or 0, None if found[4] is None else _number(found[4]) or 0
+    if kind == "string" and max(width, precision or 0) > most:
+        return None
+    before, behind = (_CONVERSION.sub("%", piece) for piece in (text[: found.start()], text[found.end() :]))
+    return Format(before, found[1].replace("'", ""), width, precision, found[6], found[7], behind)
+
+
+def _number(digits: str) -> int | None:
+    """Return a number, kept small enough to compare: nobody formats with more than nine digits."""
+    return int(digits[:10]) if digits else None

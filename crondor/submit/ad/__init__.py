@@ -1,0 +1,11 @@
+"""The job ads that condor_submit 25.14 makes of a submit description: the scheduling part, and all of Requirements.
+
+One module a part: ``simple`` is the table of commands that go into an attribute as they are; ``universe``,
+``arguments``, ``environment``, ``policy``, ``resources``, ``deferral``, ``transfer`` and ``requirements`` set the
+others; ``make`` goes through them in HTCondor's order. Each sets attributes of a ``draft``; ``knobs`` is the
+configuration and ``values`` how words are read.
+"""
+
+from crondor.submit.ad.make import COMMANDS, JobAd, job_ads
+
+__all__ = ["COMMANDS", "JobAd", "job_ads"]

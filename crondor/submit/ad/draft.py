@@ -1,0 +1,165 @@
+"""A job ad in the making: the commands of one job, what they set so far, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from crondor.classad import ClassAdSyntaxError, EvaluationFailed, Expression, Value, lower
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import Diagnostic
+from crondor.source import Span
+from crondor.submit.ad import values
+from crondor.submit.ad.knobs import Knobs
+from crondor.submit.host import SubmitHost
+
+_LONGEST: Final = 200  # characters of a value that a message shows
+
+
+@dataclass
+class Cluster:
+    """What the first job of a cluster decides for all: its ad, under those of the others, and its universe.
+
+    ``forced`` are commands that the universe sets, whatever the file says.
+    """
+
+    ad: ClassAd = field(default_factory=ClassAd)
+    universe: int = 0
+    is_docker: bool = False
+    is_container: bool = False
+    grid_type: str = ""
+    vm_type: str = ""
+    forced: dict[str, str] = field(default_factory=dict)
+    corrected_lease: bool = False
+
+
+class Draft:
+    """The ad of one job while its parts are set; faults are gathered, and the first of them does not stop it."""
+
+    def __init__(
+        self,
+        commands: Mapping[str, str],
+        spans: Mapping[str, Span],
+        spellings: Mapping[str, str],
+        host: SubmitHost,
+        knobs: Knobs,
+        cluster: Cluster,
+    ) -> None:
+        """Begin with what the cluster's first job has.
+
+        ``commands`` are lower-case names with expanded values; ``spellings`` has the case of attributes and resources.
+        """
+        self.commands = {**commands, **cluster.forced} if cluster.forced else commands
+        self.spans = spans
+        self.spellings = spellings
+        self.host = host
+        self.knobs = knobs
+        self.cluster = cluster
+        self.ad = cluster.ad.copy()
+        self.faults: list[Diagnostic] = []
+
+    def command(self, *names: str) -> str | None:
+        """Return the value of a command, None where it is empty; a name that is assigned hides those behind it."""
+        for name in names:
+            if name in self.commands:
+                return self.commands[name] or None
+        return None
+
+    def written(self, *names: str) -> str | None:
+        """Return the first of some names that is assigned."""
+        for name in names:
+            if name in self.commands:
+                return name
+        return None
+
+    def flag(self, *names: str) -> bool | None:
+        """Return a command that must be a boolean, None where it is not given."""
+        text = self.command(*names)
+        if text is None:
+            return None
+        found = values.boolean(text)
+        if found is None:
+            self.refuse(names, text, "must eval to a boolean", "write True or False")
+        return found
+
+    def integer(self, *names: str, is_int: bool = False) -> int | None:
+        """Return a command that must be an integer, with ``is_int`` of 32 bits; None where it is not given."""
+        text = self.command(*names)
+        if text is None:
+            return None
+        found = values.integer(text)
+        if found is None or (is_int and not -(2**31) <= found < 2**31 - 1):
+            self.refuse(names, text, "must eval to an integer", "write an integer")
+            return None
+        return found
+
+    def refuse(self, names: tuple[str, ...], text: str, must: str, instead: str) -> None:
+        """Note a value of the wrong kind, in HTCondor's words; the first name is the one it reports."""
+        message = f"{names[0]}={shown(text)} is invalid, {must}."
+        self.fault("submit-value", self.written(*names) or names[0], message, instead)
+
+    def fault(self, code: str, name: str, message: str, instead: str | None = None) -> None:
+        """Note a fault at the value of a command."""
+        self.faults.append(Diagnostic(code, message, span=self.spans.get(name), help=instead))
+
+    def set(self, attribute: str, value: str | float) -> None:
+        """Set an attribute to a string, number or truth value."""
+        self.ad.set(attribute, value)
+
+    def expression(self, attribute: str, text: str, name: str = "") -> bool:
+        """Set an attribute to an expression; ``name`` is the command to blame where it is none."""
+        try:
+            self.ad.set(attribute, values.parse(text, name))
+        except ClassAdSyntaxError as error:
+            message = f"Parse error in expression: {attribute} = {shown(text)}"
+            for fault in error.diagnostics:
+                place = self.spans.get(name)
+                at = fault.relocated(place) if place is not None else replace(fault, span=None)
+                instead = f"{fault.message}: write one complete ClassAd expression"
+                self.faults.append(Diagnostic("submit-expression", message, span=at.span, help=instead))
+            return False
+        return True
+
+    def copy_expression(self, attribute: str, *names: str) -> bool:
+        """Set an attribute to the expression that a command gives; False where the command is not given."""
+        text = self.command(*names)
+        if text is None:
+            return False
+        self.expression(attribute, text, self.written(*names) or "")
+        return True
+
+    def has(self, *attributes: str) -> bool:
+        """Say whether any of some attributes is set, be it to undefined."""
+        codes = self.ad.codes
+        return any(lower(attribute) in codes for attribute in attributes)
+
+    def value(self, attribute: str) -> Value | None:
+        """Return the value of an attribute, None where it is not set or has none."""
+        try:
+            return self.ad.value(attribute) if lower(attribute) in self.ad.codes else None
+        except (EvaluationFailed, ClassAdSyntaxError):
+            return None
+
+    def text(self, attribute: str) -> str | None:
+        """Return an attribute whose value is a string, None for any other."""
+        value = self.value(attribute)
+        return value if isinstance(value, str) else None
+
+    def holds(self, attribute: str) -> bool:
+        """Say whether an attribute is true, or a number that is not zero."""
+        return values.truth(self.value(attribute)) is True
+
+    def get(self, attribute: str) -> Expression | None:
+        """Return the expression of an attribute, None where it is not set."""
+        return self.ad.get(attribute)
+
+    def named(self, prefixes: Iterable[str]) -> list[str]:
+        """Return the assigned names that begin with one of some prefixes, sorted."""
+        wanted = tuple(prefixes)
+        return sorted(name for name in self.commands if name.startswith(wanted))
+
+
+def shown(text: str) -> str:
+    """Return a value as messages show it."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."

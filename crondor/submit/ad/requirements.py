@@ -1,0 +1,288 @@
+"""The whole Requirements of a job: what its author wrote, and what condor_submit 25.14 adds (SetRequirements)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from crondor.classad import UNDEFINED, AdValue, CircularReference, ClassAdSyntaxError, lower
+from crondor.schedule import Universe
+from crondor.submit.ad import transfer, values
+from crondor.submit.ad.deferral import deferred_by
+from crondor.submit.ad.draft import Draft, shown
+from crondor.submit.ad.universe import MPI, image_clause
+
+NAMES: Final = ("requirements", "my.requirements")
+_TRANSFERS: Final = frozenset((Universe.VANILLA, MPI, Universe.PARALLEL, Universe.JAVA, Universe.VM))
+_APPENDED: Final[dict[int, str]] = {Universe.VANILLA: "APPEND_REQ_VANILLA", Universe.VM: "APPEND_REQ_VM"}
+_OPSYS: Final = frozenset(
+    ("opsys", "opsysandver", "opsyslongname", "opsysshortname", "opsysname", "opsyslegacy"),
+)
+_STANDARD: Final = frozenset(("requestcpus", "requestdisk", "requestmemory"))
+_DISK: Final = "(TARGET.Disk >= RequestDisk)"
+# A starter from 25.12 on shrinks RequestDisk by what several jobs have in common.
+_DISK_OR_NEWER: Final = f'(versionGE(split(TARGET.CondorVersion)[1], "25.12.0") || {_DISK})'
+_DEFERRAL: Final = (
+    "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime)) && (time() < (DeferralTime + DeferralWindow)))"
+)
+_NEW_TRANSFER: Final = 'versioncmp( split(TARGET.CondorVersion)[1], "8.9.7" ) >= 0'
+_NETWORKS_OF_ALL: Final = frozenset(("", "host", "none", "nat"))
+_CUDA: Final = re.compile(r"[ \t\n\v\f\r]*([0-9]{1,9})(?:\.[ \t\n\v\f\r]*([0-9]{1,9}))?\Z")
+_SCOPES: Final = ("target.", "other.", ".left.", ".right.", ".")
+_MAC_FREE: Final = (
+    "((MY.VM_CkptMac =?= UNDEFINED) || (TARGET.VM_All_Guest_Macs =?= UNDEFINED)"
+    ' || (stringListIMember(MY.VM_CkptMac, TARGET.VM_All_Guest_Macs, ",") == FALSE))'
+)
+
+
+def set_requirements(draft: Draft) -> None:
+    """Set Requirements, and ScheddInterval for a deferred job."""
+    if draft.command("my.requirements") is not None:
+        return  # the attribute written out is the whole of it
+    written = draft.command("requirements")
+    clauses = [f"({written})"] if written is not None else []
+    append = draft.knobs.get(_APPENDED.get(draft.cluster.universe, "")) or draft.knobs.get("APPEND_REQUIREMENTS")
+    if append is not None:
+        clauses.append(f"({append})")
+    if draft.cluster.universe != Universe.GRID or _is_condor_c(draft):
+        added = _Clauses(draft, " && ".join(clauses))
+        if added.is_circular:
+            message = f"Requirements = {shown(written or '')} Is Circular. Did you intend to use $(Requirements) ?"
+            draft.fault("submit-requirements", "requirements", message, "name the attributes of machines only")
+            return
+        clauses += added
+    draft.expression("Requirements", " && ".join(clauses) or "TRUE", "requirements")
+
+
+def _is_condor_c(draft: Draft) -> bool:
+    wanted = draft.knobs.flag("SUBMIT_GENERATE_CONDOR_C_REQUIREMENTS", default=True)
+    return lower(draft.cluster.grid_type) == "condor" and wanted
+
+
+class _Clauses:
+    """The clauses that are added to a text, in HTCondor's order; what the text names itself is left to it."""
+
+    def __init__(self, draft: Draft, text: str) -> None:
+        self.draft = draft
+        self.universe = draft.cluster.universe
+        self.asked, self.is_circular = _references(text)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._platform()
+        yield from self._disk()
+        yield from self._machine() if self.universe == Universe.VM else self._memory()
+        yield from self._resources()
+        if self.draft.has("ToolDaemonCmd") and not self.asks("HasTDP"):
+            yield "TARGET.HasTDP"
+        if self.draft.holds("EncryptExecuteDirectory") and not self.asks("EncryptExecuteDirectory"):
+            yield "TARGET.HasEncryptExecuteDirectory"
+        if self.universe in _TRANSFERS:
+            yield from self._transfer()
+        yield from self._deferral()
+        if self.draft.holds("WantFTOnCheckpoint") and not self.asks("HasSelfCheckpointTransfers"):
+            yield "TARGET.HasSelfCheckpointTransfers"
+        yield from self._cuda()
+        if self.draft.holds("OCUWanted"):
+            yield "TARGET.OCU =?= true"
+
+    def asks(self, *names: str) -> bool:
+        return bool(self.asked) and any(lower(name) in self.asked for name in names)
+
+    def _platform(self) -> Iterator[str]:
+        cluster, host = self.draft.cluster, self.draft.host
+        arch = [] if self.asks("Arch") else [f'(TARGET.Arch == "{host.arch or ""}")']
+        if self.universe == Universe.JAVA:
+            yield "TARGET.HasJava"
+        elif self.universe == Universe.VM:
+            yield from arch
+            yield from self._virtual()
+        elif cluster.is_docker:
+            yield from arch
+            yield "TARGET.HasDocker"
+            if (self.draft.text("DockerNetworkType") or "") not in _NETWORKS_OF_ALL:
+                yield "StringListMember(My.DockerNetworkType, TARGET.DockerNetworks)"
+        elif cluster.is_container:
+            yield from arch
+            yield "TARGET.HasContainer"
+            image = self.draft.text("ContainerImage")
+            if self.draft.has("DockerImage"):
+                yield "TARGET.HasDockerURL"
+            elif image is not None:
+                yield f"TARGET.{image_clause(image)}"
+        else:
+            yield from arch
+            if not self.asks(*_OPSYS):
+                yield f'(TARGET.OpSys == "{host.opsys or ""}")'
+
+    def _virtual(self) -> Iterator[str]:
+        for name, clause in (
+            ("HasVM", "(TARGET.HasVM =?= true)"),
+            ("VM_Type", "(TARGET.VM_Type == MY.JobVMType)"),
+            ("VM_AvailNum", "(TARGET.VM_AvailNum > 0)"),
+        ):
+            if not self.asks(name):
+                yield clause
+        if self.draft.holds("JobVMCheckpoint") and not self.asks("VM_CkptMac"):
+            yield _MAC_FREE
+
+    def _disk(self) -> Iterator[str]:
+        request = self.draft.get("RequestDisk")
+        if self.asks("Disk"):
+            if request is not None and self.universe != Universe.VM:
+                yield _DISK
+        elif request is not None:
+            number = values.literal_number(request)
+            if number is None or number > 0:
+                yield _DISK_OR_NEWER if self.universe == Universe.VANILLA else _DISK
+        else:
+            yield f"(TARGET.{'TotalDisk' if self.universe == Universe.VM else 'Disk'} >= DiskUsage)"
+
+    def _machine(self) -> Iterator[str]:
+        """Yield what a virtual machine needs of its host."""
+        draft = self.draft
+        if draft.cluster.vm_type != "xen":
+            yield "(TARGET.TotalMemory >= MY.JobVMMemory)"
+        if not self.asks("VM_Memory"):
+            yield "(TARGET.VM_Memory >= MY.JobVMMemory)"
+        if draft.holds("JobVMHardwareVT") and not self.asks("VM_HardwareVT"):
+            yield "TARGET.VM_HardwareVT"
+        if draft.holds("JobVMNetworking"):
+            if not self.asks("VM_Networking"):
+                yield "TARGET.VM_Networking"
+            if draft.has("JobVMNetworkingType"):
+                yield 'stringListIMember(JobVMNetworkingType,TARGET.VM_Networking_Types,",")'
+
+    def _memory(self) -> Iterator[str]:
+        return self._above_one("RequestMemory", "(TARGET.Memory >= RequestMemory)")
+
+    def _above_one(self, attribute: str, clause: str) -> Iterator[str]:
+        """Yield a clause for a request that is above 1, or not known to be a number."""
+        request = self.draft.get(attribute)
+        if request is not None:
+            number = values.literal_number(request)
+            if number is None or number > 1:
+                yield clause
+
+    def _resources(self) -> Iterator[str]:
+        if self.universe != Universe.GRID and not self.asks("Cpus"):
+            yield from self._above_one("RequestCpus", "(TARGET.Cpus >= RequestCpus)")
+        every = self.draft.knobs.flag("SUBMIT_GENERATE_CUSTOM_RESOURCE_REQUIREMENTS", default=True)
+        ad = self.draft.ad
+        for key in sorted(key for key in ad.codes if key.startswith("request")):
+            tag = ad.names[key][len("Request") :]
+            if key in _STANDARD or not (every or key == "requestgpus"):
+                continue
+            if len(tag) < 2 or tag.startswith("_") or self.asks(tag):
+                continue
+            clause = self._resource(ad.names[key], tag)
+            if clause is not None:
+                yield clause
+
+    def _resource(self, attribute: str, tag: str) -> str | None:
+        value = self.draft.value(attribute)
+        if isinstance(value, str):
+            return f"regexp({attribute}, TARGET.{tag})" if value else None
+        if isinstance(value, bool) or not (value is UNDEFINED or (isinstance(value, (int, float)) and value > 0)):
+            return None
+        if self.draft.has(f"Require{tag}"):
+            return f"(countMatches(MY.Require{tag},TARGET.Available{tag}) >= {attribute})"
+        return f"(TARGET.{tag} >= {attribute})"
+
+    def _transfer(self) -> Iterator[str]:
+        """Yield that the machine shares the file system, or can transfer files as this job needs it."""
+        draft = self.draft
+        domain = "(TARGET.FileSystemDomain == MY.FileSystemDomain)"
+        shares = self.asks("FileSystemDomain")
+        should = transfer.should(draft.text("ShouldTransferFiles") or transfer.IF_NEEDED)
+        if should == transfer.NO:
+            if not shares:
+                yield domain
+            return
+        if self.asks("HasFileTransfer", "HasJobTransferPlugins"):
+            return
+        able = " && ".join(self._able())
+        yield f"({domain} || ({able}))" if should == transfer.IF_NEEDED and not shares else f"({able})"
+
+    def _able(self) -> Iterator[str]:
+        draft = self.draft
+        yield "TARGET.HasJobTransferPlugins" if draft.text("TransferPlugins") else "TARGET.HasFileTransfer"
+        lists = ("EncryptInputFiles", "EncryptOutputFiles", "DontEncryptInputFiles", "DontEncryptOutputFiles")
+        if draft.has(*lists) and not self.asks("HasPerFileEncryption"):
+            yield "TARGET.HasPerFileEncryption"
+        moment = transfer.when(draft.text("WhenToTransferOutput"))
+        checkpoint = draft.text("TransferCheckpoint") is not None
+        if checkpoint or draft.holds("PreserveRelativePaths") or moment == transfer.ON_SUCCESS:
+            yield _NEW_TRANSFER
+        if draft.holds("RequireCommonFilesTransfer"):
+            yield "TARGET.HasCommonFilesTransfer >= 2"
+        methods = transfer.methods(draft)
+        if methods:
+            draft.set("WantTransferPluginMethods", ",".join(methods))
+        if not self.asks("HasFileTransferPluginMethods"):
+            for method in methods:
+                yield f'stringListIMember("{method}",TARGET.HasFileTransferPluginMethods)'
+                self._check_keys(method)
+
+    def _check_keys(self, method: str) -> None:
+        draft = self.draft
+        if lower(method) not in {"s3", "gs"} or not draft.knobs.flag("SIGN_S3_URLS", default=True):
+            return
+        for attribute, part in (("EC2AccessKeyId", "access_key_id"), ("EC2SecretAccessKey", "secret_access_key")):
+            if not draft.has(attribute):
+                message = f"[s3|gs]:// URLs require [s3|aws|gs]_{part}_file to be set."
+                draft.fault("submit-transfer", "transfer_input_files", message, f"write {method}_{part}_file")
+
+    def _deferral(self) -> Iterator[str]:
+        draft = self.draft
+        if deferred_by(draft) is None:
+            return
+        if self.universe != Universe.LOCAL:
+            yield "TARGET.HasJobDeferral"
+        if not draft.has("ScheddInterval"):
+            interval = draft.knobs.get("SCHEDD_INTERVAL")
+            if interval is None:
+                draft.set("ScheddInterval", draft.host.schedd_interval)
+            else:
+                draft.expression("ScheddInterval", interval)
+        yield _DEFERRAL
+
+    def _cuda(self) -> Iterator[str]:
+        text = self.draft.text("CUDAVersion")
+        if text is None:
+            return
+        match = _CUDA.match(text)
+        if match is None:
+            message = "cuda_version must be of the form 'x' or 'x.y', where x and y are positive integers."
+            self.draft.fault("submit-value", "cuda_version", message, "write cuda_version = 12.1")
+            return
+        major = int(match[1])
+        version = major * 1000 + int(match[2]) % 100 if match[2] else major * (1000 if major < 1000 else 1)
+        self.draft.set("CUDAVersion", version)
+        yield "CUDAVersion <= TARGET.CUDAMaxSupportedVersion"
+
+
+_OF_THE_JOB: Final = AdValue(
+    {"requestmemory": "0", "vm_ckptmac": '""', "requirements": "true"},
+    {"requestmemory": "RequestMemory", "vm_ckptmac": "VM_CkptMac", "requirements": "Requirements"},
+)
+
+
+def _references(text: str) -> tuple[frozenset[str], bool]:
+    """Return the machine attributes that a text asks for, in lower case, and whether it asks for Requirements."""
+    if not text:
+        return frozenset(), False
+    try:
+        found = values.parse(text).references(_OF_THE_JOB)
+    except (ClassAdSyntaxError, CircularReference):
+        return frozenset(), False
+    external = frozenset(map(_trimmed, found.external))
+    own = "requirements" in map(lower, found.internal) or "requirements" in external
+    return external | ({"vm_ckptmac"} & set(map(lower, found.internal))), own
+
+
+def _trimmed(name: str) -> str:
+    """Return the attribute a reference names, without the scope before it and the selection behind it."""
+    name = lower(name)
+    scope = next((scope for scope in _SCOPES if name.startswith(scope)), "")
+    return re.split(r"[.\[]", name[len(scope) :])[0]

@@ -1,0 +1,126 @@
+"""How condor_submit reads a word that must be a boolean, an integer or an amount of memory (HTCondor 25.14)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from crondor.classad import AdValue, ClassAdSyntaxError, EvaluationFailed, Expression, Value
+from crondor.classad.tree import Literal, Node, bare
+from crondor.source import Source
+
+_SPACE: Final = " \t\n\v\f\r"
+_BOOLEAN: Final = re.compile(r"(?i:(true|1)|false|0)[ \t\n\v\f\r]*\Z")
+_INTEGER: Final = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*\Z")
+_LEADING: Final = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
+_AMOUNT: Final = re.compile(
+    r"[ \t\n\v\f\r]*([+-]?[0-9]+)?(\.[0-9]*)?[ \t\n\v\f\r]*(?:(?P<unit>[kKmMgGtT])[bB]?)?[ \t\n\v\f\r]*"
+)
+_UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_LARGEST: Final = 2**63 - 1
+_LONGEST: Final = 40  # digits of a number: more say nothing more
+
+KIB: Final = 1 << 10
+MIB: Final = 1 << 20
+
+
+class Amount(NamedTuple):
+    """A number of KiB or MiB, whether a unit was written, and what stands behind a comma."""
+
+    value: int
+    has_unit: bool
+    rest: str
+
+
+def parse(text: str, name: str = "") -> Expression:
+    """Read an expression by the rules of job attributes (ParseClassAdRvalExpr).
+
+    Raises ClassAdSyntaxError, whose span lies in a source ``name`` that has the text.
+    """
+    return Expression.parse(Source(text, name), old="\\" in text)  # without a backslash both syntaxes are one
+
+
+def literal(node: Node) -> Literal | None:
+    """Return a literal, also one in parentheses (ExprTreeIsLiteral); None for anything else."""
+    inner = bare(node)
+    return inner if isinstance(inner, Literal) else None
+
+
+def literal_number(expression: Expression) -> float | int | None:
+    """Return the value of a literal number or truth value, None for anything else (ExprTreeIsLiteralNumber)."""
+    found = literal(expression.tree)
+    return found.value if found is not None and isinstance(found.value, (int, float)) else None
+
+
+def boolean(text: str) -> bool | None:
+    """Return a truth value written out or as an expression; None: it is none (string_is_boolean_param)."""
+    match = _BOOLEAN.match(text)
+    if match is not None:
+        return match[1] is not None
+    return truth(_computed(text))
+
+
+def truth(value: Value | None) -> bool | None:
+    """Return a boolean or number as a truth value; None for anything else."""
+    return bool(value) if isinstance(value, (bool, int, float)) else None
+
+
+def integer(text: str) -> int | None:
+    """Return an integer written out or as an expression; None: it is none (string_is_long_param)."""
+    match = _INTEGER.match(text)
+    if match is not None:
+        return _cut(match[1])
+    value = _computed(text)
+    if isinstance(value, float):
+        return int(value) if abs(value) <= _LARGEST else None
+    return int(value) if isinstance(value, (bool, int)) else None
+
+
+def leading_integer(text: str) -> int:
+    """Return the 32-bit integer that a text begins with, 0 where it begins with none (atoi)."""
+    match = _LEADING.match(text)
+    return ((_cut(match[1]) + 2**31) & 0xFFFFFFFF) - 2**31 if match else 0
+
+
+def amount(text: str, base: int) -> Amount | None:
+    """Return an amount in units of ``base`` bytes, rounded up; None: it is none, but an expression.
+
+    The unit is K, M, G or T, with a B or without; a number without a unit counts ``base``. (parse_int64_bytes)
+    """
+    match = _AMOUNT.match(text)
+    if match is None or (match[1] is None and match[2] is None):
+        return None
+    rest = text[match.end() :]
+    if rest and rest[0] != ",":
+        return None
+    unit = match["unit"]
+    number = _cut(match[1] or "0") + float("0" + (match[2] or "")[:4].ljust(2, "0"))
+    product = number * (_UNITS[unit.lower()] if unit else base) + base - 1
+    whole = int(product) if abs(product) <= _LARGEST else -_LARGEST - 1
+    value = abs(whole) // base
+    return Amount(value if whole >= 0 else -value, unit is not None, rest[1:])
+
+
+def unquoted(text: str) -> str:
+    """Return a text without blanks and without the double quotes around it (trim_and_strip_quotes)."""
+    text = text.strip(_SPACE)
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def words(text: str, separators: str = ", \t\r\n") -> list[str]:
+    """Return the items of a list, without blanks around them and without empty ones."""
+    pieces = re.split(f"[{re.escape(separators)}]", text)
+    return [piece for piece in (item.strip(_SPACE) for item in pieces) if piece]
+
+
+def _cut(digits: str) -> int:
+    """Return an integer, cut at the ends of 64 bits as strtol does."""
+    number = int(digits) if len(digits) <= _LONGEST else (-1 if digits[0] == "-" else 1) << 64
+    return max(-_LARGEST - 1, min(number, _LARGEST))
+
+
+def _computed(text: str) -> Value | None:
+    try:
+        return parse(text).evaluate(AdValue({}, {}))
+    except (ClassAdSyntaxError, EvaluationFailed):
+        return None

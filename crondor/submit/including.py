@@ -1,0 +1,108 @@
+"""The words of an include statement, and the templates of the configuration that a use statement names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from crondor.macro import BLANKS, Budget, expand_self
+
+MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
+MAX_INCLUDES = 1000  # of one submit file, so that files which include each other twice end
+
+# Without a colon, what stands behind the number and its sign is passed over: $(1?60) is $(1?).
+_ARGUMENT = re.compile(r"\$\(([0-9]+)([?#+]?)(?::((?:[^()]|\([^)]*\))*)|[^()]*)\)")
+_MACRO = re.compile(r"\$\(([A-Za-z0-9_./]+)")
+_MOST_NAMES = 1000
+
+
+class Include(NamedTuple):
+    """An include statement: ``may_miss`` is ifexist, ``into`` where the output of a command would be kept."""
+
+    is_command: bool = False
+    may_miss: bool = False
+    into: str = ""
+
+
+def parse_include(words: str) -> Include | None:
+    """Read the words between ``include`` and its colon, whose case matters; None for others than HTCondor knows."""
+    rest = words.split()
+    made = Include()
+    if rest[:1] in (["ifexist"], ["ifexists"]):
+        made, rest = made._replace(may_miss=True), rest[1:]
+    if not rest:
+        return made
+    if rest[0] not in {"output", "command"}:
+        return None
+    made, rest = made._replace(is_command=True), rest[1:]
+    if rest[:1] != ["into"]:
+        return made
+    return made._replace(into=rest[1]) if len(rest) > 1 else None
+
+
+class Use(NamedTuple):
+    """A template that a use statement asks for, with its arguments, None without parentheses."""
+
+    name: str
+    arguments: str | None
+
+
+def parse_uses(text: str) -> list[Use]:
+    """Read what stands behind ``use CATEGORY :``: names with arguments, separated by commas or blanks."""
+    uses: list[Use] = []
+    at = 0
+    while (found := re.compile(r"[, \t\r\n\v\f]*([^, \t\r\n\v\f(]+)[ \t\r\n\v\f]*").match(text, at)) is not None:
+        at = found.end()
+        arguments = None
+        if text.startswith("(", at):
+            end = _closing(text, at)
+            arguments = text[at + 1 : end] if end > at else None
+            at = max(end, at) + 1
+        uses.append(Use(found[1], arguments))
+    return uses
+
+
+def _closing(text: str, at: int) -> int:
+    """Return where the parenthesis at ``at`` closes, -1 if it does not."""
+    depth = 0
+    for index in range(at, len(text)):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[index], 0)
+        if depth == 0:
+            return index
+    return -1
+
+
+def template_text(config: Mapping[str, str], use: Use, budget: Budget) -> str | None:
+    """Return the text of a template with its arguments in place, None where the configuration has none of that name.
+
+    ``config`` has the knobs by lower-case name. Macros that the configuration defines are replaced, as HTCondor does
+    it when it loads the templates; all others are those of the submit file. Raises MacroError.
+    """
+    known = {name.lower() for name in re.split(r"[, \t\r\n]+", config.get("submit_template_names", "")) if name}
+    text = config.get(f"submit_template_{use.name.lower()}")
+    if text is None or use.name.lower() not in known or use.name.lower() == "names":
+        return None
+    for name in list(dict.fromkeys(found.lower() for found in _MACRO.findall(text)))[:_MOST_NAMES]:
+        value = config.get(name)
+        if value is not None:
+            text = expand_self(text, name, value, budget)
+    if use.arguments is None and "$(" not in text:
+        return text
+    given = use.arguments or ""
+    budget.spend(len(text) + len(given) * text.count("$("))
+    return _ARGUMENT.sub(lambda found: _argument(given, int(found[1][:9]), found[2], found[3]), text)
+
+
+def _argument(given: str, number: int, suffix: str, default: str | None) -> str:
+    """Return what ``$(number)`` of a template stands for: 0 is all arguments, ``+`` these and all that follow."""
+    items = list(re.finditer(r"[^,]*[^, \t\r\n\v\f][^,]*", given))
+    counts, asks = suffix[:1] in {"#", "+"}, suffix[:1] == "?"
+    if number == 0:
+        value = str(len(items)) if counts else given
+    elif counts:
+        value = given[items[number - 1].start() :] if number <= len(items) else default or ""
+    else:
+        value = items[number - 1][0] if number <= len(items) else default or ""
+    value = value.strip(BLANKS)
+    return ("1" if value else "0") if asks else value

@@ -1,0 +1,107 @@
+"""What a reading gathers: definitions, queue statements, faults; and what names mean at the present line."""
+
+from __future__ import annotations
+
+from crondor.macro import BLANKS, Budget, MacroError, expand, expand_self
+from crondor.source import Source, Span
+from crondor.submit.errors import Findings
+from crondor.submit.facts import Facts
+from crondor.submit.jobs import Queue, way_of
+from crondor.submit.queue import Arguments
+from crondor.submit.scope import Job, Scope
+from crondor.submit.table import Table
+
+MAX_QUEUES = 100_000
+_USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its queue statement
+
+
+class Workspace:
+    """The state of one reading, between two lines."""
+
+    def __init__(self, source: Source, facts: Facts) -> None:
+        """Begin with nothing defined."""
+        self.facts = facts
+        self.table = Table(source)
+        self.found = Findings()
+        self.budget = Budget()
+        self.queues: list[Queue] = []
+        self.jobs = 0
+        self.last_job = Job()
+        self.after_queue: Span | None = None
+
+    def add(self, arguments: Arguments, span: Span, *, is_implied: bool = False) -> None:
+        """Add a queue statement, and leave behind it what HTCondor leaves: used loop variables, the last job."""
+        queue = Queue(len(self.queues), span, self.table.keep(), self.jobs, arguments, is_implied)
+        self.queues.append(queue)
+        if len(self.queues) > MAX_QUEUES:
+            self.found.error("queue-many", f"crondor reads no more than {MAX_QUEUES} queue statements of a file", span)
+            self.found.check()
+        self.after_queue = None
+        if arguments.per_item == 0:
+            self.found.warn("queue-zero", "queue 0 makes one job", span, "remove the line if there should be none")
+        if not queue.jobs:
+            if not any(each.span == span for each in self.found.unknown):
+                self.found.warn("queue-empty", "the list is empty: this makes no job", span)
+            return
+        self.jobs += queue.jobs
+        self.last_job = Job(self.jobs - 1, queue.steps - 1, queue.selected[-1])
+        if arguments.items is None:
+            self.leave("item", "", span)
+        for variable in arguments.variables:
+            self.leave(variable, _USED_UP, span)
+
+    def leave(self, key: str, text: str, span: Span) -> None:
+        """Give a name the text it has behind a queue statement."""
+        now = self.table.at(key, self.table.version)
+        if now is None or now.text != text:
+            self.table.define(key, text, span)
+
+    def define(self, key: str, text: str, value: Span, name: Span) -> None:
+        """Assign a text, with the places of value and name."""
+        self.table.define(key, text, value, name)
+        if self.queues and self.after_queue is None:
+            self.after_queue = name
+
+    def self_expanded(self, key: str, text: str, span: Span) -> str:
+        """Return a text with the references to the name it is assigned to replaced."""
+        if "$" not in text:
+            return text
+        now = self.now()
+        earlier = now.lookup(key) if key in text.lower() else None
+        around = now.around(f"{span.start}", lambda error: self.macro_warning(error, span))
+        return expand_self(text, key, earlier, self.budget, now.lookup, around)
+
+    def expanded(self, text: str, span: Span) -> str:
+        """Return a text with its macros expanded as they are here. Raises MacroError."""
+        if "$" not in text:
+            return text
+        now = self.now()
+        around = now.around(f"{span.start}", lambda error: self.macro_warning(error, span))
+        return expand(text, now.lookup, self.budget, around)
+
+    def macro_warning(self, error: MacroError, span: Span) -> None:
+        """Note a failure that HTCondor prints and passes over."""
+        for fault in error.diagnostics:
+            self.found.warn(fault.code, fault.message, span, fault.help)
+
+    def macro_fault(self, error: MacroError, span: Span) -> None:
+        """Note a fault of a macro, and on what way it was met."""
+        way = way_of(error, self.now())
+        for fault in error.diagnostics:
+            help_text = f"{fault.help or 'look there'}; the fault comes {way}" if way else fault.help
+            self.found.error(fault.code, fault.message, span, help_text)
+        if self.budget.left < 0:
+            self.found.check()  # nothing that follows could be expanded either
+
+    def now(self) -> Scope:
+        """Return what names mean here, between the jobs of the last queue statement and those of the next."""
+        return Scope(self.table, self.facts, self.table.version, self.last_job)
+
+    def word(self, name: str, snake: str) -> str:
+        """Return the value of a command of two spellings as it is here, nothing where it is not assigned."""
+        now = self.now()
+        text = now.lookup(name.lower()) or now.lookup(snake) or ""
+        try:
+            return expand(text, now.lookup, self.budget).strip(BLANKS)
+        except MacroError:
+            return ""

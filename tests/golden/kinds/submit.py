@@ -1,0 +1,225 @@
+"""The submit kind: what condor_submit -dry-run accepted, said about scheduling commands, and made of each job."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from crondor.classad import Form, code_tree, unparse
+from crondor.classad.ad import ClassAd
+from crondor.macro.files import Files
+from crondor.source import Source
+from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
+from tests.golden.kinds.case import (
+    Case,
+    Difference,
+    Malformed,
+    NotApplicable,
+    Replay,
+    compare,
+    integer,
+    items,
+    mapping,
+    optional_text,
+    text,
+    texts,
+)
+
+_NAME = "job.sub"
+_HOST = SubmitHost(folder="/home/alice")
+_ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC", "GOLDMIN": "45"}
+_NOW = 1_700_000_000  # nothing recorded depends on it
+_SEED = 1  # nor on this: $RANDOM_CHOICE() has one choice where a recording shows it
+_FLAGS = frozenset({"-verbose", "-terse", "-allow-crlf-script"})
+_DEFINITION = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=")
+_KNOB = re.compile(r"(\w+)[ \t]*(@?=)(.*)")
+# What the recordings restrict themselves to (README.md), beside the attributes a line shows.
+_COMPARED = re.compile(
+    r"(Cron|Deferral|OnExit|Periodic|HoldReason)\w*|X\w+|ScheddInterval|JobUniverse|Requirements|LeaveJobInQueue"
+    r"|JobStatus|Args|Arguments|Cmd|ClusterId|ProcId|JobPrio|Rank|RequestCpus|RequestMemory|RequestGPUs"
+    r"|ConcurrencyLimits|JobLeaseDuration|JobNotification|Err|Environment|MinHosts|MaxHosts|GridResource|JobMaxRetries"
+)
+_DEFAULTS = {
+    "JobLeaseDuration": "2400",
+    "JobNotification": "0",
+    "RequestCpus": "1",
+    "RequestMemory": "128",
+    "Err": '"/dev/null"',
+    "Environment": '""',
+    "Rank": "0.0",
+    "MinHosts": "1",
+    "MaxHosts": "1",
+}
+# The errors whose text is compared: those of the deferral, cron and universe commands.
+_OURS = re.compile(r"ERROR: (deferral_\w+ = .*|Parse error in expression: \t(?:Deferral|Cron)\w+ = .*|.*\buniverse.*)")
+
+
+class _Said(NamedTuple):
+    """What crondor makes of a submit description: the ads up to the first fault, and the faults' messages."""
+
+    ads: list[dict[str, str]]
+    faults: tuple[str, ...]
+
+
+def _replay_submit(case: Case) -> list[Difference]:
+    """Compare acceptance, the text of errors of scheduling commands, and every attribute of every job."""
+    record = case.record(["submit", "rc", "stdout", "stderr", "ads"], ["config", "files", "args"])
+    for field in ("stdout", "stderr"):
+        text(record, field)
+    expected = [_expected(ad, n) for n, ad in enumerate(items(record, "ads"))]
+    said = _said(record)
+    found = compare("accepted", integer(record["rc"], "rc") == 0, not said.faults)
+    found += _compare_errors(text(record, "stderr"), said.faults)
+    if not found and said.faults:
+        said = said._replace(ads=said.ads[: len(expected)])
+    shown = [_shown(ad, other) for ad, other in zip(said.ads, expected, strict=False)]
+    return found + compare("ads", expected, shown + [dict(ad) for ad in said.ads[len(expected) :]])
+
+
+def _expected(ad: object, number: int) -> dict[str, str]:
+    record = {f"ads[{number}]": ad}
+    attributes = mapping(record, f"ads[{number}]")
+    for name in attributes:
+        if attributes[name] == _DEFAULTS.get(name):
+            raise Malformed(f"ads[{number}].{name}", "is left out where it has the default value")
+    return {name: text(attributes, name) for name in attributes}
+
+
+def _shown(ad: Mapping[str, str], expected: Mapping[str, str]) -> dict[str, str]:
+    """Return the attributes of an ad that the recording would show."""
+    return {
+        name: value
+        for name, value in ad.items()
+        if name in expected or (_COMPARED.fullmatch(name) and value != _DEFAULTS.get(name))
+    }
+
+
+def _compare_errors(stderr: str, faults: tuple[str, ...]) -> list[Difference]:
+    messages = [_flat(fault) for fault in faults]
+    expected = [_flat(match[1]) for match in _OURS.finditer(re.sub(r" \n\t| ?\n(?=Consider)", " \t", stderr))]
+    return [
+        Difference("stderr", f"recorded {error!r}, crondor says {messages!r}")
+        for error in expected
+        if not any(error in message for message in messages)
+    ]
+
+
+def _flat(message: str) -> str:
+    return " ".join(message.split())
+
+
+def _said(record: Mapping[str, object]) -> _Said:
+    config = _config(optional_text(record, "config") or "") if "config" in record else {}
+    command = _Command.of(texts(record, "args") if "args" in record else ["-dry-run", "out.ads", _NAME])
+    if command.wrong:
+        return _Said([], (command.wrong,))
+    submit = "".join(f"{line}\n" for line in command.definitions) + text(record, "submit")
+    ads: list[dict[str, str]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        files = {_NAME: submit, "out.ads": "", **(mapping(record, "files") if "files" in record else {})}
+        for name, content in files.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(str(content).encode("utf-8", "surrogateescape"))
+        try:
+            file = read_submit(
+                Source(submit, _NAME),
+                files=Files([folder], base=folder),
+                environ=_ENVIRON,
+                now=_NOW,
+                seed=_SEED,
+                host=_HOST,
+                config=config,
+                append=command.append,
+                queue=command.queue,
+            )
+            if any(fault.code == "runs-command" for fault in file.unknown):
+                raise NotApplicable("a command would have to be run, which crondor says and does not do")
+            for jobs, ad in job_ads(file, config=config, in_order=True):
+                ads += _printed(ad, jobs.count)
+        except InvalidSubmit as error:
+            return _Said(ads, tuple(fault.message for fault in error.diagnostics))
+    if 0 < command.most < len(ads):
+        return _Said(ads[: command.most], (f"Number of submitted jobs would exceed -maxjobs ({command.most})",))
+    return _Said(ads, ())
+
+
+def _printed(ad: ClassAd, count: int) -> Iterator[dict[str, str]]:
+    """Yield the ad of each job of a group as the tool prints it."""
+    printed = {name: unparse(code_tree(ad.code(name)), Form.OLD) for name in ad}
+    # The tool prints a line break in a string as one: whoever reads its lines gets what stands before it.
+    printed = {name: value.split("\n")[0] for name, value in printed.items()}
+    if "ProcId" not in printed:
+        yield printed
+        return
+    for number in range(count):
+        yield {**printed, "ProcId": str(int(printed["ProcId"]) + number)}
+
+
+class _Command(NamedTuple):
+    """A command line of condor_submit: lines to define first and to append, a queue statement, what is wrong.
+
+    ``most`` is how many jobs may be made, 0 for any number.
+    """
+
+    definitions: tuple[str, ...] = ()
+    append: tuple[str, ...] = ()
+    queue: str | None = None
+    wrong: str = ""
+    most: int = 0
+
+    @classmethod
+    def of(cls, words: list[str]) -> _Command:
+        """Read the arguments that recordings have. Raises NotApplicable and Malformed."""
+        made = cls()
+        rest = list(words)
+        while rest:
+            word = rest.pop(0)
+            if word in {"-a", "-append"} and rest:
+                made = made._replace(append=(*made.append, rest.pop(0)))
+            elif word == "-dry-run" and rest:
+                rest.pop(0)
+            elif word == "-maxjobs" and rest and rest[0].isdecimal():
+                made = made._replace(most=int(rest.pop(0)))
+            elif word == "-name":
+                raise NotApplicable("the schedd of another machine is looked up")
+            elif word == "-queue":
+                made, rest = made._replace(queue=" ".join(rest)), []
+            elif "=" in word:
+                made = made._defined(word)
+            elif word != _NAME and word not in _FLAGS:
+                raise Malformed("args", f"{word} is not known here")
+        return made
+
+    def _defined(self, word: str) -> _Command:
+        if _DEFINITION.match(word):
+            return self._replace(definitions=(*self.definitions, word))
+        return self._replace(wrong=f"invalid attribute name '{word.partition('=')[0]}' for attrib=value assigment")
+
+
+def _config(content: str) -> dict[str, str]:
+    """Return the macros of a configuration, with their own former values put in."""
+    knobs: dict[str, str] = {}
+    lines = iter(content.splitlines())
+    for line in lines:
+        match = _KNOB.match(line.strip())
+        if match is None:
+            continue
+        name, sign, value = match[1], match[2], match[3].strip()
+        if sign == "@=":
+            body = []
+            for inner in lines:
+                if inner.strip() == f"@{value}":
+                    break
+                body.append(f"{inner}\n")
+            value = "".join(body)
+        else:
+            value = value.replace(f"$({name})", knobs.get(name, ""))
+        knobs[name] = value
+    return knobs
+
+
+KINDS: Mapping[str, Replay] = {"submit": _replay_submit}
