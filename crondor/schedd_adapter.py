@@ -18,8 +18,9 @@ Schedds
 
 Schedules
     ``CrontabBook(mirror)`` is a schedd's bookkeeping of crontab jobs, ``recalculate(mirror, now)`` one pass of a schedd
-    that has just started; they return ``Edit``s. ``Looker().looks(ads, now)`` says how scheduled jobs stand.
-    ``Guard(schedd).guard(now)`` compares DeferralTime with the manual. ``mirror_of(ads)`` makes a queue of ads.
+    that has just started; they return ``Edit``s, which ``apply_edits(schedd, edits)`` writes.
+    ``Looker().looks(ads, now)`` says how scheduled jobs stand. ``Guard(schedd).guard(now)`` compares DeferralTime with
+    the manual. ``mirror_of(ads)`` makes a queue of ads.
 
 Errors are ScheddError (NotOffered, Unreachable, PartlyEdited), NoSelection, and those of ``crondor.job_queue``.
 """
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from crondor.job_queue.keys import JobId
     from crondor.job_queue.mirror import Kind
     from crondor.schedd.ads import job_id, mirror_of
+    from crondor.schedd.applying import apply_edits
     from crondor.schedd.crontab_book import CrontabBook, Edit, recalculate
     from crondor.schedd.embedded import EmbeddedSchedd
     from crondor.schedd.guard import Correction, Guard, GuardPass
@@ -56,6 +58,7 @@ _HOMES = {
     "JobId": "crondor.job_queue.keys",
     "Kind": "crondor.job_queue.mirror",
     **dict.fromkeys(("job_id", "mirror_of"), "crondor.schedd.ads"),
+    "apply_edits": "crondor.schedd.applying",
     **dict.fromkeys(("CrontabBook", "Edit", "recalculate"), "crondor.schedd.crontab_book"),
     "EmbeddedSchedd": "crondor.schedd.embedded",
     **dict.fromkeys(("Correction", "Guard", "GuardPass"), "crondor.schedd.guard"),
@@ -104,6 +107,7 @@ __all__ = [
     "Selection",
     "State",
     "Unreachable",
+    "apply_edits",
     "job_id",
     "mirror_of",
     "recalculate",

@@ -21,13 +21,14 @@ from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.mirror import Mirror
 from crondor.queued import JobStatus
 from crondor.recurrence import Policy
+from crondor.schedd.applying import hold_of
 from crondor.schedd.changes import ChangeList
-from crondor.schedd.crontab_book import HOLD_SUBCODE, CrontabBook, Edit
+from crondor.schedd.crontab_book import CrontabBook, Edit
 from crondor.schedd.editing import FIXED, check_editable
 from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange
 from crondor.schedd.reading import context_at, jobs_of, latest
 from crondor.schedd.selection import Selection, Which, read_constraint
-from crondor.spec import HOLD_CODE, Dialect
+from crondor.spec import Dialect
 
 LOG: Final = "job_queue.log"
 HISTORY: Final = "history"
@@ -97,11 +98,20 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         """What opening the log found."""
         return self._queue.diagnostics
 
+    @property
+    def next_cluster(self) -> int:
+        """The number of the cluster that the next submit makes."""
+        return Transaction(self.mirror).new_cluster()
+
+    def context(self) -> Context:
+        """Return what a constraint is evaluated with: the clock and the zone."""
+        return context_at(self._clock, self._zone)
+
     # Reading
 
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
         """Return the ads of jobs. Raises ClassAdSyntaxError."""
-        return jobs_of(self.mirror, which, projection, self._context())
+        return jobs_of(self.mirror, which, projection, self.context())
 
     def changes(self) -> list[JobChange]:
         """Return what has become of jobs since the last call."""
@@ -115,7 +125,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         if not path.exists():
             Selection.of(which)
             return []
-        return latest(read_history(path), which, projection, limit, self._context())
+        return latest(read_history(path), which, projection, limit, self.context())
 
     # Writing
 
@@ -126,7 +136,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         """
         expression = read_constraint(condition, "<condition>")
         check_editable(edits)
-        if job not in self.mirror or not expression.holds(self.mirror.ad(job), None, self._context()):
+        if job not in self.mirror or not expression.holds(self.mirror.ad(job), None, self.context()):
             return False
         with self._queue.transaction() as change:
             for name, value in edits.items():
@@ -213,20 +223,24 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
 
         Raises InvalidChange and QueueIO.
         """
-        edits = self.book.recalculate(self._clock())
-        if edits:
+        return self.apply(self.book.recalculate(self._clock()))
+
+    def apply(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Write edits at once where their jobs are idle, and return those that were written.
+
+        Raises InvalidChange and QueueIO.
+        """
+        idle = [edit for edit in edits if edit.job in self.mirror and self._status(edit.job) is JobStatus.IDLE]
+        if idle:
             with self._queue.transaction() as change:
-                for edit in edits:
+                for edit in idle:
                     if edit.time is not None:
                         change.set_text(edit.job, "DeferralTime", str(edit.time))
                     else:
-                        self._hold(change, edit.job, Hold(edit.hold or "", HOLD_CODE, HOLD_SUBCODE))
-        return edits
+                        self._hold(change, edit.job, hold_of(edit))
+        return idle
 
     # Inside
-
-    def _context(self) -> Context:
-        return context_at(self._clock, self._zone)
 
     @contextmanager
     def _acting(
@@ -234,7 +248,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
     ) -> Iterator[tuple[list[tuple[JobId, JobStatus | None]], Transaction, dict[str, int]]]:
         """Give the jobs meant with their status, a transaction, and where to count what is done."""
         chosen = Selection.of(which)
-        jobs = [(job, self._status(job)) for job, _ in chosen.of_mirror(self.mirror, self._context())]
+        jobs = [(job, self._status(job)) for job, _ in chosen.of_mirror(self.mirror, self.context())]
         counts = dict.fromkeys(Acted._fields, 0)
         counts["not_found"] = len(chosen.missing(self.mirror))
         with self._queue.transaction() as change:
@@ -263,7 +277,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
     def _stays(self, job: JobId) -> bool:
         """Say whether a job stays in the queue when it is removed."""
         removed = ClassAd({"JobStatus": int(JobStatus.REMOVED)}).chain(self.mirror.ad(job))
-        return _STAYS.holds(removed, None, self._context())
+        return _STAYS.holds(removed, None, self.context())
 
     def _open_history(self) -> History:
         if self._history is None:

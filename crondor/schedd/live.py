@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final
 
@@ -57,7 +56,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         retries: int = 1,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Take the schedd's name and the pool's collector; ``environment`` are changes of the worker's (CONDOR_CONFIG)."""
+        """Take the schedd's name and the pool's collector; ``environment`` are changes of the worker's."""
         self.capabilities = Capabilities(atomic_edits=False, can_submit=True, can_write=True, sees_deferral_time=True)
         self._where = {"name": name, "pool": pool}
         self._timeout = timeout

@@ -57,7 +57,8 @@ class Capabilities:
     """What a schedd can do.
 
     ``atomic_edits``: several attributes of one ``edit_if`` change together or not at all; elsewhere a prefix of them
-    may be applied. ``sees_deferral_time``: the DeferralTime in its jobs is the one in force; a log follower sees it late.
+    may be applied. ``sees_deferral_time``: the DeferralTime in its jobs is the one in force; a log follower sees it
+    late.
     """
 
     atomic_edits: bool
