@@ -20,8 +20,8 @@ from crondor.queued import JobStatus, QueuedJob
 from crondor.recurrence import Policy
 from crondor.schedd.changes import job_changes
 from crondor.schedd.protocol import JobChange
-from crondor.schedule import JobSchedule, Recalculation
-from crondor.spec import FIELDS, Dialect, InvalidSpec
+from crondor.schedule import InvalidSchedule, JobSchedule, Recalculation
+from crondor.spec import FIELDS, Dialect
 
 HOLD_SUBCODE: Final = 0
 
@@ -244,8 +244,8 @@ class CrontabBook:
         try:
             return _Plan(self._read(job, now), None)
         except CrondorError as error:
-            spec = error if isinstance(error, InvalidSpec) else error.__cause__
-            known = spec.hold_reason if isinstance(spec, InvalidSpec) else None
+            spec = error.invalid_spec if isinstance(error, InvalidSchedule) else None
+            known = None if spec is None else spec.hold_reason
             return _Plan(None, known or _PREFIX + "; ".join(fault.message for fault in error.diagnostics))
 
     def _terms(self, entry: _Entry) -> Terms:
