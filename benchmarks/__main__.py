@@ -1,6 +1,6 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
-``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda`` and ``job_queue``.
+``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans`` and ``agenda``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def main() -> None:
         "spans": _print_spans,
         "agenda": _print_agendas,
         "classad": _print_classads,
-        "job_queue": _print_queue,
+        "job-queue": _print_queue,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")

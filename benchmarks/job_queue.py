@@ -79,7 +79,7 @@ def rows(peer: str = sys.executable) -> list[Row]:
 
 def _reading(log: Path, peer: str) -> list[Row]:
     ours, theirs, memory = [], [], []
-    records = values = 0
+    records = values = 0.0
     for _ in range(_ROUNDS):
         spent, each, records = _run(sys.executable, _OURS, log)
         ours.append(spent)

@@ -297,6 +297,11 @@ class Mirror:
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
 
+    @property
+    def has_subscribers(self) -> bool:
+        """Whether anybody wants to know what changes."""
+        return bool(self._subscribers)
+
     def begin(self) -> None:
         """Begin to note what changes, until ``changes`` is called."""
         self._before = {}

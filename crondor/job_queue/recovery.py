@@ -56,24 +56,32 @@ class Recovery:
         """Take whole lines, without their line ends, and note no changes: the fast way."""
         last = _after_last_end(lines)
         if last:
-            self._feed_ended(lines[:last])
-        for line in lines[last:]:
+            self._feed_counting(lines[:last], ended=True)
+        rest = lines[last:]
+        if self._open is None:
+            rest = rest[self._feed_counting(rest, ended=False) :]
+        for line in rest:
             self.line += 1
             self._take(line)
         self.records += len(lines)
         self.mirror.settle()
 
-    def _feed_ended(self, lines: Sequence[str]) -> None:
-        """Take lines of which the last ends a transaction: each counts, so that none needs to wait."""
+    def _feed_counting(self, lines: Sequence[str], *, ended: bool) -> int:  # noqa: C901 - the loop all of reading is
+        """Take lines that count whatever follows, so that none needs to wait, and return how many.
+
+        ``ended``: the last one ends a transaction, and so all count; else those before the next transaction do.
+        """
         mirror = self.mirror
         ads, lowered, values = mirror.ads, mirror.lowered, mirror.values
         self._release(self._opened + 1)
-        number = self.line
+        number = begun = self.line
         for line in lines:
             number += 1
             if len(line) == 4:
                 if line == BEGIN and self._open is None:
                     self._open, self._opened, self.had_transactions = [], number, True
+                    if not ended:
+                        break
                     continue
                 if line == END and self._open is not None and not self._bad:
                     self._open = None
@@ -88,12 +96,17 @@ class Recovery:
                 pass
             record = plain_record(line)
             if record is not None and mirror.apply(record) is Fate.DONE:
+                if mirror.live and self._open is None:
+                    mirror.settle()
                 continue
             self.line = number
             self._take(line)
             if self._open:
                 self._release(number)
+            if self._open is not None and not ended:
+                break
         self.line = number
+        return number - begun
 
     def follow(self, lines: Sequence[str]) -> list[tuple[Change, ...]]:
         """Take whole lines, and return what each transaction changed."""

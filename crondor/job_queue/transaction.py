@@ -22,6 +22,7 @@ from crondor.source import Source
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z").match
 _WORD: Final = re.compile(r"[^\s\0]+\Z").match
 _INTEGER: Final = re.compile(r"[0-9]{1,18}\Z").match
+_EXACT: Final = 1 << 63
 _NEXT_CLUSTER: Final = "NextClusterNum"
 _TOTAL_PROCS: Final = "TotalSubmitProcs"
 _PRIVATE: Final = -2
@@ -92,10 +93,13 @@ class Transaction:
 
     def set(self, ad: str | JobId, name: str, value: object) -> None:
         """Set an attribute to a Python value or an Expression (a ``str`` is a string). Raises InvalidChange."""
-        try:
-            text = unparse(code_tree(to_code(value)), Form.OLD)
-        except ClassAdSyntaxError as error:
-            raise InvalidChange(error.diagnostics) from None
+        if value.__class__ is int and -_EXACT < value < _EXACT:
+            text = str(value)
+        else:
+            try:
+                text = unparse(code_tree(to_code(value)), Form.OLD)
+            except ClassAdSyntaxError as error:
+                raise InvalidChange(error.diagnostics) from None
         self.set_text(ad, name, text)
 
     def set_text(self, ad: str | JobId, name: str, text: str) -> None:
@@ -109,7 +113,8 @@ class Transaction:
             _refuse(text, "a value with a line end or a NUL, which no log can hold", "leave them out")
         texts = self._to_change(key)
         try:
-            text.encode("utf-8", "surrogateescape")
+            if not text.isascii():
+                text.encode("utf-8", "surrogateescape")
             texts[lower(name)] = value = self._mirror.values[text]
         except UnicodeEncodeError:
             _refuse(text, "half of a surrogate pair, which no UTF-8 text can hold", "leave it out")

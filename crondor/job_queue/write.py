@@ -118,7 +118,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
     def _write(self, end: Appendix, found: Transaction, comment: str, *, durable: bool) -> None:
         closing = Record(Op.END, value=comment)
         try:
-            lines = [BEGIN, *map(format_record, found.records), format_record(closing), ""]
+            lines = [BEGIN, *map(_line, found.records), format_record(closing), ""]
         except ValueError as error:
             raise self._error("queue-change", str(error), "leave out the line ends") from None
         data = "\n".join(lines).encode("utf-8", "surrogateescape")
@@ -137,10 +137,16 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             raise self._refused("this transaction cannot be written, and nothing of it is", error) from error
 
     def _apply(self, records: list[Record]) -> None:
-        self.mirror.begin()
+        mirror = self.mirror
+        if not mirror.has_subscribers:
+            for record in records:
+                mirror.apply(record)
+            mirror.settle()
+            return
+        mirror.begin()
         for record in records:
-            self.mirror.apply(record)
-        self.mirror.tell(self.mirror.changes())
+            mirror.apply(record)
+        mirror.tell(mirror.changes())
 
     # Compaction
 
@@ -234,3 +240,10 @@ class JobQueue(AbstractContextManager["JobQueue"]):
 
     def _error(self, code: str, message: str, hint: str) -> JobQueueError:
         return JobQueueError(Diagnostic(code, message, span=Source("", str(self.path)).span(), help=hint))
+
+
+def _line(record: Record) -> str:
+    """Return the line of a record that a Transaction has checked."""
+    if record.op is Op.SET:
+        return f"103 {record.key} {record.name} {record.value}"
+    return format_record(record)

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from crondor.diagnostics import render
 from crondor.job_queue import (
     BadRecord,
     DamagedLog,
@@ -33,6 +34,7 @@ from crondor.job_queue import (
     read_log,
 )
 from crondor.job_queue.log import read_records
+from crondor.job_queue.recovery import Recovery
 from tests.job_queue.schedd_reader import Refused, schedd_recovers
 from tests.job_queue.scripted import Counting
 
@@ -164,14 +166,15 @@ def test_any_line_is_a_record_or_a_bad_one(line: str) -> None:
     """A record that is read is written as one that is read the same."""
     try:
         record = parse_record(line)
-    except BadRecord as found:
-        error = found
+    except BadRecord as error:
+        span = range(error.start, error.end + 1)
+        event("bad")
     else:
-        error = None
-    if error is not None:
-        assert 0 <= error.start <= error.end <= len(line)
-        return
-    assert parse_record(format_record(record))[:3] == record[:3]
+        span = range(len(line) + 1)
+        event("a record")
+        assert parse_record(format_record(record))[:3] == record[:3]
+    assert span
+    assert set(span) <= set(range(len(line) + 1))
 
 
 @given(
@@ -183,6 +186,38 @@ def test_short_logs_are_read_as_by_the_schedd(lines: list[str]) -> None:
     """Whatever the order of records, nested and unmatched transactions included."""
     data = "".join(f"{line}\n" for line in ["107 1 CreationTimestamp 5", *lines]).encode()
     assert read_records(io.BytesIO(data), "short").mirror.ads == schedd_recovers(data)[0]
+
+
+LINES = st.sampled_from(
+    [
+        *(
+            "101 01.-1 Job Machine",
+            "103 01.-1 A 7",
+            "104 01.-1 A",
+            "102 01.-1",
+            "105 ",
+            "106 ",
+            "106 #x",
+            "",
+            "nonsense",
+        ),
+        *("101 1.0 Job Machine", "102 1.0", "103 1.0 A 1", "103 1.0 A (", "104 1.0 A", " 106 ", "105", "106", "105 \r"),
+    ]
+)
+
+
+@given(st.lists(LINES, max_size=25), st.booleans())
+def test_lines_one_by_one_are_the_lines_at_once(lines: list[str], live: bool) -> None:
+    """The fast way of reading and the one that tells changes agree, in the running schedd's view too."""
+    whole = Recovery(Mirror(live=live), "log", tolerant=True)
+    whole.feed(lines)
+    single = Recovery(Mirror(live=live), "log", tolerant=True)
+    for line in lines:
+        single.follow([line])
+    assert single.mirror.ads == whole.mirror.ads
+    assert list(single.mirror) == list(whole.mirror)
+    assert (single.line, single.in_transaction) == (whole.line, whole.in_transaction)
+    assert sorted(map(render, single.findings.take())) == sorted(map(render, whole.findings.take()))
 
 
 def test_a_record_that_does_not_fit_a_line_is_refused() -> None:
