@@ -1,6 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
-``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans`` and ``agenda``.
+``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
+``submit`` and ``job-queue``.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import agenda, algebra, classad, job_queue, process, recurrence
+from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, submit
 from benchmarks.measure import measure
 
 
@@ -19,6 +20,7 @@ def main() -> None:
         "spans": _print_spans,
         "agenda": _print_agendas,
         "classad": _print_classads,
+        "submit": _print_submit,
         "job-queue": _print_queue,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
@@ -43,10 +45,11 @@ def _print_recurrence() -> None:
             f"{case.goal:>6.3g}{'' if ratio >= case.goal else '  missed'}",
             flush=True,
         )
-    whole, click = process.ratio()
-    missed = "" if whole <= click * process.GOAL else "  missed"
-    print(f"crondor next, whole process: {whole * 1e3:.0f} ms, `import click` {click * 1e3:.0f} ms: "
-          f"{whole / click:.2f} times (at most {process.GOAL}){missed}")  # fmt: skip
+    for name, command in process.COMMANDS.items():
+        whole, click = process.ratio(name)
+        missed = "" if whole <= click * command.goal else "  missed"
+        print(f"crondor {name}, whole process: {whole * 1e3:.0f} ms, `import click` {click * 1e3:.0f} ms: "
+              f"{whole / click:.2f} times (at most {command.goal}){missed}")  # fmt: skip
 
 
 def _print_spans() -> None:
@@ -63,6 +66,16 @@ def _print_spans() -> None:
             f"{case.most:>6.3g}{'' if ratio <= case.most else '  missed'}",
             flush=True,
         )
+
+
+def _print_submit() -> None:
+    """Print what a line costs beside HTCondor's own parser, and how the cost grows with the items of a list."""
+    ours, theirs = submit.per_line()
+    beside = "-" if theirs is None else f"{theirs:.1f} us, {theirs / ours:.1f} times as long"
+    print(f"\n{submit.LINES} lines: crondor {ours:.1f} us a line; htcondor2.Submit {beside}")
+    for cost in submit.growth():
+        time, size = cost.seconds / cost.items * 1e6, cost.peak / cost.items
+        print(f"{cost.items:>9} items: {time:.1f} us and {size:.1f} bytes each", flush=True)
 
 
 def _print_agendas() -> None:

@@ -113,6 +113,8 @@ def _day_gaps(rule: DayRule) -> tuple[tuple[int, date], tuple[int, date]]:
     """Return the least and the most days from one day taken to the next, each with the day before the gap."""
     masks = month_masks(rule)
     start = date(_FIRST, 1, 1).toordinal()
+    if all(taken.bit_count() == length for (_, _, length), taken in masks.items()):
+        return (1, date.fromordinal(start)), (1, date.fromordinal(start))  # every day: most schedules
     insides: dict[int, tuple[int, int, int, int]] = {}
     last: int | None = None
     begin = start

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crondor._spelling import reread
 from crondor._wall import WallClock
-from crondor.recurrence import Policy, Recurrence, ScheddAnswer, ScheddHangs
+from crondor.recurrence import Policy, Recurrence, ScheddAnswer, never_reason
 from crondor.spec import CronSpec, Dialect, InvalidSpec
 from crondor.zones import Stretch, zone_of
 
@@ -79,8 +79,7 @@ def _change(stretch: Stretch, recurrences: dict[Policy, Recurrence], schedd: Rec
 def _schedd(spec: CronSpec, zone: str | tzinfo) -> Recurrence | None:
     """Return the schedd's reading of the same texts, None where it holds the job or hangs."""
     try:
-        found = Recurrence(reread(spec, Dialect.HTCONDOR), zone)
-        found.next(0)
-    except (InvalidSpec, ScheddHangs):
+        found = reread(spec, Dialect.HTCONDOR)
+    except InvalidSpec:
         return None
-    return found
+    return None if never_reason(found) else Recurrence(found, zone)

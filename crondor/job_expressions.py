@@ -177,6 +177,31 @@ def submitted_schedule(
     return replace(schedule, notes=(*schedule.notes, *notes))
 
 
+def cron_literals(
+    commands: Mapping[str, str],
+    now: int,
+    *,
+    proc_id: int = 0,
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
+    zone: str | tzinfo = "UTC",
+) -> dict[str, str]:
+    """Return the Cron attributes that are expressions, by command name, as the literals they come to at ``now``.
+
+    The arguments are those of ``submitted_schedule``. Raises InvalidSchedule for what condor_submit cannot parse.
+    """
+    texts = _texts(commands, {})
+    attributes = [f"my.{spellings[-1]}" for spellings in CRON_COMMANDS]
+    names = [name for name in attributes if name in commands and needs_evaluation({name: commands[name]})]
+    evaluate = JobExpressions(_fresh_ad(texts, commands, now, proc_id, schedd_interval), zone, old=True)
+    return {name: _literal(evaluate(commands[name].strip(), now)) for name in names}
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, str):
+        return print_string(value)
+    return "undefined" if value is None else str(value).lower()
+
+
 def _texts(commands: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, Code]:
     """Read the attributes that the file sets by name in lower case; raise InvalidSchedule for all faults of them."""
     found: dict[str, Code] = {}

@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from crondor.check import RULES
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
@@ -245,6 +246,7 @@ JSON_INPUTS = [
     ("diff", "examples/once.sub", "past.sub"),
     ("diff", "unknown.sub", "unknown.sub"),
     ("agenda", "examples/nightly.sub", "examples/local.sub", "examples/once.sub", "examples/window-prep.sub"),
+    ("check", "examples/nightly.sub", "odd.sub", "bad.sub", "none.sub"),
     ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
 ]
 
@@ -281,12 +283,13 @@ def documented_keys(command: str) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda"])
+@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda", "check"])
 def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path: Path) -> None:
     """Each key of real output is documented with its types, each documented key occurs, `always` means always."""
     odd = "cron_minute = 0\ncron_hours = 6\ncron_window = QDate\ncron_prep_time = QDate\nqueue\n"
     (tmp_path / "odd.sub").write_text(odd, encoding="utf-8")
     (tmp_path / "unknown.sub").write_text("deferral_time = QDate + 60\nqueue\n", encoding="utf-8")
+    (tmp_path / "none.sub").write_text("", encoding="utf-8")
     (tmp_path / "past.sub").write_text("deferral_time = 1\nqueue\n", encoding="utf-8")
     (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nqueue\n", encoding="utf-8")
@@ -455,6 +458,23 @@ def test_the_moments_of_a_run_are_those_of_the_timeline() -> None:
     for row in table.rows:
         moment = datetime.fromtimestamp(getattr(run, bare(row[0])), zone)
         assert f"{moment:%H:%M:%S}" == row[2]
+
+
+# Rules of check
+
+
+def test_the_rules_are_those_documented() -> None:
+    """docs/check.md lists every rule, in order, with its severity, name and title."""
+    rows = [row for table in tables(DOCS / "check.md") if table.columns[0] == "code" for row in table.rows]
+    rules = [(code, rule.severity.value, rule.name, rule.title) for code, rule in sorted(RULES.items())]
+    assert [(bare(code), severity, bare(name), title) for code, severity, name, title in rows] == rules
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "UTC"])
+def test_the_examples_pass_their_own_check(zone: str, crondor: Crondor) -> None:
+    """No error and no warning in a submit file that is given as an example."""
+    screen, status = crondor("check", "--no-config", "--now", "2026-11-25 12:00", "--tz", zone, "examples")
+    assert status == 0, screen
 
 
 # Pages

@@ -33,7 +33,7 @@ def chunks(path: str) -> Iterator[str]:
             while stdin is not None and (data := stdin.read(_CHUNK)):
                 yield decoder.decode(data)
         else:
-            with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than this command to run
+            with open(path, "rb") as file:
                 while data := file.read(_CHUNK):
                     yield decoder.decode(data)
     except (OSError, ValueError) as error:

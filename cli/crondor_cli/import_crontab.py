@@ -74,7 +74,7 @@ def command(
     """Make submit files of the crontab FILE (- is standard input): one for each line with a schedule."""
     clock = clock_of(None, tz)
     settings = Settings(Universe[universe.upper()], clock.zone, clock.zone_name, window, prep_time)
-    with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users  # noqa: PTH100 - no file is touched
+    with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users
     crontab = read_crontab(read_source(file), has_users=with_users)
     found = import_crontab(crontab, settings)
     show(dict.fromkeys(finding for submit in found.files for finding in submit.diagnostics))

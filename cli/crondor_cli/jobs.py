@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,8 +19,6 @@ from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 from crondor.submit import JobGroup, Origin, SubmitFile, read_submit
 from crondor.zones import Policy
 from crondor_cli.options import Clock
-
-_WORD = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 class Reading(NamedTuple):
@@ -182,17 +180,14 @@ class Request(NamedTuple):
         return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
-        file = read_submit(read_source(path), files=self._files(path), now=self.clock.now, zone=self.clock.zone)
+        file = read_submit(
+            read_source(path), files=files_of(path, self.allow_dirs), now=self.clock.now, zone=self.clock.zone
+        )
         names = ((key, file.name(key)) for key in file.keys)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
         groups = _with_attributes(file)
         warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
         return list(self._merged(file, groups)), warnings
-
-    def _files(self, path: str) -> Files:
-        """Return the files a submit file may read: those below its folder, for standard input none of its own."""
-        folder = os.path.dirname(path) or "."  # noqa: PTH120 - see read_source
-        return Files((*([] if path == "-" else [folder]), *self.allow_dirs), base=folder)
 
     def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:
         """Merge equal groups of different queue statements, in order of their first jobs."""
@@ -208,19 +203,19 @@ class Request(NamedTuple):
 
 
 def _with_attributes(file: SubmitFile) -> list[JobGroup]:
-    """Return the groups of a file, with the attributes that their expressions name, and those that these name."""
-    names: tuple[str, ...] = COMMANDS
-    groups = list(file.groups(names))
+    """Return the groups of a file, where there are expressions with the attributes that they name."""
+    groups = list(file.groups(COMMANDS))
     if not any(needs_evaluation(group.values) for group in groups):
         return groups
-    own = {name.removeprefix("my."): name for name in file.keys if name.startswith("my.")}
-    while True:
-        words = {word for group in groups for text in group.values.values() for word in _WORD.findall(text.lower())}
-        more = tuple(own[word] for word in sorted(words & own.keys()) if own[word] not in names)
-        if not more:
-            return groups
-        names += more
-        groups = list(file.groups(names))
+    from crondor.submit.named import groups_with_attributes  # noqa: PLC0415 - plain numbers name nothing
+
+    return groups_with_attributes(file, COMMANDS)
+
+
+def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
+    """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
+    folder = os.path.dirname(path) or "."
+    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder)
 
 
 def read_source(path: str) -> Source:
@@ -232,7 +227,7 @@ def read_source(path: str) -> Source:
         stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
         return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than this command to run
+        with open(path, "rb") as file:
             data = file.read(most)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from typing import TextIO
 
 import click
 
@@ -19,7 +20,7 @@ def show(diagnostics: Iterable[Diagnostic]) -> None:
     """Write diagnostics to stderr, one block each."""
     for diagnostic in diagnostics:
         text = render(diagnostic)
-        click.echo(_coloured(text) if _wants_colour() else text, err=True)
+        click.echo(coloured(text) if wants_colour(sys.stderr) else text, err=True)
 
 
 def show_error(error: CrondorError) -> None:
@@ -27,16 +28,15 @@ def show_error(error: CrondorError) -> None:
     show(error.diagnostics)
 
 
-def _wants_colour() -> bool:
+def wants_colour(stream: TextIO | None) -> bool:
+    """Say whether a person looks at a stream, on a terminal that has colours, and has not asked for none."""
     return (
-        sys.stderr is not None
-        and sys.stderr.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
+        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     )
 
 
-def _coloured(text: str) -> str:
+def coloured(text: str) -> str:
+    """Return a rendered diagnostic with its severity in colour."""
     head, _, rest = text.partition("\n")
     head = _SEVERITY.sub(lambda found: click.style(found[1], fg=_COLOURS[found[1]], bold=True), head, count=1)
     return f"{head}\n{rest}" if rest else head

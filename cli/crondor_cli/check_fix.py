@@ -1,0 +1,96 @@
+"""`crondor check --fix`: the changes as a diff, or made in the files."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from crondor.check import Report
+from crondor.check.fixing import fixed
+from crondor.diagnostics import printable
+from crondor.source import Source
+from crondor_cli.check_run import STDIN, Result
+from crondor_cli.show import show
+
+
+def fix_files(result: Result, *, write: bool, unsafe: bool) -> int:
+    """Show or make the changes of every file; return the exit status.
+
+    It is 1 where a change is shown, or where errors or warnings are left after writing.
+    """
+    changed = 0
+    left: list[Report] = []
+    for report in result.reports:
+        cured = fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
+        left.append(cured.report)
+        if cured.report.source.text == report.source.text:
+            continue
+        changed += 1
+        if write:
+            _write(report.source, cured.report.source)
+            click.echo(f"{printable(report.source.name)}: {', '.join(cured.titles)}")
+        else:
+            click.echo(_diff(report.source, cured.report.source), nl=False)
+    return _end(result, left, changed, write=write)
+
+
+def _end(result: Result, left: list[Report], changed: int, *, write: bool) -> int:
+    """Say what no fix has cured, and return the exit status."""
+    after = replace(result, reports=tuple(left))
+    show(finding.diagnostic for finding in after.all_findings)
+    if not write and changed:
+        click.echo(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
+        return 1
+    return after.status
+
+
+def _diff(before: Source, after: Source) -> str:
+    """Return a unified diff that patch(1) takes; on a terminal nothing in it acts on the terminal."""
+    name = printable(before.name)
+    lines = difflib.unified_diff(_lines(before.text), _lines(after.text), name, name)
+    is_seen = sys.stdout is not None and sys.stdout.isatty()
+    return "".join(_shown(line) if is_seen else line for line in map(_ended, lines))
+
+
+def _lines(text: str) -> list[str]:
+    """Part a text where patch(1) and condor_submit do, and nowhere else."""
+    return list(io.StringIO(text, newline="\n"))
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _shown(line: str) -> str:
+    return "".join(c if c in "\t\n" else printable(c) for c in line)
+
+
+def _write(before: Source, after: Source) -> None:
+    """Replace a file in one step, with its mode kept; raises UsageError where that cannot be done."""
+    context = click.get_current_context(silent=True)
+    shown = printable(before.name)
+    if before.name == STDIN:
+        raise click.UsageError("standard input cannot be changed: leave --write out to see the diff", context)
+    path = Path(os.path.realpath(before.name))
+    temporary = ""
+    try:
+        if path.read_bytes() != before.text.encode("utf-8"):
+            raise click.UsageError(f"'{shown}' has changed while it was checked; nothing was written", context)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".crondor-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(after.text.encode("utf-8"))
+        Path(temporary).chmod(path.stat().st_mode & 0o7777)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            with suppress(OSError):
+                Path(temporary).unlink()
+        raise click.UsageError(f"cannot write '{shown}': {error.strerror}", context) from None

@@ -1,0 +1,30 @@
+"""The rules of `crondor check` on paper: a list, and the page of one of them."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.check import RULES, page
+from crondor.diagnostics import printable
+
+
+def list_rules() -> None:
+    """Print code, severity, name and title of every rule."""
+    width = max(len(rule.name) for rule in RULES.values())
+    for code, rule in sorted(RULES.items()):
+        click.echo(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
+
+
+def explain(code: str) -> None:
+    """Print the page of a rule, which may be named by its code or its name. Raises UsageError for an unknown one."""
+    asked = code.strip()
+    known = next((rule for rule in RULES.values() if asked.upper() == rule.code or asked.lower() == rule.name), None)
+    if known is None:
+        from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for a mistake only
+
+        names = [*RULES, *(rule.name for rule in RULES.values())]
+        close = get_close_matches(asked, names, 1) or get_close_matches(asked.upper(), names, 1)
+        hint = f"did you mean {close[0]}?" if close else "--rules lists them"
+        message = f"there is no rule {printable(asked)}: {hint}"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    click.echo(page(known.code).rstrip("\n"))

@@ -1,0 +1,125 @@
+"""One run of `crondor check`: the settings, the files, and what was found in each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import NamedTuple
+
+import click
+
+from crondor.check import RULES, Finding, Report, Settings, check, refused, select
+from crondor.diagnostics import CrondorError, Severity, printable
+from crondor.source import Source
+from crondor.submit import SubmitFile, read_submit
+from crondor_cli.check_files import find
+from crondor_cli.jobs import files_of, read_source
+from crondor_cli.options import clock_of
+
+STDIN = "<stdin>"  # the name of the text of standard input
+_MANY = 100  # files, from which on a person wants to see progress
+
+
+class Options(NamedTuple):
+    """What the command line says; empty or None where it says nothing."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    allow_dirs: tuple[str, ...]
+    tz: str | None
+    schedd_interval: int | None
+    strict: bool | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The reports in the order of the files, the findings that were chosen of each, and how to check again."""
+
+    reports: tuple[Report, ...]
+    settings: Settings
+    allow_dirs: tuple[str, ...]
+    chosen: tuple[str, ...]
+    ignored: tuple[str, ...]
+    strict: bool
+
+    def read(self, source: Source) -> SubmitFile:
+        """Read one of the descriptions once more, changed perhaps."""
+        return _read(source, self.settings, self.allow_dirs)
+
+    def findings(self, report: Report) -> tuple[Finding, ...]:
+        """Return the findings of a report that --select and --ignore leave."""
+        return self.choose(report.findings)
+
+    def choose(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Leave out the findings that --select and --ignore do not want."""
+        return tuple(select(findings, self.chosen, self.ignored))
+
+    @property
+    def all_findings(self) -> Iterator[Finding]:
+        """The findings of all files."""
+        return (finding for report in self.reports for finding in self.findings(report))
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        counted = set(Severity) if self.strict else {Severity.ERROR, Severity.WARNING}
+        return int(any(finding.diagnostic.severity in counted for finding in self.all_findings))
+
+
+def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: bool) -> Result:
+    """Check the files. Raises UsageError for options, settings and files that cannot be used."""
+    result = _settle(given, now, use_config=use_config)
+    paths = find(names)
+    with _progress(paths) as shown:
+        return replace(result, reports=tuple(_check(path, result) for path in shown))
+
+
+def _settle(given: Options, now: str | None, *, use_config: bool) -> Result:
+    """Put together what the command line and pyproject.toml say, before anything is checked."""
+    from crondor_cli.check_config import Config, find_config  # noqa: PLC0415 - after the cheap refusals
+
+    config = find_config() if use_config else Config()
+    clock = clock_of(now, given.tz or config.tz)
+    interval = next((x for x in (given.schedd_interval, config.schedd_interval) if x is not None), 300)
+    return Result(
+        (),
+        Settings(clock.now, clock.zone, schedd_interval=interval),
+        (*given.allow_dirs, *config.allow_dirs),
+        _codes(given.select or config.select),
+        _codes((*given.ignore, *config.ignore)),
+        bool(config.strict) if given.strict is None else given.strict,
+    )
+
+
+def _codes(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the codes of comma-separated lists in capitals; one that no rule begins with is a usage error."""
+    codes = tuple(code.strip().upper() for text in given for code in text.split(",") if code.strip())
+    for code in codes:
+        if not any(known.startswith(code) for known in RULES):
+            message = f"no rule has a code that begins with {printable(code)}: --rules lists them"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+    return codes
+
+
+def _check(path: str, result: Result) -> Report:
+    """Check one file; one that is no text is a finding like any other."""
+    try:
+        source = read_source(path)
+    except CrondorError as error:
+        return refused(path, error, result.settings)
+    return check(source, result.settings, result.read)
+
+
+def _read(source: Source, settings: Settings, allow_dirs: tuple[str, ...]) -> SubmitFile:
+    path = "-" if source.name == STDIN else source.name
+    zone = settings.zone if isinstance(settings.zone, tzinfo) else None
+    return read_submit(source, files=files_of(path, allow_dirs), now=settings.now, zone=zone)
+
+
+def _progress(paths: list[str]) -> AbstractContextManager[Iterable[str]]:
+    if len(paths) < _MANY or not sys.stderr.isatty():
+        return nullcontext(paths)
+    return click.progressbar(paths, label="Checking", file=sys.stderr)

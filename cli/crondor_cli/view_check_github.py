@@ -1,0 +1,39 @@
+"""The findings of `crondor check` as workflow commands of GitHub Actions, which shows them beside the lines."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.check import RULES
+from crondor.diagnostics import Diagnostic, Severity
+from crondor_cli.check_run import Result
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def print_github(result: Result) -> None:
+    """Print a line for each finding."""
+    for finding in result.all_findings:
+        click.echo(_line(finding.diagnostic))
+
+
+def _line(diagnostic: Diagnostic) -> str:
+    properties = {"title": f"{diagnostic.code} {RULES[diagnostic.code].name}"}
+    span = diagnostic.span
+    if span is not None:
+        end_line, end_column = span.source.position(span.end)
+        properties |= {"file": span.source.name, "line": str(span.line), "endLine": str(end_line)}
+        if end_line == span.line:  # GitHub takes columns within one line only
+            properties |= {"col": str(span.column), "endColumn": str(end_column)}
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    text = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
+    return f"::{_LEVELS[diagnostic.severity]} {said}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    """Escape as the runner unescapes a message."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,101 @@
+"""Changing a description by what its fixes say, and making such changes of one job's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crondor.check.rule import Edit, Fix
+from crondor.check.subject import CheckedJob
+from crondor.source import Source, Span
+
+
+class OverlappingEdits(ValueError):
+    """Two edits that want the same characters."""
+
+
+def apply(source: Source, edits: Iterable[Edit]) -> str:
+    """Return the text after some edits of it, in whatever order they come; equal edits count once.
+
+    Several insertions at one place stand there in the order given. Raises OverlappingEdits, and ValueError for an
+    edit of another source.
+    """
+    text = source.text
+    ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end))
+    pieces: list[str] = []
+    at = 0
+    for span, new in ordered:
+        if span.source is not source:
+            raise ValueError(f"an edit of {span.source.name}, not of {source.name}")
+        if span.start < at:
+            raise OverlappingEdits(f"{span.location}: two edits of the same characters")
+        pieces += text[at : span.start], new
+        at = span.end
+    return "".join((*pieces, text[at:]))
+
+
+def compatible(source: Source, fixes: Iterable[Fix]) -> list[Fix]:
+    """Return the fixes that can be applied to a source at once: each that overlaps none taken before it.
+
+    What is left out can be found again, and applied, once the others are.
+    """
+    taken: dict[Edit, None] = {}
+    chosen: list[Fix] = []
+    for fix in fixes:
+        new = [edit for edit in fix.edits if edit not in taken]
+        if all(edit.span.source is source and not any(_meet(edit, other) for other in taken) for edit in new):
+            taken.update(dict.fromkeys(new))
+            chosen.append(fix)
+    return chosen
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    """Say whether two edits cannot both be made: of the same characters, or insertions of one command at one place."""
+    a, b = one.span, other.span
+    if a.start == a.end == b.start == b.end:
+        return one.text.partition("=")[0] == other.text.partition("=")[0]
+    return a.start < b.end and b.start < a.end
+
+
+def literal(job: CheckedJob, name: str) -> Span | None:
+    """Return where the value of a command stands in the checked file as it is: with no macro, in no list of items.
+
+    None where a replacement there would not be one of the value.
+    """
+    span, value = job.group.spans.get(name), job.values.get(name)
+    source = job.file.source
+    if span is None or not value or span.source is not source or span.text != value or "\n" in value:
+        return None
+    line = source.text[source.text.rfind("\n", 0, span.start) + 1 : span.start]
+    written, equals, rest = line.partition("=")
+    return span if equals and not rest.strip() and _key(written) == name else None
+
+
+def replacement(job: CheckedJob, name: str, text: str) -> Edit | None:
+    """Return the edit that gives a command another value, None where it is not literal."""
+    span = literal(job, name)
+    return None if span is None else Edit(span, text)
+
+
+def insertion(job: CheckedJob, name: str, value: str) -> Edit | None:
+    """Return the edit that sets a command on a line of its own, before the job's queue statement.
+
+    It holds for the queue statements that follow as well. None where the statement is not of the checked file, or
+    no line can be put there.
+    """
+    source, queue = job.file.source, job.group.queue
+    text = source.text
+    if queue is not None and queue.source is not source:
+        return None
+    at = len(text) if queue is None else text.rfind("\n", 0, queue.start) + 1
+    before = text[text.rfind("\n", 0, max(0, at - 1)) + 1 : at].strip()
+    if before.endswith("\\") or (queue is not None and text[at : queue.start].strip()):
+        return None
+    end = "\r\n" if "\r\n" in text else "\n"
+    begin = end if at and text[at - 1] != "\n" else ""
+    return Edit(source.span(at, at), f"{begin}{name} = {value}{end}")
+
+
+def _key(written: str) -> str:
+    """Return the lower-case key of a name as it is written: ``+X`` is my.x."""
+    name = written.strip().lower()
+    return f"my.{name[1:]}" if name.startswith("+") else name

@@ -1,0 +1,78 @@
+"""What a rule of `crondor check` is, and what it finds: a code, a place, a reason, and often a cure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.source import Span
+
+Subject = TypeVar("Subject")
+
+
+class Edit(NamedTuple):
+    """One change of a file: ``text`` in the place of ``span``; an empty span inserts."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A cure: ``title`` says what it does, ``edits`` how; an unsafe one changes what the author asked for."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool = True
+
+
+class Found(NamedTuple):
+    """What a rule's function yields; ``severity`` only where it is another than the rule's own."""
+
+    message: str
+    span: Span | None = None
+    help: str | None = None
+    fix: Fix | None = None
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True)
+class Rule(Generic[Subject]):
+    """One thing to look for: a stable code (``CRN101``), a name in kebab case, and the function that looks.
+
+    ``title`` is the rule in one line, for lists; the page with example, cause, source and cure is ``pages.page(code)``.
+    ``misses``: it speaks of what is not there, so it is silent where lines may hide in a file that was not read.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    title: str
+    function: Callable[[Subject], Iterable[Found]]
+    misses: bool = False
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        """Look at one subject."""
+        for found in self.function(subject):
+            severity = found.severity or self.severity
+            yield Finding(Diagnostic(self.code, found.message, severity, found.span, found.help), found.fix)
+
+
+class Finding(NamedTuple):
+    """What was found, under the rule's code, and the cure if there is one."""
+
+    diagnostic: Diagnostic
+    fix: Fix | None = None
+
+
+def rule(
+    code: str, name: str, severity: Severity, title: str, *, misses: bool = False
+) -> Callable[[Callable[[Subject], Iterable[Found]]], Rule[Subject]]:
+    """Make a rule of the function below."""
+
+    def make(function: Callable[[Subject], Iterable[Found]]) -> Rule[Subject]:
+        return Rule(code, name, severity, title, function, misses)
+
+    return make

@@ -1,0 +1,247 @@
+"""CRN3..: the deferral time, its window and its prep time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crondor._job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor.check.edit import insertion, literal
+from crondor.check.policy import IDLE, PERIODIC_HOLD, PERIODIC_REMOVE, POLICIES, holds
+from crondor.check.rule import Edit, Fix, Found, rule
+from crondor.check.subject import CheckedJob
+from crondor.deferral import Deferral
+from crondor.diagnostics import CrondorError, Severity
+from crondor.schedule import COMMANDS, JobSchedule, Universe, needs_evaluation
+from crondor.source import Source
+
+_TIME = ("my.deferraltime", *TIME_COMMANDS)
+_WINDOW = ("my.deferralwindow", *WINDOW_COMMANDS)
+_PREP = ("my.deferralpreptime", *PREP_COMMANDS)
+_ASKED = tuple(name for name in COMMANDS if name != "universe")
+_PLAIN = frozenset(("", "true", "false"))
+_NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have passed
+_DAY = 86400
+
+
+@rule("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses")
+def bad_number(job: CheckedJob) -> Iterator[Found]:
+    """A literal must be a non-negative integer; condor_submit 25.14 makes no job of anything else."""
+    for fault in job.faults("submit-number"):
+        yield Found(fault.message, fault.span, fault.help)
+
+
+@rule("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0")
+def overflow(job: CheckedJob) -> Iterator[Found]:
+    """A literal above 2^63-1 becomes 0 without a word: no deferral time at all."""
+    for fault in job.faults("submit-overflow"):
+        yield Found(fault.message, fault.span, fault.help)
+
+
+@rule("CRN303", "window-zero", Severity.NOTE, "a window of 0: one second late is too late")
+def window_zero(job: CheckedJob) -> Iterator[Found]:
+    """Requirements match until the second before DeferralTime, and a job that arrives later is held."""
+    schedule = _deferred(job)
+    if schedule is not None and schedule.window == 0:
+        message = (
+            "with a window of 0 the last possible match is the second before the time, and a job that reaches its "
+            "machine a second late, by that machine's clock, is held (code 20)"
+        )
+        yield Found(message, job.span(*_WINDOW), "set cron_window to the seconds that a start may be late")
+
+
+@rule("CRN304", "window-long", Severity.WARNING, "a window longer than the time between two runs")
+def window_long(job: CheckedJob) -> Iterator[Found]:
+    """A missed run is given up only when its window has passed; runs that fall into it are lost."""
+    schedule = _deferred(job)
+    if schedule is None or not isinstance(schedule.window, int):
+        return
+    gap = job.gap_within(schedule.window - 1)
+    if gap is None:
+        return
+    message = (
+        f"the window of {schedule.window} s is longer than the shortest time between two runs, {gap} s: the schedd "
+        "computes no new time before the window has passed, and the runs within it are lost"
+    )
+    yield Found(message, job.span(*_WINDOW), f"set a window of at most {gap} s")
+
+
+@rule("CRN305", "prep-long", Severity.WARNING, "a prep time longer than the time between two runs")
+def prep_long(job: CheckedJob) -> Iterator[Found]:
+    """The job may be matched again as soon as a run ends, and holds its slot idle until the next."""
+    schedule = _deferred(job)
+    if schedule is None or not isinstance(schedule.prep_time, int) or schedule.universe is Universe.LOCAL:
+        return  # a local job waits on the submit machine, in no slot
+    gap = job.gap_within(schedule.prep_time)
+    if gap is None:
+        return
+    given = "" if job.first(*_PREP) else " (the default)"
+    message = (
+        f"the prep time of {schedule.prep_time} s{given} is as long as the shortest time between two runs, {gap} s: "
+        "the job is matched again at once, and its slot waits idle for the next run"
+    )
+    yield Found(message, job.span(*_PREP), "set a shorter cron_prep_time, or take the local universe")
+
+
+@rule("CRN306", "prep-short", Severity.WARNING, "a prep time too short for a match to be made")
+def prep_short(job: CheckedJob) -> Iterator[Found]:
+    """The schedd passes over its queue once in SCHEDD_INTERVAL; the last pass may leave no more than the prep time."""
+    schedule = _deferred(job)
+    if schedule is None or schedule.universe is Universe.LOCAL:
+        return
+    window, prep = schedule.window, schedule.prep_time
+    if isinstance(window, int) and isinstance(prep, int) and prep + window < _NEGOTIATION:
+        message = (
+            f"a prep time of {prep} s and a window of {window} s leave the schedd, which looks once in "
+            f"{schedule.schedd_interval} s, too little for a match: the negotiator looks once in {_NEGOTIATION} s"
+        )
+        yield Found(message, job.span(*_PREP), f"set cron_prep_time to {_NEGOTIATION} s or more; the default is 300 s")
+
+
+@rule("CRN307", "time-past", Severity.ERROR, "a deferral time in the past")
+def time_past(job: CheckedJob) -> Iterator[Found]:
+    """Past its window the job never matches and stays idle for ever; within it, it starts at once."""
+    run = _one_time_run(job)
+    now = job.settings.now
+    if run is None or run.time > now:
+        return
+    span = job.span(*_TIME)
+    if now <= run.last_match:
+        message = f"the time is past: the job would start at once, if it is matched within {run.last_match - now} s"
+        yield Found(message, span, severity=Severity.NOTE)
+    else:
+        message = "the time is past, and its window too: the job would never match and stay idle for ever"
+        yield Found(message, span, "set a later deferral_time, or a longer deferral_window")
+
+
+@rule("CRN308", "stays-idle", Severity.WARNING, "a one-time job that stays when it misses its time", misses=True)
+def stays_idle(job: CheckedJob) -> Iterator[Found]:
+    """Requirements stop matching at the window's end; the job is not held then, but idle for ever."""
+    run = _one_time_run(job)
+    if run is None or run.last_match < job.settings.now:
+        return
+    late = run.last_start + _DAY
+    state = {
+        "JobStatus": str(IDLE),
+        "QDate": str(job.settings.now),
+        "EnteredCurrentStatus": str(job.settings.now),
+        "NumJobStarts": "0",
+        "DeferralTime": str(run.time),
+        "DeferralWindow": str(run.window),
+        "DeferralPrepTime": str(run.prep_time),
+    }
+    if any(holds(job, names, state, late) for names in (PERIODIC_REMOVE, PERIODIC_HOLD)):
+        return
+    clause = "JobStatus == 1 && time() > DeferralTime + DeferralWindow"
+    message = "if this job is not matched in time, it stays idle for ever, without a word"
+    help_text = f"add periodic_hold = {clause} (or periodic_remove)"
+    edit = insertion(job, "periodic_hold", clause) if job.first(*PERIODIC_HOLD) is None else None
+    fix = Fix("hold the job when it has missed its time", (edit,), safe=False) if edit else None
+    yield Found(message, job.span(*_TIME), help_text, fix)
+
+
+@rule("CRN309", "time-and-cron", Severity.WARNING, "a deferral time beside cron fields")
+def time_and_cron(job: CheckedJob) -> Iterator[Found]:
+    """The schedd overwrites DeferralTime when it computes the first time of the cron fields."""
+    for fault in job.faults("cron-and-time"):
+        name = job.first(*_TIME)
+        span = literal(job, name) if name else None
+        fix = Fix(f"remove {name}", (_line(span.source.text, span.start, job),)) if name and span else None
+        yield Found(fault.message, fault.span, fault.help, fix)
+
+
+@rule("CRN310", "without-time", Severity.WARNING, "a window or prep time without a time", misses=True)
+def without_time(job: CheckedJob) -> Iterator[Found]:
+    """Window and prep time alone set nothing: condor_submit adds no attribute for them."""
+    for fault in job.faults("window-alone"):
+        yield Found(fault.message, fault.span, fault.help)
+
+
+@rule("CRN311", "bad-value", Severity.ERROR, "a time, window or prep time with which the job cannot run")
+def bad_value(job: CheckedJob) -> Iterator[Found]:
+    """The starter holds a job whose DeferralTime is no positive integer; a bad window makes Requirements undefined."""
+    schedule = job.manual.schedule
+    if schedule is None or not schedule.is_deferred:
+        return
+    now = job.settings.now
+    try:
+        if schedule.spec is None:
+            schedule.next(now)
+        else:
+            schedule.deferral(now, now)
+    except CrondorError as error:
+        for fault in error.diagnostics:
+            names = _by_attribute(fault.span.source.name if fault.span else "")
+            yield Found(fault.message, job.span(*names), fault.help)
+
+
+@rule("CRN312", "bad-expression", Severity.ERROR, "an expression that cannot be read")
+def bad_expression(job: CheckedJob) -> Iterator[Found]:
+    """condor_submit parses what it puts into the job ad, and refuses what is no ClassAd expression."""
+    for fault in job.faults("classad-syntax"):
+        yield Found(fault.message, fault.span, fault.help)
+    names = [name for name in POLICIES if job.values.get(name, "").strip().lower() not in _PLAIN]
+    if not names:
+        return
+    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few jobs have one
+
+    for name in names:
+        text, span = job.values[name], job.span(name)
+        try:
+            Expression.parse(Source(text, name), old=True)
+        except ClassAdSyntaxError as error:
+            for fault in error.diagnostics:
+                told = fault.relocated(span)
+                yield Found(told.message, told.span, told.help)
+
+
+@rule("CRN313", "asks-machine", Severity.WARNING, "an expression that asks what the job's ad does not have")
+def asks_machine(job: CheckedJob) -> Iterator[Found]:
+    """The schedd and the starter evaluate the job's own ad alone: what a machine has is undefined there."""
+    for fault in job.faults("expression-target"):
+        yield Found(fault.message, fault.span, fault.help)
+
+
+@rule("CRN314", "asks-clock", Severity.WARNING, "a time that moves while the job waits for it")
+def asks_clock(job: CheckedJob) -> Iterator[Found]:
+    """Requirements evaluate the expression at each look, the starter once more: time() + 60 is never reached."""
+    for fault in job.faults("expression-clock"):
+        yield Found(fault.message, fault.span, fault.help)
+
+
+@rule("CRN315", "asks-number", Severity.NOTE, "an expression that each job of a queue statement answers otherwise")
+def asks_number(job: CheckedJob) -> Iterator[Found]:
+    """What is said of the first job need not hold for the others."""
+    if job.group.count == 1 or not needs_evaluation(job.values):
+        return
+    name = next((name for name in _ASKED if "procid" in job.values.get(name, "").lower()), None)
+    if name is not None:
+        message = f"the expression asks for ProcId: only the first of {job.group.count} jobs is checked"
+        yield Found(message, job.span(name), "write the number with $(ProcId), and each job is checked")
+
+
+def _by_attribute(name: str) -> tuple[str, ...]:
+    return {"DeferralWindow": _WINDOW, "DeferralPrepTime": _PREP}.get(name, _TIME)
+
+
+def _deferred(job: CheckedJob) -> JobSchedule | None:
+    """Return the schedule of a job that waits for a time at all, in a universe where something waits."""
+    schedule = job.manual.schedule
+    waits = schedule is not None and schedule.is_deferred and schedule.complete
+    return schedule if waits and schedule and schedule.universe not in {Universe.GRID, Universe.SCHEDULER} else None
+
+
+def _one_time_run(job: CheckedJob) -> Deferral | None:
+    """Return the run of a job with a deferral time and no cron fields, None where there is none to speak of."""
+    schedule = _deferred(job)
+    if schedule is None or schedule.spec is not None:
+        return None
+    try:
+        return schedule.next(job.settings.now)
+    except CrondorError:
+        return None
+
+
+def _line(text: str, at: int, job: CheckedJob) -> Edit:
+    """Return the edit that removes the line a place is on."""
+    end = text.find("\n", at) + 1
+    return Edit(job.file.source.span(text.rfind("\n", 0, at) + 1, end or len(text)), "")

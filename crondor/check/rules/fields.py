@@ -1,0 +1,213 @@
+"""CRN1..: the values of the cron fields, and what the schedd makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from crondor._spelling import FieldDifference
+from crondor.check.crontab import NAMES, few
+from crondor.check.rewrite import edit_days, edit_field, mended, placed
+from crondor.check.rule import Fix, Found, rule
+from crondor.check.subject import CheckedJob
+from crondor.diagnostics import Severity
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, Field
+
+_UNSURE = frozenset({"cron-reversed", "cron-blank", "cron-empty"})  # the author may have meant something else
+
+
+@rule("CRN101", "out-of-range", Severity.ERROR, "a value outside its field")
+def out_of_range(job: CheckedJob) -> Iterator[Found]:
+    """The schedd takes a single value out of range for every value of the field, and clips a range."""
+    yield from _faults(job, "cron-range")
+
+
+@rule("CRN102", "step-phase", Severity.WARNING, "a step that the schedd counts from 0, not from the range's begin")
+def step_phase(job: CheckedJob) -> Iterator[Found]:
+    """The schedd keeps the multiples of the step; the manual and Unix cron count from the low end of the range."""
+    for found in job.crontab.differences:
+        if found.schedd is not None and not _is_starred_weekday(found) and not _is_full_month(found):
+            message = (
+                f"{found.field.title} {found.text.strip()}: the manual, as Unix cron, reads {few(found.manual)}, "
+                f"the schedd {few(found.schedd)}: {found.why}"
+            )
+            yield _differing(job, found, message)
+
+
+@rule("CRN103", "reversed-range", Severity.ERROR, "a range whose end lies before its begin")
+def reversed_range(job: CheckedJob) -> Iterator[Found]:
+    """A range does not wrap around; to the schedd it is empty, and an empty day of week restricts nothing."""
+    yield from _faults(job, "cron-reversed")
+
+
+@rule("CRN104", "name", Severity.ERROR, "the name of a month or weekday")
+def name(job: CheckedJob) -> Iterator[Found]:
+    """HTCondor reads numbers only, and the schedd holds a job with letters in a field."""
+    yield from _faults(job, "cron-name")
+
+
+@rule("CRN105", "nickname", Severity.ERROR, "a crontab nickname such as @daily")
+def nickname(job: CheckedJob) -> Iterator[Found]:
+    """A nickname stands for a whole crontab line; the schedd holds a job that has one in a field."""
+    yield from _faults(job, "cron-nickname")
+
+
+@rule("CRN106", "foreign-syntax", Severity.ERROR, "characters that belong to other schedulers, or to none")
+def foreign_syntax(job: CheckedJob) -> Iterator[Found]:
+    """The schedd's character class is digits, comma, hyphen, point, slash, star and blank; it holds the job else."""
+    yield from _faults(job, "cron-character", "cron-unsupported", "cron-digit", "cron-macro")
+
+
+@rule("CRN107", "quoted", Severity.ERROR, "quotes in the value of a submit command")
+def quoted(job: CheckedJob) -> Iterator[Found]:
+    """A submit command takes all that stands behind =, quotes too, and the schedd holds the job for them."""
+    yield from _faults(job, "cron-quoted")
+
+
+@rule("CRN108", "blank-inside", Severity.ERROR, "a blank between two numbers")
+def blank_inside(job: CheckedJob) -> Iterator[Found]:
+    """The schedd removes blanks wherever they stand: 1 5 is 15."""
+    yield from _faults(job, "cron-blank")
+
+
+@rule("CRN109", "empty", Severity.WARNING, "an empty item or field")
+def empty(job: CheckedJob) -> Iterator[Found]:
+    """The schedd passes over empty items; a command without a value is as good as none."""
+    for found in _faults(job, "cron-empty-item", "cron-empty"):
+        is_held = job.crontab.hold_reason is not None
+        yield found._replace(severity=Severity.ERROR if is_held else None)
+    for field, names in NAMES.items():
+        unset = next((name for name in names if not job.values.get(name, "x").strip()), None)
+        if unset is None or unset.startswith("my.") or field in job.crontab.names:
+            continue
+        message = f"{field.command} is empty: condor_submit leaves it out, "
+        message += f"and every {field.title} counts" if job.crontab.names else "and the job runs at once"
+        yield Found(message, job.span(unset), f"write a value, `*` for every {field.title}, or remove the line")
+
+
+@rule("CRN110", "single-step", Severity.ERROR, "a step behind a single value")
+def single_step(job: CheckedJob) -> Iterator[Found]:
+    """Unix cron reads 5/15 as 5-59/15; the schedd keeps 5 if it is a multiple of the step, and else nothing."""
+    yield from _faults(job, "cron-single-step")
+
+
+@rule("CRN111", "step-zero", Severity.ERROR, "a step of 0")
+def step_zero(job: CheckedJob) -> Iterator[Found]:
+    """The schedd holds the job, and the HoldReason says nothing behind its colon."""
+    yield from _faults(job, "cron-step-zero")
+
+
+@rule("CRN112", "starred-weekday", Severity.WARNING, "an item with * in the day of week, which the schedd drops")
+def starred_weekday(job: CheckedJob) -> Iterator[Found]:
+    """The schedd drops items with * in the day of week: */2 restricts nothing there, and *,1 is Mondays."""
+    for found in job.crontab.differences:
+        if found.schedd is not None and _is_starred_weekday(found):
+            message = (
+                f"day of week {found.text.strip()}: the manual reads {few(found.manual)}, the schedd "
+                f"{few(found.schedd)}: {found.why}"
+            )
+            yield _differing(job, found, message)
+
+
+@rule("CRN113", "full-month", Severity.WARNING, "all days of the month written out, beside a day of week")
+def full_month(job: CheckedJob) -> Iterator[Found]:
+    """The schedd takes 31 values for *; by the manual the two day fields are joined by OR, which is every day."""
+    for found in job.crontab.differences:
+        if _is_full_month(found):
+            message = f"day of month {found.text.strip()}: {found.why}; by the manual either decides: every day"
+            place = _differing(job, found, message)
+            yield place._replace(help="write cron_day_of_month = * for the weekdays alone, or no day of week")
+
+
+@rule("CRN114", "no-string", Severity.ERROR, "an attribute that is no string")
+def no_string(job: CheckedJob) -> Iterator[Found]:
+    """The schedd takes an attribute that is not a string for *, even one that is undefined."""
+    yield from _faults(job, "cron-type")
+    faulty = {fault.field for fault in job.crontab.faults}
+    for field in FIELDS:
+        attribute = f"my.{field.attribute.lower()}"
+        if attribute not in job.values or field in faulty:
+            continue
+        text = job.crontab.values.get(field, "").strip()
+        if not text or text.lower() == "undefined":
+            message = f"{field.attribute} is undefined: the schedd makes a crontab job of it, at every {field.title}"
+            yield Found(message, job.field_span(field), f'write {field.attribute} = "..." with the values in quotes')
+        elif text.isdecimal():
+            message = f"{field.attribute} is a number, not a string: the schedd takes every {field.title}"
+            edit = edit_field(job, field, text)
+            fix = Fix(f"make {field.attribute} a string", (edit,)) if edit else None
+            yield Found(message, job.field_span(field), f'write {field.attribute} = "{text[:20]}"', fix)
+
+
+@rule("CRN115", "syntax", Severity.ERROR, "a field that is neither values, ranges, steps nor *")
+def syntax(job: CheckedJob) -> Iterator[Found]:
+    """The schedd checks characters only, and reads what it can of each item: 1-2-3 is 1-2, ** is *, /5 is 0/5."""
+    yield from _faults(job, "cron-syntax", "cron-more", "cron-none")
+
+
+@rule("CRN116", "held", Severity.ERROR, "a field that the manual allows and the schedd holds the job for")
+def held(job: CheckedJob) -> Iterator[Found]:
+    """The schedd keeps the multiples of a step only; if none lies in the range, nothing is left of the field."""
+    for found in job.crontab.differences:
+        if found.schedd is None:
+            message = f"{found.field.title} {found.text.strip()}: the manual reads {few(found.manual)}, and "
+            yield _differing(job, found, message + job.crontab.held)
+
+
+@rule("CRN117", "set-twice", Severity.WARNING, "a field that is set under two names")
+def set_twice(job: CheckedJob) -> Iterator[Found]:
+    """An attribute with + or MY. wins over the command, and the command over the attribute's name without them."""
+    for names in NAMES.values():
+        given = [name for name in names if job.values.get(name, "").strip()]
+        for other in given[1:]:
+            message = f"{_shown(job, other)} has no effect beside {_shown(job, given[0])}"
+            yield Found(message, job.span(other), "remove one of the two")
+
+
+def _shown(job: CheckedJob, key: str) -> str:
+    written = job.file.submit.name(key) if job.file.submit else None
+    return written.text if written else key
+
+
+def _faults(job: CheckedJob, *codes: str) -> Iterator[Found]:
+    """Yield the faults of the fields under some codes: what, what the schedd does with the field, what to write."""
+    crontab = job.crontab
+    for field, text, fault in crontab.faults:
+        if fault.code not in codes:
+            continue
+        said = fault.message.partition(" (the schedd ")[0]  # of the item; the field says it better
+        told = placed(job, field, replace(fault, message=f"{said}; {crontab.consequence(field, text)}"))
+        yield Found(told.message, told.span, told.help, _mending(job, field, text))
+
+
+def _mending(job: CheckedJob, field: Field, text: str) -> Fix | None:
+    """Return the cure of all faults of a field."""
+    if field not in job.crontab.names:
+        return None
+    better = mended(field, text, job.crontab.faults)
+    edit = edit_field(job, field, better) if better is not None else None
+    if edit is None:
+        return None
+    is_sure = not any(fault.field is field and fault.fault.code in _UNSURE for fault in job.crontab.faults)
+    return Fix(f"write {field.command} = {better}", (edit,), safe=is_sure)
+
+
+def _is_starred_weekday(found: FieldDifference) -> bool:
+    return found.field is DAY_OF_WEEK and "*" in found.text
+
+
+def _is_full_month(found: FieldDifference) -> bool:
+    return found.field is DAY_OF_MONTH and found.schedd == found.manual
+
+
+def _differing(job: CheckedJob, found: FieldDifference, message: str) -> Found:
+    """Return a finding about a field that the schedd reads otherwise, and the spelling that it reads alike."""
+    field = found.field
+    title = f"write {field.command} = {found.portable}, which the schedd reads as the manual says"
+    if field in {DAY_OF_MONTH, DAY_OF_WEEK}:
+        edits = edit_days(job)
+    else:
+        edit = edit_field(job, field, found.portable)
+        edits = (edit,) if edit else ()
+    fix = Fix(title, edits) if edits else None
+    return Found(message, job.field_span(field), f"write {field.command} = {found.portable}", fix)

@@ -1,0 +1,140 @@
+"""CRN4..: what becomes of a job after its run, and of a run that is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from crondor.check.edit import insertion, replacement
+from crondor.check.policy import (
+    HELD,
+    PERIODIC,
+    RELEASE,
+    REMOVE,
+    RETRIES,
+    functions,
+    holds,
+    never_removed,
+    repeats,
+)
+from crondor.check.rule import Edit, Fix, Found, rule
+from crondor.check.subject import CheckedJob
+from crondor.deferral import MISSED_CODE, MISSED_REASON
+from crondor.diagnostics import Severity
+from crondor.schedule import Universe
+from crondor.source import Span
+from crondor.spec import FIELDS
+
+_WAIT = 7 * 86400  # seconds after which a policy that waits before it releases has done so
+_CLAUSE = f"HoldReasonCode == {MISSED_CODE}"
+_MOST_JOBS = 200  # different ones behind a line that is to be added; with more nobody can see what it changes
+
+
+@rule("CRN401", "runs-once", Severity.WARNING, "a crontab job that leaves the queue after its first run", misses=True)
+def runs_once(job: CheckedJob) -> Iterator[Found]:
+    """A job leaves the queue when it exits, unless on_exit_remove says otherwise; cron fields do not change that."""
+    if not is_crontab(job) or job.first("my.onexitremove") is not None:
+        return
+    retries = job.first(*RETRIES)
+    if retries is not None:
+        message = (
+            f"{retries} makes the job leave the queue at its first success, whatever on_exit_remove says: the schedule "
+            "does not repeat it"
+        )
+        yield Found(message, job.span(retries), f"remove {retries}, and write on_exit_remove = false")
+        return
+    if job.first(*REMOVE) is not None:
+        return
+    edit = _added(job, "on_exit_remove", "false", REMOVE, is_crontab)
+    fix = Fix("keep the job in the queue after a run", (edit,), safe=False) if edit else None
+    message = "the job leaves the queue after its first run: the schedule does not repeat it"
+    yield Found(message, _cron_span(job), "add on_exit_remove = false; or silence this, if one run is meant", fix)
+
+
+@rule("CRN402", "never-ends", Severity.NOTE, "a job that nothing ever takes out of the queue", misses=True)
+def never_ends(job: CheckedJob) -> Iterator[Found]:
+    """With on_exit_remove false for every outcome and no periodic policy, only condor_rm ends the job."""
+    if not is_crontab(job) or job.first(*REMOVE) is None or job.first(*PERIODIC) is not None:
+        return
+    if never_removed(job):
+        message = "no outcome of a run takes this job out of the queue: it repeats until condor_rm"
+        help_text = "let it end, for example on_exit_remove = (ExitCode == 77), or with periodic_remove"
+        yield Found(message, job.span(*REMOVE), help_text)
+
+
+@rule("CRN403", "held-for-ever", Severity.WARNING, "a repeating job that stays held after a missed run", misses=True)
+def held_for_ever(job: CheckedJob) -> Iterator[Found]:
+    """A job that reaches its machine too late is held with code 20, and HTCondor releases no job by itself."""
+    if not _stays_held(job):
+        return
+    message = f"a run that arrives late is held (code {MISSED_CODE}), and nothing releases the job for the next one"
+    fix = Fix("release the job after a missed run", edits, safe=False) if (edits := _release(job)) else None
+    yield Found(message, job.span(*RELEASE, *REMOVE), f"add periodic_release = ({_CLAUSE})", fix)
+
+
+def _stays_held(job: CheckedJob) -> bool:
+    if not is_crontab(job) or not repeats(job):
+        return False
+    now = job.settings.now
+    state = {
+        "JobStatus": str(HELD),
+        "HoldReasonCode": str(MISSED_CODE),
+        "HoldReasonSubCode": "0",
+        "HoldReason": f'"{MISSED_REASON}"',
+        "QDate": str(now),
+        "EnteredCurrentStatus": str(now),
+        "DeferralTime": str(now),
+        "NumJobStarts": "1",
+        "NumHolds": "1",
+        "NumSystemHolds": "1",
+    }
+    return not any(holds(job, RELEASE, state, now + wait) for wait in (60, 3600, _WAIT))
+
+
+@rule("CRN404", "other-clock", Severity.NOTE, "an expression that asks another machine's zone")
+def other_clock(job: CheckedJob) -> Iterator[Found]:
+    """formatTime, splitTime and localTimeString use the zone of the host that evaluates them, not the submit host's."""
+    name = job.first("my.requirements", "requirements")
+    if name is None or "time" not in job.values[name].lower():
+        return
+    called = functions(job.values[name]) & {"formattime", "splittime", "localtimestring"}
+    if called:
+        message = "the function takes the zone of each host that evaluates requirements, not the submit host's"
+        yield Found(message, job.span(name), "see that submit, central and execute machines share a zone")
+
+
+def is_crontab(job: CheckedJob) -> bool:
+    """Say whether the job has cron fields and lives where they work."""
+    schedule = job.manual.schedule or job.schedd.schedule
+    if schedule is None or schedule.spec is None or not schedule.complete:
+        return False
+    return schedule.universe not in {Universe.GRID, Universe.SCHEDULER}
+
+
+def _cron_span(job: CheckedJob) -> Span:
+    names = [name for field in FIELDS for name in (field.command, field.attribute.lower())]
+    return job.span(*names)
+
+
+def _release(job: CheckedJob) -> tuple[Edit, ...]:
+    """Return the edits that add the clause to what releases the job, none where they cannot be made."""
+    name = job.first(*RELEASE)
+    if name is None:
+        edit = _added(job, "periodic_release", f"({_CLAUSE})", RELEASE, _stays_held)
+    else:
+        edit = replacement(job, name, f"({job.values[name]}) || ({_CLAUSE})")
+    return (edit,) if edit else ()
+
+
+def _added(
+    job: CheckedJob, name: str, value: str, spellings: tuple[str, ...], concerns: Callable[[CheckedJob], bool]
+) -> Edit | None:
+    """Return the edit that sets a command, None where a later job that it does not concern would have it as well."""
+    queue, jobs = job.group.queue, job.file.jobs
+    if queue is not None and len(jobs) > _MOST_JOBS:
+        return None
+    for other in jobs if queue is not None else ():
+        place = other.group.queue
+        is_later = place is not None and queue is not None and place.start >= queue.start
+        if is_later and not any(spelling in other.values for spelling in spellings) and not concerns(other):
+            return None
+    return insertion(job, name, value)

@@ -1,0 +1,116 @@
+"""CRN0..: what condor_submit would refuse, and what crondor cannot know; every code of the reader has its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from crondor.check.rule import Edit, Fix, Found, Rule
+from crondor.check.subject import CheckedFile
+from crondor.diagnostics import Diagnostic, Severity
+
+Cure = Callable[[CheckedFile, Diagnostic], Fix | None]
+
+_ERROR, _WARNING = Severity.ERROR, Severity.WARNING
+
+# The codes of crondor.submit and crondor.macro that each rule speaks for; CRN001 takes what is in none of the others.
+CLAIMS: dict[str, frozenset[str]] = {
+    "CRN001": frozenset(
+        ("colon", "bad-name", "no-statement", "empty-file", "heredoc", "include", "use", "too-many-errors")
+    ),
+    "CRN002": frozenset(("not-text", "not-utf8", "too-large")),
+    "CRN003": frozenset(("runs-command",)),
+    "CRN004": frozenset(("file-outside", "unknown-include", "unknown-items")),
+    "CRN005": frozenset(("macro-cycle", "macro-depth", "macro-size", "macro-work", "macro-function")),
+    "CRN006": frozenset(("no-queue",)),
+    "CRN007": frozenset(("after-queue",)),
+    "CRN008": frozenset(("queue-zero", "queue-empty", "blank-row", "comment-row", "table-header", "no-match")),
+    "CRN009": frozenset(("comment-in-line",)),
+    "CRN010": frozenset(("byte-order-mark", "no-line-end")),
+    "CRN011": frozenset(("error-statement", "warning-statement")),
+    "CRN012": frozenset(("too-many-variants", "queue-many")),
+    "CRN013": frozenset(("conditional",)),
+    "CRN014": frozenset(
+        (
+            "queue-count",
+            "queue-included",
+            "queue-keyword",
+            "queue-list",
+            "queue-slice",
+            "queue-table",
+            "queue-twice",
+            "queue-variables",
+        )
+    ),
+    "CRN015": frozenset(("file-missing", "file-special", "file-many")),
+    "CRN016": frozenset(("unknown-environment", "unknown-macro", "unknown-random", "unknown-template", "unknown-time")),
+}
+_OWNERS = {code: rule for rule, codes in CLAIMS.items() for code in codes}
+
+
+def owner(code: str) -> str:
+    """Return the rule that speaks for a code of the reader."""
+    return _OWNERS.get(code, "CRN001")
+
+
+def _said(rule: str, cure: Cure | None, severity: Severity | None, file: CheckedFile) -> Iterator[Found]:
+    """Pass on what reading said under the codes of a rule; ``severity`` where crondor, not the file, is at its end."""
+    for fault in file.all_faults:
+        if owner(fault.code) == rule:
+            fix = cure(file, fault) if cure is not None else None
+            yield Found(fault.message, fault.span, fault.help, fix, severity or fault.severity)
+
+
+def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:
+    """Return the cure of a colon where = is meant."""
+    if fault.code != "colon" or fault.span is None or fault.span.source is not file.source:
+        return None
+    return Fix("write =", (Edit(fault.span, "="),))
+
+
+def _queue(file: CheckedFile, _: Diagnostic) -> Fix:
+    """Return the line that releases before 25.14 need."""
+    text = file.source.text
+    at = file.source.span(len(text))
+    return Fix("end the file with queue", (Edit(at, ("" if text.endswith("\n") else "\n") + "queue\n"),))
+
+
+def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
+    """Return the cure of a byte order mark, or of a last line without an end."""
+    if fault.span is None or fault.span.source is not file.source:
+        return None
+    if fault.code == "byte-order-mark":
+        return Fix("remove the byte order mark", (Edit(fault.span, ""),))
+    return Fix("end the last line", (Edit(file.source.span(len(file.source.text)), "\n"),))
+
+
+def _rule(
+    code: str,
+    name: str,
+    severity: Severity,
+    title: str,
+    cure: Cure | None = None,
+    *,
+    is_limit: bool = False,
+) -> Rule[CheckedFile]:
+    return Rule(code, name, severity, title, partial(_said, code, cure, severity if is_limit else None))
+
+
+READING_RULES: tuple[Rule[CheckedFile], ...] = (
+    _rule("CRN001", "unreadable", _ERROR, "a line that condor_submit refuses", _equals),
+    _rule("CRN002", "not-text", _ERROR, "a file that is no text"),
+    _rule("CRN003", "runs-command", _WARNING, "a command that condor_submit runs, and crondor never does"),
+    _rule("CRN004", "outside", _WARNING, "a file outside the folders that crondor may read"),
+    _rule("CRN005", "macro", _ERROR, "a macro that cannot be expanded"),
+    _rule("CRN006", "no-queue", _WARNING, "a file without a queue statement", _queue),
+    _rule("CRN007", "after-queue", _WARNING, "a command behind the last queue statement"),
+    _rule("CRN008", "odd-list", _WARNING, "a queue statement that makes other jobs than it seems"),
+    _rule("CRN009", "comment-in-line", _WARNING, "a comment inside a continued line"),
+    _rule("CRN010", "file-ends", _ERROR, "a byte order mark, or a last line without its end", _ends),
+    _rule("CRN011", "said-by-file", _WARNING, "an error or warning that the file itself states"),
+    _rule("CRN012", "too-many", _WARNING, "more jobs that differ than crondor looks at", is_limit=True),
+    _rule("CRN013", "conditional", _ERROR, "an if that is not closed, or whose condition cannot be read"),
+    _rule("CRN014", "queue", _ERROR, "a queue statement that condor_submit refuses"),
+    _rule("CRN015", "missing-file", _ERROR, "a file that is not there"),
+    _rule("CRN016", "unknown", _WARNING, "a value that only the moment or place of submission gives", is_limit=True),
+)

@@ -1,0 +1,291 @@
+"""What rules look at: a file, and each group of equal jobs of it, read as the manual has it and as the schedd does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from crondor.calendar import DAY
+from crondor.check.crontab import NAMES as CRON_NAMES
+from crondor.check.crontab import Crontab, read_crontab
+from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.recurrence import Policy
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, needs_evaluation
+from crondor.source import Source, Span
+from crondor.spec import Dialect, Field, InvalidSpec
+from crondor.submit import JobGroup, SubmitFile
+from crondor.submit.named import groups_with_attributes
+
+# What rules ask of a job beside its schedule; `+X` and `MY.X` are my.x.
+_LIFE = (
+    "on_exit_remove",
+    "on_exit_hold",
+    "periodic_remove",
+    "periodic_hold",
+    "periodic_release",
+    "max_retries",
+    "retry_until",
+    "success_exit_code",
+    "jobmaxretries",
+    "jobsuccessexitcode",
+)
+_ATTRIBUTES = (
+    "onexitremove",
+    "onexithold",
+    "periodicremove",
+    "periodichold",
+    "periodicrelease",
+    "requirements",
+)
+NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES[:-1], *(f"my.{name}" for name in _ATTRIBUTES))
+
+_HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "file-outside"))  # lines, not only jobs
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds)."""
+
+    now: int
+    zone: str | tzinfo = "UTC"
+    policy: Policy | None = None
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A job's schedule in one dialect, or the error that refuses it."""
+
+    schedule: JobSchedule | None
+    error: CrondorError | None = None
+
+    @property
+    def faults(self) -> tuple[Diagnostic, ...]:
+        """Everything that was said while reading: the faults of a refused schedule, or the notes of a good one."""
+        if self.schedule is not None:
+            return self.schedule.notes
+        return self.error.diagnostics if self.error else ()
+
+    @property
+    def hold_reason(self) -> str | None:
+        """The HoldReason that a schedd gives such a job (code 25), None where it would not hold it."""
+        error = self.error.invalid_spec if isinstance(self.error, InvalidSchedule) else None
+        return error.hold_reason if error else None
+
+
+class Use(NamedTuple):
+    """The values of a job's cron fields, and where they, its requirements and its queue statement begin (or -1)."""
+
+    cron: tuple[str | None, ...]
+    places: frozenset[int]
+    requirements: int
+    queue: int
+
+
+@dataclass(frozen=True)
+class CheckedJob:
+    """Equal jobs of one queue statement; ``group`` has the values of NAMES and their places."""
+
+    file: CheckedFile
+    group: JobGroup
+
+    @property
+    def settings(self) -> Settings:
+        """The moment, the zone and the schedd that are assumed."""
+        return self.file.settings
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """The expanded text of each command that is set, by lower-case name."""
+        return self.group.values
+
+    def first(self, *names: str) -> str | None:
+        """Return the first of some lower-case names that is set to something, None if none is."""
+        return next((name for name in names if self.values.get(name, "").strip()), None)
+
+    def span(self, *names: str) -> Span:
+        """Return where the first of some names is set, else the queue statement, else the end of the file."""
+        spans, source = self.group.spans, self.file.source
+        place = next((spans[name] for name in names if name in spans), self.group.queue)
+        return source.span(len(source.text.rstrip())) if place is None else place
+
+    def field_span(self, field: Field) -> Span:
+        """Return where a cron field is set, else the queue statement, else the end of the file."""
+        attribute = field.attribute.lower()
+        return self.span(f"my.{attribute}", field.command, attribute)
+
+    @cached_property
+    def manual(self) -> Reading:
+        """The schedule as HTCondor's manual has it."""
+        return self._read(Dialect.MANUAL)
+
+    @cached_property
+    def schedd(self) -> Reading:
+        """The schedule as the schedd reads it."""
+        return self._read(Dialect.HTCONDOR)
+
+    def gap_within(self, limit: int) -> int | None:
+        """Return the shortest time between two runs in seconds if it is at most ``limit``, else None.
+
+        None as well for a job without cron fields or without runs.
+        """
+        recurrence = self.manual.schedule.recurrence if self.manual.schedule else None
+        if recurrence is None or recurrence.wall_clock.never:
+            return None
+        table = recurrence.wall_clock.table
+        within_a_day = min((later - earlier for earlier, later in pairwise(table)), default=DAY)
+        if min(within_a_day, table[0] + DAY - table[-1]) > limit:
+            return None
+        gap = self._shortest_gap
+        return gap if gap is not None and gap <= limit else None
+
+    @cached_property
+    def _shortest_gap(self) -> int | None:
+        recurrence = self.manual.schedule.recurrence if self.manual.schedule else None
+        try:
+            return None if recurrence is None else recurrence.gaps().shortest
+        except CrondorError:
+            return None
+
+    @cached_property
+    def use(self) -> Use:
+        """Where the values that schedule this job stand."""
+        spans = self.group.spans
+        names = [name for spellings in CRON_NAMES.values() for name in spellings]
+        place = self.span("requirements") if "requirements" in spans else None
+        return Use(
+            tuple(self.values.get(name) for name in names),
+            frozenset(spans[name].start for name in names if name in spans),
+            -1 if place is None else place.start,
+            -1 if self.group.queue is None else self.group.queue.start,
+        )
+
+    @cached_property
+    def crontab(self) -> Crontab:
+        """The cron fields alone, in both readings; expressions have the values they come to at submission."""
+        return read_crontab({**self.values, **self._literals()}, self.group.spans)
+
+    def _literals(self) -> Mapping[str, str]:
+        attributes = {name: text for name, text in self.values.items() if name.startswith("my.cron")}
+        if not needs_evaluation(attributes):
+            return {}
+        from crondor.job_expressions import cron_literals  # noqa: PLC0415 - few jobs have such an attribute
+
+        settings = self.settings
+        try:
+            return cron_literals(
+                self.values,
+                settings.now,
+                proc_id=self.group.first[1],
+                schedd_interval=settings.schedd_interval,
+                zone=settings.zone,
+            )
+        except InvalidSchedule:  # CRN312 speaks of it
+            return {}
+
+    def faults(self, *codes: str) -> Iterator[Diagnostic]:
+        """Yield what reading the schedule as the manual has it said under some codes."""
+        yield from (fault for fault in self.manual.faults if fault.code in codes)
+
+    def _read(self, dialect: Dialect) -> Reading:
+        settings = self.settings
+        try:
+            if needs_evaluation(self.values):
+                return Reading(self._submitted(dialect))
+            schedule = JobSchedule.from_submit(
+                self.values,
+                spans=self.group.spans,
+                dialect=dialect,
+                schedd_interval=settings.schedd_interval,
+                zone=settings.zone,
+                policy=settings.policy,
+            )
+        except (InvalidSchedule, InvalidSpec) as error:
+            return Reading(None, error)
+        return Reading(schedule)
+
+    def _submitted(self, dialect: Dialect) -> JobSchedule:
+        from crondor.job_expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
+
+        settings = self.settings
+        return submitted_schedule(
+            self.values,
+            settings.now,
+            spans=self.group.spans,
+            proc_id=self.group.first[1],
+            dialect=dialect,
+            schedd_interval=settings.schedd_interval,
+            zone=settings.zone,
+            policy=settings.policy,
+        )
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """One submit description: what it says, or the errors that make it unreadable, and its jobs in groups."""
+
+    source: Source
+    settings: Settings
+    submit: SubmitFile | None
+    errors: tuple[Diagnostic, ...] = ()
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What will surprise about the description itself."""
+        return self.submit.warnings if self.submit else ()
+
+    @cached_property
+    def _grouped(self) -> tuple[tuple[CheckedJob, ...], tuple[Diagnostic, ...]]:
+        """The jobs, and what was said of their values."""
+        if self.submit is None:
+            return (), ()
+        try:
+            groups = groups_with_attributes(self.submit, NAMES)
+            found = tuple(dict.fromkeys(finding for group in groups for finding in group.findings))
+            return tuple(CheckedJob(self, group) for group in _merged(groups)), found
+        except CrondorError as error:
+            return (), error.diagnostics
+
+    @property
+    def jobs(self) -> tuple[CheckedJob, ...]:
+        """The jobs, equal ones of one queue statement together; none where a value cannot be had."""
+        return self._grouped[0]
+
+    @cached_property
+    def uses(self) -> frozenset[Use]:
+        """The places of the values that schedule the jobs, each once: what an edit of one of them would change."""
+        return frozenset(job.use for job in self.jobs)
+
+    def faults(self, *codes: str) -> Iterator[Diagnostic]:
+        """Yield what reading the description said under some codes."""
+        yield from (fault for fault in self.all_faults if fault.code in codes)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every line was read; commands may hide in what was not, such as a file that may not be opened."""
+        return self.submit is not None and not any(fault.code in _HIDING for fault in self.submit.unknown)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the jobs are known, so that what is not found is not there."""
+        return self.submit is not None and not any(fault.severity is Severity.ERROR for fault in self._grouped[1])
+
+    @property
+    def all_faults(self) -> tuple[Diagnostic, ...]:
+        """Everything that reading the description said."""
+        return (*self.errors, *self.warnings, *self._grouped[1])
+
+
+def _merged(groups: Iterable[JobGroup]) -> Iterator[JobGroup]:
+    """Leave out groups of later queue statements with the values and places of an earlier one."""
+    seen = set()
+    for group in groups:
+        key = (tuple(sorted(group.values.items())), tuple(sorted((k, v.start, v.end) for k, v in group.spans.items())))
+        if key not in seen:
+            seen.add(key)
+            yield group

@@ -1,0 +1,99 @@
+"""Comments that silence rules: ``# crondor: ignore[CRN101]`` above a line, ``ignore-file[...]`` anywhere."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crondor.source import Source, Span
+
+_COMMENT = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
+_ORDER = re.compile(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")
+_CODE = re.compile(r"[A-Za-z0-9]+")
+_LIST = re.compile(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
+_MOST = 1000  # orders of one source; a file with more is not for people
+
+
+class Order(NamedTuple):
+    """One code in a comment: its place, and the lines it is about (from 1; all of them where ``last`` is None)."""
+
+    span: Span
+    prefix: str  # the code, or its beginning, in capitals
+    first: int
+    last: int | None
+
+    def covers(self, code: str, line: int) -> bool:
+        """Say whether a finding with that code, which begins on that line, is meant."""
+        return code.startswith(self.prefix) and self.first <= line and (self.last is None or line <= self.last)
+
+
+class Comments:
+    """The comments of one source that speak to crondor; ``orders`` as they stand, ``malformed`` what cannot be read."""
+
+    def __init__(self, source: Source) -> None:
+        """Read them."""
+        self.orders: list[Order] = []
+        self.malformed: list[Span] = []
+        self._by_line: dict[int, list[Order]] = {}
+        if "crondor" in source.text:
+            self._read(source)
+        for order in self.orders:
+            self._by_line.setdefault(0 if order.last is None else order.first, []).append(order)
+        self._firsts = sorted(self._by_line)
+
+    def covering(self, code: str, line: int) -> Iterator[Order]:
+        """Yield the orders that silence a finding."""
+        if not self._firsts:
+            return
+        near = self._firsts[bisect_right(self._firsts, line) - 1] if line >= self._firsts[0] else 0
+        for first in dict.fromkeys((0, near)):  # statements do not overlap
+            yield from (order for order in self._by_line.get(first, ()) if order.covers(code, line))
+
+    def _read(self, source: Source) -> None:
+        statements = _Statements(source)
+        for comment in _COMMENT.finditer(source.text):
+            order = _ORDER.fullmatch(comment[1])
+            if order is None or not _LIST.fullmatch(order[2]) or len(self.orders) + order[2].count(",") >= _MOST:
+                self.malformed.append(source.span(comment.start(), comment.start() + len(comment[0].rstrip("\r"))))
+                if len(self.malformed) >= _MOST:
+                    return
+                continue
+            whole = order[1] == "ignore-file"
+            first, last = (1, None) if whole else statements.below(source.position(comment.start())[0])
+            at = comment.start(1) + order.start(2)
+            spans = (source.span(at + c.start(), at + c.end()) for c in _CODE.finditer(order[2]))
+            self.orders += [Order(span, span.text.upper(), first, last) for span in spans]
+
+
+class _Statements:
+    """Finds the statement below a line, for lines that come in order."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._count = source.text.count("\n") + 1
+        self._found = (0, 0)
+
+    def below(self, line: int) -> tuple[int, int]:
+        """Return the first and the last line of the statement that follows a line (from 1)."""
+        if line < self._found[0]:
+            return self._found  # nothing but comments and blank lines stands between the two
+        first = line + 1
+        while first < self._count and _is_passed_over(self._source.line(first)):
+            first += 1
+        last = first
+        while last < self._count and _continues(self._source.line(last)):
+            last += 1
+        self._found = first, last
+        return self._found
+
+
+def _continues(text: str) -> bool:
+    """Say whether the statement goes on below a line; a comment within it does not end it."""
+    return text.rstrip().endswith("\\") or text.lstrip().startswith("#")
+
+
+def _is_passed_over(text: str) -> bool:
+    text = text.strip()
+    return not text or text.startswith("#")

@@ -1,0 +1,67 @@
+"""The page of every rule: its first description triggers the rule, the second one does not, and a fix cures it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from crondor.check import RULES, Settings, check, page
+from crondor.check.edit import apply
+from crondor.macro.files import Files
+from crondor.source import Source
+from crondor.submit import SubmitFile, read_submit
+
+SETTINGS = Settings(1795305600, "Europe/Berlin")  # 2026-11-22 00:00 UTC
+CODES = sorted(RULES.keys() - {"CRN002"})  # bytes that are no text cannot stand on a page
+NOWHERE = "/nowhere"  # no file of this folder is there
+BLOCK = re.compile(r"^```submit\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def read(source: Source) -> SubmitFile:
+    """Read a description as the command does it."""
+    return read_submit(source, files=Files([NOWHERE], base=NOWHERE), now=SETTINGS.now)
+
+
+def codes(text: str) -> set[str]:
+    """Return the codes of what is found in a description."""
+    return {finding.diagnostic.code for finding in check(Source(text, "job.sub"), SETTINGS, read).findings}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_first_description_triggers_the_rule_and_the_second_does_not(code: str) -> None:
+    """An example that shows nothing, or a remedy that helps nothing, is wrong."""
+    bad, good = BLOCK.findall(page(code))
+    assert code in codes(bad)
+    assert code not in codes(good)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_fix_cures_its_own_rule(code: str) -> None:
+    """Whatever an example's fix does, the rule has nothing to say of it afterwards."""
+    source = Source(BLOCK.findall(page(code))[0], "job.sub")
+    for finding in check(source, SETTINGS, read).findings:
+        if finding.diagnostic.code == code and finding.fix is not None:
+            assert code not in codes(apply(source, finding.fix.edits))
+
+
+@pytest.mark.parametrize("code", sorted(RULES))
+def test_a_page_begins_with_its_rule_and_names_a_source(code: str) -> None:
+    """The heading is the rule's line in a list."""
+    text = page(code)
+    rule = RULES[code]
+    assert text.startswith(f"# {code} {rule.name}: {rule.title}\n")
+    assert re.search(r"^Source: \S", text, re.MULTILINE)
+    assert max(map(len, text.splitlines())) <= 200
+
+
+def test_the_examples_with_a_fix_are_many() -> None:
+    """The test of fixes tests some."""
+    fixed = {
+        finding.diagnostic.code
+        for code in CODES
+        for finding in check(Source(BLOCK.findall(page(code))[0], "job.sub"), SETTINGS, read).findings
+        if finding.fix is not None and finding.diagnostic.code == code
+    }
+    assert fixed >= {"CRN102", "CRN103", "CRN104", "CRN107", "CRN108", "CRN109", "CRN110", "CRN112", "CRN113"}
+    assert fixed >= {"CRN114", "CRN116", "CRN204", "CRN208", "CRN001", "CRN006", "CRN010"}

@@ -1,0 +1,173 @@
+"""CRN0..: what reading a description says; every code that the reader can give belongs to exactly one rule."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import crondor
+from crondor.check import RULES, Report, Settings, check, refused
+from crondor.check.rules.reading import CLAIMS, READING_RULES, owner
+from crondor.diagnostics import Severity
+from crondor.macro import InvalidText, source_from_bytes
+from crondor.macro.files import Files
+from crondor.source import Source
+from crondor.submit import read_submit
+from tests.check.asking import NOW, SETTINGS, cured
+
+_KEBAB = re.compile(r"[a-z]+(?:-[a-z0-9]+)*")
+_GIVES = {"error", "warn", "hidden", "unknown", "Diagnostic", "MacroError", "QueueError", "FileRefused"}
+_GIVES |= {"_refused", "_refuse", "_refuse_at", "_fault", "fault"}
+
+
+def given() -> Iterator[str]:
+    """Yield the codes that the reader and the macro language name where they make a diagnostic."""
+    root = Path(crondor.__file__).parent
+    for path in (*root.glob("submit/*.py"), *root.glob("macro/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+            yield from [text for text in texts if name in _GIVES and _KEBAB.fullmatch(text)][:1]
+
+
+def test_every_code_of_the_reader_is_claimed_once() -> None:
+    """A new code must be put where it belongs; none is claimed that is no code."""
+    claimed = Counter(code for codes in CLAIMS.values() for code in codes)
+    assert set(claimed.values()) == {1}
+    assert set(given()) == set(claimed)
+
+
+def test_the_codes_are_looked_for_where_they_are() -> None:
+    """The search finds those of every kind of call."""
+    assert {"colon", "runs-command", "file-outside", "not-utf8", "macro-work", "queue-count"} <= set(given())
+
+
+def test_no_fault_is_lost() -> None:
+    """A code that nobody claims is CRN001's, and each rule with claims exists."""
+    assert owner("something-new") == "CRN001"
+    assert {rule.code for rule in READING_RULES} == CLAIMS.keys()
+    assert all(RULES[code].code == code for code in CLAIMS)
+
+
+def read(folder: Path, text: str) -> Report:
+    """Check a description in a folder whose files may be read."""
+    files = Files([str(folder)], base=str(folder))
+    return check(Source(text, "job.sub"), Settings(NOW, "UTC"), partial(read_submit, files=files, now=NOW))
+
+
+CASES = [
+    ("cron_minute : 0\nqueue\n", "CRN001"),
+    ("what is this\nqueue\n", "CRN001"),
+    ("", "CRN001"),
+    ("x @=end\n1\nqueue\n", "CRN001"),
+    ("include : nul.sub\nqueue\n", "CRN002"),
+    ("include : latin.sub\nqueue\n", "CRN002"),
+    ("include command : ls\nqueue\n", "CRN003"),
+    ("queue x from ls |\n", "CRN003"),
+    ("include : ../other.sub\nqueue\n", "CRN004"),
+    ("queue x from -\n", "CRN004"),
+    ("a = $(b)\nb = $(a)\ncron_minute = $(a)\nqueue\n", "CRN005"),
+    ("x = 1\n", "CRN006"),
+    ("queue\nx = 1\n", "CRN007"),
+    ("queue 0\n", "CRN008"),
+    ("queue x in ()\n", "CRN008"),
+    ("queue x from (\n1\n\n2\n)\n", "CRN008"),
+    ("queue x matching *.none\n", "CRN008"),
+    ("a = 1\\\n# b\nqueue\n", "CRN009"),
+    ("\ufeffqueue\n", "CRN010"),
+    ("queue\n  x = 1", "CRN010"),
+    ("error : no\nqueue\n", "CRN011"),
+    ("warning : no\nqueue\n", "CRN011"),
+    ("if 1\nqueue\n", "CRN013"),
+    ("queue -1\n", "CRN014"),
+    ("queue x from (\n1\n", "CRN014"),
+    ("include : inner.sub\nqueue\n", "CRN014"),
+    ("include : missing.sub\nqueue\n", "CRN015"),
+    ("queue x from missing.txt\n", "CRN015"),
+    ("include : folder\nqueue\n", "CRN015"),
+    ("cron_minute = $ENV(X)\nqueue\n", "CRN016"),
+    ("cron_minute = $RANDOM_INTEGER(0,9)\nqueue\n", "CRN016"),
+    ("use template : T\nqueue\n", "CRN016"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), CASES)
+def test_each_kind_of_fault_has_its_rule(text: str, code: str, tmp_path: Path) -> None:
+    """And no other rule of reading speaks of it."""
+    (tmp_path / "nul.sub").write_bytes(b"a = \0\n")
+    (tmp_path / "latin.sub").write_bytes(b"a = \xe9\n")
+    (tmp_path / "inner.sub").write_text("queue\n", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    said = {f.diagnostic.code for f in read(tmp_path, text).findings if f.diagnostic.code.startswith("CRN0")}
+    assert code in said
+    assert said <= {code, "CRN001"} if code in {"CRN010", "CRN015"} else said == {code}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "executable = x\nqueue\n",
+        "executable = x\nqueue 3 a, b from (\n1 2\n3 4\n)\n",
+        "if defined X\nerror : no\nendif\nqueue\n",
+        "include : good.sub\nqueue\n",
+        "queue x from rows.txt\n",
+        "queue x matching *.txt\n",
+        "include ifexist : missing.sub\nqueue\n",
+        "a = 1\\\n# b\\\n2\nqueue\n",
+        "arguments = $ENV(HOME)\nqueue\n",
+        "queue 2000000000\n",
+    ],
+)
+def test_good_descriptions_are_quiet(text: str, tmp_path: Path) -> None:
+    """No rule of reading has anything to say."""
+    (tmp_path / "good.sub").write_text("a = 1\n", encoding="utf-8")
+    (tmp_path / "rows.txt").write_text("1\n2\n", encoding="utf-8")
+    assert [f for f in read(tmp_path, text).findings if f.diagnostic.code.startswith("CRN0")] == []
+
+
+def test_a_fault_in_an_included_file_is_shown_there(tmp_path: Path) -> None:
+    """With the included file's name and line."""
+    (tmp_path / "more.sub").write_text("a = 1\ncron_minute = 60\n", encoding="utf-8")
+    (finding,) = [f for f in read(tmp_path, "include : more.sub\nqueue\n").findings if f.diagnostic.code == "CRN101"]
+    assert finding.diagnostic.span is not None
+    assert finding.diagnostic.span.location == "more.sub:2:15"
+    assert finding.fix is None
+
+
+@pytest.mark.parametrize("hidden", ["include : ../more.sub", "include command : more", "use template : T"])
+def test_what_is_missing_is_not_said_where_lines_are_hidden(hidden: str, tmp_path: Path) -> None:
+    """They may hold the command; a rule about what is there speaks as ever."""
+    text = f"cron_hour = 1-23/2\n{hidden}\nqueue\n"
+    said = {f.diagnostic.code for f in read(tmp_path, text).findings}
+    assert not said & {code for code, rule in RULES.items() if rule.misses}
+    assert "CRN102" in said
+    seen = {f.diagnostic.code for f in read(tmp_path, text.replace(hidden, "a = 1")).findings}
+    assert {"CRN102", "CRN208", "CRN401"} <= seen
+
+
+def test_the_limit_of_crondor_is_no_error() -> None:
+    """CRN016: condor_submit would take the file."""
+    report = check(Source("cron_minute = $ENV(X)\nqueue\n", "job.sub"), SETTINGS)
+    assert [f.diagnostic.severity for f in report.findings] == [Severity.WARNING]
+
+
+def test_bytes_that_are_no_text() -> None:
+    """CRN002 before anything else is read."""
+    with pytest.raises(InvalidText) as error:
+        source_from_bytes(b"\xff\xfeq\0", "job.sub")
+    assert [f.diagnostic.code for f in refused("job.sub", error.value, SETTINGS).findings] == ["CRN002"]
+
+
+def test_cures() -> None:
+    """A colon, a missing queue statement, a byte order mark, a missing line end."""
+    assert cured("CRN001", "cron_minute : 0") == "cron_minute = 0\nqueue\n"
+    assert cured("CRN006", "executable = x", queue="y = 1") == "executable = x\ny = 1\nqueue\n"
+    assert cured("CRN010", "\ufeffexecutable = x") == "executable = x\nqueue\n"

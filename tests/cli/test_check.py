@@ -1,0 +1,385 @@
+"""`crondor check`: files in, findings out; selection, silence, settings, fixes, and the forms for other programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crondor.check import RULES
+from crondor.check.fixing import fixed
+from crondor_cli import check_fix
+from tests.cli.conftest import Write
+from tests.cli.running import PROGRAM, Result, at_now, crondor, environment, process
+
+HEAD = "executable = /bin/true"
+CLEAN = (
+    HEAD,
+    "cron_minute = 0",
+    "cron_hour = 4",
+    "cron_window = 300",
+    "on_exit_remove = ExitCode == 77",
+    "periodic_release = HoldReasonCode == 20",
+    "queue",
+)
+SIXTY = (HEAD, "cron_minute = 60", *CLEAN[2:])
+
+
+def check(*arguments: str, stdin: str | bytes = b"") -> Result:
+    """Run `crondor check` at NOW, without the settings of any project."""
+    return at_now("check", "--no-config", *arguments, stdin=stdin)
+
+
+def codes(*arguments: str, stdin: str | bytes = b"") -> list[str]:
+    """Return the codes found, in the order of the lines."""
+    data = check("--format", "json", *arguments, stdin=stdin).data
+    return [finding["code"] for file in data["files"] for finding in file["findings"]]
+
+
+# What people see
+
+
+def test_a_clean_file_is_quiet(write: Write) -> None:
+    """One line, and 0."""
+    result = check(write(*CLEAN))
+    assert (result.status, result.out, result.err) == (0, "1 file checked: nothing found\n", "")
+
+
+def test_a_finding_shows_place_reason_and_cure(write: Write) -> None:
+    """As compilers do; the status is 1."""
+    path = write(*SIXTY)
+    result = check(path)
+    assert result.status == 1
+    assert result.lines[0].startswith(f"{path}:2:15: error: minute 60 is out of range")
+    assert result.lines[0].endswith("[CRN101]")
+    assert result.lines[1:3] == ["   2 | cron_minute = 60", "     |               ^^"]
+    assert result.lines[-1].startswith("1 file checked: 1 error")
+
+
+def test_several_files_and_their_order(write: Write) -> None:
+    """The findings stand in the order of the files, and the summary counts all."""
+    first, second = write(*SIXTY, name="a.sub"), write(*SIXTY, name="b.sub")
+    result = check(second, first, second)
+    assert [line.split(":")[0] for line in result.lines if "[CRN101]" in line] == [second, first]
+    assert result.lines[-1].startswith("2 files checked: 2 errors")
+
+
+def test_notes_do_not_fail_but_with_strict(write: Write) -> None:
+    """A note explains; --strict makes it count."""
+    path = write(*[line for line in CLEAN if "window" not in line])
+    assert codes(path) == ["CRN303"]
+    assert check(path).status == 0
+    assert check("--strict", path).status == 1
+
+
+def test_jobs_that_differ_share_a_finding(write: Write) -> None:
+    """A thousand jobs with a value out of range are one finding, that says so."""
+    path = write(HEAD, "cron_minute = 6$(Process)", *CLEAN[2:-1], "queue 10")
+    (line,) = [line for line in check(path).lines if "CRN101" in line]
+    assert "and so for 9 other values of it" in line
+
+
+# Which files
+
+
+def test_a_directory_stands_for_its_submit_files(write: Write, tmp_path: Path) -> None:
+    """Below it, whatever the depth; hidden folders and other files are passed over."""
+    (tmp_path / "deep").mkdir()
+    (tmp_path / ".git").mkdir()
+    for name in ("a.sub", "deep/b.submit", "deep/c.txt", ".git/d.sub"):
+        write(*SIXTY, name=name)
+    names = [file["name"] for file in check("--format", "json", str(tmp_path)).data["files"]]
+    assert names == [str(tmp_path / "a.sub"), str(tmp_path / "deep/b.submit")]
+
+
+def test_a_pattern_that_no_shell_expanded(write: Write, tmp_path: Path) -> None:
+    """It is expanded here."""
+    write(*CLEAN, name="a.sub")
+    assert check(str(tmp_path / "*.sub")).status == 0
+
+
+def test_standard_input() -> None:
+    """It is called <stdin>."""
+    result = check("-", stdin="\n".join(SIXTY) + "\n")
+    assert result.lines[0].startswith("<stdin>:2:15:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name the files to check"),
+        (("-", "-"), "only once"),
+        (("no-such-file.sub",), "cannot read"),
+        (("no-such-*.sub",), "matches no file"),
+        (("--write", "a.sub"), "--write goes with --fix"),
+        (("--unsafe", "a.sub"), "--unsafe goes with --fix"),
+        (("--fix", "--format", "json", "a.sub"), "--fix shows a diff"),
+        (("--select", "CRN7", "a.sub"), "no rule has a code that begins with CRN7"),
+        (("--ignore", "W1", "a.sub"), "no rule has a code that begins with W1"),
+        (("--explain", "CRN999"), "there is no rule CRN999"),
+        (("--explain", "out-of-rang"), "did you mean out-of-range?"),
+    ],
+)
+def test_wrong_usage_says_what_is_wrong(arguments: tuple[str, ...], message: str) -> None:
+    """With 2, and nothing on stdout."""
+    result = check(*arguments)
+    assert (result.status, result.out) == (2, "")
+    assert message in result.err
+
+
+def test_an_empty_directory_is_wrong_usage(tmp_path: Path) -> None:
+    """Nothing checked is not everything fine."""
+    result = check(str(tmp_path))
+    assert result.status == 2
+    assert "holds no *.sub" in result.err
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xff\xfec\0r\0", b"abc\0def\n", b"\xc3(\n", b""], ids=["utf16", "nul", "latin", "empty"]
+)
+def test_what_is_no_text_is_a_finding(data: bytes) -> None:
+    """Never a traceback."""
+    result = check("--format", "json", "-", stdin=data)
+    assert result.status == 1
+    (file,) = result.data["files"]
+    assert [finding["severity"] for finding in file["findings"]] == ["error"]
+
+
+# Selection and silence
+
+
+def test_select_and_ignore(write: Write) -> None:
+    """The longer prefix wins."""
+    path = write(HEAD, "cron_minute = 60", "queue")
+    everything = codes(path)
+    assert {"CRN101", "CRN401"} <= set(everything)
+    assert codes("--select", "CRN1", path) == ["CRN101"]
+    assert codes("--select", "CRN1,crn401", path) == ["CRN101", "CRN401"]
+    assert "CRN101" not in codes("--ignore", "CRN1", path)
+    assert codes("--select", "CRN1", "--ignore", "CRN", path) == ["CRN101"]
+    assert codes("--select", "CRN", "--ignore", "CRN101", path) == [c for c in everything if c != "CRN101"]
+
+
+def test_a_comment_silences_the_statement_below(write: Write) -> None:
+    """And no other; over continuations too."""
+    ignore = "# crondor: ignore[CRN101]"
+    assert codes(write(HEAD, ignore, "# why", "cron_minute = \\", "  60", *CLEAN[2:])) == []
+    assert codes(write(ignore, *SIXTY)) == ["CRN901", "CRN101"]
+    assert codes(write(*SIXTY, "# crondor: ignore-file[CRN1]")) == []
+
+
+def test_silenced_findings_are_counted(write: Write) -> None:
+    """In JSON; and the status is 0."""
+    result = check("--format", "json", write("# crondor: ignore-file[CRN101]", *SIXTY))
+    assert result.status == 0
+    assert result.data["files"][0]["silenced"] == 1
+
+
+def test_a_wrong_comment_is_a_finding(write: Write) -> None:
+    """It would silence nothing, and nobody would know."""
+    assert codes(write("# crondor: ignore CRN101", *CLEAN)) == ["CRN902"]
+    assert codes(write("# crondor: ignore[CRN888]", *CLEAN)) == ["CRN902"]
+
+
+# Settings of a project
+
+
+def test_pyproject_settings(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest pyproject.toml counts, the command line wins."""
+    path = write(HEAD, "cron_minute = 60", "queue")
+    (tmp_path / "pyproject.toml").write_text('[tool.crondor]\nignore = ["CRN4", "CRN3"]\nstrict = true\n')
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+
+    def found(*arguments: str) -> list[str]:
+        data = at_now("check", "--format", "json", *arguments, path).data
+        return [finding["code"] for finding in data["files"][0]["findings"]]
+
+    assert found() == ["CRN101"]
+    assert found("--select", "CRN401") == ["CRN401"]
+    assert "CRN401" in found("--no-config")
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ("selct = []", "knows no key selct"),
+        ("select = 'CRN1'", "select must be a list of codes"),
+        ("schedd-interval = true", "schedd-interval must be a number"),
+        ("select = ['CRN7']", "begins with CRN7"),
+        ("tz = 'Mars/Base'", "Mars/Base"),
+        ("strict = [", "cannot read"),
+    ],
+)
+def test_bad_settings_are_wrong_usage(
+    section: str, message: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are named, with the file."""
+    (tmp_path / "pyproject.toml").write_text(f"[tool.crondor]\n{section}\n")
+    monkeypatch.chdir(tmp_path)
+    result = crondor("check", write(*CLEAN))
+    assert result.status == 2
+    assert message in result.err
+
+
+# Rules on paper
+
+
+def test_rules_are_listed_and_explained() -> None:
+    """Each code has a line and a page."""
+    listed = check("--rules").lines
+    assert [line.split()[0] for line in listed] == sorted(RULES)
+    for code, rule in RULES.items():
+        assert check("--explain", code).lines[0] == f"# {code} {rule.name}: {rule.title}"
+        assert check("--explain", rule.name).out == check("--explain", code.lower()).out
+
+
+# Forms for programs
+
+
+def test_json_says_where_and_how_to_fix(write: Write) -> None:
+    """Lines and columns count from 1, the end is excluded."""
+    path = write(HEAD, "cron_minutes = 0", *CLEAN[2:])
+    (finding,) = check("--format", "json", "--select", "CRN501", path).data["files"][0]["findings"]
+    place = {"file": path, "line": 2, "column": 1, "end_line": 2, "end_column": 13}
+    assert finding["place"] == place
+    assert finding["fix"] == {
+        "title": "write cron_minute",
+        "safe": True,
+        "edits": [{"place": place, "text": "cron_minute"}],
+    }
+
+
+def test_statistics(write: Write) -> None:
+    """Rules by how often they found something."""
+    paths = [write(*SIXTY, name=f"{n}.sub") for n in range(3)]
+    assert check("--statistics", *paths).lines[0] == "3  CRN101  out-of-range: a value outside its field"
+    data = check("--statistics", "--format", "json", *paths).data
+    assert data["statistics"][0] == {"code": "CRN101", "name": "out-of-range", "severity": "error", "count": 3}
+
+
+def test_sarif(write: Write) -> None:
+    """The parts that code scanning reads."""
+    path = write(*SIXTY)
+    log: Any = check("--format", "sarif", path).data
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "CRN101"
+    location = result["locations"][0]["physicalLocation"]
+    assert location["region"] == {"startLine": 2, "startColumn": 15, "endLine": 2, "endColumn": 17}
+    assert location["artifactLocation"]["uri"].endswith("job.sub")
+    assert result["level"] == "error"
+
+
+def test_github_annotations_cannot_be_broken_out_of(write: Write) -> None:
+    """A line each, whatever the file is called or says."""
+    path = write("cron_minutes%0A::error::x,y = 1", *SIXTY, name="a,b:c.sub")
+    lines = check("--format", "github", path).lines
+    assert all(re.match(r"::(error|warning|notice) [^:]*::", line) for line in lines)
+    assert "a%2Cb%3Ac.sub" in lines[0]
+
+
+# Fixes
+
+
+def test_fix_shows_a_diff_and_changes_nothing(write: Write) -> None:
+    """Which patch(1) can apply."""
+    path = write(HEAD, "cron_minutes = 0", *CLEAN[2:])
+    before = Path(path).read_text(encoding="utf-8")
+    result = check("--fix", path)
+    assert result.status == 1
+    assert "-cron_minutes = 0\n+cron_minute = 0\n" in result.out
+    assert "add --write" in result.err
+    assert Path(path).read_text(encoding="utf-8") == before
+
+
+def test_write_changes_the_file_and_keeps_its_mode(write: Write) -> None:
+    """Nothing else in it changes."""
+    path = Path(write(HEAD, "cron_minutes = 0", *CLEAN[2:]))
+    path.chmod(0o750)
+    result = check("--fix", "--write", str(path))
+    assert (result.status, result.out) == (0, f"{path}: write cron_minute\n")
+    assert path.read_text(encoding="utf-8") == "\n".join(CLEAN) + "\n"
+    assert path.stat().st_mode & 0o777 == 0o750
+    assert sorted(p.name for p in path.parent.iterdir()) == ["job.sub"]
+
+
+def test_write_goes_through_a_link(write: Write, tmp_path: Path) -> None:
+    """The file behind it is changed, and the link stays."""
+    path = Path(write(HEAD, "cron_minutes = 0", *CLEAN[2:]))
+    link = tmp_path / "link.sub"
+    link.symlink_to(path)
+    assert check("--fix", "--write", str(link)).status == 0
+    assert link.is_symlink()
+    assert path.read_text(encoding="utf-8") == "\n".join(CLEAN) + "\n"
+
+
+def test_line_ends_stay(tmp_path: Path) -> None:
+    """A file of Windows stays one."""
+    path = tmp_path / "job.sub"
+    path.write_bytes("\r\n".join([HEAD, "cron_minutes = 0", *CLEAN[2:], ""]).encode())
+    check("--fix", "--write", str(path))
+    assert path.read_bytes() == ("\r\n".join(CLEAN) + "\r\n").encode()
+
+
+def test_unsafe_fixes_wait_for_their_option(write: Write) -> None:
+    """What changes the author's wish is not done unasked."""
+    path = write(HEAD, "cron_minute = 0", "cron_hour = 2", "queue")
+    assert "on_exit_remove" not in check("--fix", path).out
+    result = check("--fix", "--unsafe", path)
+    assert "+on_exit_remove = false" in result.out
+    assert "+periodic_release = (HoldReasonCode == 20)" in result.out
+
+
+def test_standard_input_cannot_be_written() -> None:
+    """But its diff can be shown."""
+    text = "\n".join([HEAD, "cron_minutes = 0", *CLEAN[2:]]) + "\n"
+    assert "+cron_minute = 0" in check("--fix", "-", stdin=text).out
+    assert check("--fix", "--write", "-", stdin=text).status == 2
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(write: Write) -> None:
+    """What somebody else has written is not lost."""
+    path = Path(write(HEAD, "cron_minutes = 0", *CLEAN[2:]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(check_fix, "fixed", lambda *a, **k: (path.write_text("somebody else's\n"), fixed(*a, **k))[1])
+        result = check("--fix", "--write", str(path))
+    assert result.status == 2
+    assert "has changed" in result.err
+    assert path.read_text(encoding="utf-8") == "somebody else's\n"
+
+
+# The process
+
+
+def test_a_closed_pipe_is_no_error(write: Write) -> None:
+    """Whoever reads the first line only has seen enough."""
+    paths = [write(*SIXTY, name=f"{n}.sub") for n in range(50)]
+    command = subprocess.run(
+        ["/bin/bash", "-c", '"$@" | head -1', "-", *PROGRAM, "check", "--no-config", *paths],
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env=environment(),
+    )
+    assert command.stderr == b""
+    assert len(command.stdout.splitlines()) == 1
+
+
+def test_many_files_in_one_process(write: Write) -> None:
+    """A bar is for people who watch: none here."""
+    paths = [write(*CLEAN, name=f"{n}.sub") for n in range(150)]
+    result = process("check", "--no-config", *paths)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout == b"150 files checked: nothing found\n"
+
+
+def test_json_is_one_object(write: Write) -> None:
+    """Also without findings."""
+    data = json.loads(check("--format", "json", write(*CLEAN)).out)
+    assert data["summary"] == {"error": 0, "warning": 0, "note": 0}
