@@ -46,7 +46,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
     ``timeout`` is how long one answer may take, in seconds; a question that was not answered because the worker
     crashed or hung is asked ``retries`` times more. Nothing that writes is ever repeated by itself: where its answer
     is lost, TimedOut or Crashed says that it may have been done. Nothing is started before the first question.
-    ``diagnostics`` are what could not be read of the last answer's ads; those are left out.
+    ``diagnostics`` are the lines of the last answer's ads that could not be read.
     """
 
     def __init__(

@@ -133,9 +133,13 @@ def test_many_jobs_come_in_portions(live: LiveSchedd, stand_in: StandIn) -> None
     assert [ad.python("ClusterId") for ad in live.jobs()] == list(range(1, 351))
 
 
-def test_an_ad_that_cannot_be_read_is_left_out_and_said(live: LiveSchedd, stand_in: StandIn) -> None:
-    """One bad ad of a queue hides none of the others."""
+def test_a_line_that_cannot_be_read_is_said(live: LiveSchedd, stand_in: StandIn) -> None:
+    """One bad line hides neither the rest of its ad nor the other jobs."""
+    bad = stand_in.add(ClassAd({"Note": "two\nlines", "Owner": "bob"}))
     good = stand_in.add(ClassAd({"Owner": "alice"}))
-    stand_in.add(ClassAd({"Note": "two\nlines"}))
-    assert [ad.python("ClusterId") for ad in live.jobs()] == [good.cluster]
+    ads = live.jobs()
+    assert [ad.python("ClusterId") for ad in ads] == [bad.cluster, good.cluster]
+    assert [ad.python("Owner") for ad in ads] == ["bob", "alice"]
     assert live.diagnostics
+    live.jobs(good)
+    assert not live.diagnostics
