@@ -61,6 +61,7 @@ def _reconfig(dialect: Dialect) -> list[Row]:
     own = [mirror.own(job) for job in mirror]
     keys = [str(job) for job in mirror]
     ads = mirror.ads
+    first = _timed(lambda: book.recalculate(NOW - 1))
     bare, read, spent = [], [], []
     for number in range(_ROUNDS):
         bare.append(_timed(lambda: [texts["cronminute"] for texts in own]))
@@ -76,9 +77,11 @@ def _reconfig(dialect: Dialect) -> list[Row]:
     pass_, loop, walk = median(spent), median(bare), median(read)
     figure = f"{pass_ * 1e3:.0f} ms; a loop that reads an attribute of each {walk * 1e3:.1f} ms: {pass_ / walk:.1f}"
     tight = f"{loop * 1e3:.1f} ms: {pass_ / loop:.1f}"
+    start = f"{first * 1e3:.0f} ms: {first / walk:.1f}"
     return [
         Row(name, figure, f"{_MOST}", pass_ / walk <= _MOST),
         Row("the same against a loop over the ads' own dictionaries", tight, f"{_MOST}", pass_ / loop <= _MOST),
+        Row("the first pass, which parses the schedules", start, f"{_MOST}", first / walk <= _MOST),
     ]
 
 
@@ -129,10 +132,15 @@ class _Steady:
 
 
 def _timed(work: Callable[[], object]) -> float:
+    """Return the seconds that some work takes; the collector of cycles rests meanwhile, as in timeit."""
     gc.collect()
-    begun = perf_counter()
-    work()
-    return perf_counter() - begun
+    gc.disable()
+    try:
+        begun = perf_counter()
+        work()
+        return perf_counter() - begun
+    finally:
+        gc.enable()
 
 
 def main() -> None:
