@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
@@ -181,19 +181,28 @@ class CrontabBook:
         """
         edits: list[Edit] = []
         pending, self._pending = self._pending, {}
-        self._compute(pending.items(), now, edits)
+        self._compute(pending, now, edits)
+        self._compute(self._missed(now), now, edits)
+        return edits
+
+    def _missed(self, now: int) -> dict[_Entry, Recalculation]:
+        """Return the idle jobs whose time has passed, each once, and let them wait no more."""
+        found: dict[_Entry, Recalculation] = {}
         while self._dues and self._dues[0] <= now:
             due = heapq.heappop(self._dues)
             bucket = self._waiting.pop(due)
             self._slots -= len(bucket)
-            # A job whose time was edited to and fro waits here twice.
-            missed = dict.fromkeys(entry for entry in bucket if entry.due == due and entry.status == _IDLE)
-            self._compute(((entry, Recalculation.MISSED) for entry in missed), now, edits)
-        return edits
+            for entry in bucket:
+                if entry.due == due:
+                    entry.due = None
+                    if entry.status == _IDLE:
+                        found[entry] = Recalculation.MISSED
+        return found
 
-    def _compute(self, entries: Iterable[tuple[_Entry, Recalculation]], now: int, edits: list[Edit]) -> None:
+    def _compute(self, entries: Mapping[_Entry, Recalculation], now: int, edits: list[Edit]) -> None:
         """Compute jobs anew; what is done to each is little, since there may be a hundred thousand."""
-        for entry, why in entries:
+        waiting = self._waiting
+        for entry, why in entries.items():
             plan = entry.plan
             if plan is None:
                 plan = entry.plan = entry.group.plan or self._plan(entry, now)
@@ -207,7 +216,12 @@ class CrontabBook:
                     edits.append(_edit(Edit, (entry.job, why, plan.time, None)))
                 window = entry.group.window
                 due = self._due(entry, plan.time, now) if window is None else plan.time + window + 1
-                self._wait(entry, due)
+                if due in waiting and entry.due != due:
+                    entry.due = due
+                    waiting[due].append(entry)
+                    self._slots += 1
+                elif entry.due != due:
+                    self._wait(entry, due)
 
     def _due(self, entry: _Entry, time: int, now: int) -> int:
         """Return the first second at which a time is missed; a window that is no number of seconds counts as 0."""
@@ -223,9 +237,6 @@ class CrontabBook:
         return time + window + 1
 
     def _wait(self, entry: _Entry, due: int | None) -> None:
-        """Let a job wait where it does not wait already."""
-        if entry.due == due and due in self._waiting:
-            return
         entry.due = due
         if due is None:
             return
