@@ -181,8 +181,9 @@ class CrontabBook:
         """
         edits: list[Edit] = []
         pending, self._pending = self._pending, {}
+        missed = self._missed(now)  # before anything is computed: a negative window makes a new time past at once
         self._compute(pending, now, edits)
-        self._compute(self._missed(now), now, edits)
+        self._compute({entry: why for entry, why in missed.items() if entry not in pending}, now, edits)
         return edits
 
     def _missed(self, now: int) -> dict[_Entry, Recalculation]:
