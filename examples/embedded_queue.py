@@ -15,13 +15,13 @@ def serve(schedd: EmbeddedSchedd, now: int) -> None:
     schedd.recalculate()  # new jobs, runs that have ended, missed times
     for found in Looker(zone="UTC").looks(schedd.jobs("JobStatus == 1 && DeferralTime > 0"), now):
         job, schedule = job_id(found.queued.ad), found.schedule
-        arrival = schedule and schedule.deferral(found.deferral_time or now, now).arrival(now)
-        is_due = arrival is not None and arrival.verdict is Verdict.START
-        if job and arrival and is_due and schedd.edit_if(job, "JobStatus == 1", {"JobStatus": 2}):
-            print(f"{job} runs {found.queued.string('Cmd')}, {arrival.seconds} s late", flush=True)
-            schedd.edit_if(job, "JobStatus == 2", {"JobStatus": 1})  # its run has ended
-            if found.queued.leaves:
-                schedd.remove(job, "its run has ended")
+        if job and schedule:
+            arrival = schedule.deferral(found.deferral_time or now, now).arrival(now)
+            if arrival.verdict is Verdict.START and schedd.edit_if(job, "JobStatus == 1", {"JobStatus": 2}):
+                print(f"{job} runs {found.queued.string('Cmd')}, {arrival.seconds} s late", flush=True)
+                schedd.edit_if(job, "JobStatus == 2", {"JobStatus": 1})  # its run has ended
+                if found.queued.leaves:
+                    schedd.remove(job, "its run has ended")
 
 
 def main(folder: str, *files: str) -> None:
