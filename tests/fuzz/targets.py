@@ -44,8 +44,8 @@ _MY = ClassAd.of_texts(
 _TARGET = ClassAd.of_texts({"a": "MY.s", "x": "5", "y": "TARGET.y", "c": "MY.c", "s": '"^a.*"', "q": "1.5"})
 _PIECES = (1, 7, 4096)
 _MOST = 20  # ads of a text that are printed in all forms
-_AS_HTCONDOR = re.compile(r'absTime\("|:-?nan"|[0-9]\.[^0-9]')
-"""What is printed as HTCondor does, and reads back as something else: times of odd years, a number before a dot."""
+_AS_HTCONDOR = re.compile(r'absTime\(\\?"|:-?nan\\?"|relTime\(\\?"-?[0-9]+\+-|[0-9]\.[^0-9]')
+"""What HTCondor prints too, and reads back as something else: times beyond its integers, a number before a dot."""
 
 
 class Wrong(AssertionError):
@@ -80,7 +80,11 @@ def _evaluate(text: str, _: Random) -> str:
     explanation.reason()
     sum(map(len, explanation.lines()))
     expression.holds(_TARGET, _MY, _CONTEXT)
-    print_value(expression.evaluate(_MY, _TARGET, _CONTEXT))
+    value = expression.evaluate(_MY, _TARGET, _CONTEXT)
+    print_value(value)
+    holder = _MY.copy()
+    holder["value"] = expression
+    holder.python("value", _TARGET, _CONTEXT)
     return "value"
 
 
@@ -121,6 +125,7 @@ def _evaluated(ad: ClassAd) -> None:
     for name in list(ad)[:5]:
         with suppress(CrondorError):
             print_value(ad.value(name, _TARGET, _CONTEXT))
+            ad.python(name, _TARGET, _CONTEXT)
 
 
 def _texts(ad: ClassAd) -> list[tuple[str, str]]:
