@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit`` and ``job-queue``.
+``submit``, ``job-queue`` and ``schedd``.
 """
 
 from __future__ import annotations

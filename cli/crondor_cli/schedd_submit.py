@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import platform
 from pathlib import Path
 
 import click
@@ -79,7 +80,8 @@ def _ads(file: SubmitFile) -> list[ClassAd]:
         message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor puts into a queue at once"
         raise CrondorError(Diagnostic("submit-many", message, help="queue fewer"))
     ads: list[ClassAd] = []
-    own = {"Owner": getpass.getuser(), "Iwd": str(Path.cwd())}
+    owner = getpass.getuser()
+    own = {"Owner": owner, "User": f"{owner}@{platform.node()}", "Iwd": str(Path.cwd())}
     for made in job_ads(file, in_order=True):
         if "ProcId" not in made.ad:
             raise CrondorError(_late(made.jobs.queue))
