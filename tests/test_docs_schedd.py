@@ -19,7 +19,7 @@ ACTIONS = ("hold", "release", "rm")
 FILES = {
     "report.sub": "executable = /bin/date\ncron_minute = 0\ncron_hour = 1-10/3\nqueue\n",
     "held.sub": "executable = /bin/date\ncron_minute = 61\nqueue\n",
-    "once.sub": "executable = /bin/date\ndeferral_time = 1\nqueue\n",
+    "once.sub": "executable = /bin/date\ndeferral_time = 1\ncron_minutes = 5\nqueue\n",
     "ads": 'ClusterId = 9\nProcId = 0\nCronMinute = "0"\nJobStatus = 5\n\nCronMinute = "0"\n\nCronMinute = ((\n\n'
     'ClusterId = 8\nProcId = 0\nCronMinute = "0"\nJobStatus = 1\n',
 }

@@ -13,6 +13,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.files import Files
+from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.jobs import read_source
@@ -48,7 +49,10 @@ def command(file: str, queue: str | None, now: str | None, tz: str | None, forma
         jobs = schedd.submit(ads)
         edits = schedd.recalculate()
     held = [edit for edit in edits if edit.job in set(jobs) and edit.time is None]
-    findings = list(dict.fromkeys(read.warnings))
+    names = ((key, read.name(key)) for key in read.keys)
+    findings = list(
+        dict.fromkeys([*read.warnings, *misspelt((span.text if span else key, span) for key, span in names)])
+    )
     findings += [Diagnostic("held", f"job {edit.job} is held: {edit.hold}", Severity.WARNING) for edit in held]
     show(findings)
     if format_ == "json":

@@ -41,6 +41,7 @@ class Transaction:
         self.records: list[Record] = []
         self.moves: list[tuple[History, ClassAd, int]] = []
         self._ads: dict[str, dict[str, str] | None] = {}  # as they will be; None: gone
+        self._spelled: dict[str, str] = {}  # names in lower case: as they are first written here
 
     # Reading
 
@@ -123,6 +124,7 @@ class Transaction:
             _refuse(text, "half of a surrogate pair, which no UTF-8 text can hold", "leave it out")
         except ClassAdSyntaxError as error:
             raise InvalidChange(error.diagnostics) from None
+        self._spelled.setdefault(lower(name), name)
         self.records.append(Record(Op.SET, key, name, value))
 
     def delete(self, ad: str | JobId, name: str) -> None:
@@ -198,7 +200,7 @@ class Transaction:
         """
         key = self._mirror.key(job)
         own, parent = self._there(key), self._own(cluster_key(job.cluster)) or {}
-        self.moves.append((history, self._mirror.make_ad(key, {**parent, **own}), now))
+        self.moves.append((history, self._mirror.make_ad(key, {**parent, **own}, self._spelled), now))
         self.remove(job)
 
     def _counter(self, key: str, name: str) -> int:

@@ -493,3 +493,13 @@ def test_a_closed_queue_and_a_transaction_in_a_transaction(path: Path) -> None:
     with pytest.raises(JobQueueError, match="closed"), queue.transaction():
         pass
     assert "01.-1" in read_log(path).mirror
+
+
+def test_a_name_of_the_last_transaction_keeps_its_spelling(path: Path, tmp_path: Path) -> None:
+    """In the history too, where no ad of the queue has had it before."""
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+        with queue.transaction() as change:
+            change.set(job, "RemoveReason", "bye")
+            change.move_to_history(job, History(tmp_path / "history"), NOW)
+    assert 'RemoveReason = "bye"' in (tmp_path / "history").read_text().splitlines()
