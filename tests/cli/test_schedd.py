@@ -216,6 +216,27 @@ def test_the_guard_goes_on(schedd: Schedd, monkeypatch: pytest.MonkeyPatch) -> N
     assert naps == [30, 30, 30]
 
 
+def test_the_guard_outlives_a_schedd_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, and asks again; a single pass ends with the error."""
+    stand_in = StandIn(tmp_path / "stand_in.json")
+    for name, value in stand_in.environment.items():
+        monkeypatch.setenv(name, value)
+    stand_in.fail(("query", "Failed to connect to schedd."))
+    naps: list[float] = []
+
+    def nap(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", nap)
+    result = crondor("schedd", "guard", "--live", "--now", NOW, "--format", "json")
+    assert (result.status, len(result.lines)) == (130, 1)
+    assert "no schedd answers" in result.err
+    stand_in.fail(("query", "Failed to connect to schedd."))
+    assert crondor("schedd", "guard", "--live", "--once").status == 1
+
+
 def test_a_live_schedd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Status, recalculation, guard and history through the stand-in of the bindings."""
     stand_in = StandIn(tmp_path / "stand_in.json")
