@@ -17,7 +17,6 @@ from crondor.zones import Zone, zone_of
 _MONTHS = 14  # that are looked at
 _RUNS = 100  # of a month, whose match is tried
 _STEP = 11 * 3600 + 60  # seconds between two retries whose match is tried; the schedd makes one in 120 s
-_LONGEST = 4000  # characters of requirements that are evaluated
 
 
 class Wrong(NamedTuple):
@@ -74,25 +73,20 @@ def refusals(requirements: str, spec: CronSpec, schedd: CronSpec, zone: str | tz
     ``spec`` is what the manual reads, ``schedd`` what the schedd does. What other attributes decide counts as
     possible. None where requirements do not speak of the time, or cannot be evaluated.
     """
-    if "deferraltime" not in requirements.lower() or len(requirements) > _LONGEST:
-        return None
     return _refusals(requirements, spec, schedd, zone_of(zone), now)
 
 
 @lru_cache(maxsize=64)
 def _refusals(requirements: str, spec: CronSpec, schedd: CronSpec, zone: Zone, now: int) -> Refusals | None:
-    from crondor.classad import AdValue, Context, EvaluationFailed, Expression, truth  # noqa: PLC0415 - few files do
-    from crondor.classad.values import ERROR  # noqa: PLC0415 - the same
+    if "deferraltime" not in requirements.lower():
+        return None
+    from crondor.classad import EvaluationFailed  # noqa: PLC0415 - few files do
+    from crondor.job_expressions import admission  # noqa: PLC0415 - the same
 
-    names = {"deferraltime": "DeferralTime"}
-
-    def may_match(time: int) -> bool:
-        ad = AdValue({"deferraltime": str(time)}, names)
-        value = expression.evaluate(ad, None, Context(now=time, zone=zone.info))
-        return value is not ERROR and truth(value) is not False
-
+    may_match = admission(requirements, zone.info)
+    if may_match is None:
+        return None
     try:
-        expression = Expression(requirements)
         # Beside a clock change no clause on the wall clock can tell a run that is moved, or a retry at its minute.
         right = (time for time in _right_times(spec, zone, now) if _is_named(time, spec, zone))
         wrong = (int(time) for _, time in wrong_times(schedd, zone, now) if not _is_named(int(time), spec, zone))
