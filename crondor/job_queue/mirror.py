@@ -135,6 +135,10 @@ class Mirror:
         """Return the jobs of a cluster."""
         return [JobId(cluster, proc) for proc in self._procs.get(cluster, ())]
 
+    def proc_count(self, cluster: int) -> int:
+        """Return how many jobs a cluster has."""
+        return len(self._procs.get(cluster, ()))
+
     def key(self, ad: str | JobId) -> str:
         """Return the key an ad has here."""
         if isinstance(ad, JobId):
