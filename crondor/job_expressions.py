@@ -18,6 +18,7 @@ from crondor.classad import (
 )
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Effort
 from crondor.classad.tree import Call, Node, Reference, children
 from crondor.classad.values import UNDEFINED
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
@@ -63,11 +64,14 @@ class JobExpressions:
     ``old``: texts are right sides of a submit file, with its rules for strings. Raises UnknownZone.
     """
 
-    def __init__(self, ad: ClassAd, zone: str | tzinfo = "UTC", *, old: bool = False) -> None:
-        """Take the ad, and the zone of the host that evaluates."""
+    def __init__(
+        self, ad: ClassAd, zone: str | tzinfo = "UTC", *, old: bool = False, effort: Effort | None = None
+    ) -> None:
+        """Take the ad, the zone of the host that evaluates, and what all evaluations may cost together."""
         self.ad = ad
         self._zone = zone_of(zone).info
         self._old = old
+        self._effort = effort
         self._read: dict[str, Code] = {}
 
     def __call__(self, text: str, now: int) -> object:
@@ -77,7 +81,7 @@ class JobExpressions:
         """
         code = self.read(text)
         try:
-            value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone))
+            value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone, effort=self._effort))
         except EvaluationFailed as error:
             return Expression(f"no value at all ({error.diagnostics[0].message})")
         if value is UNDEFINED:
@@ -86,7 +90,7 @@ class JobExpressions:
 
     def for_run(self, time: int) -> JobExpressions:
         """Return how to evaluate for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
-        made = JobExpressions(ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old)
+        made = JobExpressions(ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old, effort=self._effort)
         made._read = self._read
         return made
 
@@ -144,17 +148,18 @@ def submitted_schedule(
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
     zone: str | tzinfo = "UTC",
     policy: Policy | None = None,
+    effort: Effort | None = None,
 ) -> JobSchedule:
     """Return what a job asks for that is submitted at ``now`` (epoch seconds), its expressions evaluated in its ad.
 
     ``commands`` and ``spans`` are those of JobSchedule.from_submit; every ``my.x`` among them is in the ad, beside
     QDate, JobStatus and what else a fresh job has. ``notes`` warn of expressions whose value is another one where it
-    counts. Raises InvalidSchedule or InvalidSpec, also for what condor_submit cannot parse.
+    counts. ``effort`` is what the evaluations may cost together. Raises InvalidSchedule or InvalidSpec, also for what condor_submit cannot parse.
     """
     places = spans or {}
     texts = _texts(commands, places)
     ad = _fresh_ad(texts, commands, now, proc_id, schedd_interval)
-    expressions = JobExpressions(ad, zone, old=True)
+    expressions = JobExpressions(ad, zone, old=True, effort=effort)
     schedule = JobSchedule.from_submit(
         commands,
         spans=places,
@@ -184,6 +189,7 @@ def cron_literals(
     proc_id: int = 0,
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
     zone: str | tzinfo = "UTC",
+    effort: Effort | None = None,
 ) -> dict[str, str]:
     """Return the Cron attributes that are expressions, by command name, as the literals they come to at ``now``.
 
@@ -192,7 +198,8 @@ def cron_literals(
     texts = _texts(commands, {})
     attributes = [f"my.{spellings[-1]}" for spellings in CRON_COMMANDS]
     names = [name for name in attributes if name in commands and needs_evaluation({name: commands[name]})]
-    evaluate = JobExpressions(_fresh_ad(texts, commands, now, proc_id, schedd_interval), zone, old=True)
+    ad = _fresh_ad(texts, commands, now, proc_id, schedd_interval)
+    evaluate = JobExpressions(ad, zone, old=True, effort=effort)
     return {name: _literal(evaluate(commands[name].strip(), now)) for name in names}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
@@ -44,6 +44,10 @@ _ATTRIBUTES = (
 )
 NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES[:-1], *(f"my.{name}" for name in _ATTRIBUTES))
 
+_MOST_STEPS = 600_000
+_JOB = 1000  # steps that the rules take for a job whose values are plain
+_MOST_JOBS = 10_000  # that are looked at one by one, to see which of them differ
+
 _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "file-outside"))  # lines, not only jobs
 
 
@@ -76,6 +80,22 @@ class Reading:
         """The HoldReason that a schedd gives such a job (code 25), None where it would not hold it."""
         error = self.error.invalid_spec if isinstance(self.error, InvalidSchedule) else None
         return error.hold_reason if error else None
+
+
+class Effort:
+    """What looking at the jobs of one file may still cost, in steps of about a microsecond; see classad.Context.
+
+    ``jobs`` is how many of them were looked at before it was used up.
+    """
+
+    def __init__(self) -> None:
+        """Begin with what takes about a second."""
+        self.left = _MOST_STEPS
+        self.jobs: int | None = None
+
+    def spend(self, steps: int) -> None:
+        """Take some steps from what is left."""
+        self.left -= steps
 
 
 class Use(NamedTuple):
@@ -184,6 +204,7 @@ class CheckedJob:
                 proc_id=self.group.first[1],
                 schedd_interval=settings.schedd_interval,
                 zone=settings.zone,
+                effort=self.file.effort,
             )
         except InvalidSchedule:  # CRN312 speaks of it
             return {}
@@ -222,6 +243,7 @@ class CheckedJob:
             schedd_interval=settings.schedd_interval,
             zone=settings.zone,
             policy=settings.policy,
+            effort=self.file.effort,
         )
 
 
@@ -233,6 +255,7 @@ class CheckedFile:
     settings: Settings
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
+    effort: Effort = field(default_factory=Effort, compare=False)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -245,9 +268,13 @@ class CheckedFile:
         if self.submit is None:
             return (), ()
         try:
-            groups = groups_with_attributes(self.submit, NAMES)
-            found = tuple(dict.fromkeys(finding for group in groups for finding in group.findings))
-            return tuple(CheckedJob(self, group) for group in _merged(groups)), found
+            cut: list[Diagnostic] = []
+            groups = groups_with_attributes(self.submit, NAMES, _MOST_JOBS, cut)
+            found = dict.fromkeys(finding for group in groups for finding in group.findings)
+            jobs = [CheckedJob(self, group) for group in _merged(groups)]
+            if cut and jobs:
+                self.effort.jobs = len(jobs)
+            return tuple(jobs), tuple(found)
         except CrondorError as error:
             return (), error.diagnostics
 
@@ -255,6 +282,21 @@ class CheckedFile:
     def jobs(self) -> tuple[CheckedJob, ...]:
         """The jobs, equal ones of one queue statement together; none where a value cannot be had."""
         return self._grouped[0]
+
+    def looked_at(self) -> Iterator[CheckedJob]:
+        """Yield the jobs until looking at them has cost too much."""
+        for number, job in enumerate(self.jobs):
+            if self.effort.left <= 0:
+                self.effort.jobs = number
+                return
+            self.effort.spend(_JOB + sum(20 + 2 * len(text) for text in job.values.values()))
+            yield job
+
+    def _too_many(self) -> Iterator[Diagnostic]:
+        if self.effort.jobs is not None:
+            message = f"the jobs differ, and crondor checks the first {self.effort.jobs} of those that do"
+            place = self.jobs[min(self.effort.jobs, len(self.jobs) - 1)].group.queue
+            yield Diagnostic("too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file")
 
     @cached_property
     def uses(self) -> frozenset[Use]:
@@ -273,12 +315,14 @@ class CheckedFile:
     @property
     def is_checked(self) -> bool:
         """Whether the jobs are known, so that what is not found is not there."""
-        return self.submit is not None and not any(fault.severity is Severity.ERROR for fault in self._grouped[1])
+        if self.submit is None or self.effort.jobs is not None:
+            return False
+        return not any(fault.severity is Severity.ERROR for fault in self._grouped[1])
 
     @property
     def all_faults(self) -> tuple[Diagnostic, ...]:
         """Everything that reading the description said."""
-        return (*self.errors, *self.warnings, *self._grouped[1])
+        return (*self.errors, *self.warnings, *self._grouped[1], *self._too_many())
 
 
 def _merged(groups: Iterable[JobGroup]) -> Iterator[JobGroup]:

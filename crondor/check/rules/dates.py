@@ -108,7 +108,7 @@ def day_zero(job: CheckedJob) -> Iterator[Found]:
     zone, now = job.settings.zone, job.settings.now
     name = job.first(*REQUIREMENTS)
     wanted = portable(spec)
-    tried = refusals(job.values[name], wanted, schedd, zone, now) if name else None
+    tried = refusals(job.values[name], wanted, schedd, zone, now, job.file.effort) if name else None
     wrong = None if tried is not None and tried.is_cure else next_wrong(schedd, zone, now)
     if wrong is None:
         return
