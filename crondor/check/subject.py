@@ -15,7 +15,7 @@ from crondor.check.crontab import Crontab, read_crontab
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.recurrence import Policy
-from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, needs_evaluation
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile
@@ -297,6 +297,14 @@ class CheckedFile:
             message = f"the jobs differ, and crondor checks the first {self.effort.jobs} of those that do"
             place = self.jobs[min(self.effort.jobs, len(self.jobs) - 1)].group.queue
             yield Diagnostic("too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file")
+
+    @cached_property
+    def misspelt(self) -> tuple[Diagnostic, ...]:
+        """The commands that look like one about scheduling, and are none; ``fix`` is the one that is meant."""
+        if self.submit is None:
+            return ()
+        names = ((key, self.submit.name(key)) for key in self.submit.keys)
+        return tuple(misspelt((span.text if span else key, span) for key, span in names))
 
     @cached_property
     def uses(self) -> frozenset[Use]:
