@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MONTHS = 14  # that are looked at
 _RUNS = 100  # of a month, whose match is tried
 _STEP = 11 * 3600 + 60  # seconds between two retries whose match is tried; the schedd makes one in 120 s
-_TRY = 20  # steps that it takes to find a time, beside those of the evaluation
+_TRY = 60  # steps that it takes to find a time, beside those of the evaluation
 _LONGEST = 4000  # characters of requirements that are evaluated
 
 

@@ -46,7 +46,9 @@ NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES[:-1], *(f"my.{name}" fo
 
 _MOST_STEPS = 600_000
 _JOB = 1000  # steps that the rules take for a job whose values are plain
-_MOST_JOBS = 10_000  # that are looked at one by one, to see which of them differ
+_MOST_VALUES = 300_000  # of jobs that are looked at one by one, to see which of them differ
+
+_FEWEST_JOBS = 600
 
 _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "file-outside"))  # lines, not only jobs
 
@@ -269,7 +271,8 @@ class CheckedFile:
             return (), ()
         try:
             cut: list[Diagnostic] = []
-            groups = groups_with_attributes(self.submit, NAMES, _MOST_JOBS, cut)
+            names = len(NAMES) + sum(key.startswith("my.") for key in self.submit.keys)
+            groups = groups_with_attributes(self.submit, NAMES, max(_FEWEST_JOBS, _MOST_VALUES // names), cut)
             found = dict.fromkeys(finding for group in groups for finding in group.findings)
             jobs = [CheckedJob(self, group) for group in _merged(groups)]
             if cut and jobs:
