@@ -90,7 +90,9 @@ class JobExpressions:
 
     def for_run(self, time: int) -> JobExpressions:
         """Return how to evaluate for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
-        made = JobExpressions(ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old, effort=self._effort)
+        made = JobExpressions(
+            ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old, effort=self._effort
+        )
         made._read = self._read
         return made
 
@@ -138,7 +140,7 @@ def _asks_the_clock(tree: Node) -> bool:
     return False
 
 
-def submitted_schedule(
+def submitted_schedule(  # noqa: PLR0913 - those of JobSchedule.from_submit
     commands: Mapping[str, str],
     now: int,
     *,
@@ -154,7 +156,8 @@ def submitted_schedule(
 
     ``commands`` and ``spans`` are those of JobSchedule.from_submit; every ``my.x`` among them is in the ad, beside
     QDate, JobStatus and what else a fresh job has. ``notes`` warn of expressions whose value is another one where it
-    counts. ``effort`` is what the evaluations may cost together. Raises InvalidSchedule or InvalidSpec, also for what condor_submit cannot parse.
+    counts; ``effort`` is what all evaluations may cost together. Raises InvalidSchedule or InvalidSpec, also for what
+    condor_submit cannot parse.
     """
     places = spans or {}
     texts = _texts(commands, places)

@@ -22,7 +22,8 @@ A comment `# crondor: ignore[CRN204]` silences rules for the statement below it,
 The section [tool.crondor] of the nearest pyproject.toml may set select, ignore, allow-dirs, tz, schedd-interval and
 strict; the command line wins.
 
-Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file that cannot be read."""
+Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
+that cannot be read."""
 
 
 @click.command("check", epilog=EPILOG, short_help="What will go wrong with submit files, before submission.")

@@ -95,10 +95,11 @@ def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: 
     unread: list[click.UsageError] = []
     with _progress(paths) as shown:
         for path in shown:
-            try:
-                reports.append(_check(path, result))
-            except click.UsageError as error:
-                unread.append(error)
+            checked = _check(path, result)
+            if isinstance(checked, Report):
+                reports.append(checked)
+            else:
+                unread.append(checked)
     if not reports:
         raise unread[0]
     return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
@@ -131,12 +132,14 @@ def _codes(given: Iterable[str]) -> tuple[str, ...]:
     return codes
 
 
-def _check(path: str, result: Result) -> Report:
-    """Check one file; one that is no text is a finding like any other."""
+def _check(path: str, result: Result) -> Report | click.UsageError:
+    """Check one file, or say why it cannot be read; one that is no text is a finding like any other."""
     try:
         source = read_source(path)
     except CrondorError as error:
         return refused(path, error, result.settings)
+    except click.UsageError as error:
+        return error
     return check(source, result.settings, result.read)
 
 

@@ -13,7 +13,18 @@ from crondor._spelling import FieldDifference, field_differences
 from crondor.diagnostics import Diagnostic
 from crondor.schedule import InvalidSchedule, JobSchedule
 from crondor.source import Span
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOLD_CODE, HOUR, MINUTE, CronSpec, Dialect, Field, InvalidSpec
+from crondor.spec import (
+    DAY_OF_MONTH,
+    DAY_OF_WEEK,
+    FIELDS,
+    HOLD_CODE,
+    HOUR,
+    MINUTE,
+    CronSpec,
+    Dialect,
+    Field,
+    InvalidSpec,
+)
 
 NAMES = {field: commands_of(field.attribute) for field in FIELDS}
 

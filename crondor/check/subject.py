@@ -215,6 +215,10 @@ class CheckedJob:
         """Yield what reading the schedule as the manual has it said under some codes."""
         yield from (fault for fault in self.manual.faults if fault.code in codes)
 
+    def told(self, *codes: str) -> frozenset[Span | None]:
+        """Return the places of what ``faults`` yields: other rules have nothing to add there."""
+        return frozenset(fault.span for fault in self.faults(*codes))
+
     def _read(self, dialect: Dialect) -> Reading:
         settings = self.settings
         try:
@@ -299,7 +303,9 @@ class CheckedFile:
         if self.effort.jobs is not None:
             message = f"the jobs differ, and crondor checks the first {self.effort.jobs} of those that do"
             place = self.jobs[min(self.effort.jobs, len(self.jobs) - 1)].group.queue
-            yield Diagnostic("too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file")
+            yield Diagnostic(
+                "too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file"
+            )
 
     @cached_property
     def misspelt(self) -> tuple[Diagnostic, ...]:

@@ -109,6 +109,10 @@ class Effort(Protocol):
 
     left: int
 
+    def __hash__(self) -> int:
+        """Be one of those that are told apart by identity."""
+        ...
+
 
 @dataclass(frozen=True)
 class Context:

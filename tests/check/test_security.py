@@ -12,8 +12,8 @@ import pytest
 
 from tests.cli.running import environment
 
-# Runs the command for each of some folders with every audit event looked at; nothing that starts a program, or opens a file that is neither
-# the interpreter's nor below the allowed folder, goes unseen. What was seen is the last line.
+# Runs the command for each of some folders, with every audit event looked at; nothing that starts a program, or opens
+# a file that is neither the interpreter's nor below the folder, goes unseen.
 WATCHED = """
 import contextlib, io, json, os, resource, sys, zoneinfo
 own = [os.path.realpath(p) for p in (*sys.path, sys.prefix, sys.base_prefix, *zoneinfo.TZPATH) if p]
@@ -63,7 +63,8 @@ def watched_in(cases: list[tuple[Path, tuple[str, ...]]]) -> list[Watched]:
     """Run the command once for each folder, all in one process of its own."""
     given = json.dumps([(str(folder), arguments) for folder, arguments in cases])
     command = [sys.executable, "-c", WATCHED]
-    done = subprocess.run(command, input=given.encode(), capture_output=True, check=True, env=environment(), timeout=120)
+    data = given.encode()
+    done = subprocess.run(command, input=data, capture_output=True, check=True, env=environment(), timeout=120)
     return [Watched(*result) for result in json.loads(done.stdout)]
 
 
@@ -229,7 +230,7 @@ HEAVY = {
     "attributes in a row": "".join(f"+a{n} = a{n + 1}\n" for n in range(300))
     + "deferral_time = a0 + $(Process)\nqueue 5000\n",
     "clauses": "cron_minute = 0\ncron_day_of_week = 1\n"
-    + 'requirements = formatTime(DeferralTime, "%w") == "1" || DeferralTime == $(Process)\nqueue 5000\n',
+    'requirements = formatTime(DeferralTime, "%w") == "1" || DeferralTime == $(Process)\nqueue 5000\n',
     "queues": "cron_minute = 60\n" + "queue\n" * 5000,
 }
 

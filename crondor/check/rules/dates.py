@@ -15,7 +15,7 @@ from crondor.check.subject import CheckedJob
 from crondor.diagnostics import CrondorError, Severity
 from crondor.recurrence import NeverRuns, OutOfRange, Recurrence, never_reason
 from crondor.schedule import Universe
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Field
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec
 from crondor.zones import Policy, zone_of
 
 if TYPE_CHECKING:

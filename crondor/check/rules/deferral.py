@@ -102,7 +102,9 @@ def prep_short(job: CheckedJob) -> Iterator[Found]:
             f"a prep time of {prep} s and a window of {window} s leave the schedd, which looks once in "
             f"{schedule.schedd_interval} s, too little for a match: the negotiator looks once in {_NEGOTIATION} s"
         )
-        yield Found(message, _place(job, _PREP), f"set cron_prep_time to {_NEGOTIATION} s or more; the default is 300 s")
+        yield Found(
+            message, _place(job, _PREP), f"set cron_prep_time to {_NEGOTIATION} s or more; the default is 300 s"
+        )
 
 
 @rule("CRN307", "time-past", Severity.ERROR, "a deferral time in the past")
@@ -169,7 +171,7 @@ def without_time(job: CheckedJob) -> Iterator[Found]:
 @rule("CRN311", "bad-value", Severity.ERROR, "a time, window or prep time with which the job cannot run")
 def bad_value(job: CheckedJob) -> Iterator[Found]:
     """The starter holds a job whose DeferralTime is no positive integer; a bad window makes Requirements undefined."""
-    said = {fault.span for fault in job.faults("submit-overflow", "expression-target")}  # CRN302 and CRN313
+    said = job.told("submit-overflow", "expression-target")  # CRN302 and CRN313
     for found in _without_value(job):
         if found.span not in said:
             yield found
@@ -198,7 +200,9 @@ def bad_expression(job: CheckedJob) -> Iterator[Found]:
     is_date = time is not None and _DATE.fullmatch(job.values[time].strip('" '))
     for fault in job.faults("classad-syntax"):
         is_time = is_date and time is not None and fault.span is not None and fault.span.line == job.span(time).line
-        date = f"DeferralTime is in epoch seconds: crondor at '{job.values[time]}' says them" if is_time and time else None
+        date = (
+            f"DeferralTime is in epoch seconds: crondor at '{job.values[time]}' says them" if is_time and time else None
+        )
         yield Found(fault.message, fault.span, date or fault.help)
     names = [name for name in POLICIES if job.values.get(name, "").strip().lower() not in _PLAIN]
     if not names:
@@ -250,7 +254,7 @@ def _place(job: CheckedJob, names: tuple[str, ...]) -> Span:
 
 def _may_start(job: CheckedJob, schedule: JobSchedule) -> bool:
     """Say whether a job can come as far as its time: it is a crontab job, or its time is one, and not past."""
-    if job.first(*_WINDOW) is not None and any(job.faults("submit-overflow")):
+    if job.first(*_WINDOW) is not None and job.told("submit-overflow"):
         return False  # CRN302 speaks of it
     run = None if schedule.spec is not None else _one_time_run(job)
     return schedule.spec is not None or (run is not None and run.last_match >= job.settings.now)
