@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 
 from crondor._job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, Expression
 from crondor.classad import (
+    AdValue,
     CircularReference,
     ClassAdSyntaxError,
     Context,
@@ -15,12 +16,13 @@ from crondor.classad import (
     References,
     print_string,
     print_value,
+    truth,
 )
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Effort
 from crondor.classad.tree import Call, Node, Reference, children
-from crondor.classad.values import UNDEFINED
+from crondor.classad.values import ERROR, UNDEFINED
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.recurrence import Policy
@@ -29,14 +31,15 @@ from crondor.source import Source, Span
 from crondor.spec import Dialect
 from crondor.zones import zone_of
 
-__all__ = ["JobExpressions", "needs_evaluation", "submitted_schedule"]
+__all__ = ["NEW_JOB", "JobExpressions", "admission", "needs_evaluation", "submitted_schedule"]
 
 _BRIEF = 80
 _FEW = 5
+_LONGEST = 4000  # characters of requirements that are evaluated
 _OF_CLOCK = frozenset(("time", "currenttime", "random"))
 
 # What condor_submit 25.14 writes into every job, as far as it depends on nothing else.
-_FRESH: Mapping[str, object] = {
+NEW_JOB: Mapping[str, object] = {
     "MyType": "Job",
     "TargetType": "Machine",
     "JobStatus": 1,
@@ -55,6 +58,10 @@ _FRESH: Mapping[str, object] = {
     "TotalSuspensions": 0,
     "ExitStatus": 0,
     "ExitBySignal": False,
+    **dict.fromkeys(("RemoteUserCpu", "RemoteSysCpu", "RemoteWallClockTime"), 0.0),
+    **dict.fromkeys(("CumulativeRemoteUserCpu", "CumulativeRemoteSysCpu"), 0.0),
+    **dict.fromkeys(("CommittedTime", "CommittedSlotTime", "CommittedSuspensionTime", "CumulativeSlotTime"), 0),
+    **dict.fromkeys(("CumulativeSuspensionTime", "LastSuspensionTime"), 0),
 }
 
 
@@ -233,7 +240,7 @@ def _texts(commands: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, 
 def _fresh_ad(
     texts: Mapping[str, Code], commands: Mapping[str, str], now: int, proc_id: int, schedd_interval: int
 ) -> ClassAd:
-    ad = ClassAd(_FRESH)
+    ad = ClassAd(NEW_JOB)
     for name, value in (
         ("QDate", now),
         ("EnteredCurrentStatus", now),
@@ -273,3 +280,24 @@ def _listed(names: list[str]) -> str:
 
 def _brief(text: str) -> str:
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
+
+
+def admission(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Callable[[int], bool] | None:
+    """Return a test whether a job may match at a DeferralTime (epoch seconds), as far as its requirements decide that.
+
+    What machines and other attributes decide counts as possible. None where requirements do not speak of the time,
+    or are no expression. ``effort`` is what all tests may cost together. The test raises EvaluationFailed.
+    """
+    if "deferraltime" not in requirements.lower() or len(requirements) > _LONGEST:
+        return None
+    try:
+        expression = Code(requirements)
+    except ClassAdSyntaxError:
+        return None
+
+    def may_match(time: int) -> bool:
+        ad = AdValue({"deferraltime": str(time)}, {"deferraltime": "DeferralTime"})
+        value = expression.evaluate(ad, None, Context(now=time, zone=zone, effort=effort))
+        return value is not ERROR and truth(value) is not False
+
+    return may_match

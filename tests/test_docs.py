@@ -200,6 +200,7 @@ JSON_TYPES = {
 }
 
 JSON_INPUTS = [
+    ("next", "--spec", "cured.sub"),
     ("next", "--ads", "queue.ads"),
     ("next", "--spec", "examples/nightly.sub"),
     ("next", "--spec", "examples/several-jobs.sub"),
@@ -290,6 +291,9 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     (tmp_path / "odd.sub").write_text(odd, encoding="utf-8")
     (tmp_path / "unknown.sub").write_text("deferral_time = QDate + 60\nqueue\n", encoding="utf-8")
     (tmp_path / "none.sub").write_text("", encoding="utf-8")
+    cured = "cron_day_of_week = 1\ncron_hour = 6\ncron_minute = 0\n"
+    cured += 'requirements = formatTime(DeferralTime, "%w%H%M") == "10600"\nqueue\n'
+    (tmp_path / "cured.sub").write_text(cured, encoding="utf-8")
     (tmp_path / "past.sub").write_text("deferral_time = 1\nqueue\n", encoding="utf-8")
     (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nqueue\n", encoding="utf-8")

@@ -21,7 +21,6 @@ _MONTHS = 14  # that are looked at
 _RUNS = 100  # of a month, whose match is tried
 _STEP = 11 * 3600 + 60  # seconds between two retries whose match is tried; the schedd makes one in 120 s
 _TRY = 60  # steps that it takes to find a time, beside those of the evaluation
-_LONGEST = 4000  # characters of requirements that are evaluated
 
 
 class Wrong(NamedTuple):
@@ -80,8 +79,6 @@ def refusals(
     ``spec`` is what the manual reads, ``schedd`` what the schedd does; ``effort`` pays for the evaluations. What other
     attributes decide counts as possible. None where requirements do not speak of the time, or cannot be evaluated.
     """
-    if "deferraltime" not in requirements.lower() or len(requirements) > _LONGEST:
-        return None
     return _refusals(requirements, spec, schedd, zone_of(zone), now, effort)
 
 
@@ -89,20 +86,21 @@ def refusals(
 def _refusals(
     requirements: str, spec: CronSpec, schedd: CronSpec, zone: Zone, now: int, effort: Effort | None
 ) -> Refusals | None:
-    from crondor.classad import AdValue, Context, EvaluationFailed, Expression, truth  # noqa: PLC0415 - few files do
-    from crondor.classad.values import ERROR  # noqa: PLC0415 - the same
+    if "deferraltime" not in requirements.lower():
+        return None
+    from crondor.classad import EvaluationFailed  # noqa: PLC0415 - few files do
+    from crondor.job_expressions import admission  # noqa: PLC0415 - the same
 
-    names = {"deferraltime": "DeferralTime"}
+    admits = admission(requirements, zone.info, effort)
+    if admits is None:
+        return None
 
     def may_match(time: int) -> bool:
-        ad = AdValue({"deferraltime": str(time)}, names)
         if effort is not None:
             effort.left -= _TRY
-        value = expression.evaluate(ad, None, Context(now=time, zone=zone.info, effort=effort))
-        return value is not ERROR and truth(value) is not False
+        return admits(time)
 
     try:
-        expression = Expression(requirements)
         # Beside a clock change no clause on the wall clock can tell a run that is moved, or a retry at its minute.
         right = (time for time in _right_times(spec, zone, now) if _is_named(time, spec, zone))
         wrong = (int(time) for _, time in wrong_times(schedd, zone, now) if not _is_named(int(time), spec, zone))

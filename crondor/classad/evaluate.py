@@ -91,7 +91,7 @@ def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | 
     state = begin(ad, None, Context())
     walk = Internal if internal else External
     try:
-        return walk.of(state, state.my, code_tree(code), compile_node)
+        return walk.of(state, state.my, code_tree(code), compile_node, free=True)
     except (RecursionError, StackExhausted, Exhausted):
         return None
 

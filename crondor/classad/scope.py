@@ -132,6 +132,7 @@ class Context:
     effort: Effort | None = field(default=None, compare=False)
 
 
+ENCLOSED: Final = -1
 OUT_OF_STEPS: Final = f"the evaluation takes more than {MAX_STEPS} steps"
 
 
@@ -140,9 +141,12 @@ class State:
 
     ``cur`` is the ad whose expression is evaluated; ``root`` the outermost ad (None: a match whose outermost ad
     nobody has asked for); ``used`` how much of the depth is taken; ``stack`` the attributes under way.
+    ``free`` is the depth at which an ad that is written out belongs to no ad (ENCLOSED: everywhere it belongs to the
+    one it is written in): HTCondor takes references from, and flattens, an expression that has not been put into the
+    ad, so that names inside such an ad do not reach MY.
     """
 
-    __slots__ = ("_random", "ads", "context", "cur", "my", "read", "root", "stack", "steps", "used")
+    __slots__ = ("_random", "ads", "context", "cur", "free", "my", "read", "root", "stack", "steps", "used")
 
     def __init__(self, context: Context, my: AdValue, read: Callable[[str], Code]) -> None:
         """Begin in the ad ``my``; ``read`` turns a text into an expression."""
@@ -152,6 +156,7 @@ class State:
         self.root: AdValue | None = None if my.matched else my
         self.read = read
         self.used = 0
+        self.free = ENCLOSED
         self.steps = MAX_STEPS if context.effort is None else min(MAX_STEPS, context.effort.left)
         self.stack: list[tuple[AdValue, str]] = []
         self.ads: dict[tuple[int, int], AdValue] | None = None
@@ -165,6 +170,10 @@ class State:
         self.steps -= steps
         if self.steps < 0:
             raise Exhausted(OUT_OF_STEPS)
+
+    def around(self) -> AdValue | None:
+        """Return the ad around one that is written out here."""
+        return None if self.used == self.free and self.cur is self.my else self.cur
 
     @property
     def random(self) -> Random:

@@ -14,7 +14,7 @@ from crondor.classad.unparse import Form, unparse
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.faults import InvalidChange
 from crondor.job_queue.history import History
-from crondor.job_queue.keys import HEADER, JobId, cluster_key
+from crondor.job_queue.keys import HEADER, JobId, cluster_key, is_key
 from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import EMPTY_TYPE, Op, Record
 from crondor.source import Source
@@ -82,14 +82,17 @@ class Transaction:
         key = self._mirror.key(ad)
         if self._own(key) is not None:
             _refuse(key, "this ad is there already", "set its attributes")
-        if not _WORD(key):
-            _refuse(key, "a key is a word without blanks", "write cluster.proc")
+        if not is_key(key):
+            _refuse(key, "a key is two numbers below 2,147,483,648 with a dot between", "write cluster.proc")
         if my_type and (not _WORD(my_type) or '"' in my_type or "\\" in my_type or my_type == EMPTY_TYPE):
             _refuse(my_type, "a type is a word without blanks and quotes", "write Job")
         self.records.append(Record(Op.NEW, key, my_type))
         texts = self._ads[key] = {"mytype": f'"{my_type}"'}
         if lower(my_type) == "job":
             texts["targettype"] = '"Machine"'
+        job = JobId.parse(key)
+        if job is not None and HEADER in self and 0 < self._counter(HEADER, _NEXT_CLUSTER) <= job.cluster:
+            self.set_text(HEADER, _NEXT_CLUSTER, str(job.cluster + 1))  # else the schedd would not start again
 
     def set(self, ad: str | JobId, name: str, value: object) -> None:
         """Set an attribute to a Python value or an Expression (a ``str`` is a string). Raises InvalidChange."""
@@ -152,11 +155,10 @@ class Transaction:
 
     def new_cluster(self) -> int:
         """Return the number of a new cluster, with its ad made; numbers are never used twice. Raises InvalidChange."""
-        highest = max(self._mirror.clusters(), default=0)
         if HEADER not in self:
             self.create(HEADER)
-        cluster = max(self._counter(HEADER, _NEXT_CLUSTER), highest + 1)
-        while cluster_key(cluster) in self:
+        cluster = self._counter(HEADER, _NEXT_CLUSTER) or max(self._mirror.clusters(), default=0) + 1
+        while self._mirror.procs(cluster) or cluster_key(cluster) in self:
             cluster += 1
         self.set_text(HEADER, _NEXT_CLUSTER, str(cluster + 1))
         self.create(cluster_key(cluster))
