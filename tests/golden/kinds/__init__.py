@@ -11,7 +11,7 @@ KINDS: Mapping[str, Replay] = {
     **crontab.KINDS,
     **classad.KINDS,
     **classad_ads.KINDS,
-    **submit.KINDS,
     **queue_log.KINDS,
+    **submit.KINDS,
     **transforms.KINDS,
 }
