@@ -13,4 +13,5 @@ KINDS: Mapping[str, Replay] = {
     **classad_ads.KINDS,
     **submit.KINDS,
     **queue_log.KINDS,
+    **submit.KINDS,
 }

@@ -1,0 +1,350 @@
+"""What a schedd does about crontab jobs: which it looks at, when it computes a new DeferralTime, which it holds.
+
+The rules are those of HTCondor 25.14 (``Scheduler::calculateCronTabSchedule``); docs/deferral.md has them in words. A
+parsed schedule is kept until a reconfig, whatever is edited. Due times wait in a heap, so that a pass costs what is
+due; jobs with the same texts share one schedule, and its next time.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import Final, NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.job_queue.keys import JobId, cluster_key
+from crondor.job_queue.mirror import Change, Kind, Mirror
+from crondor.queued import JobStatus, QueuedJob
+from crondor.recurrence import Policy
+from crondor.schedd.changes import job_changes
+from crondor.schedd.protocol import JobChange
+from crondor.schedule import JobSchedule, Recalculation
+from crondor.spec import FIELDS, Dialect, InvalidSpec
+
+HOLD_SUBCODE: Final = 0
+
+_CRON: Final = tuple(field.attribute.lower() for field in FIELDS)
+_TERMS: Final = (*_CRON, "deferralwindow")
+_PREFIX: Final = "Invalid cron schedule parameters: "
+_UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
+_IDLE: Final = int(JobStatus.IDLE)
+_SPARE: Final = 1000
+_LONGEST: Final = 18  # digits of a time that is one
+
+Terms = tuple["str | None", ...]
+
+
+class Edit(NamedTuple):
+    """What a pass over the queue does to one job.
+
+    ``time`` is its new DeferralTime (epoch seconds); where it is None, ``hold`` is the HoldReason, of HoldReasonCode
+    25 and subcode 0. ``why`` says what made the schedd look.
+    """
+
+    job: JobId
+    why: Recalculation
+    time: int | None
+    hold: str | None = None
+
+
+class _Plan:
+    """A parsed schedule and what it said last; shared by the jobs with the same texts."""
+
+    __slots__ = ("_schedule", "asked", "due", "hold", "text", "time")
+
+    def __init__(self, schedule: JobSchedule | None, hold: str | None) -> None:
+        self._schedule = schedule
+        self.hold = hold
+        self.asked: int | None = None
+        self.time: int | None = None
+        self.text: str | None = None
+        self.due: int | None = None
+
+    def ask(self, now: int) -> None:
+        """Compute the next time at ``now``; a schedule without one is refused, where the real schedd never returns."""
+        self.asked = now
+        schedule = self._schedule
+        if schedule is None or schedule.recurrence is None:
+            return
+        try:
+            self.time = int(schedule.recurrence.next(now))
+        except CrondorError as error:
+            self._schedule, self.time, self.due = None, None, None
+            self.hold = _PREFIX + "; ".join(fault.message for fault in error.diagnostics)
+            return
+        self.text = str(self.time)
+        self.due = self.due_of(self.time, now)
+
+    def due_of(self, time: int, now: int) -> int:
+        """Return the first second at which a time is missed; a window that is no number of seconds counts as 0."""
+        if self._schedule is None:
+            return time + 1
+        try:
+            return self._schedule.deferral(time, now).last_start + 1
+        except CrondorError:
+            return time + 1
+
+
+class _Entry:
+    """One crontab job."""
+
+    __slots__ = ("due", "job", "own", "plan", "status", "terms")
+
+    def __init__(self, job: JobId, own: dict[str, str], status: int | None) -> None:
+        self.job = job
+        self.own = own  # the mirror's texts of the job
+        self.status = status
+        self.terms: Terms | None = None  # as last read; None: edited since
+        self.plan: _Plan | None = None  # the cached schedule
+        self.due: int | None = None  # where it waits; None: nowhere
+
+
+class CrontabBook:
+    """The crontab jobs of a queue, kept up to date with its mirror.
+
+    ``recalculate`` is the pass; ``reconfig`` is condor_reconfig. A new book is a schedd that has just started.
+    """
+
+    def __init__(
+        self,
+        mirror: Mirror,
+        *,
+        zone: str | tzinfo = "UTC",
+        dialect: Dialect = Dialect.HTCONDOR,
+        policy: Policy | None = None,
+    ) -> None:
+        """Look at all jobs once, and at each that changes from now on. Raises UnknownZone."""
+        self._mirror = mirror
+        self._read: Callable[[QueuedJob, int], JobSchedule] = lambda job, now: job.schedule(
+            now, dialect=dialect, zone=zone, policy=policy
+        )
+        self._manual = dialect is not Dialect.HTCONDOR
+        self._entries: dict[JobId, _Entry] = {}
+        self._plans: dict[Terms, _Plan] = {}
+        self._pending: dict[JobId, Recalculation] = {}
+        self._waiting: dict[int, list[_Entry]] = {}  # by the second at which their time is missed
+        self._dues: list[int] = []
+        self._slots = 0  # places in _waiting, those that jobs have left included
+        for job in mirror:
+            self._enter(job)
+        self.close = mirror.subscribe(self._update)
+
+    def __len__(self) -> int:
+        """Return the number of crontab jobs."""
+        return len(self._entries)
+
+    def __contains__(self, job: object) -> bool:
+        """Say whether a job is a crontab job."""
+        return job in self._entries
+
+    @property
+    def next_due(self) -> int | None:
+        """When the next pass finds something to do if nothing changes (epoch seconds); 0: now; None: never."""
+        if self._pending:
+            return 0
+        return self._dues[0] if self._dues else None
+
+    def reconfig(self) -> None:
+        """Forget the schedules, as at condor_reconfig: the next pass reads them anew and computes all idle jobs."""
+        self._plans.clear()
+        self._waiting.clear()
+        self._dues.clear()
+        self._slots = 0
+        for entry in self._entries.values():
+            entry.plan = entry.due = None
+        self._pending = dict.fromkeys(
+            (job for job, entry in self._entries.items() if entry.status == _IDLE), Recalculation.NO_SCHEDULE
+        )
+
+    def recalculate(self, now: int) -> list[Edit]:
+        """Return what a pass over the queue at ``now`` (epoch seconds) does; what changes nothing is left out.
+
+        The book takes it for done. Where it was not (somebody else was faster), the job's own change, or the end of its
+        time, brings it back.
+        """
+        edits: list[Edit] = []
+        pending, self._pending = self._pending, {}
+        for job, why in pending.items():
+            self._compute(self._entries[job], why, now, edits)
+        while self._dues and self._dues[0] <= now:
+            due = heapq.heappop(self._dues)
+            bucket = self._waiting.pop(due)
+            self._slots -= len(bucket)
+            for entry in bucket:
+                if entry.due == due and entry.status == _IDLE:
+                    entry.due = None
+                    self._compute(entry, Recalculation.MISSED, now, edits)
+        return edits
+
+    def _compute(self, entry: _Entry, why: Recalculation, now: int, edits: list[Edit]) -> None:
+        plan = entry.plan
+        if plan is None:
+            plan = entry.plan = self._plan(entry, now)
+        if plan.asked != now:
+            plan.ask(now)
+        if plan.hold is not None:
+            entry.plan = None
+            edits.append(Edit(entry.job, why, None, plan.hold))
+        elif plan.text is not None:
+            if entry.own.get("deferraltime") != plan.text:
+                edits.append(Edit(entry.job, why, plan.time))
+            if entry.due != plan.due:
+                self._wait(entry, plan.due)
+
+    def _wait(self, entry: _Entry, due: int | None) -> None:
+        entry.due = due
+        if due is None:
+            return
+        self._slots += 1
+        if self._slots > 2 * len(self._entries) + _SPARE:
+            self._tidy()
+            return
+        bucket = self._waiting.get(due)
+        if bucket is None:
+            self._waiting[due] = [entry]
+            heapq.heappush(self._dues, due)
+        else:
+            bucket.append(entry)
+
+    def _tidy(self) -> None:
+        """Drop the places where no job waits any more: edits that never end must not fill the memory."""
+        self._waiting.clear()
+        self._slots = 0
+        for entry in self._entries.values():
+            if entry.due is not None:
+                self._waiting.setdefault(entry.due, []).append(entry)
+                self._slots += 1
+        self._dues = list(self._waiting)
+        heapq.heapify(self._dues)
+
+    # Schedules
+
+    def _plan(self, entry: _Entry, now: int) -> _Plan:
+        """Return the parsed schedule of a job: another job's, where the texts are the same and need no evaluation."""
+        terms = entry.terms
+        if terms is None:
+            terms = entry.terms = self._terms(entry)
+        found = self._plans.get(terms)
+        if found is not None:
+            return found
+        names = dict(zip(_TERMS, _TERMS, strict=True))
+        alone = QueuedJob(ClassAd.of({n: text for n, text in zip(_TERMS, terms, strict=True) if text}, names))
+        try:
+            shared = not alone.has_expressions
+        except CrondorError:
+            shared = True  # the same fault for everybody
+        plan = self._parsed(alone if shared else QueuedJob(self._mirror.ad(entry.job)), now)
+        if shared:
+            self._plans[terms] = plan
+        return plan
+
+    def _parsed(self, job: QueuedJob, now: int) -> _Plan:
+        try:
+            return _Plan(self._read(job, now), None)
+        except CrondorError as error:
+            spec = error if isinstance(error, InvalidSpec) else error.__cause__
+            known = spec.hold_reason if isinstance(spec, InvalidSpec) else None
+            return _Plan(None, known or _PREFIX + "; ".join(fault.message for fault in error.diagnostics))
+
+    def _terms(self, entry: _Entry) -> Terms:
+        own, cluster = entry.own, self._mirror.ads.get(cluster_key(entry.job.cluster), {})
+        return tuple(own.get(name, cluster.get(name)) for name in _TERMS)
+
+    # Changes
+
+    def _update(self, changes: tuple[Change, ...]) -> None:
+        for change in job_changes(self._mirror, changes):
+            if change.kind is Kind.DESTROYED:
+                self._leave(change.job)
+            elif change.kind is Kind.CREATED:
+                self._leave(change.job)
+                self._enter(change.job)
+            elif change.job in self._entries:
+                self._change(self._entries[change.job], change)
+            elif not change.attributes.isdisjoint(_CRON):
+                self._enter(change.job)
+
+    def _leave(self, job: JobId) -> None:
+        entry = self._entries.pop(job, None)
+        if entry is not None:
+            entry.due = None
+            self._pending.pop(job, None)
+
+    def _enter(self, job: JobId) -> None:
+        if job not in self._mirror:
+            return
+        entry = _Entry(job, self._mirror.ads[self._mirror.key(job)], self._status(job))
+        terms = self._terms(entry)
+        if all(text is None for text in terms[: len(_CRON)]):
+            return
+        entry.terms = terms
+        self._entries[job] = entry
+        if entry.status == _IDLE:
+            self._pending[job] = Recalculation.NO_SCHEDULE
+
+    def _change(self, entry: _Entry, change: JobChange) -> None:
+        """Take note of what was edited in a crontab job; its schedule stays as it was parsed."""
+        entry.own = self._mirror.ads[self._mirror.key(entry.job)]
+        if not change.attributes.isdisjoint(_TERMS):
+            entry.terms = self._terms(entry)
+            if all(text is None for text in entry.terms[: len(_CRON)]):
+                self._leave(entry.job)
+                return
+        if "jobstatus" in change.attributes:
+            self._enter_status(entry, self._status(entry.job))
+        if entry.status == _IDLE and not change.attributes.isdisjoint(("deferraltime", "deferralwindow")):
+            self._set_due(entry)
+
+    def _enter_status(self, entry: _Entry, status: int | None) -> None:
+        before, entry.status = entry.status, status
+        if status == JobStatus.HELD and before in _UNDER_WAY:
+            entry.plan = None
+        if status != _IDLE:
+            self._pending.pop(entry.job, None)
+            entry.due = None
+        elif before in _UNDER_WAY:
+            self._pending[entry.job] = Recalculation.RUN_ENDED
+        elif entry.plan is None:
+            self._pending[entry.job] = Recalculation.NO_SCHEDULE
+        elif before == JobStatus.HELD and self._manual:
+            self._pending[entry.job] = Recalculation.RELEASED
+        else:
+            self._set_due(entry)
+
+    def _set_due(self, entry: _Entry) -> None:
+        """Let a job wait for the end of the DeferralTime it has, which may be an edited one."""
+        if entry.plan is None or entry.job in self._pending:
+            return  # it is computed in the next pass anyway
+        text = self._mirror.text(entry.job, "DeferralTime")
+        if text is None:
+            due = 0 if self._manual else None  # the schedd looks no further where there is none
+        else:
+            time = int(text) if text.isdecimal() and len(text) <= _LONGEST else 0
+            due = entry.plan.due if text == entry.plan.text else entry.plan.due_of(time, entry.plan.asked or 0)
+        if due != entry.due:
+            self._wait(entry, due)
+
+    def _status(self, job: JobId) -> int | None:
+        text = self._mirror.text(job, "JobStatus")
+        return int(text) if text is not None and text.isdecimal() and len(text) <= _LONGEST else None
+
+
+def recalculate(
+    queue: Mirror,
+    now: int,
+    *,
+    zone: str | tzinfo = "UTC",
+    dialect: Dialect = Dialect.HTCONDOR,
+    policy: Policy | None = None,
+) -> list[Edit]:
+    """Return what a schedd that has just started, or was reconfigured, does about the crontab jobs of a queue.
+
+    ``now`` is in epoch seconds. Raises UnknownZone.
+    """
+    book = CrontabBook(queue, zone=zone, dialect=dialect, policy=policy)
+    try:
+        return book.recalculate(now)
+    finally:
+        book.close()
