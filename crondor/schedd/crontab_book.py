@@ -178,6 +178,14 @@ class CrontabBook:
                     self._compute(entry, Recalculation.MISSED, now, edits)
         return edits
 
+    def recalculate_one(self, job: JobId, now: int) -> Edit | None:
+        """Return what is done about one job at ``now`` (epoch seconds), as at the end of its run; None for nothing."""
+        edits: list[Edit] = []
+        why = self._pending.pop(job, None)
+        if why is not None:
+            self._compute(self._entries[job], why, now, edits)
+        return edits[0] if edits else None
+
     def _compute(self, entry: _Entry, why: Recalculation, now: int, edits: list[Edit]) -> None:
         plan = entry.plan
         if plan is None:

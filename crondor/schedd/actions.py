@@ -1,0 +1,57 @@
+"""What hold, release and remove write into a job (HTCondor 25.14: ``Scheduler::actOnJobs``, ``holdJob``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from crondor.classad import EvaluationFailed
+from crondor.classad.ad import ClassAd
+from crondor.queued import JobStatus
+from crondor.schedd.protocol import Hold
+
+Writes: TypeAlias = Mapping[str, object]
+"""Attributes by name, as Python values or Expressions; None deletes."""
+
+
+def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:
+    """Return what a change of JobStatus at ``now`` (epoch seconds) writes."""
+    made: dict[str, object] = {"JobStatus": int(status), "EnteredCurrentStatus": now}
+    if "JobStatus" in ad:
+        made["LastJobStatus"] = ad["JobStatus"]
+    return made
+
+
+def held(ad: ClassAd, hold: Hold, now: int) -> dict[str, object]:
+    """Return what putting a job on hold writes."""
+    return {
+        **entered(ad, JobStatus.HELD, now),
+        "HoldReason": hold.reason,
+        "HoldReasonCode": hold.code,
+        "HoldReasonSubCode": hold.subcode,
+        "NumHolds": count(ad, "NumHolds") + 1,
+    }
+
+
+def released(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
+    """Return what releasing a job writes: what it was held for is kept as the last reason."""
+    made = {**entered(ad, JobStatus.IDLE, now), "ReleaseReason": reason}
+    for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode"):
+        if name in ad:
+            made[f"Last{name}"] = ad[name]
+            made[name] = None
+    return made
+
+
+def removed(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
+    """Return what removing a job writes, before it leaves."""
+    return {**entered(ad, JobStatus.REMOVED, now), "RemoveReason": reason}
+
+
+def count(ad: ClassAd, name: str) -> int:
+    """Return a counter of a job; 0 where it has none."""
+    try:
+        value = ad.value(name)
+    except EvaluationFailed:
+        return 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0

@@ -1,0 +1,183 @@
+"""Requirements of a job, taken apart so that looking again costs only what can have changed.
+
+The parts that HTCondor's own clause adds about time are numbers; those that depend on nothing that changes are
+evaluated once. What is left, and whatever is not plainly true, is evaluated as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from crondor.classad import CircularReference, Context, EvaluationFailed, Expression, Form, unparse
+from crondor.classad.ad import ClassAd
+from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
+from crondor.deferral import Deferral, InvalidDeferral
+from crondor.schedule import JobSchedule, Universe
+
+# What a world writes into a job by itself.
+VOLATILE: Final = frozenset(
+    (
+        "currenthosts",
+        "deferraltime",
+        "enteredcurrentstatus",
+        "exitbysignal",
+        "exitcode",
+        "holdreason",
+        "holdreasoncode",
+        "holdreasonsubcode",
+        "jobcurrentstartdate",
+        "jobcurrentstartexecutingdate",
+        "jobruncount",
+        "jobstartdate",
+        "jobstatus",
+        "lastholdreason",
+        "lastholdreasoncode",
+        "lastholdreasonsubcode",
+        "lastjobstatus",
+        "lastrejmatchreason",
+        "lastrejmatchtime",
+        "lastsuspensiontime",
+        "lastvacatetime",
+        "numholds",
+        "numjobcompletions",
+        "numjobstarts",
+        "numshadowstarts",
+        "releasereason",
+        "totalsuspensions",
+    )
+)
+_PURE: Final = frozenset(
+    ("versionge", "versiongt", "versionle", "versionlt", "versioneq", "split", "max", "min", "int", "real", "string")
+    + ("floor", "ceiling", "round", "strcat", "tolower", "toupper", "isundefined", "iserror", "ifthenelse", "size")
+    + ("stringlistmember", "stringlistimember", "regexp", "member", "substr")
+)
+CLOCK: Final = frozenset(("currenttime", "servertime"))
+_NUMBERS: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime", "ScheddInterval")
+
+
+def _conjuncts(tree: Node) -> Iterator[Node]:
+    work = [tree]
+    while work:
+        node = bare(work.pop())
+        if isinstance(node, Binary) and node.op == "&&":
+            work += [node.right, node.left]
+        else:
+            yield node
+
+
+def _clause() -> frozenset[str]:
+    """Return the parts of the clause that condor_submit adds, as they are printed."""
+    text = JobSchedule(time=1, universe=Universe.LOCAL).requirements_clause() or ""
+    return frozenset(unparse(node, Form.COMPACT) for node in _conjuncts(Expression(text).tree))
+
+
+_CLAUSE: Final = _clause()
+
+
+class Gate:
+    """The Requirements of one job against the machines of one kind.
+
+    ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed.
+    """
+
+    def __init__(self, ad: ClassAd, machine: ClassAd) -> None:
+        """Take the job's ad and the machine's."""
+        self._ad = ad
+        self._machine = machine
+        self._asks = "Requirements" in machine and machine.value("Requirements") is not True
+        self._static: list[Expression] = []
+        self._moving: list[Expression] = []
+        self._settled: bool | None = None
+        self._has_clause = False
+        self._deferral: tuple[object, Deferral] | None = None
+        if "Requirements" in ad:
+            self._take_apart()
+        self.changes_by_itself = bool(self._moving) or self._asks
+
+    def _take_apart(self) -> None:
+        parts = {unparse(node, Form.COMPACT): node for node in _conjuncts(self._ad["Requirements"].tree)}
+        self._has_clause = parts.keys() >= _CLAUSE
+        for text, node in parts.items():
+            if not (self._has_clause and text in _CLAUSE):
+                part = Expression.of(node)
+                moves = is_moving(part, self._ad, self._machine, VOLATILE | CLOCK)
+                (self._moving if moves else self._static).append(part)
+
+    def opens(self, now: int) -> int | None:
+        """Return the first second from ``now`` on at which the clause lets a match be made; None for never."""
+        if not self._has_clause:
+            return now
+        deferral = self.deferral()
+        if deferral is None:
+            return now if all(name in self._ad for name in _NUMBERS) else None
+        first = max(now, deferral.match_opens)
+        return first if first <= deferral.last_match else None
+
+    def lets(self, now: int, context: Context) -> bool:
+        """Say whether job and machine match at ``now`` (epoch seconds)."""
+        ad, machine = self._ad, self._machine
+        if "Requirements" not in ad or (self._asks and not machine["Requirements"].holds(machine, ad, context)):
+            return False
+        deferral = self.deferral() if self._has_clause else None
+        if self._has_clause and deferral is not None and not deferral.may_match(now):
+            return False
+        if self._settled is None:
+            self._settled = all(self._is_true(part, context) for part in self._static)
+        if self._settled and (deferral is not None or not self._has_clause):
+            parts = self._moving
+            if all(self._is_true(part, context) for part in parts):
+                return True
+        return ad["Requirements"].holds(ad, machine, context)
+
+    def _is_true(self, part: Expression, context: Context) -> bool:
+        try:
+            return part.evaluate(self._ad, self._machine, context) is True
+        except EvaluationFailed:
+            return False
+
+    def deferral(self) -> Deferral | None:
+        """Return the run that the ad's numbers speak of, None where one of them is no number or none that can be."""
+        codes = self._ad.codes
+        found = tuple(codes.get(name.lower()) for name in _NUMBERS)
+        if self._deferral is not None and self._deferral[0] == found:
+            return self._deferral[1]
+        values = [self._ad.code(name).const if name in self._ad else None for name in _NUMBERS]
+        time, window, prep_time, interval = (value if value.__class__ is int else None for value in values)
+        if not (isinstance(time, int) and isinstance(window, int) and isinstance(prep_time, int)):
+            return None
+        if not isinstance(interval, int):
+            return None
+        try:
+            made = Deferral(time, window, prep_time, interval)
+        except InvalidDeferral:
+            return None
+        self._deferral = tuple(codes.get(name.lower()) for name in _NUMBERS), made
+        return made
+
+
+def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:
+    """Say whether an expression may have another value later: it asks for the time, or for one of some attributes.
+
+    ``names`` are in lower case. What it refers to in both ads counts.
+    """
+    try:
+        found = part.references(ad)
+    except CircularReference:
+        return True
+    asked = (name.rpartition(".")[2] for name in found.external)
+    trees = [part.tree, *(ad[name].tree for name in found.internal if name in ad)]
+    trees += [machine[name].tree for name in asked if name in machine]
+    return any(_asks(tree, names) for tree in trees)
+
+
+def _asks(tree: Node, names: frozenset[str]) -> bool:
+    work = [tree]
+    while work:
+        node = work.pop()
+        if isinstance(node, Call) and node.name.lower() not in _PURE:
+            return True
+        if isinstance(node, Reference) and node.name.lower() in names:
+            return True
+        work.extend(children(node))
+    return False
