@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from crondor.classad import EvaluationFailed
+from crondor.classad import EvaluationFailed, lower
 from crondor.classad.ad import ClassAd
 from crondor.queued import JobStatus
 from crondor.schedd.protocol import Hold
+
+_LONGEST: Final = 18  # digits of a number that is one
 
 Writes: TypeAlias = Mapping[str, object]
 """Attributes by name, as Python values or Expressions; None deletes."""
@@ -17,8 +19,9 @@ Writes: TypeAlias = Mapping[str, object]
 def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:
     """Return what a change of JobStatus at ``now`` (epoch seconds) writes."""
     made: dict[str, object] = {"JobStatus": int(status), "EnteredCurrentStatus": now}
-    if "JobStatus" in ad:
-        made["LastJobStatus"] = ad["JobStatus"]
+    before = integer(ad, "JobStatus")
+    if before is not None:
+        made["LastJobStatus"] = before
     return made
 
 
@@ -50,8 +53,17 @@ def removed(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
 
 def count(ad: ClassAd, name: str) -> int:
     """Return a counter of a job; 0 where it has none."""
+    found = integer(ad, name)
+    return found if found is not None and found > 0 else 0
+
+
+def integer(ad: ClassAd, name: str) -> int | None:
+    """Return an attribute's value where it is an integer."""
+    text = ad.codes.get(lower(name))
+    if isinstance(text, str) and text.isdecimal() and len(text) <= _LONGEST:
+        return int(text)  # most are written as plain numbers, and reading them as expressions costs more
     try:
         value = ad.value(name)
     except EvaluationFailed:
-        return 0
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+        return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -11,8 +11,10 @@ from typing import Final
 
 from crondor.classad import CircularReference, Context, EvaluationFailed, Expression, Form, unparse
 from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Code
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
 from crondor.deferral import Deferral, InvalidDeferral
+from crondor.schedd.actions import integer
 from crondor.schedule import JobSchedule, Universe
 
 # What a world writes into a job by itself.
@@ -54,6 +56,7 @@ _PURE: Final = frozenset(
 )
 CLOCK: Final = frozenset(("currenttime", "servertime"))
 _NUMBERS: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime", "ScheddInterval")
+_KEYS: Final = tuple(name.lower() for name in _NUMBERS)
 
 
 def _conjuncts(tree: Node) -> Iterator[Node]:
@@ -90,7 +93,7 @@ class Gate:
         self._moving: list[Expression] = []
         self._settled: bool | None = None
         self._has_clause = False
-        self._deferral: tuple[object, Deferral] | None = None
+        self._deferral: tuple[object, Deferral | None] | None = None
         if "Requirements" in ad:
             self._take_apart()
         self.changes_by_itself = bool(self._moving) or self._asks
@@ -139,21 +142,24 @@ class Gate:
     def deferral(self) -> Deferral | None:
         """Return the run that the ad's numbers speak of, None where one of them is no number or none that can be."""
         codes = self._ad.codes
-        found = tuple(codes.get(name.lower()) for name in _NUMBERS)
-        if self._deferral is not None and self._deferral[0] == found:
+        time, *others = (codes.get(name) for name in _KEYS)
+        if self._deferral is not None and self._deferral[0] == (time, others):
             return self._deferral[1]
-        values = [self._ad.code(name).const if name in self._ad else None for name in _NUMBERS]
-        time, window, prep_time, interval = (value if value.__class__ is int else None for value in values)
-        if not (isinstance(time, int) and isinstance(window, int) and isinstance(prep_time, int)):
+        made = self._read()
+        self._deferral = (time, others), made
+        return made
+
+    def _read(self) -> Deferral | None:
+        codes = [self._ad.codes.get(name) for name in _KEYS]
+        if any(isinstance(code, Code) and code.const.__class__ is not int for code in codes):
             return None
-        if not isinstance(interval, int):
+        time, window, prep_time, interval = (integer(self._ad, name) for name in _NUMBERS)
+        if time is None or window is None or prep_time is None or interval is None:
             return None
         try:
-            made = Deferral(time, window, prep_time, interval)
+            return Deferral(time, window, prep_time, interval)
         except InvalidDeferral:
             return None
-        self._deferral = tuple(codes.get(name.lower()) for name in _NUMBERS), made
-        return made
 
 
 def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:

@@ -300,27 +300,27 @@ class World:
     def _start_program(self, job: WorldJob, run: Run) -> None:
         run.started = now = self.now
         length = self.settings.run_time.draw(self.settings.seed, _PROGRAM, *job.id, now)
-        if not job.is_local:
-            self._write(job, {"JobCurrentStartExecutingDate": now})
-        update = None if job.is_local else self.settings.update
-        if update is None:
-            self._report(job, run)
+        values: dict[str, object] = {} if job.is_local else {"JobCurrentStartExecutingDate": now}
+        if job.is_local or self.settings.update is None:
+            values |= self._reported(job, run)
         else:
-            first, every = update
+            first, every = self.settings.update
             late = now - run.matched - first
             time = run.matched + first + max(0, -(-late // every)) * every
-            run.update = self.timetable.at(time, lambda _: self._report(job, run))
+            run.update = self.timetable.at(time, lambda _: self._write(job, self._reported(job, run)))
+        self._write(job, values)
         self._tell(What.STARTED, job)
         run.next = self.timetable.at(now + length, lambda _: self._end(job, run))
         if run.is_suspended:
             self._freeze(job, run)
 
-    def _report(self, job: WorldJob, run: Run) -> None:
-        """Tell the schedd that the program has started: NumJobStarts."""
-        if not run.is_reported:
-            run.is_reported = True
-            self.timetable.cancel(run.update)
-            self._write(job, {"NumJobStarts": actions.count(job.ad, "NumJobStarts") + 1})
+    def _reported(self, job: WorldJob, run: Run) -> dict[str, object]:
+        """Return what tells the schedd that the program has started, where it does not know."""
+        if run.is_reported:
+            return {}
+        run.is_reported = True
+        self.timetable.cancel(run.update)
+        return {"NumJobStarts": actions.count(job.ad, "NumJobStarts") + 1}
 
     def _freeze(self, job: WorldJob, run: Run) -> None:
         """Stop the clock of a program."""
@@ -339,12 +339,11 @@ class World:
         In the local universe on_exit_* see the ad that the starter was given, with NumJobStarts as it was before.
         """
         now = self.now
-        self._report(job, run)
         seen = run.ad if job.is_local else job.ad
-        exited: dict[str, object] = {"ExitCode": 0, "ExitBySignal": False}
+        exited: dict[str, object] = {"ExitCode": 0, "ExitBySignal": False, **self._reported(job, run)}
         if job.is_local:
-            for name, value in exited.items():
-                seen.set(name, value)
+            seen.set("ExitCode", 0)
+            seen.set("ExitBySignal", value=False)
         else:
             exited["NumJobCompletions"] = actions.count(job.ad, "NumJobCompletions") + 1
         self._write(job, exited)
@@ -374,7 +373,7 @@ class World:
         if run is None:
             return
         if run.started is not None:
-            self._report(job, run)
+            self._write(job, self._reported(job, run))
         self._tell(What.EVICTED, job)
         self._free(job)
 

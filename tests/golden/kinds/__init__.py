@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, queue_log, submit
+from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, submit
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -13,5 +13,5 @@ KINDS: Mapping[str, Replay] = {
     **classad_ads.KINDS,
     **submit.KINDS,
     **queue_log.KINDS,
-    **submit.KINDS,
+    **daemon_timeline.KINDS,
 }
