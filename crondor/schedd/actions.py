@@ -38,17 +38,17 @@ def held(ad: ClassAd, hold: Hold, now: int) -> dict[str, object]:
 
 def released(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
     """Return what releasing a job writes: what it was held for is kept as the last reason."""
-    made = {**entered(ad, JobStatus.IDLE, now), "ReleaseReason": reason}
-    for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode"):
-        if name in ad:
-            made[f"Last{name}"] = ad[name]
-            made[name] = None
-    return made
+    return {**entered(ad, JobStatus.IDLE, now), "ReleaseReason": reason, **_no_longer_held(ad)}
 
 
 def removed(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
     """Return what removing a job writes, before it leaves."""
-    return {**entered(ad, JobStatus.REMOVED, now), "RemoveReason": reason}
+    return {**entered(ad, JobStatus.REMOVED, now), "RemoveReason": reason, **_no_longer_held(ad)}
+
+
+def _no_longer_held(ad: ClassAd) -> dict[str, object]:
+    names = [name for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode") if name in ad]
+    return {**{f"Last{name}": ad[name] for name in names}, **dict.fromkeys(names)}
 
 
 def count(ad: ClassAd, name: str) -> int:

@@ -84,9 +84,13 @@ class Gate:
     ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed.
     """
 
-    def __init__(self, ad: ClassAd, machine: ClassAd) -> None:
-        """Take the job's ad and the machine's."""
+    def __init__(self, ad: ClassAd, machine: ClassAd, *, is_asked: bool = True) -> None:
+        """Take the job's ad and the machine's; ``is_asked`` says whether a job without Requirements matches nothing.
+
+        That is so in a match of two ads; the schedd starts a local job without any.
+        """
         self._ad = ad
+        self._is_asked = is_asked
         self._machine = machine
         self._asks = "Requirements" in machine and machine.value("Requirements") is not True
         self._static: list[Expression] = []
@@ -120,8 +124,10 @@ class Gate:
     def lets(self, now: int, context: Context) -> bool:
         """Say whether job and machine match at ``now`` (epoch seconds)."""
         ad, machine = self._ad, self._machine
-        if "Requirements" not in ad or (self._asks and not machine["Requirements"].holds(machine, ad, context)):
+        if self._asks and not machine["Requirements"].holds(machine, ad, context):
             return False
+        if "Requirements" not in ad:
+            return not self._is_asked
         deferral = self.deferral() if self._has_clause else None
         if self._has_clause and deferral is not None and not deferral.may_match(now):
             return False

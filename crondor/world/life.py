@@ -51,7 +51,6 @@ class World:
         self._turns = RegularTurns(settings, now) if turns is None else turns
         self._negotiator = Negotiator(settings.slots)
         self._zone = zone_of(settings.zone).info
-        self._schedd_ad = ClassAd({"MyType": "Scheduler", "TotalLocalJobsRunning": 0})
         self._start = now
         self._pass: Entry | None = None
 
@@ -81,8 +80,10 @@ class World:
             for name, value in (*own.items(), *_FRESH):
                 if name in own or name not in ad:
                     ad.set(name, value)
+            if actions.count(ad, "JobStatus") == JobStatus.HELD and "NumHolds" not in ad:
+                ad.set("NumHolds", 1)
             self.schedd.enter(job_id, ad)
-            job = self.jobs[job_id] = WorldJob(job_id, ad, self.settings.machine, self._schedd_ad)
+            job = self.jobs[job_id] = WorldJob(job_id, ad, self.settings.machine, self.settings.schedd)
             made.append(job_id)
             self._tell(What.SUBMITTED, job)
             self._look(job)
@@ -163,7 +164,7 @@ class World:
         if job is None:
             return False
         self._write(job, values)
-        job.read(self.settings.machine, self._schedd_ad)
+        job.read(self.settings.machine, self.settings.schedd)
         self._look(job)
         self._check_later(job)
         self._ask_for_pass()
@@ -300,27 +301,14 @@ class World:
     def _start_program(self, job: WorldJob, run: Run) -> None:
         run.started = now = self.now
         length = self.settings.run_time.draw(self.settings.seed, _PROGRAM, *job.id, now)
-        values: dict[str, object] = {} if job.is_local else {"JobCurrentStartExecutingDate": now}
-        if job.is_local or self.settings.update is None:
-            values |= self._reported(job, run)
-        else:
-            first, every = self.settings.update
-            late = now - run.matched - first
-            time = run.matched + first + max(0, -(-late // every)) * every
-            run.update = self.timetable.at(time, lambda _: self._write(job, self._reported(job, run)))
+        values: dict[str, object] = {"NumJobStarts": actions.count(job.ad, "NumJobStarts") + 1}
+        if not job.is_local:
+            values["JobCurrentStartExecutingDate"] = now
         self._write(job, values)
         self._tell(What.STARTED, job)
         run.next = self.timetable.at(now + length, lambda _: self._end(job, run))
         if run.is_suspended:
             self._freeze(job, run)
-
-    def _reported(self, job: WorldJob, run: Run) -> dict[str, object]:
-        """Return what tells the schedd that the program has started, where it does not know."""
-        if run.is_reported:
-            return {}
-        run.is_reported = True
-        self.timetable.cancel(run.update)
-        return {"NumJobStarts": actions.count(job.ad, "NumJobStarts") + 1}
 
     def _freeze(self, job: WorldJob, run: Run) -> None:
         """Stop the clock of a program."""
@@ -340,7 +328,7 @@ class World:
         """
         now = self.now
         seen = run.ad if job.is_local else job.ad
-        exited: dict[str, object] = {"ExitCode": 0, "ExitBySignal": False, **self._reported(job, run)}
+        exited: dict[str, object] = {"ExitCode": 0, "ExitBySignal": False}
         if job.is_local:
             seen.set("ExitCode", 0)
             seen.set("ExitBySignal", value=False)
@@ -372,8 +360,6 @@ class World:
         run = job.run
         if run is None:
             return
-        if run.started is not None:
-            self._write(job, self._reported(job, run))
         self._tell(What.EVICTED, job)
         self._free(job)
 
@@ -382,7 +368,6 @@ class World:
         if run is None:
             return
         self.timetable.cancel(run.next)
-        self.timetable.cancel(run.update)
         if run.has_slot:
             self._negotiator.give_back()
             self._serve()
@@ -443,4 +428,9 @@ class World:
 
 
 _REJECTED: Final = "no match found"
-_FRESH: Final = (("JobStatus", int(JobStatus.IDLE)), ("NumJobStarts", 0), ("NumJobCompletions", 0))
+_FRESH: Final = (
+    ("JobStatus", int(JobStatus.IDLE)),
+    ("NumJobStarts", 0),
+    ("NumJobCompletions", 0),
+    ("ExitBySignal", False),
+)

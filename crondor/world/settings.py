@@ -44,6 +44,14 @@ def machine_ad() -> ClassAd:
     return ad
 
 
+def schedd_ad() -> ClassAd:
+    """Return the schedd's ad as the jobs of the local universe meet it: it has no HasJobDeferral."""
+    machine = machine_ad()
+    ad = ClassAd({name: machine[name] for name in ("Arch", "OpSys", "CondorVersion", "Memory", "Disk")})
+    ad.update({"MyType": "Scheduler", "TotalLocalJobsRunning": 0, "FileSystemDomain": "example.org"})
+    return ad
+
+
 @dataclass(frozen=True)
 class Settings:
     """A pool.
@@ -52,9 +60,8 @@ class Settings:
     ``periodic_interval`` (PERIODIC_EXPR_INTERVAL); ``match_delay`` is how long an idle job whose gates are open waits
     until the negotiator turns to it, ``transfer`` the files' way to the machine, ``run_time`` what a program takes.
     ``skew`` is how far the execute machine's clock is ahead of the schedd's; ``missed_delay`` how long the hold of a
-    missed run takes to get from the starter to the schedd. ``update`` is when a shadow first tells the schedd of
-    NumJobStarts and how often from then on, seconds since the match; None: at once. ``slots`` is how many jobs run at
-    once, those of the local universe not counted.
+    missed run takes to get from the starter to the schedd. ``slots`` is how many jobs run at once, those of
+    the local universe not counted; ``machine`` is the ad of each, ``schedd`` the one that local jobs meet.
     """
 
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
@@ -67,9 +74,9 @@ class Settings:
     slots: int = 1
     skew: int = 0
     missed_delay: int = 10
-    update: tuple[int, int] | None = None
     zone: str | tzinfo = "UTC"
     dialect: Dialect = Dialect.HTCONDOR
     policy: Policy | None = None
     seed: int = 0
     machine: ClassAd = field(default_factory=machine_ad)
+    schedd: ClassAd = field(default_factory=schedd_ad)

@@ -21,7 +21,7 @@ class Run:
     ``left`` what a suspended program has still to run (seconds).
     """
 
-    __slots__ = ("ad", "arrived", "has_slot", "is_reported", "is_suspended", "left", "matched", "next", "started", "update")
+    __slots__ = ("ad", "arrived", "has_slot", "is_suspended", "left", "matched", "next", "started")
 
     def __init__(self, ad: ClassAd, matched: int, *, has_slot: bool) -> None:
         self.ad = ad
@@ -30,9 +30,7 @@ class Run:
         self.arrived: int | None = None
         self.started: int | None = None
         self.next: Entry | None = None
-        self.update: Entry | None = None
         self.is_suspended = False
-        self.is_reported = False  # NumJobStarts of this run is in the queue
         self.left: int | None = None
 
 
@@ -45,7 +43,7 @@ class WorldJob:
 
     __slots__ = (
         "ad", "check", "gate", "has_left", "id", "is_local", "is_periodic", "is_starved", "rank", "run", "status",
-        "ticks", "turn", "universe",
+        "turn", "universe",
     )  # fmt: skip
 
     def __init__(self, job: JobId, ad: ClassAd, machine: ClassAd, schedd: ClassAd) -> None:
@@ -63,7 +61,7 @@ class WorldJob:
 
     def read(self, machine: ClassAd, schedd: ClassAd) -> None:
         """Read the expressions, after they were edited."""
-        self.gate = Gate(self.ad, schedd if self.is_local else machine)
+        self.gate = Gate(self.ad, schedd, is_asked=False) if self.is_local else Gate(self.ad, machine)
         self.is_periodic = has_periodic(self.ad)
 
     @property

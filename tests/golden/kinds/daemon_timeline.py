@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from crondor.classad import Expression
+from crondor.classad import Expression, Form
 from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
 from crondor.schedd.protocol import Hold
@@ -22,22 +22,26 @@ from crondor.submit import SubmitHost, job_ads, read_submit
 from crondor.world.lengths import Lengths
 from crondor.world.life import World
 from crondor.world.settings import Settings
-from tests.golden.kinds.case import Case, Difference, Malformed, Replay, integer, items, mapping, shown, text
+from tests.golden.kinds.case import Case, Difference, Malformed, Replay, compare, integer, items, mapping, shown, text
 
 _POLL = 1.0  # seconds between two looks at the queue
 _TOLERANCE = _POLL + 2
 _RECONFIG = 40  # condor_reconfig -schedd went to the pool of the s and h jobs at this time (README of the recording)
-_SETTLED = 120  # seconds after the last command and observation until which nothing new may happen
 _COMPARED = ("JobStatus", "DeferralTime", "NumJobStarts", "HoldReasonCode", "gone")
 _SLEEP = re.compile(r"\bsleep (\d{1,6})\b").search
 _ACTIONS = frozenset({"condor_hold", "condor_release", "condor_rm", "condor_suspend", "condor_continue"})
 _VACATING = frozenset({"condor_vacate", "condor_vacate_job"})
 
 # What the recorded pool needed, the same for all its jobs: a second to get a job's files to the machine, ten to bring
-# the hold of a missed run back, and word of a run to the schedd 11 s after the match, and every 10 s from then on.
+# the hold of a missed run back, and up to eleven until the queue says NumJobStarts (a shadow reports every ten).
 _TRANSFER = Lengths.fixed(1)
 _MISSED_DELAY = 10
-_UPDATE = (11, 10)
+_LAG = {"NumJobStarts": 11.0}
+# What the recording has of a job at its end, beside what is compared all along.
+_FINAL = (
+    "JobStatus", "DeferralTime", "NumJobStarts", "NumShadowStarts", "NumJobCompletions", "JobRunCount", "NumHolds",
+    "ExitCode", "HoldReason", "HoldReasonCode", "HoldReasonSubCode", "LastHoldReason", "RemoveReason", "ExitBySignal",
+)  # fmt: skip
 
 
 class _Change(NamedTuple):
@@ -98,7 +102,9 @@ def _replay_timeline(case: Case) -> list[Difference]:
         for attribute in _COMPARED:
             expected = list(_changes(seen, attribute))
             said = life.seen.get(proc, {}).get(attribute, [])
-            found += _compare(f"procs.{proc}.{attribute}", expected, said)
+            found += _compare(f"procs.{proc}.{attribute}", expected, said, _LAG.get(attribute, 0))
+    for number, final in enumerate(items(record, "final")):
+        found += life.compare_final(mapping({"final": final}, "final"), f"final[{number}]")
     return found
 
 
@@ -114,6 +120,7 @@ class _Life:
         self._procs = procs
         self._end = max((float(str(seen[-1]["t"])) for seen in procs.values() if seen), default=0.0)
         self.seen: dict[int, dict[str, list[_Change]]] = {}
+        self._ads_seen: dict[int, ClassAd] = {}
 
     def live(self, commands: Sequence[_Command]) -> list[Difference]:
         """Do what the users did, and return where it did not work as it did."""
@@ -124,7 +131,6 @@ class _Life:
             run_time=Lengths.fixed(int(sleep[1]) if sleep else 0),
             slots=1000,
             missed_delay=_MISSED_DELAY,
-            update=_UPDATE,
         )
         turns = _Recorded(self._interval, self._procs, self._t0)
         start = min(command.t for command in commands)
@@ -143,6 +149,14 @@ class _Life:
             self._look(world)
         self._advance(world, self._t0 + math.ceil(self._end))
         return found
+
+    def compare_final(self, final: Mapping[str, object], field: str) -> list[Difference]:
+        """Compare the texts of a job's last ad, where the recording has them."""
+        proc = int(text(final, "ProcId"))
+        ad = self._ads_seen[proc]
+        said = {name: ad[name].unparse(Form.OLD) if name in ad else "undefined" for name in _FINAL if name in final}
+        expected = {name: final[name] for name in _FINAL if name in final}
+        return compare(field, expected, said)
 
     def _ads(self, now: int) -> list[ClassAd]:
         host = SubmitHost(schedd_interval=self._interval)
@@ -185,6 +199,8 @@ class _Life:
         t = world.now - self._t0
         for proc in self._procs:
             job = next((job for key, job in world.jobs.items() if key.proc == proc), None)
+            if job is not None:
+                self._ads_seen[proc] = job.ad  # the world's own, which has its last values when it leaves
             if job is None and proc not in self.seen:
                 continue
             for attribute in _COMPARED:
@@ -239,31 +255,35 @@ def _changes(seen: Sequence[Mapping[str, object]], attribute: str) -> Iterator[_
             before = value
 
 
-def _compare(field: str, expected: Sequence[_Change], said: Sequence[_Change]) -> list[Difference]:
-    """Compare two courses of an attribute; what lasts no longer than a poll may have been seen by one of them only."""
-    a, b = _Course(expected), _Course(said)
+def _compare(field: str, expected: Sequence[_Change], said: Sequence[_Change], lag: float = 0) -> list[Difference]:
+    """Compare two courses of an attribute; what lasts no longer than a poll may have been seen by one of them only.
+
+    ``lag`` is how much later than it happens it may be seen in the queue (seconds).
+    """
+    a, b = _Course(expected, _POLL), _Course(said, _POLL + lag)
     first = True
     while a.left or b.left:
         if a.left and b.left and a.value == b.value:
-            if not first and abs(a.t - b.t) > _TOLERANCE:
+            if not first and not -_TOLERANCE <= a.t - b.t <= _TOLERANCE + lag:
                 return [Difference(field, f"recorded {shown(a.value)} at {a.t:g} s, crondor says at {b.t:g} s")]
             first = False
             a.step()
             b.step()
         elif b.left and b.is_short:
-            b.step()
+            b.pass_over()
         elif a.left and a.is_short:
-            a.step()
+            a.pass_over()
         else:
             return [Difference(field, f"recorded {a.shown}, crondor says {b.shown}")]
     return []
 
 
 class _Course:
-    """The values of an attribute, one after the other."""
+    """The values of an attribute, one after the other; ``short`` is what may have been overlooked (seconds)."""
 
-    def __init__(self, changes: Sequence[_Change]) -> None:
+    def __init__(self, changes: Sequence[_Change], short: float) -> None:
         self._changes = changes
+        self._short = short
         self._at = 0
         self._last: object = _Course
 
@@ -287,7 +307,7 @@ class _Course:
     @property
     def is_short(self) -> bool:
         """Say whether the value lasts no longer than a poll; the last one lasts for ever."""
-        return self._at + 1 < len(self._changes) and self._changes[self._at + 1].t - self.t <= _POLL + 0.1
+        return self._at + 1 < len(self._changes) and self._changes[self._at + 1].t - self.t <= self._short + 0.1
 
     @property
     def shown(self) -> str:
@@ -297,6 +317,10 @@ class _Course:
     def step(self) -> None:
         """Go on; the value is kept in mind."""
         self._last = self.value
+        self._at += 1
+
+    def pass_over(self) -> None:
+        """Go on as if the value had not been there."""
         self._at += 1
 
 
