@@ -8,20 +8,22 @@ due; jobs with the same texts share one schedule, and its next time.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
+from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job_queue.keys import JobId, cluster_key
 from crondor.job_queue.mirror import Change, Kind, Mirror
 from crondor.queued import JobStatus, QueuedJob
-from crondor.recurrence import Policy
+from crondor.recurrence import Policy, Recurrence
 from crondor.schedd.changes import job_changes
 from crondor.schedd.protocol import JobChange
-from crondor.schedule import JobSchedule, Recalculation
-from crondor.spec import FIELDS, Dialect, InvalidSpec
+from crondor.schedule import InvalidSchedule, JobSchedule, Recalculation
+from crondor.spec import FIELDS, Dialect
 
 HOLD_SUBCODE: Final = 0
 
@@ -31,7 +33,9 @@ _PREFIX: Final = "Invalid cron schedule parameters: "
 _UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
 _IDLE: Final = int(JobStatus.IDLE)
 _SPARE: Final = 1000
-_LONGEST: Final = 18  # digits of a time that is one
+_FAR: Final = 1 << 63
+_INTEGER: Final = re.compile(r"-?[0-9]{1,18}\Z").match
+_NAMES: Final = {name: name for name in _CRON}
 
 Terms = tuple["str | None", ...]
 
@@ -49,55 +53,61 @@ class Edit(NamedTuple):
     hold: str | None = None
 
 
+_edit: Final = tuple.__new__  # a third of what the class itself takes
+
+
 class _Plan:
-    """A parsed schedule and what it said last; shared by the jobs with the same texts."""
+    """A parsed schedule and what it said last; shared by the jobs with the same Cron texts."""
 
-    __slots__ = ("_schedule", "asked", "due", "hold", "text", "time")
+    __slots__ = ("_recurrence", "asked", "hold", "text", "time")
 
-    def __init__(self, schedule: JobSchedule | None, hold: str | None) -> None:
-        self._schedule = schedule
+    def __init__(self, recurrence: Recurrence | None, hold: str | None) -> None:
+        self._recurrence = recurrence
         self.hold = hold
         self.asked: int | None = None
-        self.time: int | None = None
+        self.time = 0
         self.text: str | None = None
-        self.due: int | None = None
 
     def ask(self, now: int) -> None:
         """Compute the next time at ``now``; a schedule without one is refused, where the real schedd never returns."""
         self.asked = now
-        schedule = self._schedule
-        if schedule is None or schedule.recurrence is None:
+        if self._recurrence is None:
             return
         try:
-            self.time = int(schedule.recurrence.next(now))
+            self.time = int(self._recurrence.next(now))
         except CrondorError as error:
-            self._schedule, self.time, self.due = None, None, None
+            self._recurrence = self.text = None
             self.hold = _PREFIX + "; ".join(fault.message for fault in error.diagnostics)
             return
         self.text = str(self.time)
-        self.due = self.due_of(self.time, now)
 
-    def due_of(self, time: int, now: int) -> int:
-        """Return the first second at which a time is missed; a window that is no number of seconds counts as 0."""
-        if self._schedule is None:
-            return time + 1
-        try:
-            return self._schedule.deferral(time, now).last_start + 1
-        except CrondorError:
-            return time + 1
+
+class _Group:
+    """The jobs with the same texts: the plan of their Cron texts once one of them has been looked at, their window.
+
+    ``window`` is in seconds, None where it is an expression.
+    """
+
+    __slots__ = ("cron", "plan", "window")
+
+    def __init__(self, terms: Terms) -> None:
+        *cron, window = terms
+        self.cron: Terms = tuple(cron)
+        self.plan: _Plan | None = None
+        self.window = 0 if window is None else _integer(window)
 
 
 class _Entry:
     """One crontab job."""
 
-    __slots__ = ("due", "job", "own", "plan", "status", "terms")
+    __slots__ = ("due", "group", "job", "own", "plan", "status")
 
-    def __init__(self, job: JobId, own: dict[str, str], status: int | None) -> None:
+    def __init__(self, job: JobId, own: dict[str, str], status: int | None, group: _Group) -> None:
         self.job = job
         self.own = own  # the mirror's texts of the job
         self.status = status
-        self.terms: Terms | None = None  # as last read; None: edited since
-        self.plan: _Plan | None = None  # the cached schedule
+        self.group = group  # by what the texts are now
+        self.plan: _Plan | None = None  # the cached schedule: by what they were when it was parsed
         self.due: int | None = None  # where it waits; None: nowhere
 
 
@@ -123,7 +133,8 @@ class CrontabBook:
         self._manual = dialect is not Dialect.HTCONDOR
         self._entries: dict[JobId, _Entry] = {}
         self._plans: dict[Terms, _Plan] = {}
-        self._pending: dict[JobId, Recalculation] = {}
+        self._groups: dict[Terms, _Group] = {}
+        self._pending: dict[_Entry, Recalculation] = {}
         self._waiting: dict[int, list[_Entry]] = {}  # by the second at which their time is missed
         self._dues: list[int] = []
         self._slots = 0  # places in _waiting, those that jobs have left included
@@ -147,16 +158,20 @@ class CrontabBook:
         return self._dues[0] if self._dues else None
 
     def reconfig(self) -> None:
-        """Forget the schedules, as at condor_reconfig: the next pass reads them anew and computes all idle jobs."""
-        self._plans.clear()
+        """Forget the schedules, as at condor_reconfig: the next pass takes today's texts, and computes all idle jobs.
+
+        Texts that have not changed are not parsed again: they mean the same.
+        """
+        used = {id(entry.group) for entry in self._entries.values()}
+        self._groups = {terms: group for terms, group in self._groups.items() if id(group) in used}
+        self._plans = {group.cron: group.plan for group in self._groups.values() if group.plan is not None}
         self._waiting.clear()
         self._dues.clear()
         self._slots = 0
         for entry in self._entries.values():
             entry.plan = entry.due = None
-        self._pending = dict.fromkeys(
-            (job for job, entry in self._entries.items() if entry.status == _IDLE), Recalculation.NO_SCHEDULE
-        )
+        idle = [entry for entry in self._entries.values() if entry.status == _IDLE]
+        self._pending = dict.fromkeys(idle, Recalculation.NO_SCHEDULE)
 
     def recalculate(self, now: int) -> list[Edit]:
         """Return what a pass over the queue at ``now`` (epoch seconds) does; what changes nothing is left out.
@@ -166,42 +181,60 @@ class CrontabBook:
         """
         edits: list[Edit] = []
         pending, self._pending = self._pending, {}
-        for job, why in pending.items():
-            self._compute(self._entries[job], why, now, edits)
+        self._compute(pending.items(), now, edits)
         while self._dues and self._dues[0] <= now:
             due = heapq.heappop(self._dues)
             bucket = self._waiting.pop(due)
             self._slots -= len(bucket)
-            for entry in bucket:
-                if entry.due == due and entry.status == _IDLE:
-                    entry.due = None
-                    self._compute(entry, Recalculation.MISSED, now, edits)
+            # A job whose time was edited to and fro waits here twice.
+            missed = dict.fromkeys(entry for entry in bucket if entry.due == due and entry.status == _IDLE)
+            self._compute(((entry, Recalculation.MISSED) for entry in missed), now, edits)
         return edits
 
     def recalculate_one(self, job: JobId, now: int) -> Edit | None:
         """Return what is done about one job at ``now`` (epoch seconds), as at the end of its run; None for nothing."""
+        entry = self._entries.get(job)
+        why = None if entry is None else self._pending.pop(entry, None)
         edits: list[Edit] = []
-        why = self._pending.pop(job, None)
-        if why is not None:
-            self._compute(self._entries[job], why, now, edits)
+        if entry is not None and why is not None:
+            self._compute(((entry, why),), now, edits)
         return edits[0] if edits else None
 
-    def _compute(self, entry: _Entry, why: Recalculation, now: int, edits: list[Edit]) -> None:
-        plan = entry.plan
-        if plan is None:
-            plan = entry.plan = self._plan(entry, now)
-        if plan.asked != now:
-            plan.ask(now)
-        if plan.hold is not None:
-            entry.plan = None
-            edits.append(Edit(entry.job, why, None, plan.hold))
-        elif plan.text is not None:
-            if entry.own.get("deferraltime") != plan.text:
-                edits.append(Edit(entry.job, why, plan.time))
-            if entry.due != plan.due:
-                self._wait(entry, plan.due)
+    def _compute(self, entries: Iterable[tuple[_Entry, Recalculation]], now: int, edits: list[Edit]) -> None:
+        """Compute jobs anew; what is done to each is little, since there may be a hundred thousand."""
+        for entry, why in entries:
+            plan = entry.plan
+            if plan is None:
+                plan = entry.plan = entry.group.plan or self._plan(entry, now)
+            if plan.asked != now:
+                plan.ask(now)
+            if plan.hold is not None:
+                entry.plan = entry.due = None
+                edits.append(Edit(entry.job, why, None, plan.hold))
+            elif plan.text is not None:
+                if entry.own.get("deferraltime") != plan.text:
+                    edits.append(_edit(Edit, (entry.job, why, plan.time, None)))
+                window = entry.group.window
+                due = self._due(entry, plan.time, now) if window is None else plan.time + window + 1
+                self._wait(entry, due)
+
+    def _due(self, entry: _Entry, time: int, now: int) -> int:
+        """Return the first second at which a time is missed; a window that is no number of seconds counts as 0."""
+        window = entry.group.window
+        if window is None:
+            ad = self._mirror.ad(entry.job)
+            ad["DeferralTime"] = time
+            try:
+                value = ad.value("DeferralWindow", None, Context(now=now))
+            except CrondorError:
+                value = 0
+            window = int(value) if isinstance(value, (int, float)) and abs(value) < _FAR else 0
+        return time + window + 1
 
     def _wait(self, entry: _Entry, due: int | None) -> None:
+        """Let a job wait where it does not wait already."""
+        if entry.due == due and due in self._waiting:
+            return
         entry.due = due
         if due is None:
             return
@@ -231,34 +264,36 @@ class CrontabBook:
 
     def _plan(self, entry: _Entry, now: int) -> _Plan:
         """Return the parsed schedule of a job: another job's, where the texts are the same and need no evaluation."""
-        terms = entry.terms
-        if terms is None:
-            terms = entry.terms = self._terms(entry)
-        found = self._plans.get(terms)
-        if found is not None:
-            return found
-        names = dict(zip(_TERMS, _TERMS, strict=True))
-        alone = QueuedJob(ClassAd.of({n: text for n, text in zip(_TERMS, terms, strict=True) if text}, names))
+        cron = entry.group.cron
+        ad = ClassAd.of({name: text for name, text in zip(_CRON, cron, strict=True) if text}, _NAMES)
+        alone = QueuedJob(ad)
         try:
             shared = not alone.has_expressions
         except CrondorError:
             shared = True  # the same fault for everybody
-        plan = self._parsed(alone if shared else QueuedJob(self._mirror.ad(entry.job)), now)
-        if shared:
-            self._plans[terms] = plan
+        if not shared:
+            return self._parsed(QueuedJob(self._mirror.ad(entry.job)), now)
+        plan = self._plans.get(cron)
+        if plan is None:
+            plan = self._plans[cron] = self._parsed(alone, now)
+        entry.group.plan = plan
         return plan
 
     def _parsed(self, job: QueuedJob, now: int) -> _Plan:
         try:
-            return _Plan(self._read(job, now), None)
+            return _Plan(self._read(job, now).recurrence, None)
         except CrondorError as error:
-            spec = error if isinstance(error, InvalidSpec) else error.__cause__
-            known = spec.hold_reason if isinstance(spec, InvalidSpec) else None
+            spec = error.invalid_spec if isinstance(error, InvalidSchedule) else None
+            known = None if spec is None else spec.hold_reason
             return _Plan(None, known or _PREFIX + "; ".join(fault.message for fault in error.diagnostics))
 
-    def _terms(self, entry: _Entry) -> Terms:
-        own, cluster = entry.own, self._mirror.ads.get(cluster_key(entry.job.cluster), {})
-        return tuple(own.get(name, cluster.get(name)) for name in _TERMS)
+    def _group(self, job: JobId, own: dict[str, str]) -> _Group | None:
+        """Return the group of a job's texts; None for one that is no crontab job."""
+        cluster = self._mirror.ads.get(cluster_key(job.cluster), {})
+        terms = tuple(own.get(name, cluster.get(name)) for name in _TERMS)
+        if all(text is None for text in terms[: len(_CRON)]):
+            return None
+        return self._groups.setdefault(terms, _Group(terms))
 
     # Changes
 
@@ -278,28 +313,28 @@ class CrontabBook:
         entry = self._entries.pop(job, None)
         if entry is not None:
             entry.due = None
-            self._pending.pop(job, None)
+            self._pending.pop(entry, None)
 
     def _enter(self, job: JobId) -> None:
         if job not in self._mirror:
             return
-        entry = _Entry(job, self._mirror.ads[self._mirror.key(job)], self._status(job))
-        terms = self._terms(entry)
-        if all(text is None for text in terms[: len(_CRON)]):
+        own = self._mirror.ads[self._mirror.key(job)]
+        group = self._group(job, own)
+        if group is None:
             return
-        entry.terms = terms
-        self._entries[job] = entry
+        entry = self._entries[job] = _Entry(job, own, self._status(job), group)
         if entry.status == _IDLE:
-            self._pending[job] = Recalculation.NO_SCHEDULE
+            self._pending[entry] = Recalculation.NO_SCHEDULE
 
     def _change(self, entry: _Entry, change: JobChange) -> None:
         """Take note of what was edited in a crontab job; its schedule stays as it was parsed."""
         entry.own = self._mirror.ads[self._mirror.key(entry.job)]
         if not change.attributes.isdisjoint(_TERMS):
-            entry.terms = self._terms(entry)
-            if all(text is None for text in entry.terms[: len(_CRON)]):
+            group = self._group(entry.job, entry.own)
+            if group is None:
                 self._leave(entry.job)
                 return
+            entry.group = group
         if "jobstatus" in change.attributes:
             self._enter_status(entry, self._status(entry.job))
         if entry.status == _IDLE and not change.attributes.isdisjoint(("deferraltime", "deferralwindow")):
@@ -310,33 +345,36 @@ class CrontabBook:
         if status == JobStatus.HELD and before in _UNDER_WAY:
             entry.plan = None
         if status != _IDLE:
-            self._pending.pop(entry.job, None)
+            self._pending.pop(entry, None)
             entry.due = None
         elif before in _UNDER_WAY:
-            self._pending[entry.job] = Recalculation.RUN_ENDED
+            self._pending[entry] = Recalculation.RUN_ENDED
         elif entry.plan is None:
-            self._pending[entry.job] = Recalculation.NO_SCHEDULE
+            self._pending[entry] = Recalculation.NO_SCHEDULE
         elif before == JobStatus.HELD and self._manual:
-            self._pending[entry.job] = Recalculation.RELEASED
+            self._pending[entry] = Recalculation.RELEASED
         else:
             self._set_due(entry)
 
     def _set_due(self, entry: _Entry) -> None:
         """Let a job wait for the end of the DeferralTime it has, which may be an edited one."""
-        if entry.plan is None or entry.job in self._pending:
+        if entry.plan is None or entry in self._pending:
             return  # it is computed in the next pass anyway
         text = self._mirror.text(entry.job, "DeferralTime")
         if text is None:
             due = 0 if self._manual else None  # the schedd looks no further where there is none
         else:
-            time = int(text) if text.isdecimal() and len(text) <= _LONGEST else 0
-            due = entry.plan.due if text == entry.plan.text else entry.plan.due_of(time, entry.plan.asked or 0)
+            due = self._due(entry, _integer(text) or 0, entry.plan.asked or 0)
         if due != entry.due:
             self._wait(entry, due)
 
     def _status(self, job: JobId) -> int | None:
         text = self._mirror.text(job, "JobStatus")
-        return int(text) if text is not None and text.isdecimal() and len(text) <= _LONGEST else None
+        return None if text is None else _integer(text)
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if _INTEGER(text) else None
 
 
 def recalculate(

@@ -33,7 +33,9 @@ from crondor.spec import Dialect
 LOG: Final = "job_queue.log"
 HISTORY: Final = "history"
 
-_OF_A_JOB: Final = frozenset(("procid", "jobstatus", "enteredcurrentstatus", "deferraltime"))
+_OF_A_JOB: Final = frozenset(
+    ("procid", "jobstatus", "enteredcurrentstatus", "deferraltime", "holdreason", "holdreasoncode", "holdreasonsubcode")
+)
 _GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from crondor.classad import ClassAdSyntaxError, Form, code_tree, unparse
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Mode, read_ads
+from crondor.classad.formats.pieces import Report
 from crondor.classad.pythonic import to_code
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.keys import JobId
@@ -45,6 +46,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
     ``timeout`` is how long one answer may take, in seconds; a question that was not answered because the worker
     crashed or hung is asked ``retries`` times more. Nothing that writes is ever repeated by itself: where its answer
     is lost, TimedOut or Crashed says that it may have been done. Nothing is started before the first question.
+    ``diagnostics`` are the lines of the last answer's ads that could not be read.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         self._timeout = timeout
         self._retries = retries
         self._worker = WorkerProcess(environment)
+        self.diagnostics: tuple[Diagnostic, ...] = ()
         self._mirror: Mirror | None = None
         self._changes: ChangeList | None = None
 
@@ -80,14 +83,20 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
         """Return the ads of jobs. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
         answer = self._ask("query", constraint=Selection.of(which).text, projection=_names(projection))
-        return sorted(_read(answer), key=lambda ad: job_id(ad) or JobId(0, 0))
+        return sorted(self._read(answer), key=lambda ad: job_id(ad) or JobId(0, 0))
 
     def history(
         self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
     ) -> list[ClassAd]:
         """Return the jobs that have left, the latest first. Raises as jobs does."""
         answer = self._ask("history", constraint=Selection.of(which).text, projection=_names(projection), limit=limit)
-        return _read(answer)
+        return self._read(answer)
+
+    def _read(self, answer: Answer) -> list[ClassAd]:
+        faults: list[Diagnostic] = []
+        ads = _read(answer, faults.append)
+        self.diagnostics = tuple(faults)
+        return ads
 
     def changes(self) -> list[JobChange]:
         """Return what has become of jobs since the last call; it costs a question for all of them, each time.
@@ -197,9 +206,9 @@ def _names(projection: Iterable[str] | None) -> list[str]:
     return [] if projection is None else list(dict.fromkeys(("ClusterId", "ProcId", *projection)))
 
 
-def _read(answer: Answer) -> list[ClassAd]:
+def _read(answer: Answer, report: Report) -> list[ClassAd]:
     text = "\n\n".join(ad.strip("\n") for ad in answer.ads)
-    return list(read_ads(Source(text, "<schedd>"), Format.LONG, Mode.LAZY)) if text else []
+    return list(read_ads(Source(text, "<schedd>"), Format.LONG, Mode.LAZY, report=report)) if text else []
 
 
 def _commands(ad: ClassAd) -> dict[str, str]:
