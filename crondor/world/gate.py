@@ -139,6 +139,10 @@ class Gate:
                 return True
         return ad["Requirements"].holds(ad, machine, context)
 
+    def unmet(self, context: Context) -> list[str]:
+        """Return the parts of Requirements that depend on nothing that changes, and are not true of the machine."""
+        return [part.unparse() for part in self._static if not self._is_true(part, context)]
+
     def _is_true(self, part: Expression, context: Context) -> bool:
         try:
             return part.evaluate(self._ad, self._machine, context) is True
