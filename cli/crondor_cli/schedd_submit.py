@@ -62,7 +62,7 @@ def command(file: str, queue: str | None, now: str | None, tz: str | None, forma
 
 def _read(path: str, cluster: int, clock: Clock) -> SubmitFile:
     """Read a submit file whose jobs will be of a cluster. Raises InvalidSubmit, UsageError if unreadable."""
-    folder = os.path.dirname(path) or "."  # noqa: PTH120 - as for next
+    folder = os.path.dirname(path) or "."
     return read_submit(
         read_source(path),
         files=Files([] if path == "-" else [folder], base=folder),

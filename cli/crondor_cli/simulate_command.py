@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from crondor_cli.options import UsageProblem, clock_of, clock_options
 from crondor_cli.show import show
 
 if TYPE_CHECKING:
+    from crondor.world.happenings import Happening, Watcher
     from crondor_cli.simulate import Simulated
     from crondor_cli.view_simulate_lines import Lanes
 
@@ -69,6 +71,7 @@ _SECONDS = click.IntRange(1, 86_400)
 @click.option("--events", is_flag=True, help="Print all that happens, line by line.")
 @click.option("--timeline", is_flag=True, help="Print a line of time for each job.")
 @click.option("--plot", metavar="FILE", help="Draw it, into a file .svg or .png (needs matplotlib).")
+@click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(
     specs: tuple[str, ...],
@@ -89,6 +92,7 @@ def command(
     events: bool,
     timeline: bool,
     plot: str | None,
+    log: str | None,
     format_: str,
 ) -> None:
     """Simulate the jobs of submit files in a pool: which runs start, which are late, missed, held.
@@ -121,9 +125,11 @@ def command(
     lanes = Lanes(simulated)
     happened: list[dict[str, object]] = []
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, dialects))):
-        watchers = [lanes.note] if (timeline or plot) and not simulated.sides else []
+        watchers: list[Watcher] = [lanes.note] if (timeline or plot) and not simulated.sides else []
         if events and not simulated.sides:
             watchers.append(print_happenings(simulated, happened if format_ == "json" else None))
+        if log is not None and not simulated.sides:
+            watchers.append(_log_writer(log, clock.zone))
         bar = _progress(simulated, advice) if sys.stderr.isatty() else None
         simulated.run(dialect, advise=advice, watchers=watchers, progress=bar)
     show(dict.fromkeys(simulated.findings))
@@ -164,6 +170,25 @@ def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
             click.echo(err=True)
 
     return show_progress
+
+
+def _log_writer(path: str, zone: tzinfo) -> Watcher:
+    """Return what writes the events of all jobs into a file that is not there yet."""
+    from crondor.event_log import write_event  # noqa: PLC0415 - seldom asked for
+    from crondor.world.user_log import events  # noqa: PLC0415 - the same
+
+    try:
+        file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        context = click.get_current_context(silent=True)
+        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None
+    click.get_current_context().call_on_close(file.close)
+
+    def note(seen: Happening) -> None:
+        file.writelines(write_event(event, zone) for event in events(seen))
+
+    return note
 
 
 def _draw(simulated: Simulated, lanes: Lanes, path: str) -> None:

@@ -69,7 +69,9 @@ def _table(simulated: Simulated, results: list[Result]) -> list[str]:
         rows.append([label, str(outcome.planned), *counts, length(outcome.idle_slot)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        )
         for row in rows
     ]
 

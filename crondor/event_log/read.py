@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone, tzinfo
+from functools import partial
 from typing import Final
 
 from crondor.classad import Format, read_ads
@@ -23,9 +24,7 @@ _HEADER: Final = re.compile(
     r"(?:(\d{4})-(\d\d)-(\d\d)[ T]|(\d\d)/(\d\d) )(\d\d):(\d\d):(\d\d)(\.\d{1,6})?(Z)? ?(.*)",
     re.ASCII,
 ).fullmatch
-_ISO: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,6})?(Z)?", re.ASCII
-).fullmatch
+_ISO: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,6})?(Z)?", re.ASCII).fullmatch
 _END: Final = "..."
 _PLACED: Final = frozenset(("mytype", "eventtypenumber", "eventtime", "cluster", "proc", "subproc"))
 
@@ -52,13 +51,21 @@ def read_events(
         lines, start, at = found
         if not any(lines):
             continue
-        try:
-            yield _event(source, start, lines, zone, now)
-        except InvalidEvent as error:
-            if report is None:
-                raise
-            for fault in error.diagnostics:
-                report(fault)
+        event = _taken(partial(_event, source, start, lines, zone, now), report)
+        if event is not None:
+            yield event
+
+
+def _taken(read: Callable[[], JobEvent], report: Report | None) -> JobEvent | None:
+    """Return the event that is read, None for what is none and was reported. Raises InvalidEvent."""
+    try:
+        return read()
+    except InvalidEvent as error:
+        if report is None:
+            raise
+        for fault in error.diagnostics:
+            report(fault)
+    return None
 
 
 def _next(source: Source, at: int) -> tuple[list[str], int, int] | None:
@@ -121,13 +128,9 @@ def _read_ads(text: str, begin: str, name: str, zone: tzinfo, report: Report | N
     form = Format.XML if begin == "<" else Format.JSON
     whole = f"<classads>{text}</classads>" if form is Format.XML and "<classads" not in text[:1000] else text
     for ad in read_ads(whole, form, name=name):
-        try:
-            yield _of_ad(ad, name, zone)
-        except InvalidEvent as error:
-            if report is None:
-                raise
-            for fault in error.diagnostics:
-                report(fault)
+        event = _taken(partial(_of_ad, ad, name, zone), report)
+        if event is not None:
+            yield event
 
 
 def _of_ad(ad: ClassAd, name: str, zone: tzinfo) -> JobEvent:

@@ -54,7 +54,9 @@ def _execute(values: Values) -> Iterator[str]:
 
 def _evicted(values: Values) -> Iterator[str]:
     code = values.get("ReasonCode")
-    yield "Job was evicted." if code is None else f"Job was evicted. Code {code} Subcode {values.get('ReasonSubCode', 0)}"
+    yield (
+        "Job was evicted." if code is None else f"Job was evicted. Code {code} Subcode {values.get('ReasonSubCode', 0)}"
+    )
     requeued = bool(values.get("TerminatedAndRequeued"))
     yield "(0) Job terminated and was requeued" if requeued else "(0) CPU times"
     yield from _usage("Run")

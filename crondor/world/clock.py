@@ -23,6 +23,7 @@ class Entry:
     __slots__ = ("call", "key", "time")
 
     def __init__(self, time: int, key: tuple[int, ...], call: Call) -> None:
+        """Take the time, what orders it, and what to do."""
         self.time = time
         self.key = key
         self.call: Call | None = call
@@ -60,8 +61,7 @@ class Timetable:
 
     def at(self, time: int, call: Call, order: int = RUN, rank: tuple[int, ...] = ()) -> Entry:
         """Have something called at a time, or at once where it is past; ``rank`` orders within a second."""
-        if time < self.now:
-            time = self.now
+        time = max(time, self.now)
         self._serial += 1
         entry = Entry(time, (time, order, *rank, self._serial), call)
         heapq.heappush(self._heap, entry)

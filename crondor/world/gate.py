@@ -49,10 +49,36 @@ VOLATILE: Final = frozenset(
         "totalsuspensions",
     )
 )
+# Functions that have one value for the same arguments, and ask for nothing else.
 _PURE: Final = frozenset(
-    ("versionge", "versiongt", "versionle", "versionlt", "versioneq", "split", "max", "min", "int", "real", "string")
-    + ("floor", "ceiling", "round", "strcat", "tolower", "toupper", "isundefined", "iserror", "ifthenelse", "size")
-    + ("stringlistmember", "stringlistimember", "regexp", "member", "substr")
+    [
+        "ceiling",
+        "floor",
+        "ifthenelse",
+        "int",
+        "iserror",
+        "isundefined",
+        "max",
+        "member",
+        "min",
+        "real",
+        "regexp",
+        "round",
+        "size",
+        "split",
+        "strcat",
+        "string",
+        "stringlistimember",
+        "stringlistmember",
+        "substr",
+        "tolower",
+        "toupper",
+        "versioneq",
+        "versionge",
+        "versiongt",
+        "versionle",
+        "versionlt",
+    ]
 )
 CLOCK: Final = frozenset(("currenttime", "servertime"))
 _NUMBERS: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime", "ScheddInterval")

@@ -278,7 +278,7 @@ class World:
     # On the machine
 
     def _arrive(self, job: WorldJob, run: Run) -> None:
-        """The files are there: wait, start, or have missed it, by the machine's clock."""
+        """Wait, start, or have missed it, by the machine's clock: the files are there."""
         run.arrived = now = self.now
         there = now if job.is_local else now + self.settings.skew
         verdict = starter.arrival(run.ad, there, self._context(there))
@@ -322,7 +322,7 @@ class World:
         self._tell(What.SUSPENDED, job)
 
     def _end(self, job: WorldJob, run: Run) -> None:
-        """The program has ended, with exit code 0: the job leaves, is held, or is queued again.
+        """End a program, with exit code 0: the job leaves, is held, or is queued again.
 
         In the local universe on_exit_* see the ad that the starter was given, with NumJobStarts as it was before.
         """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-
 from typing import Final
 
 from crondor.world.world_job import WorldJob
@@ -37,7 +36,9 @@ class Negotiator:
         self._serial += 1
         heapq.heappush(self._waiting, (job.rank, self._serial, job))
         if self._serial % _TIDY == 0:  # those that gave up, or wait twice, must not fill the memory
-            self._waiting = list({job.id: (rank, at, job) for rank, at, job in self._waiting if job.is_starved}.values())
+            self._waiting = list(
+                {job.id: (rank, at, job) for rank, at, job in self._waiting if job.is_starved}.values()
+            )
             heapq.heapify(self._waiting)
 
     def best(self) -> WorldJob | None:

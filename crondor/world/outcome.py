@@ -123,7 +123,7 @@ class Ledger:
             course.cause = _Cause.HELD
 
     def plan(self, course: _Course, seen: Happening) -> None:
-        """A new DeferralTime: what was planned until then is settled."""
+        """Take a new DeferralTime: what was planned until then is settled."""
         if seen.number == course.time:
             return
         self.settle(course, seen.number)

@@ -27,9 +27,7 @@ class ScheddPart:
         """Begin with an empty queue. Raises UnknownZone."""
         self.ads: dict[JobId, ClassAd] = {}
         self.mirror = Mirror()
-        self.book = CrontabBook(
-            self.mirror, zone=settings.zone, dialect=settings.dialect, policy=settings.policy
-        )
+        self.book = CrontabBook(self.mirror, zone=settings.zone, dialect=settings.dialect, policy=settings.policy)
         self._cluster = 0
         self._curious: set[JobId] = set()  # whose Cron attributes may ask for any other attribute
 

@@ -14,6 +14,10 @@ from crondor.world.lengths import Lengths
 
 NEGOTIATOR_INTERVAL: Final = 60
 
+_A_SECOND: Final = Lengths.fixed(1)
+_A_MINUTE: Final = Lengths.fixed(60)
+_A_CYCLE: Final = Lengths(0, NEGOTIATOR_INTERVAL)
+
 
 def machine_ad() -> ClassAd:
     """Return the ad of a slot that fits what condor_submit asks for by default; its Requirements are true."""
@@ -48,7 +52,8 @@ def schedd_ad() -> ClassAd:
     """Return the schedd's ad as the jobs of the local universe meet it: it has no HasJobDeferral."""
     machine = machine_ad()
     ad = ClassAd({name: machine[name] for name in ("Arch", "OpSys", "CondorVersion", "Memory", "Disk")})
-    ad.update({"MyType": "Scheduler", "TotalLocalJobsRunning": 0, "FileSystemDomain": "example.org"})
+    for name, value in (("MyType", "Scheduler"), ("TotalLocalJobsRunning", 0), ("FileSystemDomain", "example.org")):
+        ad.set(name, value)
     return ad
 
 
@@ -68,9 +73,9 @@ class Settings:
     min_interval: int = 5
     negotiator_interval: int = NEGOTIATOR_INTERVAL
     periodic_interval: int = 60
-    match_delay: Lengths = Lengths(0, NEGOTIATOR_INTERVAL)
-    transfer: Lengths = Lengths.fixed(1)
-    run_time: Lengths = Lengths.fixed(60)
+    match_delay: Lengths = _A_CYCLE
+    transfer: Lengths = _A_SECOND
+    run_time: Lengths = _A_MINUTE
     slots: int = 1
     skew: int = 0
     missed_delay: int = 10

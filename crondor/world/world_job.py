@@ -24,6 +24,7 @@ class Run:
     __slots__ = ("ad", "arrived", "has_slot", "is_suspended", "left", "matched", "next", "started")
 
     def __init__(self, ad: ClassAd, matched: int, *, has_slot: bool) -> None:
+        """Begin with the match."""
         self.ad = ad
         self.matched = matched
         self.has_slot = has_slot
@@ -47,6 +48,7 @@ class WorldJob:
     )  # fmt: skip
 
     def __init__(self, job: JobId, ad: ClassAd, machine: ClassAd, schedd: ClassAd) -> None:
+        """Take the queue's ad of the job, and those it may meet."""
         self.id = job
         self.ad = ad
         self.universe = count(ad, "JobUniverse") or int(Universe.VANILLA)

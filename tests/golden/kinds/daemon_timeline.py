@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crondor.classad import Expression, Form
@@ -65,7 +65,7 @@ class _Recorded:
 
     def __init__(self, interval: int, procs: Mapping[int, Sequence[Mapping[str, object]]], t0: int) -> None:
         self._interval = interval
-        self._matches = {proc: list(_matches(seen, t0)) for proc, seen in procs.items()}
+        self._matches = {proc: list(_matches(seen)) for proc, seen in procs.items()}
         self._passes = sorted({at for seen in procs.values() for at in _passes(seen, t0)})
 
     def requested(self, now: int) -> int:
@@ -169,24 +169,22 @@ class _Life:
         if not arguments:
             raise Malformed("commands", f"{tool} says no job")
         chosen = [job for job in jobs if arguments[0] in {"<cluster>", f"<cluster>.{job.proc}"}]
-        return any([self._act(world, job, tool, arguments) for job in chosen])
+        done = [self._act(world, job, tool, arguments) for job in chosen]  # all of them, before one is asked for
+        return any(done)
 
     def _act(self, world: World, job: JobId, tool: str, arguments: Sequence[str]) -> bool:
         by = f"via {tool} (by user alice)"
         if tool == "condor_qedit":
             value = Expression.parse(Source(" ".join(arguments[2:]), "<qedit>"), old=True)
             return world.edit(job, {arguments[1]: value})
-        if tool == "condor_hold":
-            return world.hold(job, Hold(by))
-        if tool == "condor_release":
-            return world.release(job, by)
-        if tool == "condor_rm":
-            return world.remove(job, by)
-        if tool == "condor_suspend":
-            return world.suspend(job)
-        if tool == "condor_continue":
-            return world.resume(job)
-        return world.vacate(job)
+        actions: dict[str, Callable[[], bool]] = {
+            "condor_hold": lambda: world.hold(job, Hold(by)),
+            "condor_release": lambda: world.release(job, by),
+            "condor_rm": lambda: world.remove(job, by),
+            "condor_suspend": lambda: world.suspend(job),
+            "condor_continue": lambda: world.resume(job),
+        }
+        return actions.get(tool, lambda: world.vacate(job))()
 
     def _advance(self, world: World, until: int) -> None:
         while (time := world.next_time) is not None and time <= until:
@@ -227,7 +225,7 @@ def _observations(seen: object, field: str) -> list[dict[str, object]]:
     return [mapping({f"{field}[{n}]": look}, f"{field}[{n}]") for n, look in enumerate(items({field: seen}, field))]
 
 
-def _matches(seen: Sequence[Mapping[str, object]], t0: int) -> Iterator[int]:
+def _matches(seen: Sequence[Mapping[str, object]]) -> Iterator[int]:
     """Yield when the job was given a machine: NumShadowStarts rises."""
     before: object = None
     for look in seen:
