@@ -39,22 +39,30 @@ class _Cause(Enum):
 
 
 @dataclass
+class Lateness:
+    """How late some runs were at most, against their times, in seconds; negative: in advance; None: there were none.
+
+    ``arrival`` is by the machine's clock.
+    """
+
+    match: int | None = None
+    arrival: int | None = None
+
+
+@dataclass
 class Outcome:
     """The runs of one job.
 
     ``counts`` by fate; ``starts`` are all starts of its program. ``idle_slot`` are the seconds its slots waited for
-    their times. ``arrivals`` is the latest arrival after its time, by the machine's clock, of the runs whose gates
-    opened while the job was idle (negative: seconds in advance), ``unready`` of the others, which no prep time can
-    help; None where there was none. ``last_match`` is the latest match after its time. ``hold`` is the reason it is
-    held for at the end, ``trouble`` why nothing is planned for it.
+    their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the others, which no prep
+    time can help. ``hold`` is the reason it is held for at the end, ``trouble`` why nothing is planned for it.
     """
 
     counts: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
     starts: int = 0
     idle_slot: int = 0
-    arrivals: int | None = None
-    unready: int | None = None
-    last_match: int | None = None
+    ready: Lateness = field(default_factory=Lateness)
+    unready: Lateness = field(default_factory=Lateness)
     hold: str | None = None
     has_left: bool = False
     is_deferred: bool = False
@@ -159,17 +167,18 @@ class Ledger:
     def match(self, course: _Course, seen: Happening) -> None:
         """Note how late the match was."""
         if course.time is not None:
-            late = seen.time - course.time
-            course.outcome.last_match = _later(course.outcome.last_match, late)
+            late = self._lateness(course, seen)
+            late.match = _later(late.match, seen.time - course.time)
 
     def arrive(self, course: _Course, seen: Happening) -> None:
-        """Note how late the job arrived, and whether its gates opened while it was idle."""
-        outcome, deferral = course.outcome, seen.job.gate.deferral()
-        ready = deferral is not None and course.idle_since <= deferral.match_opens
-        if ready:
-            outcome.arrivals = _later(outcome.arrivals, -seen.number)
-        else:
-            outcome.unready = _later(outcome.unready, -seen.number)
+        """Note how late the job arrived."""
+        late = self._lateness(course, seen)
+        late.arrival = _later(late.arrival, -seen.number)
+
+    def _lateness(self, course: _Course, seen: Happening) -> Lateness:
+        deferral = seen.job.gate.deferral()
+        is_ready = deferral is not None and course.idle_since <= deferral.match_opens
+        return course.outcome.ready if is_ready else course.outcome.unready
 
     def start(self, course: _Course, seen: Happening) -> None:
         """Count a start."""

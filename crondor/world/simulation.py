@@ -11,7 +11,7 @@ from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
 from crondor.world.happenings import Watcher
 from crondor.world.life import World
-from crondor.world.outcome import Fate, Ledger, Outcome
+from crondor.world.outcome import Fate, Lateness, Ledger, Outcome
 from crondor.world.settings import Settings
 
 Progress = Callable[[int], None]
@@ -91,26 +91,29 @@ class Simulation:
         self, ads: Sequence[ClassAd], numbers: Sequence[int], probe: Sequence[Outcome], progress: Progress | None
     ) -> dict[int, int]:
         tried = {n: _number(ads[n], _PREP) or 0 for n in numbers if probe[n].planned}
-        late = {n: probe[n].arrivals for n in tried}
+        if not tried:
+            return {}
+        windows = {n: _number(ads[n], _WINDOW) or 0 for n in tried}
+        late = {n: _needed(probe[n].ready, windows[n]) for n in tried}
         for _ in range(_TRIES):
-            tried = {n: max(0, prep + (late[n] or 0)) for n, prep in tried.items()}
+            tried = {n: max(0, prep + late[n]) for n, prep in tried.items()}
             found = self.run(prep_times=tried, progress=progress)
-            if all(_is_early(found[n]) for n in tried):
-                break
-            late = {n: max(found[n].arrivals or 0, 0) if not _is_early(found[n]) else 0 for n in tried}
+            late = {n: 0 if _is_early(found[n]) else max(0, _needed(found[n].ready, windows[n])) for n in tried}
             if not any(late.values()):
                 break
-        return {n: prep for n, prep in tried.items() if _is_early(found[n])} if tried else {}
+        return {n: prep for n, prep in tried.items() if _is_early(found[n])}
 
     def _windows(self, numbers: Sequence[int], probe: Sequence[Outcome], progress: Progress | None) -> dict[int, int]:
-        tried = {n: _lateness(probe[n]) for n in numbers if probe[n].planned}
+        tried = {n: _widest(probe[n]) for n in numbers if probe[n].planned}
+        if not tried:
+            return {}
         for _ in range(_TRIES):
             found = self.run(windows=tried, progress=progress)
-            short = {n: _lateness(found[n]) for n in tried if not _is_in_window(found[n])}
+            short = {n: _widest(found[n]) for n in tried if not _is_in_window(found[n])}
             if all(tried[n] >= late for n, late in short.items()):
                 break
             tried |= short
-        return {n: window for n, window in tried.items() if _is_in_window(found[n])} if tried else {}
+        return {n: window for n, window in tried.items() if _is_in_window(found[n])}
 
 
 def _is_early(outcome: Outcome) -> bool:
@@ -122,12 +125,19 @@ def _is_in_window(outcome: Outcome) -> bool:
     return not any(outcome.counts[fate] for fate in _LATE[1:])
 
 
-def _lateness(outcome: Outcome) -> int:
-    """Return the window that lets the latest arrival start, and the latest match be made (which is strict)."""
-    found = [late for late in (outcome.arrivals, outcome.unready) if late is not None]
-    if outcome.last_match is not None:
-        found.append(outcome.last_match + 1)
-    return max(0, *found) if found else 0
+def _needed(late: Lateness, window: int) -> int:
+    """Return by how much earlier the latest run must be matched to arrive in time, and its match, which is strict."""
+    arrival = 0 if late.arrival is None else late.arrival
+    return arrival if late.match is None else max(arrival, late.match + 1 - window)
+
+
+def _widest(outcome: Outcome) -> int:
+    """Return the window that lets the latest arrival start, and the latest match be made."""
+    found = [0]
+    for late in (outcome.ready, outcome.unready):
+        found += [late.arrival] if late.arrival is not None else []
+        found += [late.match + 1] if late.match is not None else []
+    return max(found)
 
 
 def _number(ad: ClassAd, name: str) -> int | None:
