@@ -43,7 +43,7 @@ def attributes(number: int, head: str, lines: Sequence[str]) -> dict[str, object
 
 def _submit(head: str, lines: Sequence[str]) -> Pairs:
     host = _HOST(head)
-    if host is not None:
+    if host is not None and host[1]:
         yield "SubmitHost", host[1]
     if lines and lines[0]:
         yield "LogNotes", lines[0]
@@ -51,7 +51,7 @@ def _submit(head: str, lines: Sequence[str]) -> Pairs:
 
 def _execute(head: str, lines: Sequence[str]) -> Pairs:
     host = _HOST(head)
-    if host is not None:
+    if host is not None and host[1]:
         yield "ExecuteHost", host[1]
     properties: dict[str, object] = {}
     for line in lines:
