@@ -27,25 +27,29 @@ def _mutants(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield jobs that lived otherwise."""
     for field in line.keys() - {"name"}:
         yield f"without {field}", {key: value for key, value in line.items() if key != field}
-    for proc, seen in line["procs"].items():
-        for n in range(1, len(seen)):
-            for name, value in (("DeferralTime", 7), ("JobStatus", 4), ("HoldReasonCode", 99), ("NumJobStarts", 50)):
-                made = copy.deepcopy(line)
-                made["procs"][proc][n][name] = value
-                for later in made["procs"][proc][n + 1 :]:
-                    later[name] = value
-                yield f"{proc}[{n}].{name}", made
-        for n in range(2, len(seen)):
-            if seen[n].get("DeferralTime") != seen[n - 1].get("DeferralTime") and "gone" not in seen[n]:
-                made = copy.deepcopy(line)
-                for later in made["procs"][proc][n:]:
-                    if later.get("DeferralTime") == seen[n]["DeferralTime"]:
-                        later["DeferralTime"] += 60
-                yield f"{proc}[{n}] a minute later", made
+    for proc in line["procs"]:
+        yield from _other_lives(line, proc)
     for n in range(len(line["final"])):
         made = copy.deepcopy(line)
         made["final"][n]["NumJobStarts"] = "77"
         yield f"final[{n}]", made
+
+
+def _other_lives(line: dict[str, Any], proc: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    seen = line["procs"][proc]
+    for n in range(1, len(seen)):
+        for name, value in (("DeferralTime", 7), ("JobStatus", 4), ("HoldReasonCode", 99), ("NumJobStarts", 50)):
+            made = copy.deepcopy(line)
+            for later in made["procs"][proc][n:]:
+                later[name] = value
+            yield f"{proc}[{n}].{name}", made
+    for n in range(2, len(seen)):
+        if seen[n].get("DeferralTime") != seen[n - 1].get("DeferralTime") and "gone" not in seen[n]:
+            made = copy.deepcopy(line)
+            for later in made["procs"][proc][n:]:
+                if later.get("DeferralTime") == seen[n]["DeferralTime"]:
+                    later["DeferralTime"] += 60
+            yield f"{proc}[{n}] a minute later", made
 
 
 def test_an_altered_job_fails() -> None:

@@ -176,14 +176,15 @@ class Gate:
             return False
 
     def deferral(self) -> Deferral | None:
-        """Return the run that the ad's numbers speak of, None where one of them is no number or none that can be."""
-        codes = self._ad.codes
-        time, *others = (codes.get(name) for name in _KEYS)
-        if self._deferral is not None and self._deferral[0] == (time, others):
-            return self._deferral[1]
-        made = self._read()
-        self._deferral = (time, others), made
-        return made
+        """Return the run that the ad's numbers speak of, None where one of them is no number or none that can be.
+
+        Of these, only DeferralTime may change in the lifetime of a gate.
+        """
+        time = self._ad.codes.get(_KEYS[0])
+        if self._deferral is None or self._deferral[0] != time:
+            made = self._read()
+            self._deferral = self._ad.codes.get(_KEYS[0]), made
+        return self._deferral[1]
 
     def _read(self) -> Deferral | None:
         codes = [self._ad.codes.get(name) for name in _KEYS]

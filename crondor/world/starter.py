@@ -5,6 +5,7 @@ from __future__ import annotations
 from crondor.classad import Context, EvaluationFailed
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Arrival, Deferral, Verdict
+from crondor.schedd.actions import integer
 
 _EXACT = 1 << 63
 
@@ -27,6 +28,9 @@ def arrival(ad: ClassAd, now: int, context: Context) -> Arrival | None:
 
 
 def _integer(ad: ClassAd, name: str, context: Context) -> int | None:
+    plain = integer(ad, name)
+    if plain is not None:
+        return plain
     try:
         value = ad.value(name, None, context)
     except EvaluationFailed:

@@ -51,9 +51,9 @@ def test_missed_runs_say_which_line_to_change(write: Write) -> None:
 def test_a_line_to_add(write: Write) -> None:
     """Before the queue statement, in the words of the file."""
     path = write("executable = /bin/true", "deferral_time = 1795199230", "queue")
-    assert f"{path}:3: add before it: deferral_window = 7" in simulate("--spec", path).out
+    assert f"{path}:3: add before it: deferral_window = 6" in simulate("--spec", path).out
     found = job("--spec", path)
-    assert (found["missed_idle"], found["enough_prep_time"], found["enough_window"]) == (1, None, 7)
+    assert (found["missed_idle"], found["enough_prep_time"], found["enough_window"]) == (1, None, 6)
 
 
 def test_files_share_the_slots(write: Write) -> None:

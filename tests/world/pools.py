@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
@@ -27,9 +28,9 @@ def ads(text: str, interval: int = 300) -> list[ClassAd]:
 class Seen:
     """A world, and what has happened in it."""
 
-    def __init__(self, text: str, settings: Settings = POOL, **changes: object) -> None:
-        """Submit the jobs of a description."""
-        settings = replace(settings, **changes)  # type: ignore[arg-type]  # names of its fields
+    def __init__(self, text: str, **changes: Any) -> None:  # noqa: ANN401 - fields of Settings
+        """Submit the jobs of a description to the pool, some of whose settings are others."""
+        settings = replace(POOL, **changes)
         self.world = World(settings, NOW)
         self.happened: list[Happening] = []
         self.world.watchers.append(self.happened.append)

@@ -6,7 +6,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
 from crondor.schedd.protocol import Hold
 from crondor.world.happenings import Happening, What
@@ -32,9 +31,9 @@ class Pool(RuleBasedStateMachine):
     """A small pool in which anything may be done at any time."""
 
     def __init__(self) -> None:
+        """Begin without a pool."""
         super().__init__()
         self.world: World
-        self.started: dict[JobId, ClassAd] = {}
         self.running: set[JobId] = set()
         self.edits: dict[JobId, dict[str, int]] = {}
         self.serial = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,17 +12,16 @@ from hypothesis import strategies as st
 from crondor.spec import Dialect
 from crondor.world.lengths import InvalidLength, Lengths
 from crondor.world.outcome import Fate, Outcome
-from crondor.world.settings import Settings
-from crondor.world.simulation import Enough, Simulation
+from crondor.world.simulation import Enough, Simulation, Terms
 from tests.world.pools import NOW, POOL, ads
 
 HOURLY = "cron_minute = 0\non_exit_remove = false"
 DAY = 86_400
 
 
-def simulation(text: str, days: int = 1, pool: Settings = POOL, **changes: object) -> Simulation:
+def simulation(text: str, days: int = 1, **changes: Any) -> Simulation:  # noqa: ANN401 - fields of Settings
     """Return a simulation of the jobs of a description."""
-    pool = replace(pool, **changes)  # type: ignore[arg-type]  # names of its fields
+    pool = replace(POOL, **changes)
     return Simulation(pool, [ads(text, pool.schedd_interval)], NOW, NOW + days * DAY + 1800)
 
 
@@ -30,7 +30,7 @@ def counts(outcome: Outcome) -> dict[str, int]:
     return {fate.value: count for fate, count in outcome.counts.items() if count}
 
 
-def only(text: str, days: int = 1, **changes: object) -> Outcome:
+def only(text: str, days: int = 1, **changes: Any) -> Outcome:  # noqa: ANN401 - the same
     """Return the outcome of the only job."""
     return simulation(text, days, **changes).run()[0]
 
@@ -112,15 +112,15 @@ def test_what_is_enough_is_enough_and_a_second_less_is_not(
 ) -> None:
     """With the prep time nothing is late, with the window nothing is missed; both are the smallest."""
     text = f"{HOURLY}\ncron_prep_time = {prep}\ncron_window = {window}"
-    pool = {"match_delay": Lengths.fixed(delay), "transfer": Lengths.fixed(transfer), "schedd_interval": interval}
-    world = simulation(text, 1, **pool)
+    fixed = {"match_delay": Lengths.fixed(delay), "transfer": Lengths.fixed(transfer)}
+    world = simulation(text, 1, schedd_interval=interval, **fixed)
     enough = world.enough()[0]
     assert enough.prep_time is not None
     assert enough.window is not None
     late = (Fate.LATE, Fate.MISSED, Fate.MISSED_HELD)
 
-    def lost(fates: tuple[Fate, ...], **terms: dict[int, int]) -> int:
-        outcome = world.run(**terms)[0]
+    def lost(fates: tuple[Fate, ...], prep_times: Terms | None = None, windows: Terms | None = None) -> int:
+        outcome = world.run(prep_times=prep_times, windows=windows)[0]
         return sum(outcome.counts[fate] for fate in fates)
 
     assert not lost(late, prep_times={0: enough.prep_time})
