@@ -224,10 +224,14 @@ class World:
         if job.is_local:
             time = self._turns.local(job.id, opens, self.now)
         else:
-            deferral = job.gate.deferral()
-            time = self._turns.match(job.id, opens, opens if deferral is None else deferral.time)
+            time = self._turns.match(job.id, opens, self._run_of(job)[-1])
         if time is not None:
             job.turn = self.timetable.at(time, lambda now: self._consider(job, now), MATCH, job.rank)
+
+    def _run_of(self, job: WorldJob) -> tuple[int, int, int]:
+        """Return what tells a run from others, whenever it is matched: what is drawn for it belongs to these."""
+        deferral = job.gate.deferral()
+        return (*job.id, self.now if deferral is None else deferral.time)
 
     def _consider(self, job: WorldJob, now: int) -> None:
         """Give a job a machine, or reject it."""
@@ -272,7 +276,7 @@ class World:
         self._write(job, values)
         run = job.run = Run(job.ad.copy(), now, has_slot=has_slot)
         self._tell(What.MATCHED, job)
-        length = self.settings.transfer.draw(self.settings.seed, _TRANSFER, *job.id, now) if has_slot else 0
+        length = self.settings.transfer.draw(self.settings.seed, _TRANSFER, *self._run_of(job)) if has_slot else 0
         run.next = self.timetable.at(now + length, lambda _: self._arrive(job, run))
 
     # On the machine
@@ -300,7 +304,7 @@ class World:
 
     def _start_program(self, job: WorldJob, run: Run) -> None:
         run.started = now = self.now
-        length = self.settings.run_time.draw(self.settings.seed, _PROGRAM, *job.id, now)
+        length = self.settings.run_time.draw(self.settings.seed, _PROGRAM, *self._run_of(job))
         values: dict[str, object] = {"NumJobStarts": actions.count(job.ad, "NumJobStarts") + 1}
         if not job.is_local:
             values["JobCurrentStartExecutingDate"] = now

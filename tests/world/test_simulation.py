@@ -112,8 +112,8 @@ def test_what_is_enough_is_enough_and_a_second_less_is_not(
 ) -> None:
     """With the prep time nothing is late, with the window nothing is missed; both are the smallest."""
     text = f"{HOURLY}\ncron_prep_time = {prep}\ncron_window = {window}"
-    fixed = {"match_delay": Lengths.fixed(delay), "transfer": Lengths.fixed(transfer)}
-    world = simulation(text, 1, schedd_interval=interval, **fixed)
+    drawn = {"match_delay": Lengths(delay // 2, delay), "transfer": Lengths(transfer // 2, transfer)}
+    world = simulation(text, 1, schedd_interval=interval, **drawn)
     enough = world.enough()[0]
     assert enough.prep_time is not None
     assert enough.window is not None
