@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit``, ``job-queue`` and ``world``.
+``submit``, ``job-queue``, ``schedd`` and ``world``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, submit, world
+from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, schedd, submit, world
 from benchmarks.measure import measure
 
 
@@ -22,6 +22,7 @@ def main() -> None:
         "classad": _print_classads,
         "submit": _print_submit,
         "job-queue": _print_queue,
+        "schedd": _print_schedd,
         "world": _print_world,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
@@ -127,6 +128,13 @@ def _print_queue() -> None:
     print()
     for row in job_queue.rows():
         print(f"job queue, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
+
+
+def _print_schedd() -> None:
+    """Print what a schedd's passes over many crontab jobs cost."""
+    print()
+    for row in schedd.rows():
+        print(f"schedd, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 
 if __name__ == "__main__":

@@ -121,8 +121,9 @@ class _Reading:
         complete = trigger is not None or (window is not None and prep_time is not None)
         interval = self._number("ScheddInterval", (), "my.scheddinterval")
         spec = self._spec()
-        if universe is Universe.SCHEDULER and time_by:
-            self._refuse_scheduler(time_by, cron_by)
+        by_command = self._first(TIME_COMMANDS)
+        if universe is Universe.SCHEDULER and by_command:
+            self._refuse_scheduler(by_command, cron_by)
         self._look_for_surprises(universe, time_by, cron_by, complete=complete)
         if self.faults:
             raise InvalidSchedule(self.faults, self.invalid_spec)
@@ -230,16 +231,22 @@ class _Reading:
             self._note("cron-and-time", time_by, message, "remove deferral_time, or the cron commands")
         if bypass and not complete:
             message = (
-                "the attribute is set behind condor_submit's back: DeferralWindow and DeferralPrepTime are missing, "
-                "and the job never matches"
+                "the attribute is set behind condor_submit's back: in the first job of a cluster DeferralWindow and "
+                "DeferralPrepTime are missing, and it never matches"
             )
-            self._note("bypass", bypass, message, "use the submit command without + or MY.", Severity.ERROR)
+            help_text = "use the submit command without + or MY.; condor_submit sets both for the jobs behind the first"
+            self._note("bypass", bypass, message, help_text, Severity.ERROR)
         if not deferred:
             lone = self._first((*WINDOW_COMMANDS, *PREP_COMMANDS))
             if lone:
                 message = f"{lone} has no effect without a cron field or deferral_time"
                 self._note("window-alone", lone, message, "define cron_minute or deferral_time as well")
-        elif universe is Universe.SCHEDULER and not time_by:
+        elif universe is Universe.SCHEDULER and time_by and not cron_by:
+            message = (
+                "condor_submit accepts the attribute for the first job of a cluster alone, and nothing waits for it"
+            )
+            self._note("universe-scheduler", time_by, message, "write universe = local", Severity.ERROR)
+        elif universe is Universe.SCHEDULER:
             message = "a scheduler universe job is accepted with cron fields, and never runs"
             self._note("universe-scheduler", "universe", message, "write universe = local", Severity.ERROR)
         elif universe is Universe.GRID:

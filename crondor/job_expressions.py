@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 
 from crondor._job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, Expression
 from crondor.classad import (
+    AdValue,
     CircularReference,
     ClassAdSyntaxError,
     Context,
@@ -15,11 +16,13 @@ from crondor.classad import (
     References,
     print_string,
     print_value,
+    truth,
 )
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Effort
 from crondor.classad.tree import Call, Node, Reference, children
-from crondor.classad.values import UNDEFINED
+from crondor.classad.values import ERROR, UNDEFINED
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.recurrence import Policy
@@ -28,14 +31,15 @@ from crondor.source import Source, Span
 from crondor.spec import Dialect
 from crondor.zones import zone_of
 
-__all__ = ["JobExpressions", "needs_evaluation", "submitted_schedule"]
+__all__ = ["NEW_JOB", "JobExpressions", "admission", "needs_evaluation", "submitted_schedule"]
 
 _BRIEF = 80
 _FEW = 5
+_LONGEST = 4000  # characters of requirements that are evaluated
 _OF_CLOCK = frozenset(("time", "currenttime", "random"))
 
 # What condor_submit 25.14 writes into every job, as far as it depends on nothing else.
-_FRESH: Mapping[str, object] = {
+NEW_JOB: Mapping[str, object] = {
     "MyType": "Job",
     "TargetType": "Machine",
     "JobStatus": 1,
@@ -54,6 +58,10 @@ _FRESH: Mapping[str, object] = {
     "TotalSuspensions": 0,
     "ExitStatus": 0,
     "ExitBySignal": False,
+    **dict.fromkeys(("RemoteUserCpu", "RemoteSysCpu", "RemoteWallClockTime"), 0.0),
+    **dict.fromkeys(("CumulativeRemoteUserCpu", "CumulativeRemoteSysCpu"), 0.0),
+    **dict.fromkeys(("CommittedTime", "CommittedSlotTime", "CommittedSuspensionTime", "CumulativeSlotTime"), 0),
+    **dict.fromkeys(("CumulativeSuspensionTime", "LastSuspensionTime"), 0),
 }
 
 
@@ -63,11 +71,14 @@ class JobExpressions:
     ``old``: texts are right sides of a submit file, with its rules for strings. Raises UnknownZone.
     """
 
-    def __init__(self, ad: ClassAd, zone: str | tzinfo = "UTC", *, old: bool = False) -> None:
-        """Take the ad, and the zone of the host that evaluates."""
+    def __init__(
+        self, ad: ClassAd, zone: str | tzinfo = "UTC", *, old: bool = False, effort: Effort | None = None
+    ) -> None:
+        """Take the ad, the zone of the host that evaluates, and what all evaluations may cost together."""
         self.ad = ad
         self._zone = zone_of(zone).info
         self._old = old
+        self._effort = effort
         self._read: dict[str, Code] = {}
 
     def __call__(self, text: str, now: int) -> object:
@@ -77,7 +88,7 @@ class JobExpressions:
         """
         code = self.read(text)
         try:
-            value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone))
+            value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone, effort=self._effort))
         except EvaluationFailed as error:
             return Expression(f"no value at all ({error.diagnostics[0].message})")
         if value is UNDEFINED:
@@ -86,7 +97,9 @@ class JobExpressions:
 
     def for_run(self, time: int) -> JobExpressions:
         """Return how to evaluate for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
-        made = JobExpressions(ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old)
+        made = JobExpressions(
+            ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old, effort=self._effort
+        )
         made._read = self._read
         return made
 
@@ -134,7 +147,7 @@ def _asks_the_clock(tree: Node) -> bool:
     return False
 
 
-def submitted_schedule(
+def submitted_schedule(  # noqa: PLR0913 - those of JobSchedule.from_submit
     commands: Mapping[str, str],
     now: int,
     *,
@@ -144,17 +157,19 @@ def submitted_schedule(
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
     zone: str | tzinfo = "UTC",
     policy: Policy | None = None,
+    effort: Effort | None = None,
 ) -> JobSchedule:
     """Return what a job asks for that is submitted at ``now`` (epoch seconds), its expressions evaluated in its ad.
 
     ``commands`` and ``spans`` are those of JobSchedule.from_submit; every ``my.x`` among them is in the ad, beside
     QDate, JobStatus and what else a fresh job has. ``notes`` warn of expressions whose value is another one where it
-    counts. Raises InvalidSchedule or InvalidSpec, also for what condor_submit cannot parse.
+    counts; ``effort`` is what all evaluations may cost together. Raises InvalidSchedule or InvalidSpec, also for what
+    condor_submit cannot parse.
     """
     places = spans or {}
     texts = _texts(commands, places)
     ad = _fresh_ad(texts, commands, now, proc_id, schedd_interval)
-    expressions = JobExpressions(ad, zone, old=True)
+    expressions = JobExpressions(ad, zone, old=True, effort=effort)
     schedule = JobSchedule.from_submit(
         commands,
         spans=places,
@@ -184,6 +199,7 @@ def cron_literals(
     proc_id: int = 0,
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
     zone: str | tzinfo = "UTC",
+    effort: Effort | None = None,
 ) -> dict[str, str]:
     """Return the Cron attributes that are expressions, by command name, as the literals they come to at ``now``.
 
@@ -192,7 +208,8 @@ def cron_literals(
     texts = _texts(commands, {})
     attributes = [f"my.{spellings[-1]}" for spellings in CRON_COMMANDS]
     names = [name for name in attributes if name in commands and needs_evaluation({name: commands[name]})]
-    evaluate = JobExpressions(_fresh_ad(texts, commands, now, proc_id, schedd_interval), zone, old=True)
+    ad = _fresh_ad(texts, commands, now, proc_id, schedd_interval)
+    evaluate = JobExpressions(ad, zone, old=True, effort=effort)
     return {name: _literal(evaluate(commands[name].strip(), now)) for name in names}
 
 
@@ -223,7 +240,7 @@ def _texts(commands: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, 
 def _fresh_ad(
     texts: Mapping[str, Code], commands: Mapping[str, str], now: int, proc_id: int, schedd_interval: int
 ) -> ClassAd:
-    ad = ClassAd(_FRESH)
+    ad = ClassAd(NEW_JOB)
     for name, value in (
         ("QDate", now),
         ("EnteredCurrentStatus", now),
@@ -263,3 +280,24 @@ def _listed(names: list[str]) -> str:
 
 def _brief(text: str) -> str:
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
+
+
+def admission(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Callable[[int], bool] | None:
+    """Return a test whether a job may match at a DeferralTime (epoch seconds), as far as its requirements decide that.
+
+    What machines and other attributes decide counts as possible. None where requirements do not speak of the time,
+    or are no expression. ``effort`` is what all tests may cost together. The test raises EvaluationFailed.
+    """
+    if "deferraltime" not in requirements.lower() or len(requirements) > _LONGEST:
+        return None
+    try:
+        expression = Code(requirements)
+    except ClassAdSyntaxError:
+        return None
+
+    def may_match(time: int) -> bool:
+        ad = AdValue({"deferraltime": str(time)}, {"deferraltime": "DeferralTime"})
+        value = expression.evaluate(ad, None, Context(now=time, zone=zone, effort=effort))
+        return value is not ERROR and truth(value) is not False
+
+    return may_match

@@ -200,6 +200,7 @@ JSON_TYPES = {
 }
 
 JSON_INPUTS = [
+    ("next", "--spec", "cured.sub"),
     ("next", "--ads", "queue.ads"),
     ("next", "--spec", "examples/nightly.sub"),
     ("next", "--spec", "examples/several-jobs.sub"),
@@ -251,7 +252,7 @@ JSON_INPUTS = [
     ("simulate", "--spec", "examples/window-prep.sub", "--transfer", "6m", "--days", "1", "--events"),
     ("simulate", "--spec", "hourly.sub", "--interval", "5", "--days", "1", "--no-advice"),
     ("simulate", "--spec", "hourly.sub", "--interval", "5", "--days", "1"),
-    ("simulate", "--spec", "never.sub", "far.sub", "--days", "1"),
+    ("simulate", "--spec", "never.sub", "only.sub", "--days", "1"),
     ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
 ]
 
@@ -295,11 +296,15 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     (tmp_path / "odd.sub").write_text(odd, encoding="utf-8")
     (tmp_path / "unknown.sub").write_text("deferral_time = QDate + 60\nqueue\n", encoding="utf-8")
     (tmp_path / "none.sub").write_text("", encoding="utf-8")
+    cured = "cron_day_of_week = 1\ncron_hour = 6\ncron_minute = 0\n"
+    cured += 'requirements = formatTime(DeferralTime, "%w%H%M") == "10600"\nqueue\n'
+    (tmp_path / "cured.sub").write_text(cured, encoding="utf-8")
     (tmp_path / "past.sub").write_text("deferral_time = 1\nqueue\n", encoding="utf-8")
     (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
     hourly = "executable = /bin/true\ncron_minute = 0\ncron_prep_time = 0\non_exit_remove = false\nqueue\n"
     (tmp_path / "hourly.sub").write_text(hourly, encoding="utf-8")
     never = "executable = /bin/true\ncron_day_of_month = 31\ncron_month = 2\nqueue\n"
+    (tmp_path / "only.sub").write_text("executable = /bin/true\ndeferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "never.sub").write_text(never, encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nqueue\n", encoding="utf-8")
     held = 'ClusterId = 1\nProcId = 0\nJobStatus = 5\nOwner = "alice"\nCmd = "/bin/date"\nDeferralTime = 1795611600\n'

@@ -170,7 +170,7 @@ def test_every_family_of_defects_has_a_row() -> None:
 
 
 def test_the_number_of_cases_is_that_of_the_recordings() -> None:
-    """5,990 lines, and 31 accepted ones."""
+    """5,990 lines, and 4 accepted ones."""
     folder = ROOT / "tests" / "golden" / "classad"
     lines = sum(len(gzip.decompress(path.read_bytes()).splitlines()) for path in folder.glob("*.jsonl.gz"))
     accepted = sum(len(read_accepted(path)) for path in folder.glob("accepted_*.txt"))
@@ -178,14 +178,16 @@ def test_the_number_of_cases_is_that_of_the_recordings() -> None:
 
 
 def test_the_table_of_recordings_counts_right() -> None:
-    """tests/golden/README.md gives the lines of each ClassAd recording, and how many of them are accepted."""
+    """tests/golden/README.md gives the lines of recordings, and how many of them are accepted; of ClassAds all."""
     folder = ROOT / "tests" / "golden"
     (found,) = (t for t in tables(folder / "README.md") if t.columns[:2] == ["recording", "lines"])
     for name, lines, passed, accepted, listed in found.rows:
-        assert len(gzip.decompress((folder / name).read_bytes()).splitlines()) == int(lines)
+        data = (folder / name).read_bytes()
+        text = gzip.decompress(data) if name.endswith(".gz") else data
+        assert len(text.splitlines()) == int(lines)
         names = read_accepted(folder / listed.partition(":")[0]) if listed else {}
         assert (len(names), int(passed)) == (int(accepted), int(lines) - int(accepted))
-    assert {row[0] for row in found.rows} == {f"classad/{path.name}" for path in folder.glob("classad/*.jsonl.gz")}
+    assert {row[0] for row in found.rows} >= {f"classad/{path.name}" for path in folder.glob("classad/*.jsonl.gz")}
 
 
 def test_errors_are_those_of_the_table() -> None:

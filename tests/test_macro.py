@@ -226,3 +226,27 @@ def test_no_bytes_raise_anything_else(data: bytes) -> None:
     """Any bytes give a source or a CrondorError."""
     with suppress(CrondorError):
         assert source_from_bytes(data, "x", limit=150).text.encode() == data
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("$(DOLLAR)$(DOLLAR)", "$$(DOLLAR)"),  # the first makes the second look like a double one
+        ("$(DOLLAR)(DOLLAR)!", "$!"),
+        ("$(DOLLAR)x$(DOLLAR)", "$x$"),
+        ("$(DOLLAR)(b)", "$(b)"),
+        ("$(A:$(b:$(l) \u00e4 :)$(b))", "$(b:1 \u00e4 :)foo"),  # a default that may be one once its inside is expanded
+    ],
+)
+def test_a_text_is_read_anew_after_each_replacement(text: str, value: str) -> None:
+    """As htcondor2 25.14.1 does it."""
+    assert expanded(text, b="foo", l="1") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("a = x\\\\\n\nqueue\n", ["a = xqueue"]), ("a = x\\\\\n \n\nb\n", ["a = x", "b"])],
+)
+def test_a_backslash_before_a_blank_line_continues_once_more(text: str, lines: list[str]) -> None:
+    """HTCondor looks at the end of all it has joined."""
+    assert [line.text for line in statements(text)] == lines

@@ -140,7 +140,7 @@ def test_values(text: str, value: str) -> None:
         ("$Fd(bare)", ""),
         ("$Fw(up)", "..\\up\\f.py"),
         ("$Fu(win)", "C:/d/e.f"),
-        ("$Fn(win)", "e"),
+        ("$Fn(win)", "C:\\d\\e"),
         ("$Fp(folder)", "/a//b/"),
         ("$Ff(bare)", "/home/c.txt"),
         ("$Ff(f)", "/a/b/c.txt"),
@@ -307,3 +307,22 @@ def test_no_body_raises_anything_else(calls: list[tuple[str, str]], macros: dict
     around = Around(environ={}, dice=dice(1), now=0, soft=lambda _: None)
     with suppress(MacroError):
         assert len(expand(text, macros.get, Budget(work=1 << 20, size=5000), around)) <= 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("$Fwp(d/e/f.g)", ""),  # the separator of Linux only, once w has replaced it
+        ("$Fwn(d/e/f.g)", "d\\e\\f"),
+        ("$Fqp(x.y)", '"'),  # nothing in quotes is one quote
+        ("$Fqx(a/)", '"'),
+        ("$Fqd(a/b.c)", '"a/"'),
+        ("$F$(call)", ".r"),  # the parenthesis of a function may come from a macro
+        ("$REAL(3,%a)", "0x1.8p+1"),
+        ("$REAL(-0.1,%+.3A)", "-0X1.99AP-4"),
+        ("$REAL(1,%012.0a)", "0x0000001p+0.0"),
+    ],
+)
+def test_what_the_library_of_htcondor_gives(text: str, value: str) -> None:
+    """Compared with htcondor2 25.14.1, Submit.expand()."""
+    assert expanded(text, call="x(q.r)") == value

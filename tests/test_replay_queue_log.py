@@ -7,8 +7,11 @@ import hashlib
 import io
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from crondor.classad.values import UNDEFINED
 from crondor.job_queue import Mirror, history_record, read_history
@@ -16,7 +19,7 @@ from crondor.job_queue.log import read_records
 from tests.golden.big_log import big_log
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
-from tests.golden.kinds.case import Case
+from tests.golden.kinds.case import Case, mapping, texts
 from tests.golden.recording import read_accepted, read_recording
 
 RECORDINGS = Path(__file__).resolve().parent / "golden" / "queue_logs"
@@ -41,6 +44,33 @@ def test_every_damaged_log_passes() -> None:
     assert [(case.value, found) for case, found in result.failed] == []
     assert (result.passed, len(result.accepted)) == (20, 5)
     assert not result.idle
+
+
+@pytest.mark.parametrize(
+    ("lost", "jobs"),
+    [
+        (b"102 02.-1\n", ["2.0"]),
+        (b"104 04.-1 JobUniverse\n104 03.-1 ClusterId\n", ["3.0", "4.0", "4.1"]),
+    ],
+)
+def test_jobs_that_the_schedd_removes_at_its_start(tmp_path: Path, lost: bytes, jobs: list[str]) -> None:
+    """A log may hold them: what is compared is what condor_q shows after the start, and every other job counts."""
+    cases = [(case, case.value) for case in _cases("damaged.jsonl") if isinstance(case.value, dict)]
+    ((case, record),) = [(case, value) for case, value in cases if value.get("variant") == "unknown_key"]
+    follower = mapping(record, "follower")
+    candidates = [job for job in texts(follower, "candidates") if f"102 0{job[0]}.-1".encode() not in lost]
+    record = {
+        **record,
+        "differs_from_intact": dict.fromkeys(jobs, "absent"),
+        "follower": {**follower, "candidates": candidates},
+    }
+    shutil.copytree(RECORDINGS / "damaged", tmp_path / "damaged")
+    log = tmp_path / "damaged" / "unknown_key.job_queue.log.gz"
+    log.write_bytes(gzip.compress(gzip.decompress(log.read_bytes()) + lost))
+    for removed, good in (([], False), (jobs, True), ([*jobs, "1.0"], False)):
+        altered = {**record, "jobs": [job for job in texts(record, "jobs") if job not in removed]}
+        found = differences(KIND, Case(case.number, case.id, altered, tmp_path))
+        assert (found == []) is good, found
 
 
 def _altered(value: object) -> Iterator[object]:

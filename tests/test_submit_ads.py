@@ -473,3 +473,65 @@ def test_any_value_gives_ads_or_faults(command: str, value: str) -> None:
     """Return the ads of a description, in order; it has an executable."""
     """No command takes a value that makes it fail otherwise."""
     assert _fate(f"{command} = {value}") >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        ("kill_sig = 9", ["KillSig"], ['"SIGKILL"']),
+        ("kill_sig = sigusr1\nkill_sig_timeout = 7z", ["KillSig", "KillSigTimeout"], ['"SIGUSR1"', "7"]),
+        ("universe = local", ["KillSig"], ['"SIGTERM"']),
+        ("universe = vanilla", ["KillSig"], [None]),
+        ("output = o\nstream_output = true", ["StreamOut", "StreamErr"], ["true", None]),
+        ("image_size = 1.5", ["ImageSize"], ["2"]),
+        ("executable = a/./b//c", ["Cmd"], ['"a/./b/c"']),
+        ('batch_name = "', ["JobBatchName"], ['""']),
+        ("priority = time()", ["JobPrio"], ["1700000000"]),
+        ("getenv = A*, !AB", ["Environment"], ["\"A=x' 'y\""]),
+        ("getenv = true\nenv = B=1", ["Env"], ['"A=x y;AB=2;B=1"']),
+        ("retry_until = a ?: b", ["OnExitRemove"], ["NumJobCompletions > JobMaxRetries || ExitCode =?= 0 || a ?: b"]),
+        ("request_memory = 1G, 2G, X", ["RequestMemory", "RetryRequestMemory"], ["1024", "{ 2048,X }"]),
+        (
+            "request_memory = 1\nretry_request_memory_max = 9\nretry_request_memory_increase = RequestMemory * 2",
+            ["MaxRequestMemory", "NextRequestMemory", "TransformOnEvict"],
+            ["9", "RequestMemory * 2", '"RequestMemory"'],
+        ),
+        ("+OCUWanted = true", ["MaxJobRetirementTime"], [None]),
+    ],
+)
+def test_attributes_as_the_library_of_htcondor_makes_them(
+    text: str, names: list[str], expected: list[str | None]
+) -> None:
+    """Compared with htcondor 24.12.24, Submit.jobs(), where the source of 25.14 is the same."""
+    source = Source(f"executable = a\n{text}\nqueue\n")
+    file = read_submit(source, environ={"A": "x y", "AB": "2"}, now=1_700_000_000)
+    (made,) = job_ads(file)
+    assert [shown(made.ad, name) for name in names] == expected
+
+
+def test_a_request_is_evaluated_in_the_ad_of_a_new_job() -> None:
+    """NumJobStarts is 0 there, so that the clause is known to be of no use."""
+    assert "TARGET.GPUs" not in str(clauses("request_gpus = NumJobStarts > 3"))
+    assert "TARGET.GPUs" in str(clauses("request_gpus = Unknown"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kill_sig = TERM", "invalid signal TERM"),
+        ("hold_kill_sig = 999", "invalid signal 999"),
+        ("stream_error = Y", "stream_error=Y is invalid, must eval to a boolean."),
+        ("image_size = 0", "Image Size must be positive"),
+        ("job_machine_attrs_history_length = -1", "history_length=-1 is out of bounds 0 to 2147483647"),
+        ("request_memory = 1, 3, 2", "request_memory must have an increasing sequence of values, but 2"),
+        ("request_disk = 1, (", "request_disk=( is invalid. must be an expression or number"),
+        (
+            "request_memory = 1\nretry_request_memory_increase = 5 + X",
+            "retry increment must be a positive number or an expression that references RequestMemory",
+        ),
+        ("max_retries = time()", "max_retries=time() depends on the time of submission, which crondor does not know"),
+    ],
+)
+def test_values_that_the_library_of_htcondor_refuses(text: str, message: str) -> None:
+    """In its words."""
+    assert any(message in fault for fault in faults(text))

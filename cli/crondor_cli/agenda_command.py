@@ -12,7 +12,7 @@ from crondor.zones import Policy
 from crondor_cli.agenda import Agenda
 from crondor_cli.agenda_span import Span
 from crondor_cli.jobs import Request
-from crondor_cli.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.options import Clock, Surroundings, clock_of, clock_options, file_options, reading_options
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -32,6 +32,7 @@ Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; t
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option("--days", type=click.IntRange(1, 366), default=7, show_default=True, help="Local dates to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show starts at this time or later (default: now).")
+@file_options
 @clock_options
 @reading_options(htcondor=True)
 @click.option(
@@ -66,6 +67,7 @@ def command(
     pairs: int,
     format_: str,
     plot: str | None,
+    surroundings: Surroundings,
 ) -> None:
     """Show when the jobs of submit files start in the coming days, all together; - reads standard input.
 
@@ -77,7 +79,10 @@ def command(
     span = Span(clock.read(from_, "--from"), days, clock.zone)
     agenda = Agenda(span, Dialect(dialect) if dialect else Dialect.MANUAL)
     chosen = Policy(policy) if policy else None
-    agenda.read(Request(path, None, {}, clock, agenda.dialect, schedd_interval, chosen) for path in files)
+    agenda.read(
+        Request(path, None, {}, clock, agenda.dialect, schedd_interval, chosen, surroundings=surroundings)
+        for path in files
+    )
     if plot is not None:
         _draw(agenda, clock, plot)
     show(dict.fromkeys(agenda.findings))

@@ -11,7 +11,7 @@ from crondor.spec import Dialect
 from crondor_cli.diff import Comparison, compare, pairs
 from crondor_cli.explain import LAST_INSTANT
 from crondor_cli.jobs import Job, Request
-from crondor_cli.options import Clock, UsageProblem, clock_of, clock_options
+from crondor_cli.options import Clock, Surroundings, UsageProblem, clock_of, clock_options, file_options
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -44,6 +44,7 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.argument("sides", nargs=-1, metavar="A [B]")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")
 @click.option("--until", metavar="TIME", help="Look no further (default: 2200; with the real schedd: a year on).")
+@file_options
 @clock_options
 @click.option(
     "--dialect",
@@ -68,6 +69,7 @@ def command(
     tz: str | None,
     dialects: tuple[Dialect, ...] | None,
     format_: str,
+    surroundings: Surroundings,
 ) -> None:
     """Show where two schedules part: the first times that one of them has alone, and what differs field by field."""
     readings = _readings(sides, dialects)
@@ -75,7 +77,7 @@ def command(
     end = None if until is None else min(clock.read(until, "--until"), LAST_INSTANT)
     if end is not None and end < clock.now:
         raise _usage("--until is earlier than now: nothing can part between them")
-    left, right, warnings = _jobs(sides, readings, clock)
+    left, right, warnings = _jobs(sides, readings, clock, surroundings)
     comparisons = [compare(first, second, count, end) for first, second in pairs(left, right, readings)]
     show(dict.fromkeys([*warnings, *(finding for c in comparisons for finding in c.findings)]))
     if any(_is_trouble(c, is_one=len(sides) == 1) for c in comparisons):
@@ -108,15 +110,15 @@ def _readings(sides: tuple[str, ...], dialects: tuple[Dialect, ...] | None) -> t
 
 
 def _jobs(
-    sides: tuple[str, ...], readings: tuple[Dialect, Dialect], clock: Clock
+    sides: tuple[str, ...], readings: tuple[Dialect, Dialect], clock: Clock, surroundings: Surroundings
 ) -> tuple[list[Job], list[Job], list[Diagnostic]]:
     """Return the jobs of both sides, as many on the left as on the right, and the warnings about their files."""
     if list(sides) == ["-", "-"]:
         raise _usage("standard input can be read once only: one of A and B is to be something else")
     try:
-        right, more = left, warnings = _of(sides[0], readings[0], clock)
+        right, more = left, warnings = _of(sides[0], readings[0], clock, surroundings)
         if len(sides) == 2 or _is_line(sides[0]):
-            right, more = _of(sides[-1], readings[1], clock)
+            right, more = _of(sides[-1], readings[1], clock, surroundings)
     except CrondorError as error:
         raise UsageProblem(error) from None
     if len(left) != len(right):
@@ -125,10 +127,10 @@ def _jobs(
     return left, right, list(dict.fromkeys([*warnings, *more]))
 
 
-def _of(side: str, dialect: Dialect, clock: Clock) -> tuple[list[Job], list[Diagnostic]]:
+def _of(side: str, dialect: Dialect, clock: Clock, surroundings: Surroundings) -> tuple[list[Job], list[Diagnostic]]:
     is_line = _is_line(side)
     spec, line = (None, side) if is_line else (side, None)
-    return Request(spec, line, {}, clock, dialect, line_name=f"'{side}'").jobs()
+    return Request(spec, line, {}, clock, dialect, line_name=f"'{side}'", surroundings=surroundings).jobs()
 
 
 def _is_line(side: str) -> bool:

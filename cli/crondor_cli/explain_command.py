@@ -8,7 +8,16 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.explain import LAST_INSTANT, explain, years_after
 from crondor_cli.jobs import Request
-from crondor_cli.options import Clock, SpecCommand, clock_of, clock_options, reading_options, spec_options
+from crondor_cli.options import (
+    Clock,
+    SpecCommand,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    reading_options,
+    spec_options,
+)
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -30,6 +39,7 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 @spec_options
 @click.option("--at", metavar="TIME", help="Say why the schedule fires at this time, or why not.")
 @click.option("--until", metavar="TIME", help="Look for clock changes up to this time (default: two years on).")
+@file_options
 @clock_options
 @reading_options(htcondor=True)
 @click.option(
@@ -50,6 +60,7 @@ def command(
     dialect: str | None,
     policy: str | None,
     format_: str,
+    surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
     """Explain a schedule: its values, gaps and counts, what the schedd reads otherwise, and clock changes ahead.
@@ -60,7 +71,8 @@ def command(
     end = _until(clock, until, at)
     instant = clock.read(at, "--at") if at is not None else None
     only = Dialect(dialect) if dialect else Dialect.MANUAL
-    request = Request(spec, crontab, fields, clock, only, policy=Policy(policy) if policy else None)
+    chosen = Policy(policy) if policy else None
+    request = Request(spec, crontab, fields, clock, only, policy=chosen, surroundings=surroundings)
     jobs, warnings = request.jobs()
     explanations = [explain(job, only, end, instant) for job in jobs]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))

@@ -12,9 +12,9 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedule import COMMANDS, JobSchedule
 from crondor.source import Span
 from crondor.spec import Dialect
-from crondor.submit import SubmitFile, read_submit
+from crondor.submit import SubmitFile
 from crondor.zones import Policy
-from crondor_cli.jobs import Request, read_source
+from crondor_cli.jobs import Request
 from crondor_cli.options import Clock
 
 # The commands that say what runs, each with its other spellings; the first that is assigned counts.
@@ -68,7 +68,7 @@ def jobs_of(request: Request, asked: Asked, command: str | None) -> tuple[list[E
         jobs, findings = request.jobs()
         groups = [(job.name, job.count, job.commands, job.spans, job.queue) for job in jobs]
     else:
-        file = read_submit(read_source(request.spec))
+        file = request.read(request.spec)
         findings += file.warnings
         groups = list(_merged(file, (*COMMANDS, *(_PROGRAM if given is None else ()))))
         findings += _left_out(file) if asked.is_crontab and given is None else ()

@@ -11,7 +11,16 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.export import Asked, ExportJob, jobs_of
 from crondor_cli.jobs import Request
-from crondor_cli.options import Clock, SpecCommand, clock_of, clock_options, reading_options, spec_options
+from crondor_cli.options import (
+    Clock,
+    SpecCommand,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    reading_options,
+    spec_options,
+)
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -35,6 +44,7 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs in the calendar (default: 10).")
 @click.option("--until", metavar="TIME", help="No run in the calendar later than this.")
 @click.option("--rrule", is_flag=True, help="One event with a recurrence rule, instead of an event for each run.")
+@file_options
 @clock_options
 @reading_options(htcondor=False)
 def command(
@@ -50,6 +60,7 @@ def command(
     tz: str | None,
     dialect: str | None,
     policy: str | None,
+    surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
     """Write the schedules of a submit file, a crontab line or single fields in another form."""
@@ -60,7 +71,7 @@ def command(
         raise _usage("a crontab line needs a command: name it with --command")
     reading = Dialect(dialect) if dialect else Dialect.MANUAL
     asked = Asked(clock, reading, Policy(policy) if policy else None, to == "crontab")
-    request = Request(spec, crontab, fields, clock, asked.dialect, policy=asked.policy)
+    request = Request(spec, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings)
     jobs, findings = jobs_of(request, asked, text)
     data, more = _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, _end(clock, until), rrule=rrule)
     findings += more

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,9 +17,11 @@ from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
-from crondor.submit import JobGroup, Origin, SubmitFile, read_submit
+from crondor.submit import InvalidSubmit, JobGroup, Origin, SubmitFile, read_submit
 from crondor.zones import Policy
-from crondor_cli.options import Clock
+from crondor_cli.options import Clock, Surroundings
+
+_REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
 
 
 class Reading(NamedTuple):
@@ -53,6 +56,7 @@ class Job:
         self.clock = request.clock
         self.present: int | None = None  # DeferralTime that a schedd has computed (epoch seconds)
         self.state: JobState | None = None
+        self.requirements = ""  # those that speak of the time
         self.submitted = request.clock.now if needs_evaluation(commands) else None
         self._request = request
         self._proc_id = proc_id
@@ -86,6 +90,25 @@ class Job:
             error.diagnostics = tuple(map(self._traced, error.diagnostics))
             return Reading(dialect, None, error)
         return Reading(dialect, schedule)
+
+    def admission(self) -> Callable[[int], bool] | None:
+        """Return a test whether the job's requirements let a DeferralTime match, None where they let all."""
+        if not self.requirements:
+            return None
+        from crondor.classad import EvaluationFailed  # noqa: PLC0415 - few requirements speak of the time
+        from crondor.job_expressions import admission  # noqa: PLC0415 - the same
+
+        may_match = admission(self.requirements, self.clock.zone)
+        if may_match is None:
+            return None
+
+        def matches(time: int) -> bool:
+            try:
+                return may_match(time)
+            except EvaluationFailed:
+                return True
+
+        return matches
 
     def _traced(self, fault: Diagnostic) -> Diagnostic:
         """Say which macros a value with a fault was made of."""
@@ -141,7 +164,7 @@ class Request(NamedTuple):
     schedd_interval: int = 300
     policy: Policy | None = None
     line_name: str = "--crontab"  # what errors call the line
-    allow_dirs: tuple[str, ...] = ()  # folders that a submit file may read beside its own
+    surroundings: Surroundings = Surroundings()
 
     @property
     def is_given(self) -> bool:
@@ -180,14 +203,24 @@ class Request(NamedTuple):
         return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
-        file = read_submit(
-            read_source(path), files=files_of(path, self.allow_dirs), now=self.clock.now, zone=self.clock.zone
-        )
+        file = self.read(path)
         names = ((key, file.name(key)) for key in file.keys)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
         groups = _with_attributes(file)
         warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
         return list(self._merged(file, groups)), warnings
+
+    def read(self, path: str) -> SubmitFile:
+        """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
+        allow_dirs, seed, environ = self.surroundings
+        return read_submit(
+            read_source(path),
+            files=files_of(path, allow_dirs),
+            environ=environ,
+            now=self.clock.now,
+            zone=self.clock.zone,
+            seed=seed,
+        )
 
     def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:
         """Merge equal groups of different queue statements, in order of their first jobs."""
@@ -197,19 +230,29 @@ class Request(NamedTuple):
             first, count = merged.get(key, (group, 0))
             merged[key] = first, count + group.count
         for group, count in merged.values():
-            yield Job(
-                file.source.name, group.queue, count, group.values, group.spans, self, group.first[1], group.origins
-            )
+            commands = {name: text for name, text in group.values.items() if name not in _REQUIREMENTS}
+            job = Job(file.source.name, group.queue, count, commands, group.spans, self, group.first[1], group.origins)
+            job.requirements = next((group.values[name] for name in _REQUIREMENTS if group.values.get(name)), "")
+            yield job
 
 
 def _with_attributes(file: SubmitFile) -> list[JobGroup]:
-    """Return the groups of a file, where there are expressions with the attributes that they name."""
-    groups = list(file.groups(COMMANDS))
+    """Return the groups of a file, where there are expressions with the attributes that they name.
+
+    The requirements are among the values where something in the file speaks of the time, and they can be expanded.
+    """
+    names: tuple[str, ...] = COMMANDS
+    groups = list(file.groups(names))
+    speaks = any("deferraltime" in source.text.lower() for source in file.sources)
+    if speaks and any(name in file.keys for name in _REQUIREMENTS):
+        with suppress(InvalidSubmit):
+            groups = list(file.groups((*names, *_REQUIREMENTS)))
+            names = (*names, *_REQUIREMENTS)
     if not any(needs_evaluation(group.values) for group in groups):
         return groups
     from crondor.submit.named import groups_with_attributes  # noqa: PLC0415 - plain numbers name nothing
 
-    return groups_with_attributes(file, COMMANDS)
+    return groups_with_attributes(file, names)
 
 
 def files_of(path: str, allow_dirs: Iterable[str]) -> Files:

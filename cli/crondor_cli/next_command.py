@@ -10,7 +10,15 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.jobs import Job, Request
-from crondor_cli.options import SpecCommand, clock_of, clock_options, reading_options, spec_options
+from crondor_cli.options import (
+    SpecCommand,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    reading_options,
+    spec_options,
+)
 from crondor_cli.preview import Preview, preview
 from crondor_cli.show import show
 
@@ -36,6 +44,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs later than this (default: now).")
 @click.option("--until", metavar="TIME", help="Show no run later than this.")
+@file_options
 @clock_options
 @reading_options(htcondor=True)
 @click.option(
@@ -69,6 +78,7 @@ def command(
     schedd_interval: int,
     strict: bool,
     format_: str,
+    surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
     """Show when a job will run, from when it may be matched, and until when it may start.
@@ -83,7 +93,8 @@ def command(
         message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
         raise click.UsageError(message, click.get_current_context(silent=True))
     only = Dialect(dialect) if dialect else None
-    request = Request(spec, crontab, fields, clock, only, schedd_interval, Policy(policy) if policy else None)
+    chosen = Policy(policy) if policy else None
+    request = Request(spec, crontab, fields, clock, only, schedd_interval, chosen, surroundings=surroundings)
     jobs, warnings = request.jobs() if ads is None else _queue_jobs(ads, request)
     previews = [preview(job, only, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))

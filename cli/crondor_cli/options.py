@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
+from functools import wraps
 from typing import NamedTuple, TypeVar
 
 import click
 
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, printable
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
 
@@ -35,6 +36,14 @@ class Clock(NamedTuple):
             return parse_time(text, self.now, self.zone, label=option)
         except CrondorError as error:
             raise UsageProblem(error) from None
+
+
+class Surroundings(NamedTuple):
+    """What submit files may see beside their own text: folders, a seed, variables for $ENV() (None: not known)."""
+
+    allow_dirs: tuple[str, ...] = ()
+    seed: int | None = None
+    environ: Mapping[str, str] | None = None
 
 
 class UsageProblem(click.ClickException):
@@ -88,6 +97,38 @@ def spec_options(function: _Function) -> _Function:
         function = click.option(option, field.name, metavar="FIELD", help=help_text)(function)
     function = click.option("--crontab", metavar="LINE", help='A crontab line, such as "30 2 * * *".')(function)
     return click.option("--spec", metavar="FILE", help="A submit file; - reads standard input.")(function)
+
+
+def file_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add --allow-dir, --seed and --env, which come as one argument ``surroundings``."""
+
+    @wraps(function)
+    def command(
+        *args: object, allow_dirs: tuple[str, ...], seed: int | None, variables: tuple[str, ...], **options: object
+    ) -> None:
+        function(*args, surroundings=Surroundings(allow_dirs, seed, _environ(variables)), **options)
+
+    for option in (
+        click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable that $ENV() sees."),
+        click.option("--seed", type=int, metavar="N", help="Let $RANDOM_CHOICE() and $RANDOM_INTEGER() draw."),
+        click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to read files from."),
+    ):
+        command = option(command)
+    return command
+
+
+def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
+    """Return the variables of --env, None without one; a name alone takes this process's own value."""
+    found: dict[str, str] = {}
+    for each in variables:
+        name, sign, value = each.partition("=")
+        if not sign:
+            value = os.environ.get(name, "")
+        if not name or (not sign and name not in os.environ):
+            message = f"--env {printable(each)}: write NAME=VALUE, or the name of a variable that is set here"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        found[name] = value
+    return found or None
 
 
 def clock_options(function: _Function) -> _Function:

@@ -12,7 +12,15 @@ from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.jobs import Job, Request
-from crondor_cli.options import SpecCommand, clock_of, clock_options, reading_options, spec_options
+from crondor_cli.options import (
+    SpecCommand,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    reading_options,
+    spec_options,
+)
 from crondor_cli.preview import placed
 from crondor_cli.show import show
 
@@ -31,6 +39,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong 
 @spec_options
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs earlier than this (default: now).")
+@file_options
 @clock_options
 @reading_options(htcondor=False)
 @click.option(
@@ -51,13 +60,15 @@ def command(
     dialect: str | None,
     policy: str | None,
     format_: str,
+    surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
     """Show when the schedule of a job fired last, the latest time first."""
     clock = clock_of(now, tz)
     start = clock.read(from_, "--from")
     only = Dialect(dialect) if dialect else Dialect.MANUAL
-    request = Request(spec, crontab, fields, clock, only, policy=Policy(policy) if policy else None)
+    chosen = Policy(policy) if policy else None
+    request = Request(spec, crontab, fields, clock, only, policy=chosen, surroundings=surroundings)
     jobs, warnings = request.jobs()
     show(warnings)
     found = [(job, _times(job, only, start, count)) for job in jobs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice, takewhile
 
 from crondor.deferral import InvalidDeferral
@@ -14,6 +14,7 @@ from crondor_cli.jobs import Job, Reading, not_deferred
 from crondor_cli.rows import Reason, Row, Run
 
 _LONGEST_REASON = 300  # characters
+_MOST_KEPT_OUT = 10_000  # times whose match is tried
 
 
 class Preview:
@@ -30,6 +31,7 @@ class Preview:
         self.schedd_fault: CrondorError | None = None
         self.hold_reason: str | None = None
         self.is_compared = False
+        self.kept_out: list[Run] = []  # times that the schedd computes, and requirements keep from matching
 
     @property
     def differs(self) -> bool:
@@ -52,12 +54,14 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
     runs = _collect(reading, result, start, count, until)
     if dialect is None:
         schedd = job.read(Dialect.HTCONDOR)
-        theirs, result.schedd_fault = _schedd_runs(job, schedd, start, count, until)
+        theirs, result.schedd_fault = _schedd_runs(result, schedd, start, count, until)
         result.is_compared = True
         result.hold_reason = hold_reason(result.schedd_fault)
         if result.hold_reason is not None and result.schedule is None:
             result.findings.append(schedd_hold(result.hold_reason))
         result.rows = _merged(runs, theirs, count)
+        end = runs[-1].deferral.time if len(runs) == count else None
+        result.kept_out = [run for run in result.kept_out if end is None or run.deferral.time <= end]
         if result.differs:
             from crondor_cli.reasons import reasons  # noqa: PLC0415 - most schedules need none
 
@@ -121,18 +125,34 @@ def _runs(job: Job, schedule: JobSchedule, start: int, count: int, until: int | 
 
 
 def _schedd_runs(
-    job: Job, reading: Reading, start: int, count: int, until: int | None
+    result: Preview, reading: Reading, start: int, count: int, until: int | None
 ) -> tuple[list[Run], CrondorError | None]:
+    """Return the schedd's runs; those that the job's requirements keep from matching go into ``kept_out``."""
+    job = result.job
     if reading.schedule is None:
         return [], reading.error
     if not reading.schedule.is_deferred or (job.state is not None and job.state.is_halted):
         return [], None
+    may_match = job.admission() if reading.schedule.recurrence is not None else None
     try:
-        return list(_runs(job, reading.schedule, start, count, until)), None
+        if may_match is None:
+            return list(_runs(job, reading.schedule, start, count, until)), None
+        return _admitted(may_match, result, _runs(job, reading.schedule, start, count + _MOST_KEPT_OUT, until), count)
     except (InvalidDeferral, UnknownValue):  # told already, and nothing that the schedd would mind
         return [], None
     except CrondorError as error:
         return [], error
+
+
+def _admitted(
+    may_match: Callable[[int], bool], result: Preview, runs: Iterator[Run], count: int
+) -> tuple[list[Run], None]:
+    found: list[Run] = []
+    for run in runs:
+        (found if may_match(run.deferral.time) else result.kept_out).append(run)
+        if len(found) == count or len(result.kept_out) > _MOST_KEPT_OUT:
+            break
+    return found, None
 
 
 def hold_reason(fault: CrondorError | None) -> str | None:

@@ -11,6 +11,7 @@ import click
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.schedd.guard import Guard, GuardPass
+from crondor.schedd.protocol import Unreachable
 from crondor.zones import Policy
 from crondor_cli.options import Clock, clock_of, clock_options
 from crondor_cli.schedd_queue import (
@@ -22,7 +23,7 @@ from crondor_cli.schedd_queue import (
     queue_option,
     selection_of,
 )
-from crondor_cli.show import show
+from crondor_cli.show import show, show_error
 from crondor_cli.times_text import local_text
 from crondor_cli.view_data import diagnostic_data
 from crondor_cli.view_schedd import iso
@@ -97,16 +98,25 @@ def command(
             schedd = stack.enter_context(embedded_of(queue, clock))
         guard = Guard(schedd, zone=clock.zone, policy=Policy(policy) if policy else None, which=chosen)
         said: set[Diagnostic] = set()
-        while True:
-            found = guard.guard(clock.now, apply=apply)
-            _say(found, said)
-            (_print_json if format_ == "json" else _print_text)(found, clock)
-            if once:
-                if found.corrections or found.trouble:
-                    raise click.exceptions.Exit(1)
-                return
+        while not _pass(guard, clock, said, format_, apply=apply, once=once):
             time.sleep(poll)
             clock = clock._replace(now=int(time.time()))
+
+
+def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, apply: bool, once: bool) -> bool:
+    """Make a pass and print it, and say whether it was the only one; one that finds no schedd is not the end."""
+    try:
+        found = guard.guard(clock.now, apply=apply)
+    except Unreachable as error:
+        if once:
+            raise
+        show_error(error)
+        return False
+    _say(found, said)
+    (_print_json if format_ == "json" else _print_text)(found, clock)
+    if once and (found.corrections or found.trouble):
+        raise click.exceptions.Exit(1)
+    return once
 
 
 def _say(found: GuardPass, said: set[Diagnostic]) -> None:

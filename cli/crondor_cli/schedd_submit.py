@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import platform
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.files import Files
+from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.jobs import read_source
@@ -47,7 +49,10 @@ def command(file: str, queue: str | None, now: str | None, tz: str | None, forma
         jobs = schedd.submit(ads)
         edits = schedd.recalculate()
     held = [edit for edit in edits if edit.job in set(jobs) and edit.time is None]
-    findings = list(dict.fromkeys(read.warnings))
+    names = ((key, read.name(key)) for key in read.keys)
+    findings = list(
+        dict.fromkeys([*read.warnings, *misspelt((span.text if span else key, span) for key, span in names)])
+    )
     findings += [Diagnostic("held", f"job {edit.job} is held: {edit.hold}", Severity.WARNING) for edit in held]
     show(findings)
     if format_ == "json":
@@ -79,7 +84,8 @@ def _ads(file: SubmitFile) -> list[ClassAd]:
         message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor puts into a queue at once"
         raise CrondorError(Diagnostic("submit-many", message, help="queue fewer"))
     ads: list[ClassAd] = []
-    own = {"Owner": getpass.getuser(), "Iwd": str(Path.cwd())}
+    owner = getpass.getuser()
+    own = {"Owner": owner, "User": f"{owner}@{platform.node()}", "Iwd": str(Path.cwd())}
     for made in job_ads(file, in_order=True):
         if "ProcId" not in made.ad:
             raise CrondorError(_late(made.jobs.queue))

@@ -39,6 +39,8 @@ def _block(preview: Preview) -> list[str]:
         lines += ["", "  no run in this time"]
     if preview.differs or preview.schedd_fault:
         lines += ["", *_reasons(preview)]
+    if preview.kept_out:
+        lines += ["", *_kept_out(preview)]
     return lines
 
 
@@ -174,6 +176,14 @@ def _reasons(preview: Preview) -> list[str]:
             verb = "add to requirements" if reason.is_clause else "write"
             lines.append(f"      {verb}:  {printable(reason.write)}")
     return lines
+
+
+def _kept_out(preview: Preview) -> list[str]:
+    first, count = preview.kept_out[0], len(preview.kept_out)
+    time = local_text(first.deferral.time, preview.job.clock.zone)
+    times = f"one more time, {time}" if count == 1 else f"{count} more times, the first {time}"
+    text = f"The real schedd computes {times}: requirements keep the job from matching there, and it does not run."
+    return _wrapped(text, 2)
 
 
 def _wrapped(text: str, indent: int) -> list[str]:

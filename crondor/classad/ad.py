@@ -295,12 +295,12 @@ class ClassAd(MutableMapping[str, Expression]):
         code = read(expression) if isinstance(expression, str) else expression.code
         return value_of(code, self, target, context)
 
-    def print(self, form: Format = Format.NEW, order: Order = Order.LIBRARY) -> str:
-        """Return the ad as HTCondor prints it.
+    def print(self, form: Format = Format.NEW, order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
+        """Return the ad as HTCondor prints it; ``faithful``: also where that does not read back.
 
         Raises ClassAdSyntaxError for an attribute whose text is no expression.
         """
-        return print_ad(self, form, order)
+        return print_ad(self, form, order, faithful=faithful)
 
 
 def _lowered(name: str) -> str:

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from crondor.classad import operators
 from crondor.classad import text as texts
 from crondor.classad.scope import Run, State, Value
+from crondor.classad.tree import Literal, Node
 from crondor.classad.values import (
     INT_MAX,
     INT_MIN,
+    Exceptional,
 )
 
+Maker: TypeAlias = Callable[[Run, Run], Run]
 
-def equals_string(left: Run, text: str, op: str) -> Run:
-    """Return what compares an operand with a string that is written out, by ``==`` or ``!=``."""
+
+def operation(op: str, left: Run, right_node: Node, right: Run) -> Run:
+    """Return what evaluates ``left op right``; a right side that is written out is not evaluated each time."""
+    if isinstance(right_node, Literal):
+        value = right_node.value
+        if isinstance(value, str) and op in ("==", "!="):
+            return _equals_string(left, value, op)
+        if isinstance(value, Exceptional) and op in ("=?=", "=!="):
+            return _is_exceptional(left, value, op)
+    maker = _FAST.get(op)
+    if maker is not None:
+        return maker(left, right)
+    binary = operators.binary
+    return lambda state: binary(op, left(state), right(state))
+
+
+def _equals_string(left: Run, text: str, op: str) -> Run:
     folded = texts.lower(text)
     equal = op == "=="
 
@@ -28,78 +47,54 @@ def equals_string(left: Run, text: str, op: str) -> Run:
     return equals
 
 
-def _less(left: Run, right: Run) -> Run:
-    def less(state: State) -> Value:
+def _is_exceptional(left: Run, sought: Exceptional, op: str) -> Run:
+    if op == "=?=":
+        return lambda state: left(state) is sought
+    return lambda state: left(state) is not sought
+
+
+def _comparison(op: str, test: Callable[[Any, Any], bool]) -> Maker:
+    binary, compare_folded = operators.binary, texts.compare_folded
+
+    def make(left: Run, right: Run) -> Run:
+        def compared(state: State) -> Value:
+            a, b = left(state), right(state)
+            if a.__class__ is int and b.__class__ is int:
+                return test(a, b)
+            if a.__class__ is str and b.__class__ is str:
+                return test(compare_folded(a, b), 0)
+            return binary(op, a, b)
+
+        return compared
+
+    return make
+
+
+def _arithmetic(op: str, compute: Callable[[Any, Any], int]) -> Maker:
+    binary = operators.binary
+
+    def make(left: Run, right: Run) -> Run:
+        def computed(state: State) -> Value:
+            a, b = left(state), right(state)
+            if a.__class__ is int and b.__class__ is int:
+                result = compute(a, b)
+                if INT_MIN <= result <= INT_MAX:
+                    return result
+            return binary(op, a, b)
+
+        return computed
+
+    return make
+
+
+def _divide(left: Run, right: Run) -> Run:
+    def divide(state: State) -> Value:
         a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a < b
-        return operators.binary("<", a, b)
+        if a.__class__ is int and b.__class__ is int and a >= 0 and b > 0:
+            return a // b
+        return operators.binary("/", a, b)
 
-    return less
-
-
-def _less_equal(left: Run, right: Run) -> Run:
-    def less_equal(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a <= b
-        return operators.binary("<=", a, b)
-
-    return less_equal
-
-
-def _greater(left: Run, right: Run) -> Run:
-    def greater(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a > b
-        return operators.binary(">", a, b)
-
-    return greater
-
-
-def _greater_equal(left: Run, right: Run) -> Run:
-    def greater_equal(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a >= b
-        return operators.binary(">=", a, b)
-
-    return greater_equal
-
-
-def _add(left: Run, right: Run) -> Run:
-    def add(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            result = a + b
-            if INT_MIN <= result <= INT_MAX:
-                return result
-        return operators.binary("+", a, b)
-
-    return add
-
-
-def _subtract(left: Run, right: Run) -> Run:
-    def subtract(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            result = a - b
-            if INT_MIN <= result <= INT_MAX:
-                return result
-        return operators.binary("-", a, b)
-
-    return subtract
-
-
-def _equal(left: Run, right: Run) -> Run:
-    def equal(state: State) -> Value:
-        a, b = left(state), right(state)
-        if a.__class__ is int and b.__class__ is int:
-            return a == b
-        return operators.binary("==", a, b)
-
-    return equal
+    return divide
 
 
 def _identical(left: Run, right: Run) -> Run:
@@ -112,15 +107,17 @@ def _different(left: Run, right: Run) -> Run:
     return lambda state: meta(left(state), right(state), negated=True)
 
 
-FAST: Final[dict[str, Callable[[Run, Run], Run]]] = {
-    "<": _less,
-    "<=": _less_equal,
-    ">": _greater,
-    ">=": _greater_equal,
-    "+": _add,
-    "-": _subtract,
-    "==": _equal,
+_FAST: Final[dict[str, Maker]] = {
+    "<": _comparison("<", operator.lt),
+    "<=": _comparison("<=", operator.le),
+    ">": _comparison(">", operator.gt),
+    ">=": _comparison(">=", operator.ge),
+    "==": _comparison("==", operator.eq),
+    "!=": _comparison("!=", operator.ne),
+    "+": _arithmetic("+", operator.add),
+    "-": _arithmetic("-", operator.sub),
+    "*": _arithmetic("*", operator.mul),
+    "/": _divide,
     "=?=": _identical,
     "=!=": _different,
 }
-"""The makers of the closures of two operands, by operator; for the others ``operators.binary`` serves."""

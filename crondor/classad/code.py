@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -23,10 +24,10 @@ def no_compiler(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001
 
 def constant(value: Value) -> Code:
     """Return the expression that is a value."""
-    if isinstance(value, (AdValue, ListValue)):
-        return Code(Literal(False), no_compiler, value)  # noqa: FBT003 - never printed: the constant is
     if type(value) is str and len(value) < _SHORT:
         return _string(value)
+    if isinstance(value, (AdValue, ListValue)):
+        return Code(Literal(False), no_compiler, value)  # noqa: FBT003 - never printed: the constant is
     return Code(value_literal(value), no_compiler)
 
 
@@ -40,6 +41,6 @@ def value_literal(value: Simple) -> Literal:
     return Literal(RelTime(float(truncate32(value.seconds))) if isinstance(value, RelTime) else value)
 
 
-def made_list(values: list[Value]) -> ListValue:
+def made_list(values: Sequence[Value]) -> ListValue:
     """Return a list as functions make it."""
     return ListValue(tuple(map(constant, values)), None, made=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 from crondor.classad import operators
 from crondor.classad import text as texts
-from crondor.classad.closures import FAST, equals_string
+from crondor.classad.closures import operation
 from crondor.classad.code import (
     constant,
 )
@@ -132,15 +132,17 @@ def _binary(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
     count = len(parts)
     if counting and offset + count > MAX_DEPTH:
         return _fail
-    first = compile_node(inner, offset + count, counting)
-    if count == 1:
-        run = _operation(parts[0][0], first, parts[0][1], compile_node(parts[0][1], offset + 1, counting))
+    run = compile_node(inner, offset + count, counting)
+    steps = [(op, part, compile_node(part, offset + at, counting)) for at, (op, part) in enumerate(parts, 1)]
+    if count <= _NESTED_STEPS:
+        for op, part, right in reversed(steps):
+            run = operation(op, run, part, right)
     else:
-        steps = [(op, compile_node(part, offset + at + 1, counting)) for at, (op, part) in enumerate(parts)]
-        run = _chain(first, tuple(reversed(steps)))
+        run = _chain(run, tuple((op, right) for op, _, right in reversed(steps)))
     return _counted(run, offset + count - 1) if counting else run
 
 
+_NESTED_STEPS: Final = 4  # longer chains are walked in a loop, for closures in closures cost depth of Python's
 _PLAIN: Final = frozenset(
     ["+", "-", "*", "/", "%", "<<", ">>", ">>>", "<", "<=", ">", ">=", "==", "!=", "=?=", "=!=", "&", "|", "^"]
 )
@@ -156,16 +158,6 @@ def _chain(first: Run, steps: tuple[tuple[str, Run], ...]) -> Run:
         return value
 
     return chain
-
-
-def _operation(op: str, left: Run, right_node: Node, right: Run) -> Run:
-    if isinstance(right_node, Literal) and isinstance(right_node.value, str) and op in ("==", "!="):
-        return equals_string(left, right_node.value, op)
-    maker = FAST.get(op)
-    if maker is not None:
-        return maker(left, right)
-    binary = operators.binary
-    return lambda state: binary(op, left(state), right(state))
 
 
 def _logical(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
@@ -367,7 +359,7 @@ def _ad(node: AdNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
             state.ads = {}
         made = state.ads.get(key)
         if made is None:
-            made = state.ads[key] = AdValue(codes, names, state.cur)
+            made = state.ads[key] = AdValue(codes, names, state.around())
         return made
 
     return ad

@@ -81,7 +81,7 @@ def to_string(state: State, value: Value) -> Value:
         return print_abstime(value)
     if isinstance(value, RelTime):
         return print_reltime(float(truncate32(value.seconds)))
-    return grown(state, print_value(value))
+    return grown(state, print_value(value, faithful=True))
 
 
 def word(value: str) -> bool | None:

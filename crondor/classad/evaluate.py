@@ -33,7 +33,15 @@ def value_of(code: Code, my: Attributes, target: Attributes | None, context: Con
     """
     if code.const is not UNKNOWN:
         return code.const  # type: ignore[return-value]
-    return run(code, begin(my, target, context))
+    state = begin(my, target, context)
+    effort = context.effort
+    if effort is None:
+        return run(code, state)
+    before = state.steps
+    try:
+        return run(code, state)
+    finally:
+        effort.left -= before - state.steps
 
 
 def run(code: Code, state: State) -> Value:
@@ -83,7 +91,7 @@ def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | 
     state = begin(ad, None, Context())
     walk = Internal if internal else External
     try:
-        return walk.of(state, state.my, code_tree(code), compile_node)
+        return walk.of(state, state.my, code_tree(code), compile_node, free=True)
     except (RecursionError, StackExhausted, Exhausted):
         return None
 

@@ -21,6 +21,7 @@ from crondor.classad.values import (
 
 _MOST = 2000  # parts shown of one expression
 _DEEPEST = 60
+_WORK = 200_000  # characters of parts, each of which is printed and evaluated as a whole
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,21 @@ class Explanation:
 
 
 def explain(code: Code, my: Attributes, target: Attributes | None, context: Context) -> Explanation:
-    """Return the values of an expression's parts; none of them changes what the others see."""
-    return _Explainer(lambda: begin(my, target, context)).part(code_tree(code), 0)
+    """Return the values of an expression's parts; none of them changes what the others see.
+
+    The parts of parts are shown as deep as the work allows: the longer the text, the fewer levels.
+    """
+    node = code_tree(code)
+    deepest = max(1, min(_DEEPEST, _WORK // len(unparse(node))))
+    return _Explainer(lambda: begin(my, target, context), deepest).part(node, 0)
 
 
 class _Explainer:
     """Evaluates part after part, each from the beginning, with the work of one evaluation for all of them."""
 
-    def __init__(self, begin_anew: Callable[[], State]) -> None:
+    def __init__(self, begin_anew: Callable[[], State], deepest: int) -> None:
         self.begin = begin_anew
+        self.deepest = deepest
         self.left = _MOST
         self.steps = MAX_STEPS
 
@@ -81,7 +88,7 @@ class _Explainer:
         self.left -= 1
         value, failure = self.value(node)
         parts: tuple[Explanation, ...] = ()
-        if self.left > 0 and depth < _DEEPEST and not isinstance(node, (Literal, Reference, ListNode, AdNode)):
+        if self.left > 0 and depth < self.deepest and not isinstance(node, (Literal, Reference, ListNode, AdNode)):
             parts = tuple(self.reached(node, depth))
         return Explanation(unparse(node), value, parts, failure=failure, op=_operator(node))
 

@@ -91,9 +91,9 @@ class Expression:
         """Say whether the value is true, or a number that is not zero; whatever else happens is no."""
         return holds(self.code, my, target, context)
 
-    def unparse(self, form: Form = Form.COMPACT) -> str:
-        """Return the text as HTCondor prints it."""
-        return unparse(self.tree, form)
+    def unparse(self, form: Form = Form.COMPACT, *, faithful: bool = False) -> str:
+        """Return the text as HTCondor prints it, but so that it reads back; ``faithful``: exactly as HTCondor."""
+        return unparse(self.tree, form, faithful=faithful)
 
     def references(self, ad: Attributes = EMPTY) -> References:
         """Return the attributes referred to, seen from an ad.

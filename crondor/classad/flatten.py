@@ -1,7 +1,8 @@
 """Partial evaluation: what an ad decides is computed, what it does not is left as an expression.
 
-The result is printed as HTCondor prints its own, with two exceptions: HTCondor loses part of ``true && 2 * x`` (it
-leaves ``x``), and takes ``true || "text"`` for an error, which evaluation does not.
+The result is that of HTCondor 25.14 with one exception: HTCondor loses part of ``true && 2 * x`` (it leaves ``x``).
+What is odd is kept: ``true || "text"`` is an error, which evaluation does not make it, and names inside an ad that is
+written out in the expression itself are not looked up around it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, 
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
+    Exceptional,
 )
 
 _COMMUTES: Final = frozenset(("+", "*", "&&", "||", "&", "|", "^"))
@@ -43,6 +45,7 @@ def flatten(code: Code, ad: Attributes, context: Context) -> Code:
     Raises EvaluationFailed.
     """
     state = begin(ad, None, context)
+    state.free = 0
     try:
         part = _flatten(state, code_tree(code), split=False)
     except (Failure, Exhausted) as failure:
@@ -79,7 +82,7 @@ def _structure(state: State, node: Literal | ListNode | AdNode) -> _Part:
         return _Part(tree=ListNode(tuple(_as_tree(_flatten(state, item, split=False)) for item in node.items)))
     cur = state.cur
     codes = {lower(name): code_of(item) for name, item in node.items}
-    state.cur = AdValue(codes, {lower(name): name for name, _ in node.items}, cur)
+    state.cur = AdValue(codes, {lower(name): name for name, _ in node.items}, state.around())
     items = tuple((name, _as_tree(_flatten(state, item, split=False))) for name, item in node.items)
     state.cur = cur
     return _Part(tree=AdNode(items))
@@ -204,13 +207,13 @@ def _logical(op: str, left: Value, right: Value) -> Value:
         fact = operators.truth(value)
         values.append(value if fact is None else fact)
     one, two = values
+    if not all(type(value) is bool or isinstance(value, Exceptional) for value in values):
+        return ERROR  # of two values that are known, both count, also where evaluation would not look at the second
     if one is stop or one is ERROR:
         return one
     if one is UNDEFINED:
-        return UNDEFINED if two is (not stop) else two if two in (stop, UNDEFINED, ERROR) else ERROR
-    if one is not (not stop):
-        return ERROR
-    return two if type(two) is bool or two is UNDEFINED or two is ERROR else ERROR
+        return UNDEFINED if two is (not stop) else two
+    return two
 
 
 def _as_condition(part: _Part) -> _Part:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from crondor.classad.code import (
     constant,
     no_compiler,
 )
-from crondor.classad.scope import BEYOND, NOWHERE, SPECIAL, AdValue, Code, State
+from crondor.classad.scope import BEYOND, NOWHERE, SPECIAL, AdValue, Code, Codes, State
 from crondor.classad.tree import Reference
 
 _LEFT = Reference(None, "LEFT", True)  # noqa: FBT003
@@ -22,7 +24,7 @@ def find(state: State, start: AdValue, name: str) -> tuple[AdValue, Code] | None
     while True:
         code = place.codes.get(name)
         if code is not None:
-            return place, as_code(state, place, name, code)
+            return place, as_code(state.read, place.codes, name, code)
         if state.root is None:
             root_of(state)
         around = None if place is state.root else place.parent
@@ -45,16 +47,15 @@ def find_bare(state: State, start: AdValue, name: str) -> tuple[AdValue, Code] |
     for place in (start, start.other):
         code = None if place is None else place.codes.get(name)
         if code is not None and place is not None:
-            return place, as_code(state, place, name, code)
+            return place, as_code(state.read, place.codes, name, code)
     return None
 
 
-def as_code(state: State, place: AdValue, name: str, found: Code | str) -> Code:
+def as_code(read: Callable[[str], Code], codes: Codes, name: str, found: Code | str) -> Code:
     """Return an attribute's expression; a text is read the first time it is asked for, and kept in its ad."""
     if isinstance(found, Code):
         return found
-    code = state.read(found)
-    codes = place.codes
+    code = read(found)
     if isinstance(codes, dict):
         codes[name] = code
     return code
@@ -74,10 +75,10 @@ def _special(state: State, place: AdValue, around: AdValue | None, name: str) ->
 
 def link(my: AdValue, target: AdValue) -> None:
     """Make two ads a match: what one lacks is looked for in the other. The ads around them are built when needed."""
-    for ad, other in ((my, target), (target, my)):
-        ad.other = other
-        ad.matched = True
-        ad.target = None if "target" in ad.codes else other
+    my.other, target.other = target, my
+    my.matched = target.matched = True
+    my.target = None if "target" in my.codes else target
+    target.target = None if "target" in target.codes else my
 
 
 _AROUND = {

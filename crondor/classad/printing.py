@@ -50,23 +50,26 @@ _LARGE: Final = 500  # attributes of an ad whose layout is not worth keeping
 _Layout = tuple["Callable[[Codes], tuple[Code | str, ...]]", str]
 
 
-def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIBRARY) -> str:
+def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
     """Return an ad as HTCondor prints it.
+
+    A quoted name after a dot or before parentheses keeps its quotes, so that the text reads back; ``faithful``: it
+    loses them, as HTCondor 25.14 prints it.
 
     LONG and XML end with a line end, the others do not. A string with a line end makes a ``-long`` text that does
     not read back: HTCondor prints it raw, and so does this.
     Raises ClassAdSyntaxError for an attribute whose text is no expression.
     """
     if form is Format.LONG:
-        return print_long(ad.codes, ad.names, order)
+        return print_long(ad.codes, ad.names, order, faithful=faithful)
     tree = AdNode(tuple(_items(ad, order)))
     if form is Format.NEW:
-        return unparse(tree)
+        return unparse(tree, faithful=faithful)
     if form is Format.PRETTY:
-        return unparse(tree, Form.PRETTY)
+        return unparse(tree, Form.PRETTY, faithful=faithful)
     if form is Format.XML:
-        return _xml(tree) + "\n"
-    return _json(tree, one_line=form is Format.JSON_LINES)
+        return _xml(tree, faithful=faithful) + "\n"
+    return _json(tree, one_line=form is Format.JSON_LINES, faithful=faithful)
 
 
 def _items(ad: Attributes, order: Order) -> Iterator[tuple[str, Node]]:
@@ -80,7 +83,7 @@ def _ordered(names: tuple[str, ...], order: Order) -> list[str]:
     return sorted(names, key=lambda name: name.encode("utf-8", "surrogateescape")) if order is Order.NAME else [*names]
 
 
-def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBRARY) -> str:
+def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
     """Return attributes as lines ``Name = value``.
 
     Raises ClassAdSyntaxError.
@@ -89,7 +92,7 @@ def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBR
     if not spelled:
         return "\n"
     get, template = _layout(spelled, order) if len(spelled) <= _LARGE else _lay_out(spelled, order)
-    printed = map(_PRINTED.__getitem__, get(codes))
+    printed = map((_FAITHFUL if faithful else _PRINTED).__getitem__, get(codes))
     return template % tuple(printed)
 
 
@@ -112,17 +115,21 @@ def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
 class _Printed(dict["Code | str", str]):
     """The old form of texts printed lately; expressions that are no longer texts are printed each time."""
 
-    __slots__ = ()
+    __slots__ = ("faithful",)
+
+    def __init__(self, *, faithful: bool) -> None:
+        super().__init__()
+        self.faithful = faithful
 
     def __missing__(self, value: Code | str) -> str:
         if isinstance(value, Code):
-            return unparse(code_tree(value), Form.OLD)
+            return unparse(code_tree(value), Form.OLD, faithful=self.faithful)
         if _AS_IT_IS(value):
             printed = value
         elif _SIMPLE_STRING(value):
             printed = value.replace("\\\\", "\\")
         else:
-            printed = unparse(code_tree(value), Form.OLD)
+            printed = unparse(code_tree(value), Form.OLD, faithful=self.faithful)
         if len(value) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
@@ -130,7 +137,8 @@ class _Printed(dict["Code | str", str]):
         return printed
 
 
-_PRINTED: Final = _Printed()
+_PRINTED: Final = _Printed(faithful=False)
+_FAITHFUL: Final = _Printed(faithful=True)
 
 
 def prints_as_it_is(text: str) -> bool:
@@ -153,7 +161,7 @@ _JSON_ESCAPES: Final = {
 _XML_ESCAPES: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
-def _json(tree: Node, *, one_line: bool) -> str:
+def _json(tree: Node, *, one_line: bool, faithful: bool) -> str:
     r"""Return a tree as JSON: literals as such, all else as ``"\/Expr(...)\/"``."""
     out: list[str] = []
     work: list[tuple[Node | str, int]] = [(tree, 0)]
@@ -175,13 +183,13 @@ def _json(tree: Node, *, one_line: bool) -> str:
                 head, part = rows[at]
                 work += [(part, depth + 1), (f"{',' if at else ''}{inner}{head}", depth)]
         else:
-            out.append(_json_leaf(piece))
+            out.append(_json_leaf(piece, faithful=faithful))
     return "".join(out)
 
 
-def _json_leaf(node: Node) -> str:
+def _json_leaf(node: Node, *, faithful: bool) -> str:
     if not isinstance(node, Literal):
-        return _json_expression(unparse(node))
+        return _json_expression(unparse(node, faithful=faithful))
     value = node.value
     if value is UNDEFINED:
         return "null"
@@ -204,7 +212,7 @@ def _json_expression(text: str) -> str:
     return f'"\\/Expr({text.translate(_JSON_ESCAPES)})\\/"'
 
 
-def _xml(tree: Node) -> str:
+def _xml(tree: Node, *, faithful: bool) -> str:
     out: list[str] = []
     work: list[tuple[Node | str, int]] = [(tree, 0)]
     while work:
@@ -222,7 +230,7 @@ def _xml(tree: Node) -> str:
             work += [(part, indent) for part in reversed(piece.items)]
             out.append("<l>")
         else:
-            out.append(_xml_leaf(piece))
+            out.append(_xml_leaf(piece, faithful=faithful))
     return "".join(out)
 
 
@@ -230,9 +238,9 @@ def _xml_name(name: str) -> str:
     return print_string(name)[1:-1].translate(_XML_ESCAPES).replace('\\"', "\\&quot;")
 
 
-def _xml_leaf(node: Node) -> str:
+def _xml_leaf(node: Node, *, faithful: bool) -> str:
     if not isinstance(node, Literal):
-        return f"<e>{unparse(node).translate(_XML_ESCAPES)}</e>"
+        return f"<e>{unparse(node, faithful=faithful).translate(_XML_ESCAPES)}</e>"
     value = literal_value(node.value) if isinstance(node.value, RelTime) else node.value
     if isinstance(value, bool):
         return f'<b v="{"t" if value else "f"}"/>'

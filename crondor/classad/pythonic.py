@@ -10,6 +10,7 @@ from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import failed, members, value_of
 from crondor.classad.expression import Expression
 from crondor.classad.limits import MAX_LIST
+from crondor.classad.lookup import as_code
 from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value
 from crondor.classad.show import code_tree, to_tree
 from crondor.classad.text import lower, normal
@@ -129,9 +130,9 @@ class _Plainer:
         return {name: self.member(value, key, depth) for key, name in value.names.items()}
 
     def member(self, ad: Attributes, key: str, depth: int) -> Plain:
-        code = ad.codes[key]
+        code = as_code(read, ad.codes, key, ad.codes[key])
         try:
-            found = value_of(code if isinstance(code, Code) else read(code), ad, None, self.context)
+            found = value_of(code, ad, None, self.context)
         except EvaluationFailed:
             return ERROR
         return self.plain(found, depth + 1)

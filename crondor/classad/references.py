@@ -7,7 +7,7 @@ from typing import NamedTuple
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_DEPTH, MAX_REFERENCES
 from crondor.classad.lookup import find, root_of
-from crondor.classad.scope import NOWHERE, AdValue, Code, Compiler, State
+from crondor.classad.scope import ENCLOSED, NOWHERE, AdValue, Code, Compiler, State
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Call, ListNode, Node, Reference, children
@@ -15,14 +15,24 @@ from crondor.classad.unparse import unparse
 from crondor.classad.values import UNDEFINED
 
 
+class _Text:
+    """The expression itself (``free``) or an attribute it leads to, and the ad its names are looked up in."""
+
+    __slots__ = ("free", "place")
+
+    def __init__(self, place: AdValue, *, free: bool) -> None:
+        self.place = place
+        self.free = free
+
+
 class _Item(NamedTuple):
-    """A tree still to be walked: the ad its names are looked up in, the depth taken, and what is special.
+    """A tree still to be walked: what it is a part of, the depth taken, and what is special.
 
     ``scope`` is an ad only named to select from; ``chosen`` a selection whose scope has been walked already.
     """
 
     node: Node
-    place: AdValue
+    text: _Text
     depth: int
     scope: bool = False
     chosen: bool = False
@@ -37,18 +47,18 @@ class _Walk:
         self.found: dict[str, str] = {}
         self.left = MAX_REFERENCES
 
-    def run(self, node: Node, place: AdValue) -> list[str] | None:
-        cur, used = self.state.cur, self.state.used
-        work = [_Item(node, place, used)]
+    def run(self, node: Node, place: AdValue, *, free: bool) -> list[str] | None:
+        cur, used, around = self.state.cur, self.state.used, self.state.free
+        work = [_Item(node, _Text(place, free=free), used)]
         while work:
             item = work.pop()
             self.left -= 1
             more = self.step(item) if self.left >= 0 else None
             if more is None:
-                self.state.cur, self.state.used = cur, used
+                self.state.cur, self.state.used, self.state.free = cur, used, around
                 return None
             work.extend(reversed(more))
-        self.state.cur, self.state.used = cur, used
+        self.state.cur, self.state.used, self.state.free = cur, used, around
         return [self.found[key] for key in sorted(self.found)]
 
     def step(self, item: _Item) -> list[_Item] | None:
@@ -57,7 +67,7 @@ class _Walk:
         depth = item.depth + isinstance(item.node, (Call, ListNode, AdNode))
         if depth > MAX_DEPTH:
             return None
-        return [_Item(child, item.place, depth, item.scope) for child in children(item.node)]
+        return [_Item(child, item.text, depth, item.scope) for child in children(item.node)]
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
         """Note a name and return what it leads to; None: no answer."""
@@ -68,9 +78,10 @@ class _Walk:
 
     def start(self, node: Reference, item: _Item) -> AdValue | Failure | None:
         """Return the ad a reference begins in; None: it is undefined; a Failure: it is no ad."""
-        self.state.cur, self.state.used = item.place, item.depth
+        self.state.cur, self.state.used = item.text.place, item.depth
+        self.state.free = item.depth if item.text.free else ENCLOSED
         if node.scope is None:
-            return root_of(self.state) if node.absolute else item.place
+            return root_of(self.state) if node.absolute else item.text.place
         try:
             value = Code(node.scope, self.compiler).evaluate(self.state)
         except Failure as failure:
@@ -87,22 +98,25 @@ class _Walk:
         place, code = found
         if item.depth >= MAX_DEPTH:
             return place, None
-        return place, [_Item(code_tree(code), place, item.depth + 1, item.scope)]
+        return place, [_Item(code_tree(code), _Text(place, free=False), item.depth + 1, item.scope)]
 
 
 class External(_Walk):
     """The names an expression does not find in its own ad."""
 
     @staticmethod
-    def of(state: State, place: AdValue, node: Node, compiler: Compiler) -> list[str] | None:
-        """Return the names, sorted without case; None: HTCondor finds no answer (a circle, a selection from no ad)."""
-        return External(state, compiler).run(node, place)
+    def of(state: State, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
+        """Return the names, sorted without case; None: HTCondor finds no answer (a circle, a selection from no ad).
+
+        ``free``: the expression is not an attribute of the ad.
+        """
+        return External(state, compiler).run(node, place, free=free)
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
         """Note a name that is not found; follow one that is."""
         start = self.start(node, item)
         if start is None and node.scope is not None:
-            self.add(f"{unparse(node.scope)}.{node.name}")
+            self.add(f"{unparse(node.scope, faithful=True)}.{node.name}")
             return []
         if not isinstance(start, AdValue):
             return None
@@ -117,9 +131,9 @@ class Internal(_Walk):
     """The attributes of its own ad an expression reaches, directly or through others."""
 
     @staticmethod
-    def of(state: State, place: AdValue, node: Node, compiler: Compiler) -> list[str] | None:
+    def of(state: State, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
         """Return the names, sorted without case; None: HTCondor finds no answer."""
-        return Internal(state, compiler).run(node, place)
+        return Internal(state, compiler).run(node, place, free=free)
 
     def step(self, item: _Item) -> list[_Item] | None:
         """Return what is below a tree."""
@@ -130,7 +144,7 @@ class Internal(_Walk):
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
         """Note a name that is found in the ad itself, and follow it."""
         if node.scope is not None and not item.chosen:
-            scope = _Item(node.scope, item.place, item.depth, scope=True)
+            scope = _Item(node.scope, item.text, item.depth, scope=True)
             return [scope, item._replace(chosen=True)]
         start = self.start(node, item)
         if start is None and node.scope is not None:
@@ -139,8 +153,15 @@ class Internal(_Walk):
             return None
         found = self.follow(start, node.name, item)
         if found is None:
+            item.text.place = self.outermost(start)  # as HTCondor, which goes on where it looked last
             return []
         place, more = found
         if place is self.state.root and lower(node.name) in place.codes:
             self.add(node.name)
         return more
+
+    def outermost(self, place: AdValue) -> AdValue:
+        """Return the last ad that is searched for a name from an ad on."""
+        while place is not self.state.root and place.parent is not None:
+            place = place.parent
+        return place

@@ -45,7 +45,7 @@ class Expression(Protocol):
         """Yield all matches, left to right; after an empty one a longer one may begin at the same place."""
 
 
-_PIECE: Final = re.compile(rb"\\Q[\s\S]*?(?:\\E|\Z)|\\x\{|\\x[0-9a-fA-F]{0,2}|\\[\s\S]|\[\^?\]?|\]|[^\\\[\]]+")
+_PIECE: Final = re.compile(rb"\\Q[\s\S]*?(?:\\E|\Z)|\\x\{|\\x[0-9a-fA-F]{0,2}|\\[\s\S]|\\|\[\^?\]?|\]|\{|[^\\\[\]{]+")
 _OPTIONS: Final = {"i": "IGNORECASE", "m": "MULTILINE", "s": "DOTALL", "x": "VERBOSE"}
 MAX_PATTERN: Final = 1 << 16
 
@@ -75,15 +75,18 @@ def _dialect(pattern: bytes) -> bytes | None:
     r"""Return a pattern that means to the binding what the original means to PCRE2; None: PCRE2 refuses it.
 
     PCRE2 by itself has no ``\u`` and ``\U``; its ``\x`` takes up to two digits or some in braces; ``\C`` is a byte.
+    HTCondor's is older than 10.43: ``{,2}`` and ``{1, 2}`` are no repetitions but characters.
     """
-    if b"\\" not in pattern:
+    if b"\\" not in pattern and b"{" not in pattern:
         return pattern
     out: list[bytes] = []
     in_class = False
-    for piece in _PIECE.findall(pattern):
-        made = piece
-        if piece in (b"\\u", b"\\U"):
+    for match in _PIECE.finditer(pattern):
+        piece = made = match[0]
+        if piece in (b"\\u", b"\\U", b"\\"):
             return None
+        if piece == b"{" and not in_class and _NEW_REPETITION.match(pattern, match.start()):
+            made = b"\\{"
         if piece[:1] == b"[" and not in_class:
             in_class = True
         elif piece == b"]":
@@ -96,6 +99,7 @@ def _dialect(pattern: bytes) -> bytes | None:
     return _braces(b"".join(out))
 
 
+_NEW_REPETITION: Final = re.compile(rb"\{(?![0-9]+(?:,[0-9]*)?\})[ \t]*[0-9]*[ \t]*(?:,[ \t]*[0-9]*[ \t]*)?\}")
 _BRACED: Final = re.compile(rb"(\\\\)|\\x\{([0-9a-fA-F]+)\}")
 
 

@@ -104,6 +104,16 @@ NOWHERE: Final = AdValue({}, {})
 """Stands for no ad: nothing is found in it, not even MY."""
 
 
+class Effort(Protocol):
+    """How much all evaluations that share it may cost; a step is about a microsecond."""
+
+    left: int
+
+    def __hash__(self) -> int:
+        """Be one of those that are told apart by identity."""
+        ...
+
+
 @dataclass(frozen=True)
 class Context:
     """What an evaluation may know of the world.
@@ -111,7 +121,7 @@ class Context:
     ``now`` is the time in seconds since 1970; ``zone`` the local zone of formatTime and its kin. ``seed`` is what
     random() is drawn from, the same numbers for the same seed. ``current_time`` lets CurrentTime, where no ad has
     it, be the time. ``maps`` serves userMap(map, user): a function from map and user to the groups separated by
-    commas, or None.
+    commas, or None. ``effort`` is what this evaluation and others may cost together.
     """
 
     now: int = 0
@@ -119,8 +129,10 @@ class Context:
     seed: int = 0
     current_time: bool = True
     maps: Callable[[str, str], str | None] | None = field(default=None, compare=False)
+    effort: Effort | None = field(default=None, compare=False)
 
 
+ENCLOSED: Final = -1
 OUT_OF_STEPS: Final = f"the evaluation takes more than {MAX_STEPS} steps"
 
 
@@ -129,9 +141,12 @@ class State:
 
     ``cur`` is the ad whose expression is evaluated; ``root`` the outermost ad (None: a match whose outermost ad
     nobody has asked for); ``used`` how much of the depth is taken; ``stack`` the attributes under way.
+    ``free`` is the depth at which an ad that is written out belongs to no ad (ENCLOSED: everywhere it belongs to the
+    one it is written in): HTCondor takes references from, and flattens, an expression that has not been put into the
+    ad, so that names inside such an ad do not reach MY.
     """
 
-    __slots__ = ("_random", "ads", "context", "cur", "my", "read", "root", "stack", "steps", "used")
+    __slots__ = ("_random", "ads", "context", "cur", "free", "my", "read", "root", "stack", "steps", "used")
 
     def __init__(self, context: Context, my: AdValue, read: Callable[[str], Code]) -> None:
         """Begin in the ad ``my``; ``read`` turns a text into an expression."""
@@ -141,7 +156,8 @@ class State:
         self.root: AdValue | None = None if my.matched else my
         self.read = read
         self.used = 0
-        self.steps = MAX_STEPS
+        self.free = ENCLOSED
+        self.steps = MAX_STEPS if context.effort is None else min(MAX_STEPS, context.effort.left)
         self.stack: list[tuple[AdValue, str]] = []
         self.ads: dict[tuple[int, int], AdValue] | None = None
         self._random: Random | None = None
@@ -154,6 +170,10 @@ class State:
         self.steps -= steps
         if self.steps < 0:
             raise Exhausted(OUT_OF_STEPS)
+
+    def around(self) -> AdValue | None:
+        """Return the ad around one that is written out here."""
+        return None if self.used == self.free and self.cur is self.my else self.cur
 
     @property
     def random(self) -> Random:

@@ -31,6 +31,6 @@ def code_tree(code: Code | str) -> Node:
     return code.node
 
 
-def print_value(value: Value, form: Form = Form.COMPACT) -> str:
+def print_value(value: Value, form: Form = Form.COMPACT, *, faithful: bool = False) -> str:
     """Return a value as text."""
-    return unparse(to_tree(value), form)
+    return unparse(to_tree(value), form, faithful=faithful)

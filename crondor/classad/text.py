@@ -48,4 +48,4 @@ def compare(left: str, right: str) -> int:
 
 def compare_folded(left: str, right: str) -> int:
     """Return -1, 0 or 1 as the bytes are ordered with ASCII letters taken as lower case."""
-    return compare(lower(left), lower(right))
+    return 0 if left == right else compare(lower(left), lower(right))

@@ -45,10 +45,11 @@ class _Indent(NamedTuple):
 _Piece: TypeAlias = Node | str | _Indent
 
 
-def unparse(node: Node, form: Form = Form.COMPACT) -> str:
+def unparse(node: Node, form: Form = Form.COMPACT, *, faithful: bool = False) -> str:
     """Return the text of a tree.
 
-    Where HTCondor's own text would not read back (a quoted name after a dot that is no plain name), the quotes stay.
+    ``faithful``: as HTCondor 25.14 prints it, which leaves the quotes out of a name after a dot (``a.'b c'`` is
+    ``a.b c``) and before the parentheses of a call, so that the text does not read back. Without it they stay.
     """
     out: list[str] = []
     work: list[_Piece] = [node]
@@ -66,11 +67,11 @@ def unparse(node: Node, form: Form = Form.COMPACT) -> str:
         elif type(piece) is Reference and piece.scope is None:
             out.append(("." if piece.absolute else "") + print_name(piece.name, form))
         else:
-            work.extend(reversed(_pieces(piece, form)))
+            work.extend(reversed(_pieces(piece, form, faithful=faithful)))
     return "".join(out)
 
 
-def _pieces(node: Node, form: Form) -> list[_Piece]:
+def _pieces(node: Node, form: Form, *, faithful: bool) -> list[_Piece]:
     if isinstance(node, Binary):
         if node.op == "[]":
             return [node.left, "[", node.right, "]"]
@@ -79,7 +80,11 @@ def _pieces(node: Node, form: Form) -> list[_Piece]:
     if isinstance(node, Unary):
         return ["(", node.operand, ")"] if node.op == "()" else [f" {node.op}", node.operand]
     if isinstance(node, Call):
-        return [_after_dot(node.name, form) + "(", *_joined(list(node.arguments), ","), ")"]
+        return [
+            (node.name if faithful else _after_dot(node.name, form)) + "(",
+            *_joined(list(node.arguments), ","),
+            ")",
+        ]
     if isinstance(node, Ternary):
         return [node.test, " ? ", node.yes, " : ", node.no]
     if isinstance(node, ListNode):
@@ -88,7 +93,7 @@ def _pieces(node: Node, form: Form) -> list[_Piece]:
         rows: list[list[_Piece]] = [[print_name(name, form) + " = ", part] for name, part in node.items]
         return _block("[", rows, "; ", "]", 4 if form is Form.PRETTY else 0)
     if isinstance(node, Reference) and node.scope is not None:
-        return [node.scope, "." + _after_dot(node.name, form)]
+        return [node.scope, "." + (node.name if faithful else _after_dot(node.name, form))]
     return []
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shutil
 from pathlib import Path
 
 MODE = 0o600  # as the schedd creates its log
+_NO_LINKS = {errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV}
 
 
 class Disk:
@@ -41,8 +44,13 @@ class Disk:
         old.replace(new)
 
     def link(self, old: Path, new: Path) -> None:
-        """Give a file a second name."""
-        os.link(old, new)
+        """Give a file a second name, or copy it where the file system knows no second names."""
+        try:
+            os.link(old, new)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            shutil.copyfile(old, new)
 
     def remove(self, path: Path) -> None:
         """Remove a name; one that is not there is fine."""
@@ -78,20 +86,23 @@ class Appendix:
         self.broken = False
 
     def append(self, data: bytes, *, durable: bool = True) -> None:
-        """Append bytes, all of them or none. Raises OSError; ``broken`` then says if nothing more may come."""
+        """Append bytes, all of them or none. Raises OSError; ``broken`` then says if nothing more may come.
+
+        An interruption (KeyboardInterrupt, a signal handler that raises) takes them back too.
+        """
+        size, syncing = self.size, False
         try:
             write_all(self.disk, self.descriptor, data)
-        except OSError:
-            self.cut(self.size)
-            raise
-        if durable:
-            try:
+            if durable:
+                syncing = True
                 self.disk.sync(self.descriptor)
-            except OSError:
-                self.cut(self.size)
-                self.broken = True  # what else was not on the disk yet may be lost, and the system forgets to say so
-                raise
-        self.size += len(data)
+                syncing = False
+            self.size += len(data)
+        except BaseException:
+            self.cut(size)
+            if syncing:  # what else was not on the disk yet may be lost, and the system forgets to say so
+                self.broken = True
+            raise
 
     def cut(self, size: int) -> None:
         """Take back what stands behind a size, or become ``broken``."""

@@ -11,6 +11,7 @@ from crondor.job_queue.records import BadRecord
 from crondor.source import Source
 
 _MOST = 20  # findings of one code; a log of a million bad lines gets no longer list
+_AROUND = 2_000  # characters of a line on either side of the piece: a finding does not keep a line of 100 MB
 
 
 class JobQueueError(CrondorError, ValueError):
@@ -68,7 +69,9 @@ class Findings:
         if self._counts[code] > _MOST:
             return
         start, end = piece or (0, len(line[1]))
-        span = Piece(line[1], self.name, line[0]).span(start, end)
+        first = max(0, start - _AROUND)
+        text = line[1][first : start + _AROUND]
+        span = Piece(text, self.name, line[0], first + 1).span(start - first, min(end - first, len(text)))
         self._found.append(Diagnostic(code, message, severity, span, hint))
 
     def bad_record(self, error: BadRecord, line: tuple[int, str], what: str, severity: Severity) -> None:

@@ -14,6 +14,7 @@ HEADER: Final = "0.0"
 _KEY: Final = re.compile(r"(-?[0-9]{1,10})\.(-?[0-9]{1,10})\Z").match
 _JOB: Final = re.compile(r"([1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})\Z").match
 _CLUSTER_PROC: Final = -1
+_MAX: Final = (1 << 31) - 1
 
 
 class JobId(NamedTuple):
@@ -44,6 +45,12 @@ def cluster_of(key: str) -> int | None:
     if match is None or int(match[2]) != _CLUSTER_PROC or int(match[1]) <= 0:
         return None
     return int(match[1])
+
+
+def is_key(key: str) -> bool:
+    """Say whether a key is two numbers that HTCondor can hold; what is none it takes for ``0.0`` or another ad's."""
+    match = _KEY(key)
+    return match is not None and abs(int(match[1])) <= _MAX and abs(int(match[2])) <= _MAX
 
 
 def canonical(key: str) -> str:

@@ -15,14 +15,16 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats.long_form import read_value
 from crondor.classad.formats.pieces import Mode
 from crondor.classad.text import lower
-from crondor.job_queue.keys import JobId, canonical, cluster_key, cluster_of
+from crondor.job_queue.keys import HEADER, JobId, canonical, cluster_key, cluster_of, is_key
 from crondor.job_queue.records import Op, Record
 
 _LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?|true|false|undefined').fullmatch
+_COUNTER: Final = re.compile(r"[0-9]{1,10}\Z").match
 _BLANK: Final = " \t\v\f\r"
 _MAX_KNOWN: Final = 1 << 15
 _MAX_KNOWN_TEXT: Final = 256
 _UNDEFINED: Final = "undefined"
+_NO_NAMES: Final[Mapping[str, str]] = {}
 _MY_TYPE: Final = "MyType"
 _TARGET_TYPE: Final = "TargetType"
 
@@ -48,11 +50,12 @@ class Change(NamedTuple):
 
 
 class Fate(Enum):
-    """How a record was taken; all but DONE leave the queue as it is, as in HTCondor."""
+    """How a record was taken; all but DONE leave the queue as it is."""
 
     DONE = "done"
     NO_SUCH_AD = "there is no such ad"
     AD_IS_THERE = "this ad is there already"
+    NO_KEY = "this is no ad's key, and the schedd would take it for another one's"
 
 
 Subscriber = Callable[[tuple[Change, ...]], None]
@@ -132,6 +135,10 @@ class Mirror:
         """Return the jobs of a cluster."""
         return [JobId(cluster, proc) for proc in self._procs.get(cluster, ())]
 
+    def proc_count(self, cluster: int) -> int:
+        """Return how many jobs a cluster has."""
+        return len(self._procs.get(cluster, ()))
+
     def key(self, ad: str | JobId) -> str:
         """Return the key an ad has here."""
         if isinstance(ad, JobId):
@@ -188,12 +195,24 @@ class Mirror:
     def _view(self, key: str) -> ClassAd:
         return self.make_ad(key, self.ads[key])
 
-    def make_ad(self, key: str, texts: Texts) -> ClassAd:
-        """Return an ad of texts by name in lower case, with the spelling that the names have in an ad."""
-        names = {low: self._spelled.get(low, low) for low in texts} | {
+    def make_ad(self, key: str, texts: Texts, new: Mapping[str, str] = _NO_NAMES) -> ClassAd:
+        """Return an ad of texts by name in lower case, with the spelling that the names have in an ad.
+
+        ``new`` are the spellings of names that no ad has had yet.
+        """
+        names = {low: self._spelled.get(low) or new.get(low, low) for low in texts} | {
             low: name for low, name in self._odd.get(key, {}).items() if low in texts
         }
         return ClassAd.of({low: read_value(text, Mode.LAZY) for low, text in texts.items()}, names)
+
+    def next_cluster(self) -> int | None:
+        """Return what NextClusterNum should be if it is too low for the jobs there are; the schedd refuses such a log.
+
+        None where it is right, or is not there: the schedd then counts anew.
+        """
+        text = self.ads.get(HEADER, {}).get("nextclusternum")
+        least = max(self._procs, default=0) + 1
+        return least if text is not None and _COUNTER(text) and 0 < int(text) < least else None
 
     def orphans(self) -> Iterator[JobId]:
         """Return the jobs whose cluster has no ad; the schedd removes them when it starts."""
@@ -213,7 +232,7 @@ class Mirror:
         key = record.key if record.key in self.ads else canonical(record.key)
         ad = self.ads.get(key)
         if ad is None:
-            return Fate.NO_SUCH_AD
+            return Fate.NO_SUCH_AD if is_key(key) else Fate.NO_KEY
         if record.op is Op.SET:
             self._set(key, ad, record.name, self.values[record.value])
         elif record.op is Op.DELETE:
@@ -229,6 +248,8 @@ class Mirror:
             job = JobId.parse(key)
         if key in self.ads:
             return Fate.AD_IS_THERE
+        if not is_key(key):
+            return Fate.NO_KEY
         if self._before is not None:
             self._before.setdefault(key, None)
         quoted = my_type.replace('"', '\\"')

@@ -39,7 +39,7 @@ class Record(NamedTuple):
     """A line: the operation, the ad's key, an attribute's name or an ad's type, and a value.
 
     Of HEADER ``key`` is the sequence number and ``value`` the time of creation, epoch seconds; of END ``value`` is the
-    comment.
+    comment; of NEW the TargetType, empty where the line has none.
     """
 
     op: Op
@@ -74,13 +74,18 @@ _SHAPES: Final = {
 }
 _KNOWN: Final = "101 to 107"
 _PLAIN: Final = {"101": (Op.NEW, 4), "102": (Op.DESTROY, 2), "104": (Op.DELETE, 3)}  # words of the usual lines
-_NUMBER: Final = re.compile(r"[0-9]{1,18}\Z").match
-_LATER_END: Final = re.compile(rf"[{_BLANKS}]*\+?0*106(?![0-9])").match
+_OPERATION: Final = re.compile(r"\+?0*(10[1-7])(?![0-9])").match  # as strtoll reads it: what follows does not count
+_END: Final = re.compile(rf"[{_BLANKS}]*\+?0*106(?![0-9])").match
 
 
 def ends_transaction(line: str) -> bool:
-    """Say whether, behind a bad record, the schedd takes a line for a transaction's end: it reads only the number."""
-    return _LATER_END(line) is not None
+    """Say whether a line begins as a transaction's end does; behind a bad record the schedd reads no more of it."""
+    return _END(line) is not None
+
+
+def trailing_blanks(record: Record, line: str) -> bool:
+    """Say whether a line goes on behind its last word, where the schedd looks for the next record and finds none."""
+    return record.op in _SHAPES and record.op is not Op.SET and line[-1] in _BLANKS
 
 
 def plain_record(line: str) -> Record | None:
@@ -115,12 +120,9 @@ def parse_record(line: str) -> Record:
 
 
 def _operation(match: re.Match[str], line: str) -> Op:
-    word = match[1]
-    if word.isascii() and word.isdigit() and len(word) == 3:
-        try:
-            return Op(int(word))
-        except ValueError:
-            pass
+    found = _OPERATION(match[1])
+    if found is not None:
+        return Op(int(found[1]))
     start, end = match.span(1)
     raise BadRecord(f"no operation of a job queue begins this line: they are {_KNOWN}", start, min(end, len(line)))
 
@@ -130,6 +132,8 @@ def _bracket(op: Op, line: str, at: int) -> Record:
         hint = f"write `{op.value} ` with a blank at the end of the line"
         raise BadRecord(f"{op.value} has no blank after it, which the schedd does not accept", 0, at, hint)
     rest = line[at + 1 :]
+    if rest == "#":
+        raise BadRecord("no comment comes after the #, which the schedd does not accept", at + 1, len(line))
     if rest and not (op is Op.END and rest[0] == "#"):
         allowed = "a # and a comment" if op is Op.END else "nothing"
         raise BadRecord(f"after {op.value} and a blank comes {allowed}", at + 1, len(line))
@@ -160,8 +164,6 @@ def _body(op: Op, line: str, at: int) -> Record:
     if op is Op.NEW:
         return Record(op, words[0], _my_type(words[1]), "".join(words[2:]))
     if op is Op.HEADER:
-        if not (_NUMBER(words[0]) and _NUMBER(words[2])):
-            raise BadRecord(f"107 needs {_SHAPES[op]}", ends[0], ends[3])
         return Record(op, words[0], words[1], words[2])
     return Record(op, words[0], words[1] if wanted == 2 else "")
 

@@ -7,6 +7,7 @@ committed (a blank line, CRLF, no line end after the last 106, single records be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,10 +15,28 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.diagnostics import Severity
 from crondor.job_queue.faults import DamagedLog, Findings
 from crondor.job_queue.mirror import Change, Fate, Mirror
-from crondor.job_queue.records import BEGIN, END, BadRecord, Op, Record, ends_transaction, parse_record, plain_record
+from crondor.job_queue.records import (
+    BEGIN,
+    END,
+    BadRecord,
+    Op,
+    Record,
+    ends_transaction,
+    parse_record,
+    plain_record,
+    trailing_blanks,
+)
 
 _NO_END: Final = "the schedd would lose this transaction; its records are all here and it is kept"
 _MOST_BAD: Final = 100
+_BLANKS: Final = " \t\v\f\r"
+_LOST: Final = "the schedd would silently drop everything after it; the rest is kept"
+_NO_EFFECT: Final = {
+    Fate.NO_SUCH_AD: ("queue-log-unknown-ad", f"{Fate.NO_SUCH_AD.value}: the line has no effect, as in HTCondor"),
+    Fate.AD_IS_THERE: ("queue-log-duplicate-ad", f"{Fate.AD_IS_THERE.value}: the line has no effect, as in HTCondor"),
+    Fate.NO_KEY: ("queue-log-key", f"{Fate.NO_KEY.value}: the line has no effect"),
+}
+_NUMBER: Final = re.compile(r"[0-9]{1,18}(?![0-9])").match
 _HEADER_HINT: Final = "the first line of a log is `107 <number> CreationTimestamp <epoch seconds>`"
 
 
@@ -136,6 +155,7 @@ class Recovery:
             self.findings.add("queue-log-unterminated", message, (self._opened, BEGIN))
             self._open = None
         self.check_header()
+        self._check_next_cluster()
         for job in self.mirror.orphans():
             message = f"job {job} belongs to a cluster without an ad: the schedd removes such a job when it starts"
             self.findings.add("queue-log-orphan", message, (self.line, ""))
@@ -150,6 +170,14 @@ class Recovery:
             )
             self.clean = False
             self.findings.add("queue-log-no-header", message, (1, ""), hint=_HEADER_HINT)
+
+    def _check_next_cluster(self) -> None:
+        """Say so if the queue's counter is behind its jobs (``InitJobQueue``)."""
+        next_cluster = self.mirror.next_cluster()
+        if next_cluster is not None:
+            message = f"NextClusterNum is behind the jobs: the schedd does not start; {next_cluster} is the next number"
+            self.clean = False
+            self.findings.add("queue-log-next-cluster", message, (self.line, ""))
 
     def _end_unfinished(self, rest: str) -> None:
         self.clean = False
@@ -166,7 +194,7 @@ class Recovery:
         if line == END and self._open is not None and not self._bad:
             self._commit()
             return
-        if self._open is not None and line.lstrip()[:3] != "106":
+        if self._open is not None and not ends_transaction(line.lstrip("\0")):
             self._open.append(line)
             return
         try:
@@ -195,21 +223,32 @@ class Recovery:
             self._crlf = True
             self.clean = False
             line = line.rstrip("\r")
-        if not line.strip():
-            message = "a blank line: the schedd would silently drop everything after it; the rest is kept"
-            self.findings.add("queue-log-blank-line", message, (self.line, line))
-            self.clean = False
+        if line.startswith("\0"):
+            self._unclean("queue-log-nul", f"NUL characters: {_LOST}", line)
+            line = line.lstrip("\0")
+        if not line.strip(_BLANKS):
+            self._unclean("queue-log-blank-line", f"a blank line: {_LOST}", line)
             return None
-        return parse_record(line)
+        record = parse_record(line)
+        if trailing_blanks(record, line):
+            self._unclean("queue-log-trailing-blank", f"a blank at the end of the line: {_LOST}", line)
+        elif record.op is Op.NEW and not record.value:
+            message = "TargetType is missing: the schedd would take the next line's beginning for it; both are kept"
+            self._unclean("queue-log-no-target", message, line)
+        return record
+
+    def _unclean(self, code: str, message: str, line: str) -> None:
+        """Note what the schedd would stumble over in the line under way, so that the log must be written anew."""
+        self.findings.add(code, message, (self.line, line))
+        self.clean = False
 
     def _take_bad(self, error: BadRecord, line: str) -> None:
         at = (self.line, line)
         if self._open is None:
             self._note_bad(error, at)
-        elif line.rstrip() == "106":
-            self.findings.add("queue-log-no-blank", f"{error}; it is read as the end of the transaction", at)
-            self.clean = False
-            self._commit()
+        elif line.strip(f"\0{_BLANKS}") in ("106", "106 #"):
+            self._unclean("queue-log-no-blank", f"{error}; it is read as the end of the transaction", line)
+            self._end(line)
         else:
             self._open.append(line)
 
@@ -279,7 +318,11 @@ class Recovery:
         if self.line > 1:
             message = "the log's first line stands here once more: it counts, and the log may be two put together"
             self.findings.add("queue-log-header", message, (self.line, line), hint=_HEADER_HINT)
-        self.mirror.sequence, self.mirror.created = int(record.key), int(record.value)
+        found = [_NUMBER(word) for word in (record.key, record.value)]
+        if not all(match is not None and match.end() == len(match.string) for match in found):
+            message = "a number is expected here twice: the schedd takes what begins as one, and else 0"
+            self._unclean("queue-log-header", message, line)
+        self.mirror.sequence, self.mirror.created = (0 if match is None else int(match[0]) for match in found)
 
     def _apply(self, record: Record, number: int, line: str, *, committed: bool) -> None:
         """Apply a record that counts; ``committed``: it is of a transaction."""
@@ -296,15 +339,14 @@ class Recovery:
             self._note_bad(_no_expression(error, record, line), (number, line), committed=committed)
             return
         if fate is not Fate.DONE:
-            code = "queue-log-unknown-ad" if fate is Fate.NO_SUCH_AD else "queue-log-duplicate-ad"
-            message = f"{fate.value}: the line has no effect, as in HTCondor"
-            self.findings.add(code, message, (number, line), Severity.NOTE)
+            severity = Severity.WARNING if fate is Fate.NO_KEY else Severity.NOTE
+            self.findings.add(*_NO_EFFECT[fate], (number, line), severity)
 
 
 def _after_last_end(lines: Sequence[str]) -> int:
     """Return the place behind the last line that ends a transaction for certain; 0: there is none."""
     for at in range(len(lines) - 1, -1, -1):
-        if lines[at][:3] == "106" and (lines[at] == END or lines[at].startswith(f"{END}#")):
+        if lines[at][:3] == "106" and (lines[at] == END or lines[at][:5] == f"{END}#" != lines[at]):
             return at + 1
     return 0
 

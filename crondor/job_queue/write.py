@@ -10,17 +10,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.job_queue.disk import Appendix, Disk, write_all
 from crondor.job_queue.faults import JobQueueError, QueueIO, refused_by_disk
 from crondor.job_queue.history import History
+from crondor.job_queue.keys import HEADER
 from crondor.job_queue.lock import Lock
 from crondor.job_queue.log import read_records
-from crondor.job_queue.mirror import Mirror
+from crondor.job_queue.mirror import Change, Mirror
 from crondor.job_queue.records import BEGIN, Op, Record, format_record
 from crondor.job_queue.transaction import Transaction
 from crondor.source import Source
@@ -65,10 +67,22 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         self.diagnostics: tuple[Diagnostic, ...] = reading.diagnostics
         if self.mirror.created is None:
             self.mirror.created = max(0, now)
+        next_cluster = self.mirror.next_cluster()
+        if next_cluster is not None:
+            self.mirror.ads[HEADER]["nextclusternum"] = str(next_cluster)
         if reading.had_transactions or not reading.clean:
-            self.compact()
+            self._compact_at_start(self._end, clean=reading.clean)
         elif not reading.records:
             self._begin_log(self._end)
+
+    def _compact_at_start(self, end: Appendix, *, clean: bool) -> None:
+        """Compact; a log that is only long goes on as it is where that is refused, as in the schedd."""
+        try:
+            self.compact()
+        except QueueIO as error:
+            if not clean or self._end is not end:
+                raise
+            self.diagnostics += tuple(replace(found, severity=Severity.WARNING) for found in error.diagnostics)
 
     def _begin_log(self, end: Appendix) -> None:
         self.mirror.sequence = 1
@@ -105,15 +119,20 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         if self._under_way:
             raise self._error("queue-nested", "a transaction is under way in this queue", "end it before the next")
         self._under_way = True
+        size = end.size
         try:
             found = Transaction(self.mirror)
             yield found
-            if found.records:
-                self._write(end, found, comment, durable=durable)
+            if not found.records:
+                return
+            self._write(end, found, comment, durable=durable)
+            changes = self._apply(found.records)
+        except BaseException:
+            end.broken |= end.size != size  # interrupted behind the commit: memory may lag behind the log
+            raise
         finally:
             self._under_way = False
-        if found.records:
-            self._apply(found.records)
+        self.mirror.tell(changes)
 
     def _write(self, end: Appendix, found: Transaction, comment: str, *, durable: bool) -> None:
         closing = Record(Op.END, value=comment)
@@ -123,30 +142,31 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             raise self._error("queue-change", str(error), "leave out the line ends") from None
         data = "\n".join(lines).encode("utf-8", "surrogateescape")
         written: list[tuple[History, int]] = []
+        before = end.size
         try:
             for history, ad, now in found.moves:
                 size = history.size
                 history.append([ad], now)
                 written.append((history, size))
             end.append(data, durable=durable)
-        except OSError as error:
-            for history, size in reversed(written):
-                history.take_back(size)
-            if isinstance(error, QueueIO):
+        except BaseException as error:
+            for history, size in reversed(written if end.size == before and not end.broken else []):
+                history.take_back(size)  # where the log may have the removal, a job in both is better than in neither
+            if isinstance(error, QueueIO) or not isinstance(error, OSError):
                 raise
             raise self._refused("this transaction cannot be written, and nothing of it is", error) from error
 
-    def _apply(self, records: list[Record]) -> None:
+    def _apply(self, records: list[Record]) -> tuple[Change, ...]:
+        """Do in memory what is on the disk, and return what has changed if anybody wants to know."""
         mirror = self.mirror
-        if not mirror.has_subscribers:
-            for record in records:
-                mirror.apply(record)
-            mirror.settle()
-            return
-        mirror.begin()
+        if mirror.has_subscribers:
+            mirror.begin()
         for record in records:
             mirror.apply(record)
-        mirror.tell(mirror.changes())
+        if mirror.has_subscribers:
+            return mirror.changes()
+        mirror.settle()
+        return ()
 
     # Compaction
 
@@ -231,7 +251,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         if self._end is None:
             raise self._error("queue-closed", "this queue is closed", "open it again")
         if self._end.broken:
-            message = "the disk failed while this log was written, and how it ends is not known"
+            message = "the disk failed, or writing was interrupted, and how this log ends is not known"
             raise self._error("queue-broken", message, "close the queue and open it again: what was committed is there")
         return self._end
 

@@ -12,6 +12,7 @@ from crondor.macro.scan import Found, Kind, scan
 Lookup = Callable[[str], "str | None"]
 """Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
 
+_LOOK = 64  # what a dollar sign costs, beside the characters behind it
 _STEP = 128  # what one macro costs beside the characters it moves
 _LEVEL = 32  # what each macro around one costs: what doubles itself is deep, what is useful is not
 _CALL = 256  # what one function costs, since it may evaluate an expression
@@ -85,6 +86,7 @@ class _Expansion:
         self._done: list[str] = []
         self._size = 0
         self._chain = chain
+        self._has_dollar = False
 
     def run(self, text: str) -> str:
         self._pending.append((text, 0, self._chain))
@@ -97,15 +99,41 @@ class _Expansion:
             if not error.chain:
                 error.chain = tuple(self._names())
             raise
-        return "".join(self._done)
+        return self._with_dollars("".join(self._done))
+
+    def _with_dollars(self, text: str) -> str:
+        """Replace each $(DOLLAR), once all else is done; one that now follows a dollar sign is none any more."""
+        done: list[str] = []
+        begin, at = 0, text.find("$") if self._has_dollar else -1
+        while at >= 0:
+            found = scan(text, at)
+            self._budget.spend(_LOOK + found.end - at)
+            if not _is_dollar(found):
+                at = text.find("$", found.resume)
+                continue
+            run = len(text[begin:at].rstrip("$"))
+            done.append(text[begin : begin + run])
+            sign, begin = text[begin + run : at] + "$", found.end
+            if text.startswith(("(", "$"), begin):
+                self._budget.spend(_STEP + len(text) - begin)
+                text, begin, at = sign + text[begin:], 0, 0
+            else:
+                done.append(sign)
+                at = text.find("$", begin)
+        return "".join(done) + text[begin:]
 
     def _read(self, text: str, begin: int) -> None:
-        """Read the top text up to its next macro, which is replaced on the stack, or to its end."""
+        """Read the top text up to its next macro, which is replaced on the stack, or to its end.
+
+        HTCondor reads a text from its beginning after each replacement: a macro inside of what was not yet one may
+        make it one, be it a name, $(a$(b)), or a default that has a character which it may not have.
+        """
         outer, nested = -1, 0  # where $(a$(b)) begins, and how many such heads are open
+        half, half_end = -1, 0  # where a macro with a wrong default begins, and where that is seen
         at = text.find("$", begin)
         while at >= 0:
             found = scan(text, at)
-            self._budget.spend(found.end - at)
+            self._budget.spend(_LOOK + found.end - at)
             if found.kind is Kind.CUT and self._pending:
                 self._emit(text[begin:at] if outer < 0 else text[begin:outer])
                 self._join(text[outer if outer >= 0 else at :])
@@ -118,14 +146,15 @@ class _Expansion:
                 continue
             if self._is_mine(text, found):
                 start = outer if outer >= 0 else at
+                start = min(start, half) if half >= 0 and at < half_end else start
                 self._emit(text[begin:start])
                 self._pending.append((text, found.end, self._chain))
                 self._replace(text[start:at], text, found)
                 return
             outer = -1
-            if found.name == "dollar" and found.default < 0 and found.kind is Kind.MACRO and self._only is None:
-                self._emit(text[begin:at] + "$")
-                begin = found.end
+            if found.kind is Kind.PLAIN and found.end > max(found.resume, half_end):
+                half, half_end = at, found.end
+            self._has_dollar = self._has_dollar or (self._only is None and _is_dollar(found))
             at = text.find("$", found.resume)
         self._emit(text[begin:])
 
@@ -135,8 +164,7 @@ class _Expansion:
             if found.kind is Kind.FUNCTION and self._rules.only_files and found.name[0] == "F":
                 return _body(text, found).lower().split(":")[0] == self._only
             return found.kind is Kind.MACRO and found.name == self._only
-        is_dollar = found.name == "dollar" and found.default < 0
-        return found.kind is Kind.FUNCTION or (found.kind is Kind.MACRO and not is_dollar)
+        return found.kind is Kind.FUNCTION or (found.kind is Kind.MACRO and not _is_dollar(found))
 
     def _replace(self, head: str, text: str, found: Found) -> None:
         chain = self._chain
@@ -208,6 +236,10 @@ class _Expansion:
             raise MacroError("macro-size", message, "a macro probably doubles itself")
         if text:
             self._done.append(text)
+
+
+def _is_dollar(found: Found) -> bool:
+    return found.name == "dollar" and found.default < 0 and found.kind is Kind.MACRO
 
 
 def _body(text: str, found: Found) -> str:

@@ -1,91 +1,84 @@
-"""The parts of a file name that $F(), $BASENAME() and $DIRNAME() give."""
+"""The parts of a file name that $F(), $BASENAME() and $DIRNAME() give, as HTCondor does it on Linux."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
 
-_SEPARATORS = "/\\"
-
-
-class Parts(NamedTuple):
-    """A path cut at its last separator and at the last dot behind it; ``extension`` has its dot."""
-
-    folder: str
-    stem: str
-    extension: str
-
-    @classmethod
-    def of(cls, path: str) -> Parts:
-        """Cut a path; a dot at the beginning of a name begins no extension."""
-        at = max(path.rfind(separator) for separator in _SEPARATORS) + 1
-        name = path[at:]
-        dot = name.rfind(".")
-        end = dot if dot > 0 else len(name)
-        return cls(path[:at], name[:end], name[end:])
+_NAME, _EXTENSION, _PATH, _FOLDERS = 1, 2, 4, 8
+_PARTS = {"n": _NAME, "x": _EXTENSION, "p": _PATH, "d": _FOLDERS}
+_SEPARATOR = re.compile(r"[/\\]")  # for $Fd only: otherwise a backslash is a character of a name
 
 
 def pick(text: str, letters: str, folder: str) -> str:
     """Return the parts of a file name that ``letters`` ask for, as $F with these letters does.
 
-    ``folder`` is what ``f`` puts before a relative path.
+    ``folder`` is what ``f`` puts before a relative path. Parts that are not there may cost a quote of ``q``.
     """
-    wanted = frozenset(letters.lower())
-    path = _unquoted(text, "'" if wanted >= {"q", "a"} else '"')
-    if "f" in wanted and folder and not path.startswith("/"):
+    letters = letters.lower()
+    quote = ("'" if "a" in letters else '"') if "q" in letters else ""
+    path = _unquoted(text, quote or '"')
+    if "f" in letters and folder and not path.startswith("/"):
         path = folder.rstrip("/") + "/" + path.removeprefix("./")
-    if "u" in wanted or "w" in wanted:
-        last = next(letter for letter in reversed(letters.lower()) if letter in "uw")
+    last = next((letter for letter in reversed(letters) if letter in "uw"), "")
+    if last:
         path = path.replace("\\", "/") if last == "u" else path.replace("/", "\\")
-    chosen = _chosen(Parts.of(path), path, wanted, letters.lower().count("d"))
-    if "q" in wanted:
-        quote = "'" if "a" in wanted else '"'
-        return f"{quote}{chosen}{quote}"
-    return chosen
+    path = f"{quote}{path}{quote}"
+    start, end = _chosen(path, letters)
+    return _quoted(path, start, end, quote) if quote else path[start:end]
 
 
 def base_name(text: str, suffix: str) -> str:
     """Return a file's name without its folder, and without ``suffix`` where it ends in that."""
     path = _unquoted(text, '"')
-    parts = Parts.of(path)
-    name = parts.stem + parts.extension
+    name = path[path.rfind("/") + 1 :]
     if suffix and name.lower().endswith(suffix.lower()):
         return name[: len(name) - len(suffix)]
     return name
 
 
-def _chosen(  # noqa: PLR0911 - a rule is a line, and a return
-    parts: Parts, path: str, wanted: frozenset[str], folders: int
-) -> str:
-    name, extension, bare = "n" in wanted, "x" in wanted, "b" in wanted
-    if not parts.folder and (name or extension):
-        folders = 0
-        wanted -= {"p"}
-    if folders:
-        head = _last_folders(parts.folder, folders)
-        if not name and not extension:
-            return head[:-1] if bare else head
-        return head + parts.stem + (parts.extension if extension else "")
-    if "p" in wanted:
-        if extension:
-            return path
-        if name:
-            return parts.folder + parts.stem
-        return parts.folder[:-1] if bare else parts.folder
-    if name:
-        return parts.stem + (parts.extension if extension else "")
-    if extension:
-        return parts.extension[1:] if bare else parts.extension
-    return path
+def _chosen(path: str, letters: str) -> tuple[int, int]:
+    """Return where the parts begin and end in a path, whose quotes count as characters of it."""
+    parts = 0
+    for letter in letters:
+        parts |= _PARTS.get(letter, 0)
+    end = len(path)
+    name = path.rfind("/") + 1
+    dot = path.rfind(".", name + 1)
+    extension = dot if dot > 0 else end
+    if not name and parts & (_NAME | _EXTENSION):
+        parts &= ~(_PATH | _FOLDERS)
+    start = 0
+    if parts & _FOLDERS:
+        if not name:
+            return 1, 1
+        start = _last_folders(path, letters.count("d"))
+    elif not parts & _PATH:
+        start = extension if parts == _EXTENSION else name if parts else 0
+    if not parts & (_NAME | _EXTENSION) and parts:
+        end = name - 1 if "b" in letters and name else name
+    elif parts & (_NAME | _EXTENSION) == _NAME:
+        end = extension
+    elif parts == _EXTENSION and "b" in letters and start < end:
+        start += 1
+    return start, end
 
 
-def _last_folders(folder: str, count: int) -> str:
-    """Return the last ``count`` folders with the separators behind them, all of them if there are no more."""
-    at = len(folder)
-    for _ in range(count + 1):
-        at = max(folder.rfind(separator, 0, at) for separator in _SEPARATORS)
-        if at < 0:
-            return folder
-    return folder[at + 1 :]
+def _last_folders(path: str, count: int) -> int:
+    """Return where the last ``count`` folders of a path begin, 0 if there are no more."""
+    separators = [match.end() for match in _SEPARATOR.finditer(path)]
+    return separators[-count - 1] if count < len(separators) else 0
+
+
+def _quoted(path: str, start: int, end: int, quote: str) -> str:
+    """Put back the quotes that were cut off, in the place HTCondor has for them."""
+    chars = [*path, "", ""]
+    if chars[start] != quote:
+        start -= 1
+        chars[start] = quote
+    if end > 1 and chars[end - 1] == quote:
+        end -= 1
+    chars[end] = quote
+    return "".join(chars[start : end + 1])
 
 
 def _unquoted(text: str, quote: str) -> str:

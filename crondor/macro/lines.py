@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import accumulate
 
 from crondor.source import Source, Span
 
@@ -128,9 +129,8 @@ class LineReader:
     def _join(self, *, comments: bool) -> LogicalLine:
         source, text = self._source, self._source.text
         parts: list[str] = []
-        starts: list[int] = []
         at: list[int] = []
-        length, swallowed, terminated = 0, None, True
+        swallowed, terminated = None, True
         while self._at < len(text):
             start, body, terminated = self._physical()
             if parts and comments and body.startswith("#"):
@@ -139,15 +139,17 @@ class LineReader:
                     swallowed = swallowed or source.span(start, start + len(body))
                 start, body = start + len(body) - 1, body[-1]
             goes_on = terminated and body.endswith("\\")
-            body = body[:-1] if goes_on else body
-            parts.append(body)
-            starts.append(length)
+            parts.append(body[:-1] if goes_on else body)
             at.append(start)
-            length += len(body)
+            if not body and terminated:
+                # HTCondor looks at the end of all it has, so that a backslash before a blank line is one more.
+                last = next((n for n in range(len(parts) - 1, -1, -1) if parts[n]), 0)
+                goes_on = parts[last].endswith("\\")
+                parts[last] = parts[last][:-1] if goes_on else parts[last]
             if not goes_on:
                 break
-        joined, pieces = "".join(parts), (tuple(starts), tuple(at))
-        return LogicalLine(source, joined, *pieces, unterminated=not terminated, swallowed=swallowed)
+        starts = (0, *accumulate(map(len, parts[:-1])))
+        return LogicalLine(source, "".join(parts), starts, tuple(at), unterminated=not terminated, swallowed=swallowed)
 
     def _physical(self) -> tuple[int, str, bool]:
         """Step over one line of the file; return where its text begins, the text, and whether it has a line end."""

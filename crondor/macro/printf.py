@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from math import copysign, isfinite
 from typing import NamedTuple
 
 LONGEST = 55  # characters that HTCondor keeps of a formatted number
 _CONVERSION = re.compile(r"%([#0\- +']*)([0-9]*)(\*?)(?:\.([0-9]*)(\*?))?([hlLqjzt]*)(.)", re.DOTALL)
-_LETTERS = {"int": "diouxXc", "real": "eEfFgG", "string": "s"}
+_LETTERS = {"int": "diouxXc", "real": "eEfFgGaA", "string": "s"}
+_PYTHON = {"i": "d", "u": "d", "a": "e", "A": "E"}  # %a comes here with what is no number only
 _BITS = {"": 32, "h": 16, "hh": 8}
 
 
@@ -35,7 +37,10 @@ class Format(NamedTuple):
 
     def of_real(self, value: float) -> str:
         """Return a real number."""
-        return self._cut(self._python(self.flags, value))
+        if self.letter in "aA" and isfinite(value):
+            return self._cut(self._hexadecimal(value))
+        flags = self.flags if isfinite(value) else self.flags.replace("0", "")
+        return self._cut(self._python(flags, value))
 
     def of_string(self, value: str) -> str:
         """Return a text, cut to the precision and padded to the width."""
@@ -45,9 +50,34 @@ class Format(NamedTuple):
     def _python(self, flags: str, value: float) -> str:
         width = str(min(self.width, LONGEST + 1)) if self.width else ""
         precision = "" if self.precision is None else f".{min(self.precision, LONGEST + 1)}"
-        letter = "d" if self.letter in "iu" else self.letter
+        letter = _PYTHON.get(self.letter, self.letter)
         made: str = f"%{flags}{width}{precision}{letter}" % value
         return made
+
+    def _hexadecimal(self, value: float) -> str:
+        """Return a number as C's %a does: one digit before the point, then those that are needed, or asked for."""
+        sign = "-" if copysign(1, value) < 0 else "+" if "+" in self.flags else " " if " " in self.flags else ""
+        head, _, power = abs(value).hex().removeprefix("0x").partition("p")
+        digits, _, fraction = head.partition(".")
+        exponent, whole = int(power), int(digits + fraction, 16)
+        if self.precision is not None and self.precision < len(fraction):
+            cut = 4 * (len(fraction) - self.precision)
+            rest, half = whole & ((1 << cut) - 1), 1 << (cut - 1)
+            whole >>= cut
+            whole += rest > half or (rest == half and whole & 1)
+            fraction = f"{whole:0{self.precision + 1}x}"[1:]
+        else:
+            fraction = fraction.rstrip("0") if self.precision is None else fraction
+        if self.precision is not None:
+            fraction = fraction.ljust(min(self.precision, LONGEST + 1), "0")
+            digits = f"{whole >> (4 * self.precision)}" if self.precision < 13 else digits
+        point = "." if fraction or "#" in self.flags else ""
+        body = f"{digits}{point}{fraction}p{exponent:+d}"
+        fill = self.width - len(sign) - 2 - len(body)
+        if "0" in self.flags and "-" not in self.flags:
+            body = "0" * min(fill, LONGEST + 1) + body
+        text = self._pad(f"{sign}0x{body}")
+        return text.upper() if self.letter == "A" else text
 
     def _pad(self, text: str) -> str:
         return text.ljust(self.width) if "-" in self.flags else text.rjust(self.width)

@@ -56,9 +56,9 @@ def scan(text: str, at: int) -> Found:
     head = _HEAD.match(text, at)
     if head is None or not head[3]:
         end = at + 1 if head is None else head.end()
-        return Found(Kind.CUT if end == len(text) else Kind.PLAIN, at, end, end)
+        return Found(Kind.CUT if end == len(text) else Kind.PLAIN, at, _with_next(text, head, end), end)
     double, function = head[1], head[2]
-    if double or (function and function not in _FUNCTIONS and not _FILE_FUNCTION.fullmatch(function)):
+    if double or (function and not _is_function(function)):
         return Found(Kind.PLAIN, at, head.end(), head.end())
     if function and function != "ENV":
         close = text.find(")", head.end())
@@ -66,6 +66,16 @@ def scan(text: str, at: int) -> Found:
             return Found(Kind.CUT, at, len(text), head.end())
         return Found(Kind.FUNCTION, at, close + 1, close, function)
     return _body(text, at, head.end(), function)
+
+
+def _is_function(name: str) -> bool:
+    return name in _FUNCTIONS or _FILE_FUNCTION.fullmatch(name) is not None
+
+
+def _with_next(text: str, head: re.Match[str] | None, end: int) -> int:
+    """Return an end that takes in a dollar sign behind the name of a function: its macro may give the parenthesis."""
+    is_open = head is not None and text.startswith("$", end) and not head[1] and _is_function(head[2])
+    return end + 1 if is_open else end
 
 
 def _body(text: str, at: int, begin: int, function: str) -> Found:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
@@ -181,15 +181,24 @@ class CrontabBook:
         """
         edits: list[Edit] = []
         pending, self._pending = self._pending, {}
-        self._compute(pending.items(), now, edits)
+        missed = self._missed(now)  # before anything is computed: a negative window makes a new time past at once
+        self._compute(pending, now, edits)
+        self._compute({entry: why for entry, why in missed.items() if entry not in pending}, now, edits)
+        return edits
+
+    def _missed(self, now: int) -> dict[_Entry, Recalculation]:
+        """Return the idle jobs whose time has passed, each once, and let them wait no more."""
+        found: dict[_Entry, Recalculation] = {}
         while self._dues and self._dues[0] <= now:
             due = heapq.heappop(self._dues)
             bucket = self._waiting.pop(due)
             self._slots -= len(bucket)
-            # A job whose time was edited to and fro waits here twice.
-            missed = dict.fromkeys(entry for entry in bucket if entry.due == due and entry.status == _IDLE)
-            self._compute(((entry, Recalculation.MISSED) for entry in missed), now, edits)
-        return edits
+            for entry in bucket:
+                if entry.due == due:
+                    entry.due = None
+                    if entry.status == _IDLE:
+                        found[entry] = Recalculation.MISSED
+        return found
 
     def recalculate_one(self, job: JobId, now: int) -> Edit | None:
         """Return what is done about one job at ``now`` (epoch seconds), as at the end of its run; None for nothing."""
@@ -197,12 +206,13 @@ class CrontabBook:
         why = None if entry is None else self._pending.pop(entry, None)
         edits: list[Edit] = []
         if entry is not None and why is not None:
-            self._compute(((entry, why),), now, edits)
+            self._compute({entry: why}, now, edits)
         return edits[0] if edits else None
 
-    def _compute(self, entries: Iterable[tuple[_Entry, Recalculation]], now: int, edits: list[Edit]) -> None:
+    def _compute(self, entries: Mapping[_Entry, Recalculation], now: int, edits: list[Edit]) -> None:
         """Compute jobs anew; what is done to each is little, since there may be a hundred thousand."""
-        for entry, why in entries:
+        waiting = self._waiting
+        for entry, why in entries.items():
             plan = entry.plan
             if plan is None:
                 plan = entry.plan = entry.group.plan or self._plan(entry, now)
@@ -216,7 +226,12 @@ class CrontabBook:
                     edits.append(_edit(Edit, (entry.job, why, plan.time, None)))
                 window = entry.group.window
                 due = self._due(entry, plan.time, now) if window is None else plan.time + window + 1
-                self._wait(entry, due)
+                if due in waiting and entry.due != due:
+                    entry.due = due
+                    waiting[due].append(entry)
+                    self._slots += 1
+                elif entry.due != due:
+                    self._wait(entry, due)
 
     def _due(self, entry: _Entry, time: int, now: int) -> int:
         """Return the first second at which a time is missed; a window that is no number of seconds counts as 0."""
@@ -232,9 +247,6 @@ class CrontabBook:
         return time + window + 1
 
     def _wait(self, entry: _Entry, due: int | None) -> None:
-        """Let a job wait where it does not wait already."""
-        if entry.due == due and due in self._waiting:
-            return
         entry.due = due
         if due is None:
             return

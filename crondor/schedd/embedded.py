@@ -293,7 +293,7 @@ _STAYS: Final = read_constraint('LeaveJobInQueue =?= true || Managed =?= "Extern
 def _common(ads: Sequence[ClassAd]) -> dict[str, str]:
     """Return the attributes, in lower case, that all ads have with the same text; not what changes job by job."""
     first = {low: ads[0].text(name) for low, name in ads[0].names.items() if low not in _OF_A_JOB | FIXED}
-    for ad in ads[1:]:
+    for ad in {id(ad): ad for ad in ads[1:]}.values():  # equal jobs are often one object
         names = ad.names
         first = {low: text for low, text in first.items() if low in names and ad.text(low) == text}
     return first

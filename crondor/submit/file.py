@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from crondor.diagnostics import Diagnostic
@@ -55,6 +55,16 @@ class SubmitFile:
     def host(self) -> SubmitHost:
         """The facts of the machine it was read for."""
         return self._facts.host
+
+    @property
+    def now(self) -> int | None:
+        """The moment of submission in epoch seconds, None where it is not known."""
+        return self._facts.now
+
+    @property
+    def environ(self) -> Mapping[str, str] | None:
+        """The submitter's environment variables, None where they are not known."""
+        return self._facts.environ
 
     def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:
         """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.

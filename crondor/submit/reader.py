@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 from typing import TYPE_CHECKING
@@ -117,6 +118,11 @@ class _Reader:
         nul = text.find("\0")
         if nul >= 0:
             self.work.found.error("not-text", "the file is not text: it has a NUL character", source.span(nul, nul + 1))
+            self.work.found.check()
+        half = None if text.isascii() else re.search("[\ud800-\udc7f\udd00-\udfff]", text)
+        if half is not None:
+            message = "the text is no Unicode: it has half of a surrogate pair"
+            self.work.found.error("not-text", message, source.span(half.start(), half.end()))
             self.work.found.check()
 
     def _line(self, line: LogicalLine) -> None:

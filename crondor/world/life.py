@@ -180,11 +180,11 @@ class World:
     def _ask_for_pass(self) -> None:
         self._pass_at(self._turns.requested(self.now))
 
-    def _plan_pass(self) -> None:
+    def _plan_pass(self, earliest: int = 0) -> None:
         """See to it that there is a pass when the crontab bookkeeping has something to do."""
         due = self.schedd.book.next_due
         if due is not None:
-            self._pass_at(self._turns.pass_from(max(due, self.now)))
+            self._pass_at(self._turns.pass_from(max(due, self.now, earliest)))
 
     def _pass_at(self, time: int) -> None:
         before = self._pass
@@ -197,7 +197,7 @@ class World:
     def _look_through(self, now: int) -> None:
         """Pass over the queue: compute what is due, hold what is invalid."""
         self._apply(self.schedd.book.recalculate(now))
-        self._plan_pass()
+        self._plan_pass(now + 1)  # a negative window makes a new time past at once: the next pass sees to it
 
     def _apply(self, edits: Iterable[Edit]) -> None:
         for edit in edits:

@@ -6,10 +6,12 @@ from contextlib import suppress
 
 import pytest
 
-from crondor.classad import ERROR, AdValue, ClassAdSyntaxError, EvaluationFailed, Expression, print_value
+from crondor.classad import ERROR, AdValue, ClassAdSyntaxError, EvaluationFailed, Expression, print_value, pythonic
 from crondor.classad.ad import ClassAd
+from crondor.classad.compile import read
+from crondor.classad.pythonic import to_python
 from crondor.diagnostics import CrondorError
-from tests.classad.helpers import ad, shown, value
+from tests.classad.helpers import NOW, ad, shown, value
 
 MANY = 100_000
 
@@ -100,6 +102,35 @@ def test_plain_values_of_ads_that_hold_themselves_have_a_bound(text: str) -> Non
     """Two attributes that are the ad itself would double with each level."""
     with pytest.raises(EvaluationFailed, match="members"):
         ClassAd.of_texts({"a": text, "b": text}).python("a")
+
+
+def test_the_parts_of_a_long_expression_are_shown_less_deep() -> None:
+    """Each is printed and evaluated whole: what all of them take together is in proportion to the text."""
+
+    def shown_of(chain: int) -> tuple[int, int]:
+        text = "1" + " | true % 2" * chain
+        return len(text), sum(map(len, Expression(text).explain().lines()))
+
+    for size, printed in map(shown_of, (1000, 4000, 8000)):
+        assert size < printed < 400_000 + 4 * size
+    assert len(list(Expression("1" + " + a" * 50).explain().lines())) == 101
+
+
+def test_plain_values_read_a_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one too long for the cache of texts."""
+    long = "{" + ",".join(["1"] * 9000) + "}"
+    holder, counted = ClassAd.of_texts({"a": f"[b = {long}]", "c": "{a, a, a}"}), []
+
+    def counting(text: str) -> object:
+        counted.append(len(text))
+        return read(text)
+
+    monkeypatch.setattr(pythonic, "read", counting)
+    assert holder.python("c") == [{"b": [1] * 9000}] * 3
+    assert counted == []
+    value_read = AdValue({"b": long}, {"b": "b"})
+    assert [to_python(value_read, NOW) for _ in range(3)] == [{"b": [1] * 9000}] * 3
+    assert len(counted) == 1
 
 
 def _flattened_below(frames: int, ours: AdValue) -> None:

@@ -462,3 +462,32 @@ def test_faults_of_xml_are_shown_in_their_line() -> None:
     assert span is not None
     assert span.source.text[span.start : span.end] == "</i>"
     assert span.source.position(span.start) == (5, 17)
+
+
+@pytest.mark.parametrize("blanks", [" ", "   ", "\t"])
+def test_a_backslash_and_a_quote_end_a_string_only_at_the_end_of_the_line(blanks: str) -> None:
+    """As HTCondor reads: with blanks after it the string goes on, so that there is no ad for the daemons."""
+    assert _read('A = "x\\"\n', Format.LONG, Mode.STRICT) == [{"A": '"x\\\\"'}]
+    text = f'A = "x\\"{blanks}\n'
+    with pytest.raises(ClassAdSyntaxError, match="closing quote") as caught:
+        _read(text, Format.LONG, Mode.STRICT)
+    assert "only as the last of a line" in str(caught.value.diagnostics[0].help)
+    assert _read(text, Format.LONG, Mode.DAEMON) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('b = 1\na = "' + "x" * (5 << 20) + '"\n', (2, 5)),
+        ('<c>\n<a n="x">' + "<l>" * 201 + "</l>" * 201 + "</a></c>", (2, 1417)),
+        ('{"b": 1,\n "a":' + "[" * 170 + "]" * 170 + "}", (2, 345)),
+    ],
+    ids=["long", "xml", "json"],
+)
+def test_an_error_is_at_a_place_of_the_file(text: str, place: tuple[int, int]) -> None:
+    """Also where the value is made of many pieces, or is too long to be looked at."""
+    with pytest.raises(ClassAdSyntaxError) as caught:
+        read_ad(text)
+    span = caught.value.diagnostics[0].span
+    assert span is not None
+    assert span.source.position(span.start) == place

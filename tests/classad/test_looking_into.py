@@ -34,11 +34,44 @@ def test_references_of_a_circle_are_an_error() -> None:
         ("TARGET.m >= c", "TARGET.m >= c"),
         ("!(x)", " !(x)"),
         ("true && 2 * x", "2 * x"),
+        ('2 || "x"', "error"),
+        ('false && "x"', "error"),
+        ("true || error", "true"),
+        ('x || "x"', '"x" || x'),
+        ("[ b = a ]", "[ b = a ]"),
+        ("[ b = MY.a; d = 1 + 1 ].b", "[ b = MY.a; d = 1 + 1 ].b"),
+        ("[ b = d + 1; d = 2 ].b", "3"),
+        ("{ [ b = a ],a }", "{ [ b = a ],1 }"),
+        ("n + 0", "0 + n"),
+        ("m + 0", "1"),
     ],
 )
 def test_what_the_ad_decides_is_computed(text: str, left: str) -> None:
     """The rest stays an expression."""
-    assert str(Expression(text).flatten(ad(a="1", b="false", c="x + 1"))) == left
+    holder = ad(a="1", b="false", c="x + 1", n="[ b = a ]", m="[ b = a ].b")
+    assert str(Expression(text).flatten(holder)) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "external", "internal"),
+    [
+        ("([b = n.x]).b", ["n.x"], []),
+        ("[b = a].b + a", ["a"], ["a"]),
+        ("[b = a]", [], ["a"]),
+        ("m", [], ["a", "m"]),
+        ("x + [].c + a", ["c", "x"], []),
+        ("a + [].c + x", ["c", "x"], ["a"]),
+        ("f([b = a].b)", ["a"], []),
+        ("unresolved(m)", [], ["a", "m"]),
+    ],
+)
+def test_names_in_an_ad_that_is_written_out_are_not_those_around_it(
+    text: str, external: list[str], internal: list[str]
+) -> None:
+    """As HTCondor finds them, which ends its list of internal ones at a name that such an ad lacks."""
+    found = Expression(text).references(ad(a="1", m="[b = a].b"))
+    assert (list(found.external), list(found.internal)) == (external, internal)
+    assert Expression("unresolved(m)").evaluate(ad(a="1", m="[b = a].b")) == ""
 
 
 @pytest.mark.parametrize(

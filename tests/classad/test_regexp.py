@@ -34,3 +34,22 @@ from tests.classad.helpers import shown
 def test_a_dialect_is_htcondors(text: str, expected: str) -> None:
     """Possessive, atomic, classes, escapes; replacement with HTCondor's slips."""
     assert shown(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (r'regexp("a{,2}", "b")', "false"),
+        (r'regexp("a{,2}", "a{,2}")', "true"),
+        (r'regexp("a{ 1 }", "a")', "false"),
+        (r'regexp("[{,2}]", ",")', "true"),
+        (r'regexp("\\Qa{,2}\\E", "a{,2}")', "true"),
+        (r'regexp("a{1,}$", "aa")', "true"),
+        (r'regexp("a\\", "a")', "error"),
+        (r'regexp("\\cA\\", "a")', "error"),
+        (r'regexp("a\\\\", "a\\")', "true"),
+    ],
+)
+def test_the_dialect_is_that_of_htcondors_pcre2(call: str, expected: str) -> None:
+    """Which knows nothing of the repetitions of 10.43, and refuses a backslash with nothing after it."""
+    assert shown(call) == expected

@@ -55,7 +55,7 @@ def test_version() -> None:
         (["perv"], "Did you mean prev?"),
         (["submit"], f"No such command 'submit'. There are {', '.join(COMMANDS)}."),
         (["--versoin"], "Did you mean '--version'?"),
-        (["next", "--spce", "job.sub"], "Did you mean '--spec'?"),
+        (["next", "--spce", "job.sub"], "--seed', '--spec'"),
         (["next", "--dialekt", "unix"], "Did you mean '--dialect'?"),
         (["prev", "--form", "x"], "--form"),
         (["at", "now", "--quite"], "Did you mean '--quiet'?"),

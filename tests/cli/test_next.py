@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -561,7 +562,7 @@ def test_json_has_both_dialects_in_every_row() -> None:
     assert job.keys() == {
         "name", "line", "count", "zone", "now", "submitted", "queued",
         "dialect", "schedule", "deferral_time", "window", "prep_time",
-        "schedd_interval", "universe", "runs", "differences", "schedd_fault", "diagnostics",
+        "schedd_interval", "universe", "runs", "differences", "kept_out", "schedd_fault", "diagnostics",
     }  # fmt: skip
     moments = {"time", "local", "nominal_match", "match_opens", "last_match", "last_start"}
     sides = []
@@ -682,3 +683,37 @@ def test_the_last_year_has_an_end(dialect: str) -> None:
     arguments = ["--now", "2200-12-31 20:30", "--tz", "UTC", "--dialect", dialect, "--format", "epoch"]
     ended = process("next", "--minute", "0", *arguments)  # in a process of its own: it can be ended
     assert (ended.returncode, len(ended.stdout.splitlines())) == (0, 3)
+
+
+def test_requirements_that_keep_the_wrong_times_out_leave_the_manuals_runs(write: Write) -> None:
+    """The schedd computes them all the same: one line says how many, and they are no rows."""
+    cure = 'requirements = formatTime(DeferralTime, "%w %H:%M") == "1 06:00"'
+    path = write("cron_day_of_week = 1", "cron_hour = 6", "cron_minute = 0", cure, "queue")
+    arguments = ("next", "--spec", path, "-n", "3", "--tz", "UTC", "--now", "2026-11-27 12:00")
+    table = crondor(*arguments)
+    assert "real schedd" not in table.out.split("The real schedd computes")[0]
+    assert "more times, the first Mon 2026-11-30 06:02" in table.out
+    job = crondor(*arguments, "--format", "json").jobs[0]
+    assert (job["kept_out"]["first"], len(job["runs"])) == (1796018520, 3)
+    assert not any(row["differs"] for row in job["runs"])
+
+
+def test_seed_and_environment_are_what_the_command_line_says(write: Write) -> None:
+    """Without them they are findings."""
+    path = write("cron_minute = $ENV(MINUTE)", "cron_hour = $RANDOM_INTEGER(5,5,1)", "queue")
+    assert "not known here" in crondor("next", "--spec", path).err
+    result = crondor("next", "--spec", path, "--env", "MINUTE=7", "--seed", "1", "-n", "1")
+    assert (result.status, "at 05:07" in result.out) == (0, True)
+    assert crondor("next", "--spec", path, "--env", "=7").status == 2
+
+
+def test_a_folder_may_be_allowed(tmp_path: Path) -> None:
+    """Nothing beside the file's own folder is read otherwise."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "times").write_text("cron_minute = 9\n", encoding="utf-8")
+    (tmp_path / "own").mkdir()
+    own = tmp_path / "own" / "job.sub"
+    own.write_text(f"include : {tmp_path}/other/times\nqueue\n", encoding="utf-8")
+    assert "minute 9" not in crondor("next", "--spec", str(own)).out
+    allowed = crondor("next", "--spec", str(own), "--allow-dir", str(tmp_path / "other"))
+    assert "at minute 9" in allowed.out

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import timezone
 from random import Random
 
 from crondor.classad import (
@@ -24,6 +25,7 @@ from crondor.classad import (
 )
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
+from crondor.submit import InvalidSubmit, job_ads, read_submit
 
 _CONTEXT = Context(now=1_700_000_000)
 _MY = ClassAd.of_texts(
@@ -43,9 +45,10 @@ _MY = ClassAd.of_texts(
 )
 _TARGET = ClassAd.of_texts({"a": "MY.s", "x": "5", "y": "TARGET.y", "c": "MY.c", "s": '"^a.*"', "q": "1.5"})
 _PIECES = (1, 7, 4096)
+_MOST_JOBS = 300  # of a submit description that are looked at one by one
 _MOST = 20  # ads of a text that are printed in all forms
-_AS_HTCONDOR = re.compile(r'absTime\("|:-?nan"|[0-9]\.[^0-9]')
-"""What is printed as HTCondor does, and reads back as something else: times of odd years, a number before a dot."""
+_AS_HTCONDOR = re.compile(r'absTime\(\\?"|:-?nan\\?"|relTime\(\\?"-?[0-9]+\+-|[0-9]\.[^0-9]')
+"""What HTCondor prints too, and reads back as something else: times beyond its integers, a number before a dot."""
 
 
 class Wrong(AssertionError):
@@ -80,7 +83,11 @@ def _evaluate(text: str, _: Random) -> str:
     explanation.reason()
     sum(map(len, explanation.lines()))
     expression.holds(_TARGET, _MY, _CONTEXT)
-    print_value(expression.evaluate(_MY, _TARGET, _CONTEXT))
+    value = expression.evaluate(_MY, _TARGET, _CONTEXT)
+    print_value(value)
+    holder = _MY.copy()
+    holder["value"] = expression
+    holder.python("value", _TARGET, _CONTEXT)
     return "value"
 
 
@@ -121,6 +128,7 @@ def _evaluated(ad: ClassAd) -> None:
     for name in list(ad)[:5]:
         with suppress(CrondorError):
             print_value(ad.value(name, _TARGET, _CONTEXT))
+            ad.python(name, _TARGET, _CONTEXT)
 
 
 def _texts(ad: ClassAd) -> list[tuple[str, str]]:
@@ -154,10 +162,26 @@ def _look(into: Callable[[ClassAd], object]) -> None:
         str(error)
 
 
+def _submit(text: str, dice: Random) -> str:
+    """Read a submit description, expand what it assigns, and make its ads: all that may fail says InvalidSubmit."""
+    environ = {"HOME": "/home/alice", "A": "b c"} if dice.random() < 0.8 else None
+    try:
+        file = read_submit(Source(text, "fuzz"), environ=environ, now=1_700_000_000, zone=timezone.utc, seed=1)
+        with suppress(InvalidSubmit):
+            sum(group.count for group in file.groups(file.keys[:50], _MOST_JOBS))
+        made = sum(len(each.ad) > 0 for each in job_ads(file, limit=_MOST_JOBS))
+    except CrondorError as error:
+        if not isinstance(error, InvalidSubmit):
+            raise Wrong(f"{error.__class__.__name__} instead of InvalidSubmit: {error}") from error
+        raise
+    return "ads" if made else "none"
+
+
 TARGETS: Mapping[str, Callable[[str, Random], str]] = {
     "expression": _expression,
     "old": _old,
     "evaluate": _evaluate,
     "ads": _ads,
     "detect": _detect,
+    "submit": _submit,
 }

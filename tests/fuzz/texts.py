@@ -1,4 +1,4 @@
-"""What the fuzzer feeds: lines of the recordings changed here and there, and ads made from a grammar."""
+"""What the fuzzer feeds: lines of the recordings changed here and there, and texts made from a grammar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crondor.diagnostics import CrondorError
 from tests.classad.grammar import Grammar
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "classad"
-_TARGETS = ("expression", "old", "evaluate", "evaluate", "ads", "ads", "ads", "detect")
+_TARGETS = ("expression", "old", "evaluate", "evaluate", "ads", "ads", "ads", "detect", "submit", "submit", "submit")
 _SIGNS: list[str] = [
     *list("\"'\\()[]{}<>.,;:?=!&|+-*/%^~#$@ \t\n\r\v\f0189eExXa_"),
     *("\0", "\x85", "\ud800", "\udcff", "\udc80", "\xa0", "\u2028", "\ufeff", "é", "日", "😀"),
@@ -51,15 +51,17 @@ class Texts:
         self.seed = seed
         self.expressions = list(_expressions())
         self.ads = list(_ads())
+        self.submits = list(_submits())
 
     def input(self, number: int) -> Input:
         """Return one input."""
         dice = Random(f"{self.seed}/{number}")  # noqa: S311 - test data
         target = dice.choice(_TARGETS)
-        pool = self.ads if target in ("ads", "detect") else self.expressions
+        pool = {"ads": self.ads, "detect": self.ads, "submit": self.submits}.get(target, self.expressions)
         if dice.random() < 0.4:
             grammar = Grammar(f"{self.seed}/{number}/grammar")
-            text = made_ads(grammar) if pool is self.ads else grammar.expression(dice.randrange(5))
+            made = {"ads": made_ads, "detect": made_ads, "submit": made_submit}.get(target)
+            text = made(grammar) if made else grammar.expression(dice.randrange(5))
         else:
             text = dice.choice(pool)
         for _ in range(dice.choice((0, 0, 1, 1, 2, 5))):
@@ -98,6 +100,71 @@ def made_ads(grammar: Grammar) -> str:
     """Return one ad to three in any form, written without crondor's help."""
     write: _Writer = grammar.dice.choice(_WRITERS)
     return write([grammar.attributes() for _ in range(grammar.dice.randrange(1, 4))])
+
+
+def _submits() -> Iterator[str]:
+    for line in gzip.decompress((GOLDEN.parent / "submit" / "submit.jsonl.gz").read_bytes()).splitlines():
+        yield str(json.loads(line)["submit"])
+
+
+def made_submit(grammar: Grammar) -> str:
+    """Return a submit description that means to be one: macros in macros, conditionals, heredocs, lists."""
+    dice = grammar.dice
+    names = ("a", "b", "c", "Item", "MY.X", "+Y", "requirements", "cron_minute", "deferral_time", "request_memory")
+
+    def macro(depth: int) -> str:
+        head = dice.choice(_MACROS)
+        inner = macro(depth - 1) if depth and dice.random() < 0.6 else dice.choice((*names, "1", "a,b", "", " ", ")"))
+        return head.replace("@", inner).replace("%", dice.choice(names))
+
+    def line() -> str:
+        value = dice.choice((macro(3), macro(1), grammar.expression(1), "x \\\n y", "*/5"))
+        return dice.choice(_STATEMENTS).replace("@", dice.choice(names)).replace("%", value)
+
+    lines = [line() for _ in range(dice.randrange(12))]
+    return "executable = /bin/sh\n" + "\n".join(lines) + dice.choice(_ENDS)
+
+
+_MACROS = (
+    *(
+        "$(@)",
+        "$(@:%)",
+        "$$(@)",
+        "$(%$(@))",
+        "$INT(@,%05d)",
+        "$REAL(@,%a)",
+        "$STRING(@)",
+        "$EVAL(@)",
+        "$F(@)",
+        "$Fqdnx(@)",
+    ),
+    *(
+        "$CHOICE(@,%,x)",
+        "$SUBSTR(%,@)",
+        "$RANDOM_CHOICE(@)",
+        "$RANDOM_INTEGER(1,@)",
+        "$ENV(A:@)",
+        "$BASENAME(@,.x)",
+        "$(",
+    ),
+    *("$(DOLLAR)@", "$(Process)@", "$(ItemIndex)", "$(SUBMIT_TIME)@", "x@", "$F$(@)", "@@"),
+)
+_STATEMENTS = (
+    *(
+        "@ = %",
+        "@ = $(@) %",
+        "@ += %",
+        "@ +,= %",
+        "if %\n@ = 1\nelse\n@ = %\nendif",
+        "if defined @\nendif",
+        "@ @=e\n%\n@e",
+    ),
+    *("include : @", "use template : @", "# %", "queue %", "queue 2 @ in (% b)", "elif %", "endif", "@", ":@ %", "%"),
+)
+_ENDS = (
+    *("\nqueue\n", "\nqueue 3\n", "\nqueue a,b from (\n1 2\n\n3\n)\n", "\nqueue 1000000\n", "", "\nqueue in (a b) ["),
+    *("\nqueue Item matching files *\n", "\nqueue a from table(header=0,sep=;) (\na;b\n1;2\n)\n", "\nqueue from x |\n"),
+)
 
 
 def _long(ads: list[dict[str, str]]) -> str:

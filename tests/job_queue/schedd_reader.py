@@ -88,7 +88,8 @@ def schedd_recovers(data: bytes) -> tuple[Ads, bool]:
         except _End:
             break
         try:
-            op = int(word) if re.fullmatch("10[1-7]", word) else 0
+            number = re.match(r"\+?0*(10[1-7])(?!\d)", word)
+            op = int(number[1]) if number else 0
             body = reader.body(op)
         except _End:
             if re.search(rb"^\s*106(?!\d)", reader.data[reader.at :], re.MULTILINE):

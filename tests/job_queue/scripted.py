@@ -1,12 +1,14 @@
 """A long run of changes to a queue, and a disk on which it dies: started as a program, it dies in every possible way.
 
-``python scripted.py FOLDER``: for each way and each k the run is made in a process of its own, in a folder of its own,
-and ends at the k-th thing asked of the disk by os._exit. What was acknowledged stands in the file ``acknowledged``.
+``python scripted.py FOLDER``: at each thing asked of the disk the run forks, once for each way to die. The child takes
+copies of all files as they are and ends at that thing by os._exit; the parent goes on to the next one. What
+was acknowledged stands in the file ``acknowledged``.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ from crondor.job_queue import History, JobId, JobQueue
 from crondor.job_queue.disk import Disk
 
 NOW = 1_800_000_000
+_DEAD = 9
 WAYS = ("before", "half", "after", "lost")
 """Before the k-th thing is done, in the middle of a write, after it, or before it with all unsynced bytes lost."""
 
@@ -119,14 +122,14 @@ class Counting(Disk):
 
 
 class Dying(Counting):
-    """A disk on which the process dies."""
+    """A disk on which the process dies: a child of it at each thing that is asked, in each way."""
 
-    def __init__(self, way: str, last: int) -> None:
-        """Die at the ``last`` thing."""
+    def __init__(self, home: Path, graves: Path) -> None:
+        """Take the folder of the run, and the one where each child gets a folder of its own."""
         super().__init__()
-        self.way = way
-        self.last = last
-        self.safe: dict[int, int] = {}
+        self.home = home
+        self.graves = graves
+        self.safe: dict[int, int] = {}  # bytes of each open file that outlive the machine
 
     def open(self, path: Path, flags: int) -> int:
         """Open a file."""
@@ -140,49 +143,61 @@ class Dying(Counting):
         super().close(descriptor)
 
     def reached(self, data: tuple[int, bytes] | None = None) -> None:
-        """Die here, perhaps."""
+        """Die before this is done."""
         super().reached()
-        if self.count != self.last or self.way == "after":
-            return
-        if self.way == "half" and data is not None:
-            os.write(data[0], data[1][: len(data[1]) // 2])
-        if self.way == "lost":
-            for descriptor, size in self.safe.items():
-                os.ftruncate(descriptor, min(size, self.size(descriptor)))
-        os._exit(9)
+        self._die("before")
+        if data is not None:
+            self._die("half", data)
+        self._die("lost")
 
     def done(self) -> None:
-        """Die here, perhaps."""
-        if self.count == self.last:
-            os._exit(9)
+        """Die when it is done."""
+        self._die("after")
 
     def synced(self, descriptor: int) -> None:
         """Note what a crash of the machine leaves."""
         self.safe[descriptor] = self.size(descriptor)
 
+    def _die(self, way: str, data: tuple[int, bytes] | None = None) -> None:
+        """Have a child end here, by os._exit, with files of its own that are as they are now."""
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                self._leave(self.graves / f"{way}-{self.count}", way, data)
+                status = _DEAD
+            finally:
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status != _DEAD:
+            raise RuntimeError(f"{way} {self.count}: the child could not die as it should")
 
-def _die(folder: Path, way: str, last: int) -> int:
-    """Run in a process of its own until it dies, and return its exit status."""
-    folder.mkdir()
-    child = os.fork()
-    if child == 0:
-        try:
-            with (folder / "acknowledged").open("ab", buffering=0) as file:
-                run(folder, Dying(way, last), lambda _: file.write(b"."))
-        except BaseException:  # noqa: BLE001 - whatever it is, this process must not go on as its parent
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    def _leave(self, folder: Path, way: str, data: tuple[int, bytes] | None) -> None:
+        """Do in a copy of the files what this way of dying does."""
+        shutil.copytree(self.home, folder)
+        if data is not None:
+            for name in self._names(data[0]):
+                with (folder / name).open("ab") as file:
+                    file.write(data[1][: len(data[1]) // 2])
+        if way == "lost":
+            for descriptor, size in self.safe.items():
+                for name in self._names(descriptor):
+                    os.truncate(folder / name, min(size, self.size(descriptor)))
+
+    def _names(self, descriptor: int) -> list[str]:
+        """Return the names that an open file has now."""
+        found = os.fstat(descriptor)
+        return [file.name for file in self.home.iterdir() if os.path.samestat(file.stat(), found)]
 
 
 def main(folder: Path) -> None:
-    """Die in every way at every place, until a run comes to its end."""
-    for way in WAYS:
-        last, status = 0, 9
-        while status == 9:
-            last += 1
-            status = _die(folder / f"{way}-{last}", way, last)
-        sys.stdout.write(f"{way} {last} {status}\n")
+    """Die in every way at every place of one run."""
+    home = folder / "run"
+    home.mkdir()
+    with (home / "acknowledged").open("ab", buffering=0) as file:
+        disk = Dying(home, folder)
+        run(home, disk, lambda _: file.write(b"."))
+    sys.stdout.write(f"{disk.count}\n")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from crondor.diagnostics import render
+from crondor.diagnostics import Severity, render
 from crondor.job_queue import (
     BadRecord,
     DamagedLog,
@@ -105,19 +105,19 @@ def _check_indexes(mirror: Mirror, status: Index[int | None], cron: Index[bool])
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(st.integers(1, 4000), min_size=1, max_size=40), st.booleans())
-def test_a_log_in_pieces_is_the_log(sizes: list[int], live: bool) -> None:
-    """A follower that sees the file grow in pieces of any size holds in the end what a reader of the whole holds."""
+@given(st.integers(0, 16_031), st.lists(st.integers(1, 4000), min_size=1, max_size=40), st.booleans())
+def test_a_log_in_pieces_is_the_log(start: int, sizes: list[int], live: bool) -> None:
+    """A follower that sees the file grow from anywhere in pieces of any size holds in the end what the whole holds."""
     data = gzip.decompress(RECORDED.read_bytes())
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "job_queue.log"
-        follower = Follower(path, live=live)
-        at = number = 0
-        while at < len(data):
-            at += sizes[number % len(sizes)]
-            number += 1
-            path.write_bytes(data[:at])
+    with tempfile.TemporaryDirectory() as folder, Path(folder, "job_queue.log").open("wb", buffering=0) as file:
+        follower = Follower(file.name, live=live)
+        file.write(data[:start])
+        at = start
+        for size in (*sizes * (200 // len(sizes)), len(data)):
             follower.poll()
+            file.write(data[at : at + size])
+            at += size
+        follower.poll()
         expected = read_records(io.BytesIO(data), "whole", live=live).mirror
         assert (follower.mirror.ads, list(follower.mirror)) == (expected.ads, list(expected))
 
@@ -239,3 +239,56 @@ def test_refused_is_what_the_second_reader_says_too() -> None:
             except Refused:
                 refused.add(path.name.partition(".")[0])
     assert refused == {"105_no_blank", "empty_value", "garbage_in_transaction", "garbage_middle", "unknown_op"}
+
+
+WORDS = st.sampled_from(
+    [
+        *("101", "102", "103", "104", "105", "106", "107", "+103", "0106", "103x", "108", "", "#", "#x", "(empty)"),
+        *(
+            "1.0",
+            "01.-1",
+            "1.-1",
+            "0.0",
+            "abc",
+            "1",
+            "A",
+            "a",
+            "Job",
+            "Machine",
+            "5",
+            "(",
+            '"x y"',
+            "\0",
+            "\xa0",
+            "\x1c",
+        ),
+    ]
+)
+ODD_LINE = st.builds(
+    lambda words, blanks, end: "".join(map("".join, zip(words, blanks, strict=False))) + end,
+    st.lists(WORDS, min_size=1, max_size=5),
+    st.lists(st.sampled_from([" ", " ", " ", "  ", "\t", "\v", "\r", "\x85"]), min_size=5, max_size=5),
+    st.sampled_from(["", "", "1", " "]),
+)
+USUAL_LINE = st.sampled_from(
+    ["101 1.0 Job Machine", "103 1.0 A 1", "104 1.0 A", "102 1.0", "105 ", "106 ", "106 #x", "103 01.-1 A 2"]
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(st.one_of(USUAL_LINE, USUAL_LINE, USUAL_LINE, ODD_LINE), max_size=8))
+def test_what_the_schedd_takes_in_another_way_is_said(lines: list[str]) -> None:
+    """A log that is read without a warning is one that the schedd reads to its end, and to the same ads."""
+    data = "".join(f"{line}\n" for line in ["107 1 CreationTimestamp 5", "101 01.-1 Job Machine", *lines]).encode()
+    try:
+        reading = read_records(io.BytesIO(data), "odd")
+    except DamagedLog:
+        event("refused")
+        return
+    if any(found.severity is not Severity.NOTE for found in reading.diagnostics):
+        event("said")
+        return
+    event("the same")
+    ads, whole = schedd_recovers(data)
+    assert whole
+    assert {key: {name: text.strip() for name, text in ad.items()} for key, ad in ads.items()} == reading.mirror.ads

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from crondor.classad import Expression
+from crondor.diagnostics import Severity
 from crondor.job_queue import (
     DamagedLog,
     History,
@@ -17,13 +18,16 @@ from crondor.job_queue import (
     JobId,
     JobQueue,
     JobQueueError,
+    Mirror,
     QueueIO,
     QueueLocked,
+    Record,
     Transaction,
     read_history,
     read_log,
 )
 from crondor.job_queue.disk import Disk
+from crondor.job_queue.mirror import Fate
 from tests.job_queue.schedd_reader import schedd_recovers
 
 NOW = 1_800_000_000
@@ -126,6 +130,8 @@ def test_numbers_are_not_used_twice(path: Path) -> None:
         lambda change: change.set("7.0", "A", 1),
         lambda change: change.create("1.0"),
         lambda change: change.create("a b"),
+        lambda change: change.create("abc"),
+        lambda change: change.create("2147483648.0"),
         lambda change: change.create("5.0", 'J"b'),
         lambda change: change.set_text("1.0", "A", "(1 +"),
         lambda change: change.set_text("1.0", "A", ""),
@@ -340,6 +346,90 @@ def test_a_folder_that_is_not_there(path: Path) -> None:
         list(read_history(path))
 
 
+class _Interrupted(_Failing):
+    """A disk whose user presses Ctrl-C."""
+
+    def _check(self, what: str, code: int = errno.EIO) -> None:  # noqa: ARG002 - the other one's parameter
+        if what in self.refuse:
+            self.refuse.discard(what)
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("what", ["write", "sync"])
+def test_an_interrupted_transaction_is_taken_back(path: Path, what: str) -> None:
+    """Half of it would else become part of the next one; whoever catches the interruption may go on, or opens anew."""
+    disk = _Interrupted()
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        (job,) = _submit(queue)
+        before = path.read_bytes()
+        disk.refuse, disk.room = {what}, 9
+        with pytest.raises(KeyboardInterrupt), queue.transaction() as change:
+            change.set(job, "JobStatus", 2)
+        assert (path.read_bytes(), queue.mirror.text(job, "JobStatus")) == (before, None)
+
+
+def test_an_interruption_behind_the_commit_ends_the_writing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The change is made on the disk and not in memory: nothing may be built upon that memory."""
+
+    def interrupted(_mirror: Mirror, _record: Record) -> Fate:
+        raise KeyboardInterrupt
+
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+        with monkeypatch.context() as patch:
+            patch.setattr(Mirror, "apply", interrupted)
+            with pytest.raises(KeyboardInterrupt), queue.transaction() as change:
+                change.set(job, "JobStatus", 2)
+        with pytest.raises(JobQueueError, match="open it again"), queue.transaction():
+            pass
+    with JobQueue(path, now=NOW) as queue:
+        assert queue.mirror.text(job, "JobStatus") == "2"
+
+
+def test_a_file_system_without_second_names(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log of before is copied, as by HTCondor (``hardlink_or_copy_file``)."""
+
+    def refused(_old: Path, _new: Path) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refused)
+    with JobQueue(path, now=NOW) as queue:
+        _submit(queue)
+        old = path.read_bytes()
+        queue.compact()
+    assert path.with_name("job_queue.log.1").read_bytes() == old
+
+
+def test_a_sound_log_is_opened_though_it_cannot_be_compacted(path: Path) -> None:
+    """As by the schedd: the log goes on as it is, and that is said."""
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+    disk = _Failing()
+    disk.refuse = {"link"}
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        assert [(found.code, found.severity) for found in queue.diagnostics] == [("queue-io", Severity.WARNING)]
+        with queue.transaction() as change:
+            change.set(job, "JobStatus", 2)
+    reading = read_log(path)
+    assert (reading.mirror.sequence, reading.mirror.text(job, "JobStatus")) == (1, "2")
+
+
+def test_the_counter_is_never_behind_the_jobs(path: Path) -> None:
+    """The schedd would not start (JOB QUEUE DAMAGED): a log where it is gets it right when it is opened."""
+    with JobQueue(path, now=NOW) as queue:
+        _submit(queue)
+        with queue.transaction() as change:
+            change.create("07.-1")
+            change.create("7.0")
+        assert queue.mirror.text("0.0", "NextClusterNum") == "8"
+    path.write_text(path.read_text().replace("NextClusterNum 8", "NextClusterNum 2"))
+    assert [found.code for found in read_log(path).diagnostics] == ["queue-log-next-cluster"]
+    with JobQueue(path, now=NOW) as queue:
+        assert [found.code for found in queue.diagnostics] == ["queue-log-next-cluster"]
+        assert _submit(queue) == [JobId(8, 0)]
+    assert read_log(path).diagnostics == ()
+
+
 class _ReadOnly(Disk):
     def open(self, path: Path, flags: int) -> int:
         """Refuse to write, as a file system that is mounted so."""
@@ -357,7 +447,7 @@ def test_a_read_only_disk(path: Path) -> None:
 
 
 def test_a_job_moves_to_the_history(path: Path, tmp_path: Path) -> None:
-    """With its cluster's attributes; a transaction that fails takes it back."""
+    """With its cluster's attributes; a transaction that fails takes it back, unless the log may have the removal."""
     disk = _Failing()
     history = History(tmp_path / "history")
     with JobQueue(path, now=NOW, disk=disk) as queue:
@@ -365,12 +455,17 @@ def test_a_job_moves_to_the_history(path: Path, tmp_path: Path) -> None:
         with queue.transaction() as change:
             change.set(first, "JobStatus", 4)
             change.move_to_history(first, history, NOW)
+        disk.refuse = {"write"}
+        with pytest.raises(QueueIO), queue.transaction() as change:
+            change.move_to_history(second, history, NOW)
+        assert list(queue.mirror) == [second]
+        (ad,) = read_history(tmp_path / "history")
         disk.refuse = {"sync"}
         with pytest.raises(QueueIO), queue.transaction() as change:
             change.move_to_history(second, history, NOW)
         assert list(queue.mirror) == [second]
+        assert len(list(read_history(tmp_path / "history"))) == 2
     history.close()
-    (ad,) = read_history(tmp_path / "history")
     assert (ad.value("Owner"), ad.value("JobStatus"), ad.value("ProcId")) == ("alice", 4, 0)
 
 
@@ -398,3 +493,32 @@ def test_a_closed_queue_and_a_transaction_in_a_transaction(path: Path) -> None:
     with pytest.raises(JobQueueError, match="closed"), queue.transaction():
         pass
     assert "01.-1" in read_log(path).mirror
+
+
+def test_a_name_of_the_last_transaction_keeps_its_spelling(path: Path, tmp_path: Path) -> None:
+    """In the history too, where no ad of the queue has had it before."""
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+        with queue.transaction() as change:
+            change.set(job, "RemoveReason", "bye")
+            change.move_to_history(job, History(tmp_path / "history"), NOW)
+    assert 'RemoveReason = "bye"' in (tmp_path / "history").read_text().splitlines()
+
+
+def test_the_last_job_takes_its_cluster_along(path: Path) -> None:
+    """Whichever of them were there before, and which were made and removed in the same transaction."""
+    with JobQueue(path, now=NOW) as queue:
+        one, two = _submit(queue, 2)
+        with queue.transaction() as change:
+            change.remove(one)
+            three = change.new_proc(one.cluster)
+            change.remove(two)
+            assert f"0{one.cluster}.-1" in change
+        assert list(queue.mirror) == [three]
+        with queue.transaction() as change:
+            four = change.new_proc(one.cluster)
+            change.remove(four)
+            assert f"0{one.cluster}.-1" in change
+            change.remove(three)
+            assert f"0{one.cluster}.-1" not in change
+        assert not list(queue.mirror)

@@ -1,7 +1,7 @@
 """Evaluate expressions with HTCondor's own library; run as a program, for one of its calls may crash the process.
 
-Reads cases, one JSON object a line (expr, my, target), and writes one result a line. A case that kills the library
-is reported as a crash; the cases after it are evaluated in a new process.
+Reads cases, one JSON object a line (expr, my, target, question), and writes one result a line. A case that kills the
+library is reported as a crash; the cases after it are evaluated in a new process.
 """
 
 from __future__ import annotations
@@ -27,11 +27,34 @@ def answer(case: dict[str, Any]) -> dict[str, str]:
     except classad2.ClassAdException:
         return {"refused": ""}
     try:
-        return {"value": repr(expression.simplify(my, target))}
+        return {"value": _QUESTIONS[case["question"]](expression, my, target)}
     except classad2.ClassAdException:
         return {"failure": ""}
     except UnicodeDecodeError:
         return {"crash": "not UTF-8"}
+
+
+def _value(expression: Any, my: Any, target: Any) -> str:  # noqa: ANN401
+    return repr(expression.simplify(my, target))
+
+
+def _flattened(expression: Any, my: Any, _target: Any) -> str:  # noqa: ANN401
+    my["flattened"] = my.flatten(expression)
+    return repr(my.lookup("flattened"))
+
+
+def _names(expression: Any, my: Any, _target: Any) -> str:  # noqa: ANN401
+    return "; ".join(_found(look, expression) for look in (my.externalRefs, my.internalRefs))
+
+
+def _found(look: Any, expression: Any) -> str:  # noqa: ANN401
+    try:
+        return " ".join(sorted({name for name in look(expression) if name}))
+    except ValueError:
+        return "none"
+
+
+_QUESTIONS = {"value": _value, "flatten": _flattened, "references": _names}
 
 
 def _answers(cases: list[dict[str, Any]]) -> list[dict[str, str]]:

@@ -192,3 +192,11 @@ def test_a_scheduler_universe_job_with_a_schedule_never_runs() -> None:
     seen = Seen("universe = scheduler\ncron_minute = *").at(3600)
     assert seen.story("started") == []
     assert seen.at(3700).ad().value("DeferralTime") in {NOW + 3660, NOW + 3720}
+
+
+def test_a_negative_window_does_not_stop_the_time() -> None:
+    """Each new time is past at once; the schedd computes the next one in its next pass, not in the same one."""
+    seen = Seen("cron_minute = *\non_exit_remove = false\n+DeferralWindow = -500").at(3600)
+    assert seen.world.now == NOW + 3600
+    assert len(seen.story("planned")) <= 61
+    assert seen.story("started") == []

@@ -14,7 +14,7 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.extents import JSON, LENIENT_JSON, extents
-from crondor.classad.formats.pieces import MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, error
+from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, error
 from crondor.classad.show import code_tree
 from crondor.classad.text import from_bytes, lower, normal
 from crondor.classad.unparse import print_name, print_string, unparse
@@ -31,6 +31,8 @@ _LENIENT: Final = re.compile(
     r"|(?P<number>-?(?:0[xX][0-9a-fA-F]+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z_.]))"
     r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|\Z)"
 )
+_LEADING_ZERO: Final = re.compile(r"-?0[0-9]")
+_NO_OCTAL: Final = re.compile(r"-0[0-7]*[89][0-9]*\Z")  # HTCondor takes -010 for -10, and refuses -08
 _STRING: Final = re.compile(f'"({_BODY})"')
 _WORDS: Final = {"true": "true", "false": "false", "null": "undefined"}
 _ESCAPE: Final = re.compile(
@@ -147,6 +149,7 @@ class _Reader:
         """Return the next value as text in new syntax."""
         out: list[str] = []
         open_: list[str] = []
+        deep = False
         while True:
             kind, text = self.token()
             if kind == "sign" and text in "{[":
@@ -154,6 +157,7 @@ class _Reader:
                     self.fail(f"lists and objects are nested deeper than {MAX_DEPTH}")
                 closing = "}" if text == "{" else "]"
                 open_.append(closing)
+                deep = deep or len(open_) > DEEP
                 out.append("[ " if text == "{" else "{ ")
                 if closing == "}":
                     self.commas()
@@ -180,14 +184,15 @@ class _Reader:
                     out.append(self.member())
                 break
             if not open_:
-                return "".join(out)
+                found = "".join(out)
+                return self.expression(found, nested=False) if deep and not self.daemon else found
 
     def member(self) -> str:
         return f"{print_name(self.name())} = "
 
     def simple(self, kind: str, text: str, *, nested: bool) -> str:
         if kind == "number":
-            if text[0] == "0" and len(text) > 1 and "." not in text and "e" not in text.lower():
+            if _LEADING_ZERO.match(text) and (not self.daemon or text.isdigit() or _NO_OCTAL.match(text)):
                 self.fail("no integer begins with a zero")
             return text
         if kind == "word":

@@ -16,6 +16,7 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.pieces import Feed, Mode, Piece, Report, check_characters, error, fault
+from crondor.classad.limits import MAX_TEXT
 from crondor.classad.parser import parse_expression
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code
@@ -179,7 +180,7 @@ class _Values(dict[str, "Code | str"]):
         self._read = reader
 
     def __missing__(self, text: str) -> Code | str:
-        value = text if _LITERAL(text) else self._read(text)
+        value = text if len(text) <= MAX_TEXT and _LITERAL(text) else self._read(text)
         if len(text) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
@@ -206,7 +207,12 @@ class _Lines(dict[str, "tuple[str, Code | str]"]):
 
     def __missing__(self, line: str) -> tuple[str, Code | str]:
         name, _, text = line.partition(" = ")
-        if not (text and name.isidentifier() and name.isascii()) or "\0" in line or "\r" in line:
+        if (
+            not (text and name.isidentifier() and name.isascii())
+            or "\0" in line
+            or "\r" in line
+            or len(text) > MAX_TEXT
+        ):
             raise _Unusual
         if not (line.isascii() or _encodable(line)):
             raise _Unusual
@@ -234,6 +240,8 @@ def _exact(text: str) -> Code | str:
 
 def _tolerant(text: str) -> Code | str:
     """Return the expression a value begins with, as the daemon reads it. Raises ClassAdSyntaxError."""
+    if len(text) > MAX_TEXT and _LITERAL(text.strip(_BLANK)):
+        return text
     try:
         return _exact(text)
     except ClassAdSyntaxError:
@@ -334,7 +342,12 @@ def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: Mode) 
         )
         return
     start = len(line) - len(right.lstrip(_BLANK))
-    text = line[start:].rstrip(_BLANK) if not line.endswith('\\"') else line[start:]
+    text, hint = line[start:].rstrip(_BLANK), ""
+    if text.endswith('\\"') and line[-1] in _BLANK:
+        text, hint = (
+            line[start:],
+            'a backslash takes the quote into the string; only as the last of a line \\" ends one',
+        )
     try:
         reading.add(name, read_value(text, mode))
     except ClassAdSyntaxError as problem:
@@ -342,7 +355,7 @@ def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: Mode) 
             span = found.span
             low, high = (0, len(text)) if span is None else (span.start, span.end)
             where = piece.span(at + start + low, at + start + high)
-            reading.faults.append(Diagnostic(found.code, found.message, span=where, help=found.help))
+            reading.faults.append(Diagnostic(found.code, found.message, span=where, help=hint or found.help))
 
 
 def _name(text: str) -> str | None:

@@ -16,6 +16,9 @@ MAX_AD: Final = 16 << 20
 MAX_DEPTH: Final = 200
 """Lists and ads within one another in JSON and XML; HTCondor's expressions end at 165."""
 
+DEEP: Final = 100
+"""Lists and ads within one another from which on it is looked whether the whole can be read as an expression."""
+
 _CHUNK: Final = 1 << 16
 
 Text: TypeAlias = "str | Source | TextIO | Iterable[str]"

@@ -26,8 +26,13 @@ _READERS: Final = {
 }
 
 
-def detect(text: str) -> Format:
-    """Return the form of a text by how it begins: LONG, NEW, JSON or XML."""
+def detect(text: str, *, faithful: bool = False) -> Format:
+    """Return the form of a text by how it begins: LONG, NEW, JSON or XML.
+
+    ``faithful``: as HTCondor 25.14's parseAds with ParserType.Auto, which tells only LONG and NEW apart.
+    """
+    if faithful:
+        return Format.NEW if text.lstrip(" \t\r\n\f\v").startswith(("[", "/")) else Format.LONG
     match = _FIRST.match(text)
     if match is None:
         return Format.LONG

@@ -16,7 +16,7 @@ from xml.parsers import expat
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats.pieces import MAX_AD, MAX_DEPTH, Feed, Mode, Piece, Report, fault
+from crondor.classad.formats.pieces import DEEP, MAX_AD, MAX_DEPTH, Feed, Mode, Piece, Report, fault
 from crondor.classad.scope import Code
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
@@ -102,6 +102,7 @@ class _Reader:
         self.faults: list[Diagnostic] = []
         self.line = 1
         self.size = 0
+        self.deep = False
         parser = self.parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -184,6 +185,7 @@ class _Reader:
             self.fail(f"<{tag}> has no place {f'in <{around}>' if around else 'here'}")
         if len(self.stack) > 2 * MAX_DEPTH:
             self.fail(f"lists and ads are nested deeper than {MAX_DEPTH}")
+        self.deep = self.deep or len(self.stack) > DEEP
         if tag == "c" and around in ("", "classads"):
             self.line = self.parser.CurrentLineNumber + self.first - 1
         name = ""
@@ -220,7 +222,11 @@ class _Reader:
             if len(element.values) != 1:
                 self.fault(f"an attribute has one value; {element.name} has {len(element.values)}")
                 return
-            self.stack[-1].values.append((element.name, element.values[0][1]))
+            value = element.values[0][1]
+            if self.deep and self.mode is not Mode.LAZY and len(self.stack) <= 2:
+                self.deep = False
+                self.checked(value)
+            self.stack[-1].values.append((element.name, value))
         elif tag == "c" and (not self.stack or self.stack[-1].tag == "classads"):
             self.finish(element)
         else:

@@ -38,7 +38,7 @@ def _if_then_else(call: Arguments) -> Run:
 
     def if_then_else(state: State) -> Value:
         value = test(state)
-        chosen = truth(value)
+        chosen = value if value.__class__ is bool else truth(value)
         if chosen is None:
             return UNDEFINED if value is UNDEFINED else ERROR
         return yes(state) if chosen else no(state)
@@ -96,11 +96,11 @@ def _unparse(call: Arguments) -> Run:
     """Return the text of an attribute of the ad at hand; the argument's own text is its name, MY.x and all."""
     if len(call.nodes) != 1 or not isinstance(call.nodes[0], Reference):
         return _error
-    name = lower(unparse(call.nodes[0], Form.PRETTY))
+    name = lower(unparse(call.nodes[0], Form.PRETTY, faithful=True))
 
     def unparsed(state: State) -> Value:
         code = state.cur.codes.get(name)
-        return "" if code is None else unparse(code_tree(code), Form.PRETTY)
+        return "" if code is None else unparse(code_tree(code), Form.PRETTY, faithful=True)
 
     return unparsed
 
@@ -153,7 +153,7 @@ def _unresolved(call: Arguments) -> Run:
             expression = compiled(pattern, "i")
             if expression is None:
                 return ERROR
-        names = External.of(state, found[0], code_tree(found[1]), call.compiler) or []
+        names = External.of(state, found[0], code_tree(found[1]), call.compiler, free=False) or []
         plain = [name[7:] if lower(name[:7]) == "target." else name for name in names]
         if expression is None:
             return ",".join(plain)
@@ -247,7 +247,7 @@ def _user_map(call: Arguments) -> Run:
 
 @special("userHome")
 def _user_home(call: Arguments) -> Run:
-    """Return the default: HTCondor does not look homes up unless its configuration says so."""
+    """Return the default, as HTCondor does for a user it does not find: the machine's users are not looked up."""
     runs = call.runs
 
     def user_home(state: State) -> Value:

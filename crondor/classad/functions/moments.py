@@ -177,7 +177,7 @@ def _field_of(state: State, fields: AdValue, name: str) -> int | None:
     cur = state.cur
     state.cur = fields
     try:
-        value = as_code(state, fields, name, code).evaluate(state)
+        value = as_code(state.read, fields.codes, name, code).evaluate(state)
     except Failure:
         return None
     finally:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from crondor.classad import text as texts
@@ -12,7 +13,7 @@ from crondor.classad.convert import grown, grown_list, to_integer, to_string
 from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import Arguments, builtin, special
 from crondor.classad.limits import MAX_STRING
-from crondor.classad.scope import ListValue, Run, State, Value
+from crondor.classad.scope import Code, ListValue, Run, State, Value
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
@@ -20,6 +21,7 @@ from crondor.classad.values import (
     wrap32,
 )
 
+_SHORT = 200  # characters of texts whose pieces and order are kept
 BLANKS = " \t\n\r\f\v"
 
 
@@ -116,6 +118,8 @@ def _substr(_state: State, text: Value, offset: Value, *rest: Value) -> Value:
 
 
 def _compared(state: State, left: Value, right: Value, order: Callable[[str, str], int]) -> int | Exceptional:
+    if left.__class__ is str and right.__class__ is str:
+        return order(left, right)
     if left is UNDEFINED or right is UNDEFINED:
         return UNDEFINED
     first, second = to_string(state, left), to_string(state, right)
@@ -132,19 +136,30 @@ def _stricmp(state: State, left: Value, right: Value) -> Value:
     return _compared(state, left, right, texts.compare_folded)
 
 
+_DIGITS = frozenset(b"0123456789")
+
+
 def natural_order(left: str, right: str) -> int:
+    """Return what versioncmp() does."""
+    if left == right:
+        return 0
+    return _known_order(left, right) if len(left) + len(right) <= _SHORT else _order(left, right)
+
+
+def _order(left: str, right: str) -> int:
     """Return how HTCondor orders two version strings: runs of digits by value, longer runs of zeros first."""
     one, two = texts.to_bytes(left) + b"\0", texts.to_bytes(right) + b"\0"
     at = 0
-    while one[at] == two[at]:
-        if not one[at]:
+    for at, (byte, other) in enumerate(zip(one, two, strict=False)):  # noqa: B007 - where they part
+        if byte != other:
+            break
+        if not byte:
             return 0
-        at += 1
     plain = _signed(one[at]) - _signed(two[at])
     begin = at
-    while begin and one[begin - 1 : begin].isdigit():
+    while begin and one[begin - 1] in _DIGITS:
         begin -= 1
-    if begin == at and not (one[at : at + 1].isdigit() and two[at : at + 1].isdigit()):
+    if begin == at and not (one[at] in _DIGITS and two[at] in _DIGITS):
         return plain
     zeros, other_zeros = _zeros(one, begin), _zeros(two, begin)
     if zeros != other_zeros:
@@ -155,6 +170,9 @@ def natural_order(left: str, right: str) -> int:
     return digits - other_digits or plain
 
 
+_known_order = lru_cache(maxsize=1024)(_order)  # of few versions, again and again
+
+
 def _signed(byte: int) -> int:
     return byte - 256 if byte > 127 else byte
 
@@ -163,28 +181,30 @@ def _zeros(data: bytes, begin: int) -> int:
     end = begin
     while data[end] == 48:
         end += 1
-    return end - begin - 1 if end > begin and not data[end : end + 1].isdigit() else end - begin
+    return end - begin - 1 if end > begin and data[end] not in _DIGITS else end - begin
 
 
 def _digits(data: bytes, begin: int) -> int:
     end = begin
-    while data[end : end + 1].isdigit():
+    while data[end] in _DIGITS:
         end += 1
     return end - begin
 
 
-def _declare_version(name: str) -> None:
-    @builtin(name, 2)
+@builtin("versioncmp", 2)
+def _version_order(state: State, left: Value, right: Value) -> Value:
+    return _compared(state, left, right, natural_order)
+
+
+def _declare_version(which: str, test: Callable[[int, int], bool]) -> None:
+    @builtin(f"version{which}", 2)
     def version(state: State, left: Value, right: Value) -> Value:
         order = _compared(state, left, right, natural_order)
-        which = name[-2:].upper()
-        if isinstance(order, Exceptional) or which == "MP":
-            return order
-        return {"LE": order <= 0, "LT": order < 0, "GE": order >= 0, "GT": order > 0, "EQ": order == 0}[which]
+        return order if isinstance(order, Exceptional) else test(order, 0)
 
 
-for _name in ("versioncmp", "versionLE", "versionLT", "versionGE", "versionGT", "versionEQ"):
-    _declare_version(_name)
+for _which in ("LE", "LT", "GE", "GT", "EQ"):
+    _declare_version(_which, getattr(operator, _which.lower()))
 
 
 @builtin("version_in_range", 3)
@@ -241,19 +261,29 @@ def _split(state: State, text: Value, separators: Value = ", \t") -> Value:
     """Split at separators; two equal ones side by side, no blanks, have an empty string between them."""
     if not isinstance(text, str) or not isinstance(separators, str):
         return ERROR
-    pieces: list[Value] = []
-    last, before = 0, ""
-    for match in separator_class(separators).finditer(text) if separators else ():
-        at = match.start()
-        character = match[0]
-        if at > last:
-            pieces.append(text[last:at])
-        elif before == character and character not in BLANKS:
-            pieces.append("")
+    members = _split_short(text, separators) if len(text) <= _SHORT else _split_members(text, separators)
+    grown_list(state, 4 * len(members))
+    return ListValue(members, None, made=True)
+
+
+def _split_members(text: str, separators: str) -> tuple[Code, ...]:
+    pieces = separator_class(separators).split(text) if separators else [text]
+    if "" in pieces:
+        pieces = list(_without_blanks(pieces, text))
+    return tuple(map(constant, pieces))
+
+
+_split_short = lru_cache(maxsize=1024)(_split_members)  # the versions and names of a pool's machines come again
+
+
+def _without_blanks(pieces: list[str], text: str) -> Iterator[str]:
+    """Yield the pieces between separators, and the empty ones that stand between two equal separators, no blanks."""
+    end, before = 0, ""
+    for piece in pieces:
+        end += len(piece)
+        character = text[end : end + 1]  # the separator after the piece; none after the last one
+        if piece or (character and character == before and character not in BLANKS):
+            yield piece
         if character not in BLANKS:
             before = character
-        last = at + 1
-    if last < len(text):
-        pieces.append(text[last:])
-    grown_list(state, 4 * len(pieces))
-    return made_list(pieces)
+        end += 1

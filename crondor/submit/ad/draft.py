@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from crondor.classad import ClassAdSyntaxError, EvaluationFailed, Expression, Value, lower
+from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
+from crondor.job_expressions import NEW_JOB
 from crondor.source import Span
 from crondor.submit.ad import values
 from crondor.submit.ad.knobs import Knobs
 from crondor.submit.host import SubmitHost
 
 _LONGEST: Final = 200  # characters of a value that a message shows
+_CLOCK: Final = re.compile(r"(?i)\b(?:time|interval|currenttime|daytime|abstime|formattime)[ \t]*\(")
+
+_OF_A_NEW_JOB: Final = ClassAd(NEW_JOB)
 
 
 @dataclass
 class Cluster:
     """What the first job of a cluster decides for all: its ad, under those of the others, and its universe.
 
-    ``forced`` are commands that the universe sets, whatever the file says.
+    ``forced`` are commands that the universe sets, whatever the file says. ``now`` is the moment of submission in
+    epoch seconds and ``environ`` the submitter's variables, None where they are not known.
     """
 
     ad: ClassAd = field(default_factory=ClassAd)
@@ -32,6 +38,8 @@ class Cluster:
     vm_type: str = ""
     forced: dict[str, str] = field(default_factory=dict)
     corrected_lease: bool = False
+    now: int | None = None
+    environ: Mapping[str, str] | None = None
 
 
 class Draft:
@@ -57,6 +65,7 @@ class Draft:
         self.knobs = knobs
         self.cluster = cluster
         self.ad = cluster.ad.copy()
+        self.context = Context(now=cluster.now or 0)
         self.faults: list[Diagnostic] = []
 
     def command(self, *names: str) -> str | None:
@@ -78,9 +87,10 @@ class Draft:
         text = self.command(*names)
         if text is None:
             return None
-        found = values.boolean(text)
+        found = values.boolean(text, self.context)
         if found is None:
             self.refuse(names, text, "must eval to a boolean", "write True or False")
+        self._need_clock(names, text)
         return found
 
     def integer(self, *names: str, is_int: bool = False) -> int | None:
@@ -88,11 +98,17 @@ class Draft:
         text = self.command(*names)
         if text is None:
             return None
-        found = values.integer(text)
+        found = values.integer(text, self.context)
+        self._need_clock(names, text)
         if found is None or (is_int and not -(2**31) <= found < 2**31 - 1):
             self.refuse(names, text, "must eval to an integer", "write an integer")
             return None
         return found
+
+    def _need_clock(self, names: tuple[str, ...], text: str) -> None:
+        if self.cluster.now is None and _CLOCK.search(text):
+            message = f"{names[0]}={shown(text)} depends on the time of submission, which crondor does not know"
+            self.fault("unknown-time", self.written(*names) or names[0], message, "write the value out")
 
     def refuse(self, names: tuple[str, ...], text: str, must: str, instead: str) -> None:
         """Note a value of the wrong kind, in HTCondor's words; the first name is the one it reports."""
@@ -136,8 +152,13 @@ class Draft:
 
     def value(self, attribute: str) -> Value | None:
         """Return the value of an attribute, None where it is not set or has none."""
+        expression = self.ad.get(attribute)
+        if expression is None:
+            return None
+        if values.literal(expression.tree) is not None:
+            return expression.evaluate()
         try:
-            return self.ad.value(attribute) if lower(attribute) in self.ad.codes else None
+            return self.ad.copy().chain(_OF_A_NEW_JOB).value(attribute, None, self.context)
         except (EvaluationFailed, ClassAdSyntaxError):
             return None
 

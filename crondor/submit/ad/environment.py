@@ -1,16 +1,19 @@
 """The environment of a job in its two syntaxes (HTCondor 25.14: SubmitHash::SetEnvironment, Env).
 
-``getenv`` is not followed: what the variables of the submitter are, only the submit machine knows.
+``getenv`` sees the variables that the caller of read_submit() passes, and none besides.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
+from crondor.submit.ad import values
 from crondor.submit.ad.arguments import WrongQuotes, is_quoted, joined, split, unquoted
 from crondor.submit.ad.draft import Draft, shown
 
-NAMES: Final = ("environment", "env", "environment2", "allow_environment_v1")
+_GETENV: Final = ("getenv", "get_env")
+NAMES: Final = ("environment", "env", "environment2", "allow_environment_v1", *_GETENV)
 _DELIMITER: Final = ";"
 
 
@@ -35,6 +38,7 @@ def set_environment(draft: Draft) -> None:
         name = "environment2" if second is not None else draft.written("environment", "env") or ""
         draft.fault("submit-environment", name, message, "write environment = \"A=1 B='two words'\"")
         return
+    found = {**_of_submitter(draft, may_delimit=first is None or second is not None), **found}
     if not found and draft.has("Env", "Environment"):
         return
     pairs = [f"{name}={value}" for name, value in sorted(found.items())]
@@ -44,6 +48,42 @@ def set_environment(draft: Draft) -> None:
         draft.set("EnvDelim", _DELIMITER)
     if not old or draft.has("Environment"):
         draft.set("Environment", joined(pairs))
+
+
+def _of_submitter(draft: Draft, *, may_delimit: bool) -> dict[str, str]:
+    """Return the submitter's variables that getenv asks for: all, or those that its patterns take and none forbids.
+
+    Values that cannot be written down are left out, as HTCondor does it without a word.
+    """
+    text = draft.command(*_GETENV)
+    wanted = values.boolean(text, draft.context) if text is not None else False
+    environ = draft.cluster.environ
+    if text is None or wanted is False or environ is None:
+        return {}
+    if wanted and not draft.knobs.flag("SUBMIT_ALLOW_GETENV", default=True):
+        message = "getenv = true command not allowed because administrator has set SUBMIT_ALLOW_GETENV = false"
+        draft.fault("submit-environment", draft.written(*_GETENV) or "", message, "name the variables")
+        return {}
+    patterns = [] if wanted else values.words(text, ",; \t\r\n")
+    white = [_pattern(each) for each in patterns if not each.startswith("!")]
+    black = [_pattern(each[1:]) for each in patterns if each.startswith("!") and len(each) > 1]
+    forbidden = "\n" if may_delimit else "\n" + _DELIMITER
+    return {
+        name: value
+        for name, value in environ.items()
+        if not any(char in value for char in forbidden)
+        and not any(pattern.fullmatch(name) for pattern in black)
+        and (not white or any(pattern.fullmatch(name) for pattern in white))
+    }
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Return a name with stars as a regular expression that tries no star twice."""
+    first, *rest = map(re.escape, re.split(r"\*+", text))
+    if not rest:
+        return re.compile(first, re.IGNORECASE)
+    middle = "".join(f"(?=(?P<g{n}>.*?{piece}))(?P=g{n})" for n, piece in enumerate(rest[:-1]))
+    return re.compile(f"(?s:{first}{middle}.*{rest[-1]})", re.IGNORECASE)
 
 
 def _pair(entry: str) -> tuple[str, str]:

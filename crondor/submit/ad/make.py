@@ -14,6 +14,7 @@ from crondor.submit.ad import (
     arguments,
     environment,
     policy,
+    process,
     requirements,
     resources,
     simple,
@@ -34,8 +35,6 @@ _CLUSTER: Final = 1  # as condor_submit -dry-run shows it
 _SHORTEST_LEASE: Final = 20
 _LEASED: Final = frozenset((Universe.VANILLA, Universe.JAVA, Universe.PARALLEL, Universe.VM))
 _TOOL: Final = ("tool_daemon_cmd", "tooldaemoncmd")
-_STREAMS: Final = (("input", "stdin"), ("output", "stdout"), ("error", "stderr"))
-_NO_FILE: Final = "/dev/null"
 _LATE: Final = (
     ("max_materialize", "jobmaterializelimit"),
     ("max_idle", "jobmaterializemaxidle"),
@@ -50,12 +49,12 @@ COMMANDS: Final = tuple(
             *arguments.NAMES,
             *environment.NAMES,
             *policy.NAMES,
+            *process.NAMES,
             *requirements.NAMES,
             *resources.NAMES,
             *transfer.NAMES,
             *universe.NAMES,
             *_TOOL,
-            *(name for names in _STREAMS for name in names),
             *(name for names in _LATE for name in names),
         )
     )
@@ -83,7 +82,14 @@ def job_ads(
     """Yield the ad of each group of jobs, as crondor.submit.job_ads says."""
     maker = _Maker(file, file.host, Knobs(config or {}))
     faults: list[Diagnostic] = []
-    for group in file.groups(maker.names, limit, in_order=in_order):
+    groups = file.groups(maker.names, limit, in_order=in_order)
+    while True:
+        try:
+            group = next(groups, None)
+        except InvalidSubmit as error:
+            raise InvalidSubmit(dict.fromkeys((*faults[:_MOST], *error.diagnostics))) from None
+        if group is None:
+            break
         made = maker.make(group)
         faults += maker.faults
         if len(faults) >= _MOST:
@@ -107,6 +113,7 @@ class _Maker:
         self.spellings = {key: place.text for key, place in places.items() if place is not None}
         self.host = host
         self.knobs = knobs
+        self.moment = file.now, file.environ
         self.jobs = file.job_count
         self.cluster: Cluster | None = None
         self.faults: list[Diagnostic] = []
@@ -117,7 +124,7 @@ class _Maker:
         self.faults = []
         if self.cluster is not None:
             return [JobAd(group, self._job(group, self.cluster))]
-        cluster = Cluster()
+        cluster = Cluster(now=self.moment[0], environ=self.moment[1])
         self.cluster = cluster
         draft = self._draft(group, cluster)
         universe.start_cluster(draft)
@@ -165,17 +172,6 @@ def _set_tool(draft: Draft) -> None:
         draft.set("ToolDaemonCmd", tool)
 
 
-def _set_streams(draft: Draft) -> None:
-    """Set Err, and refuse files for the streams of a virtual machine."""
-    for names in _STREAMS:
-        if draft.cluster.universe == Universe.VM and (draft.command(*names) or _NO_FILE) != _NO_FILE:
-            message = "You cannot use input, ouput, and error parameters in the submit description file for vm universe"
-            draft.fault("submit-vm", draft.written(*names) or "", message, "remove it")
-    path = draft.command(*_STREAMS[-1])
-    if path is not None or not draft.has("Err"):
-        draft.set("Err", path or _NO_FILE)
-
-
 def _set_automatic(draft: Draft) -> None:
     """Set what HTCondor sets where nothing else did (SetAutoAttributes), and correct a short lease."""
     if not draft.has("MaxHosts") and draft.cluster.universe != universe.MPI:
@@ -183,6 +179,8 @@ def _set_automatic(draft: Draft) -> None:
         draft.set("MaxHosts", 1)
     if draft.has("SuccessCheckpointExitCode"):
         draft.set("WantFTOnCheckpoint", value=True)
+    if draft.value("OCUWanted") in {True, False}:
+        draft.set("MaxJobRetirementTime", 2**31 - 1)
     lease = draft.knobs.get("JOB_DEFAULT_LEASE_DURATION")
     if draft.cluster.universe in _LEASED and not draft.has("JobLeaseDuration") and lease is not None:
         draft.expression("JobLeaseDuration", lease)
@@ -226,7 +224,7 @@ _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     environment.set_environment,
     policy.set_status,
     _set_tool,
-    _set_streams,
+    process.set_streams,
     policy.set_notification,
     policy.set_rank,
     policy.set_periodic,
@@ -237,9 +235,12 @@ _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     policy.set_accounting,
     simple.set_simple,
     set_deferral,
+    process.set_size,
     transfer.set_transfer,
+    process.set_signals,
     _set_automatic,
     check_scheduler,
+    process.check_history,
     _check_output,
     _set_forced,
     resources.set_required_properties,

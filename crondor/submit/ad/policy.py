@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from crondor.classad import CircularReference, ClassAdSyntaxError, Form, lower, unparse
-from crondor.classad.tree import Binary, Node, Ternary
+from crondor.classad.tree import Ternary
 from crondor.schedule import Universe
 from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
@@ -138,7 +138,7 @@ def _until(draft: Draft, text: str | None) -> str | None:
         return None
     clause = _wrapped(text)
     if clause is not None and not _refers(text):
-        code = values.integer(text)
+        code = values.integer(text, draft.context)
         if code is not None:
             clause = f"ExitCode =?= {code}" if code in _INT else None
     if clause is None:
@@ -166,16 +166,15 @@ def _own_remove(draft: Draft) -> str | None:
 
 
 def _wrapped(text: str) -> str | None:
-    """Return an expression in parentheses where it needs them beside ``||``; None where it is none."""
+    """Return an expression in parentheses where it needs them beside ``||``; None where it is none.
+
+    HTCondor takes ``a ?: b`` for what binds closest, and leaves it as it is.
+    """
     try:
         tree = values.parse(text).tree
     except ClassAdSyntaxError:
         return None
-    return f"({unparse(tree, Form.OLD)})" if _binds_less(tree) else text
-
-
-def _binds_less(tree: Node) -> bool:
-    return isinstance(tree, Ternary) or (isinstance(tree, Binary) and tree.op == "?:")
+    return f"({unparse(tree, Form.OLD)})" if isinstance(tree, Ternary) else text
 
 
 def set_limits(draft: Draft) -> None:

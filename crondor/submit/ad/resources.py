@@ -6,7 +6,7 @@ from typing import Final
 
 from crondor.classad import AdValue, CircularReference, Form, lower
 from crondor.classad.tree import Binary, Ternary
-from crondor.submit.ad import values
+from crondor.submit.ad import retries, values
 from crondor.submit.ad.draft import Draft, shown
 
 PREFIX: Final = "request_"
@@ -21,6 +21,7 @@ _CLAUSES: Final = (
 )
 
 NAMES: Final = (
+    *retries.NAMES,
     *("request_cpus", "requestcpus", "request_memory", "requestmemory", "request_disk", "requestdisk"),
     *("request_gpus", "requestgpus", "require_gpus", "requiregpus"),
     *("gpus_minimum_capability", "gpusmincapability", "gpus_maximum_capability", "gpusmaxcapability"),
@@ -45,7 +46,7 @@ def set_resources(draft: Draft) -> None:
 def _requested(draft: Draft, name: str, attribute: str) -> str | None:
     """Return the text of a request: the command's, or else the configuration's where no job before had one."""
     text = draft.command(name, attribute.lower())
-    if text is None and not draft.has(attribute):
+    if text is None and not draft.has(attribute) and lower(draft.cluster.grid_type) != "batch":
         text = draft.knobs.get(f"JOB_DEFAULT_{attribute.upper()}")
     return None if text is None or lower(text) == "undefined" else text
 
@@ -71,6 +72,7 @@ def _set_amount(draft: Draft, name: str, attribute: str, base: int) -> None:
         return
     _need_unit(draft, name, text, found)
     draft.set(attribute, found.value)
+    retries.set_retries_of(draft, attribute, found.rest, base)
 
 
 def _need_unit(draft: Draft, name: str, text: str, found: values.Amount) -> None:
@@ -135,6 +137,6 @@ def set_required_properties(draft: Draft) -> None:
         return
     if own is not None:
         text = own.unparse(Form.OLD)
-        loose = isinstance(own.tree, Ternary) or (isinstance(own.tree, Binary) and own.tree.op in {"||", "?:"})
+        loose = isinstance(own.tree, Ternary) or (isinstance(own.tree, Binary) and own.tree.op == "||")
         clauses.insert(0, f"({text})" if loose else text)
     draft.expression("RequireGPUs", " && ".join(clauses))

@@ -24,7 +24,7 @@ _GRID_TYPES: Final = frozenset(
 _CLOUDS: Final = frozenset(("ec2", "gce", "azure"))
 _NO_CONTAINERS: Final = ("instance://", "library://", "shub://")
 _REMOTE: Final = (("remote_", "Remote_"), ("remote_remote_", "Remote_Remote_"))
-_SLASHES: Final = re.compile(r"/(?:\.?/)+")
+_SLASHES: Final = re.compile(r"([/\\])[/\\]+")
 
 NAMES: Final = (
     *("universe", "jobuniverse", "wantparallelscheduling", "grid_resource", "gridresource"),
@@ -171,7 +171,7 @@ def set_executable(draft: Draft) -> None:
 def _full(path: str, folder: str) -> str:
     """Return a path from the root, where the folder condor_submit is started in is known."""
     whole = path if path.startswith("/") or not folder else f"{folder}/{path}"
-    return _SLASHES.sub("/", whole)
+    return _SLASHES.sub(r"\1", whole)
 
 
 def _stays_in_the_image(draft: Draft, path: str | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from crondor.classad import AdValue, ClassAdSyntaxError, EvaluationFailed, Expression, Value
+from crondor.classad import AdValue, ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value
 from crondor.classad.tree import Literal, Node, bare
 from crondor.source import Source
 
@@ -18,6 +18,7 @@ _AMOUNT: Final = re.compile(
 )
 _UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LARGEST: Final = 2**63 - 1
+_NO_TIME: Final = Context(now=0)
 _LONGEST: Final = 40  # digits of a number: more say nothing more
 
 KIB: Final = 1 << 10
@@ -52,12 +53,12 @@ def literal_number(expression: Expression) -> float | int | None:
     return found.value if found is not None and isinstance(found.value, (int, float)) else None
 
 
-def boolean(text: str) -> bool | None:
+def boolean(text: str, context: Context = _NO_TIME) -> bool | None:
     """Return a truth value written out or as an expression; None: it is none (string_is_boolean_param)."""
     match = _BOOLEAN.match(text)
     if match is not None:
         return match[1] is not None
-    return truth(_computed(text))
+    return truth(_computed(text, context))
 
 
 def truth(value: Value | None) -> bool | None:
@@ -65,12 +66,12 @@ def truth(value: Value | None) -> bool | None:
     return bool(value) if isinstance(value, (bool, int, float)) else None
 
 
-def integer(text: str) -> int | None:
+def integer(text: str, context: Context = _NO_TIME) -> int | None:
     """Return an integer written out or as an expression; None: it is none (string_is_long_param)."""
     match = _INTEGER.match(text)
     if match is not None:
         return _cut(match[1])
-    value = _computed(text)
+    value = _computed(text, context)
     if isinstance(value, float):
         return int(value) if abs(value) <= _LARGEST else None
     return int(value) if isinstance(value, (bool, int)) else None
@@ -104,7 +105,7 @@ def amount(text: str, base: int) -> Amount | None:
 def unquoted(text: str) -> str:
     """Return a text without blanks and without the double quotes around it (trim_and_strip_quotes)."""
     text = text.strip(_SPACE)
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+    return text[1:-1] if text.startswith('"') and text.endswith('"') else text  # of a lone quote nothing is left
 
 
 def words(text: str, separators: str = ", \t\r\n") -> list[str]:
@@ -119,8 +120,8 @@ def _cut(digits: str) -> int:
     return max(-_LARGEST - 1, min(number, _LARGEST))
 
 
-def _computed(text: str) -> Value | None:
+def _computed(text: str, context: Context) -> Value | None:
     try:
-        return parse(text).evaluate(AdValue({}, {}))
+        return parse(text).evaluate(AdValue({}, {}), None, context)
     except (ClassAdSyntaxError, EvaluationFailed):
         return None

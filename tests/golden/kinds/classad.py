@@ -77,12 +77,13 @@ def _printed(source: str) -> dict[str, object]:
         expression = Expression(source)
     except ClassAdSyntaxError:
         return {"ok": False}
-    old: str | None = expression.unparse(Form.OLD)
+    old: str | None = expression.unparse(Form.OLD, faithful=True)
     try:
         str(old).encode()
     except UnicodeEncodeError:
         old = None  # bytes that are not UTF-8 cannot stand in a recording
-    return {"ok": True, "unparsed": expression.unparse(Form.PRETTY), "compact": str(expression), "old": old}
+    pretty, compact = (expression.unparse(form, faithful=True) for form in (Form.PRETTY, Form.COMPACT))
+    return {"ok": True, "unparsed": pretty, "compact": compact, "old": old}
 
 
 def _replay_eval(case: Case) -> list[Difference]:
@@ -92,7 +93,7 @@ def _replay_eval(case: Case) -> list[Difference]:
     my = _ad(case, record, "my")
     target = None if record["target"] is None else _ad(case, record, "target")
     value = _evaluated(expression, my, target)
-    printed = None if value is None else print_value(value)
+    printed = None if value is None else print_value(value, faithful=True)
     if "upstream_defect" in record and "value" not in record:
         return [Difference("value", f"recorded {record['upstream_defect']}, crondor says {printed}")]
     check_fields(record, ["value", "unparsed_value"], record)
@@ -127,7 +128,7 @@ def _described(value: Value) -> Mapping[str, object]:  # noqa: PLR0911 - a type 
     if isinstance(value, (ListValue, AdValue)):
         tree = to_tree(value)
         items = tree.items if isinstance(tree, AdNode) else ()
-        return {"type": "classad", "repr": [[name, unparse(part)] for name, part in items]}
+        return {"type": "classad", "repr": [[name, unparse(part, faithful=True)] for name, part in items]}
     return {"type": "boolean" if isinstance(value, bool) else "integer", "repr": value}
 
 
@@ -150,7 +151,7 @@ def _replay_match(case: Case) -> list[Difference]:
     for side, other in (_SIDES, _SIDES[::-1]):
         for attribute in ("requirements", "rank"):
             value = _evaluated(f"MY.{attribute}", ads[side], ads[other]) if attribute in ads[side].codes else None
-            said[f"{side}_{attribute}_value"] = None if value is None else print_value(value)
+            said[f"{side}_{attribute}_value"] = None if value is None else print_value(value, faithful=True)
             if attribute == "requirements":
                 counting[side] = _counts(value)
                 said[f"{side}_matches_{other}"] = counting[side]

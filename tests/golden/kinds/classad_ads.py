@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats import Format, Mode, read_ad, read_ads
+from crondor.classad.formats import Format, Mode, detect, read_ad, read_ads
 from crondor.classad.tree import attribute_order
 from tests.golden.kinds.case import (
     Case,
@@ -28,7 +28,6 @@ _FORMS = {
     "new": Format.NEW,
     "new_stream": Format.NEW,
     "json": Format.JSON,
-    "auto": None,
 }
 _SINGLE = ("new", "json")
 _ERRORS = ("ClassAdException", "ValueError", "no ad")
@@ -38,7 +37,7 @@ _PRINTED = {"old": Format.LONG, "new": Format.NEW, "json": Format.JSON, "pretty"
 def _replay_ads(case: Case) -> list[Difference]:
     """Compare the ads, their attributes in the library's order and each printed form; of errors that there is one."""
     record = case.record(["form", "text", "ok"], ["ads", "error"])
-    form = one_of(record, "form", _FORMS)
+    form = one_of(record, "form", [*_FORMS, "auto"])
     if record["ok"] is True:
         check_fields(record, ["ads"], [*record.keys() - {"error"}])
     elif record["ok"] is False:
@@ -63,7 +62,8 @@ def _replay_ads(case: Case) -> list[Difference]:
 def _read(form: str, content: str) -> list[ClassAd]:
     if form in _SINGLE:
         return [read_ad(content, _FORMS[form], Mode.DAEMON)]
-    return list(read_ads(content, _FORMS[form], Mode.DAEMON))
+    chosen = detect(content, faithful=True) if form == "auto" else _FORMS[form]
+    return list(read_ads(content, chosen, Mode.DAEMON))
 
 
 def _expected(record: Mapping[str, object]) -> Mapping[str, object]:
@@ -76,7 +76,7 @@ def _compare_ad(field: str, expected: Mapping[str, object], ad: ClassAd) -> list
     attributes = mapping(expected, "attrs")
     names = sorted(ad, key=attribute_order)
     differences = compare(f"{field}.names", texts({"names": list(attributes)}, "names"), names)
-    differences += compare(f"{field}.attrs", attributes, {name: str(ad[name]) for name in names})
+    differences += compare(f"{field}.attrs", attributes, {name: ad[name].unparse(faithful=True) for name in names})
     for form in _PRINTED.keys() & expected.keys():
         recorded = optional_text(expected, form)
         differences += compare(f"{field}.{form}", recorded, _printed(ad, _PRINTED[form]))
@@ -85,7 +85,7 @@ def _compare_ad(field: str, expected: Mapping[str, object], ad: ClassAd) -> list
 
 def _printed(ad: ClassAd, form: Format) -> str | None:
     """Return a printed form; bytes that are not UTF-8 cannot stand in a recording."""
-    said = ad.print(form)
+    said = ad.print(form, faithful=True)
     try:
         said.encode()
     except UnicodeEncodeError:
