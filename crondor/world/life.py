@@ -14,10 +14,10 @@ from crondor.deferral import MISSED_CODE, MISSED_REASON, Verdict
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
 from crondor.schedd import actions
-from crondor.schedd.crontab_book import HOLD_SUBCODE, Edit
+from crondor.schedd.applying import hold_of
+from crondor.schedd.crontab_book import Edit
 from crondor.schedd.editing import check_editable
 from crondor.schedd.protocol import Hold
-from crondor.spec import HOLD_CODE
 from crondor.world import policy, starter
 from crondor.world.clock import MATCH, PASS, POLICY, Entry, Timetable
 from crondor.world.happenings import Happening, Watcher, What
@@ -203,7 +203,7 @@ class World:
         for edit in edits:
             job = self.jobs[edit.job]
             if edit.time is None:
-                self._hold(job, Hold(edit.hold or "", HOLD_CODE, HOLD_SUBCODE))
+                self._hold(job, hold_of(edit))
                 continue
             self._write(job, {"DeferralTime": edit.time})
             self._tell(What.PLANNED, job, edit.time, edit.why.value)
