@@ -74,6 +74,7 @@ def commands_of(name: str) -> tuple[str, ...]:
     return ()
 
 
+_BEGINNINGS = ("cron", "crom", "corn_", "defer", "deffer")
 _WORDS_FOR = {
     "cron_minutes": "cron_minute",
     "cron_min": "cron_minute",
@@ -178,7 +179,7 @@ def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic
     """Yield a warning for each command that looks like a scheduling command and is none: it has no effect."""
     for name, span in commands:
         lowered = name.lower()
-        if lowered in COMMANDS or not lowered.startswith(("cron", "deferral", "defer_")):
+        if lowered in COMMANDS or not lowered.startswith(_BEGINNINGS):
             continue
         close = [_WORDS_FOR[lowered]] if lowered in _WORDS_FOR else _close_commands(lowered)
         if close:

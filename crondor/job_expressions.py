@@ -20,6 +20,7 @@ from crondor.classad import (
 )
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Effort
 from crondor.classad.tree import Call, Node, Reference, children
 from crondor.classad.values import ERROR, UNDEFINED
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
@@ -70,11 +71,14 @@ class JobExpressions:
     ``old``: texts are right sides of a submit file, with its rules for strings. Raises UnknownZone.
     """
 
-    def __init__(self, ad: ClassAd, zone: str | tzinfo = "UTC", *, old: bool = False) -> None:
-        """Take the ad, and the zone of the host that evaluates."""
+    def __init__(
+        self, ad: ClassAd, zone: str | tzinfo = "UTC", *, old: bool = False, effort: Effort | None = None
+    ) -> None:
+        """Take the ad, the zone of the host that evaluates, and what all evaluations may cost together."""
         self.ad = ad
         self._zone = zone_of(zone).info
         self._old = old
+        self._effort = effort
         self._read: dict[str, Code] = {}
 
     def __call__(self, text: str, now: int) -> object:
@@ -84,7 +88,7 @@ class JobExpressions:
         """
         code = self.read(text)
         try:
-            value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone))
+            value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone, effort=self._effort))
         except EvaluationFailed as error:
             return Expression(f"no value at all ({error.diagnostics[0].message})")
         if value is UNDEFINED:
@@ -93,7 +97,9 @@ class JobExpressions:
 
     def for_run(self, time: int) -> JobExpressions:
         """Return how to evaluate for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
-        made = JobExpressions(ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old)
+        made = JobExpressions(
+            ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old, effort=self._effort
+        )
         made._read = self._read
         return made
 
@@ -141,7 +147,7 @@ def _asks_the_clock(tree: Node) -> bool:
     return False
 
 
-def submitted_schedule(
+def submitted_schedule(  # noqa: PLR0913 - those of JobSchedule.from_submit
     commands: Mapping[str, str],
     now: int,
     *,
@@ -151,17 +157,19 @@ def submitted_schedule(
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
     zone: str | tzinfo = "UTC",
     policy: Policy | None = None,
+    effort: Effort | None = None,
 ) -> JobSchedule:
     """Return what a job asks for that is submitted at ``now`` (epoch seconds), its expressions evaluated in its ad.
 
     ``commands`` and ``spans`` are those of JobSchedule.from_submit; every ``my.x`` among them is in the ad, beside
     QDate, JobStatus and what else a fresh job has. ``notes`` warn of expressions whose value is another one where it
-    counts. Raises InvalidSchedule or InvalidSpec, also for what condor_submit cannot parse.
+    counts; ``effort`` is what all evaluations may cost together. Raises InvalidSchedule or InvalidSpec, also for what
+    condor_submit cannot parse.
     """
     places = spans or {}
     texts = _texts(commands, places)
     ad = _fresh_ad(texts, commands, now, proc_id, schedd_interval)
-    expressions = JobExpressions(ad, zone, old=True)
+    expressions = JobExpressions(ad, zone, old=True, effort=effort)
     schedule = JobSchedule.from_submit(
         commands,
         spans=places,
@@ -191,6 +199,7 @@ def cron_literals(
     proc_id: int = 0,
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
     zone: str | tzinfo = "UTC",
+    effort: Effort | None = None,
 ) -> dict[str, str]:
     """Return the Cron attributes that are expressions, by command name, as the literals they come to at ``now``.
 
@@ -199,7 +208,8 @@ def cron_literals(
     texts = _texts(commands, {})
     attributes = [f"my.{spellings[-1]}" for spellings in CRON_COMMANDS]
     names = [name for name in attributes if name in commands and needs_evaluation({name: commands[name]})]
-    evaluate = JobExpressions(_fresh_ad(texts, commands, now, proc_id, schedd_interval), zone, old=True)
+    ad = _fresh_ad(texts, commands, now, proc_id, schedd_interval)
+    evaluate = JobExpressions(ad, zone, old=True, effort=effort)
     return {name: _literal(evaluate(commands[name].strip(), now)) for name in names}
 
 
@@ -272,11 +282,11 @@ def _brief(text: str) -> str:
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
 
 
-def admission(requirements: str, zone: tzinfo) -> Callable[[int], bool] | None:
+def admission(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Callable[[int], bool] | None:
     """Return a test whether a job may match at a DeferralTime (epoch seconds), as far as its requirements decide that.
 
     What machines and other attributes decide counts as possible. None where requirements do not speak of the time,
-    or are no expression. The test raises EvaluationFailed.
+    or are no expression. ``effort`` is what all tests may cost together. The test raises EvaluationFailed.
     """
     if "deferraltime" not in requirements.lower() or len(requirements) > _LONGEST:
         return None
@@ -287,7 +297,7 @@ def admission(requirements: str, zone: tzinfo) -> Callable[[int], bool] | None:
 
     def may_match(time: int) -> bool:
         ad = AdValue({"deferraltime": str(time)}, {"deferraltime": "DeferralTime"})
-        value = expression.evaluate(ad, None, Context(now=time, zone=zone))
+        value = expression.evaluate(ad, None, Context(now=time, zone=zone, effort=effort))
         return value is not ERROR and truth(value) is not False
 
     return may_match

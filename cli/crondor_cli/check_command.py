@@ -22,7 +22,8 @@ A comment `# crondor: ignore[CRN204]` silences rules for the statement below it,
 The section [tool.crondor] of the nearest pyproject.toml may set select, ignore, allow-dirs, tz, schedd-interval and
 strict; the command line wins.
 
-Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage."""
+Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
+that cannot be read."""
 
 
 @click.command("check", epilog=EPILOG, short_help="What will go wrong with submit files, before submission.")
@@ -105,4 +106,6 @@ def command(
 
         view_check.print_report(result, format_)
         status = result.status
+    for reason in result.unread:
+        click.echo(f"Error: {reason}", err=True)
     raise click.exceptions.Exit(status)

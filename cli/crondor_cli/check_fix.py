@@ -48,7 +48,7 @@ def _end(result: Result, left: list[Report], changed: int, *, write: bool) -> in
     show(finding.diagnostic for finding in after.all_findings)
     if not write and changed:
         click.echo(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
-        return 1
+        return 2 if result.unread else 1
     return after.status
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -20,6 +21,7 @@ from crondor_cli.jobs import files_of, read_source
 from crondor_cli.options import clock_of
 
 STDIN = "<stdin>"  # the name of the text of standard input
+_AROUND_BAR = 32  # columns of the label, the number and the time left
 _MANY = 100  # files, from which on a person wants to see progress
 
 
@@ -36,7 +38,10 @@ class Options(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """The reports in the order of the files, the findings that were chosen of each, and how to check again."""
+    """The reports in the order of the files, the findings that were chosen of each, and how to check again.
+
+    ``unread`` says of each file that could not be read why.
+    """
 
     reports: tuple[Report, ...]
     settings: Settings
@@ -44,6 +49,7 @@ class Result:
     chosen: tuple[str, ...]
     ignored: tuple[str, ...]
     strict: bool
+    unread: tuple[str, ...] = ()
 
     def read(self, source: Source) -> SubmitFile:
         """Read one of the descriptions once more, changed perhaps."""
@@ -59,22 +65,44 @@ class Result:
 
     @property
     def all_findings(self) -> Iterator[Finding]:
-        """The findings of all files."""
-        return (finding for report in self.reports for finding in self.findings(report))
+        """The findings of all files; one about a file that several include, once."""
+        seen = set()
+        for report in self.reports:
+            for finding in self.findings(report):
+                span = finding.diagnostic.span
+                key = (finding.diagnostic.code, finding.diagnostic.message, span and (span.source.name, span.start))
+                if span is None or span.source.name == STDIN or key not in seen:
+                    seen.add(key)
+                    yield finding
 
     @property
     def status(self) -> int:
         """The exit status."""
+        if self.unread:
+            return 2
         counted = set(Severity) if self.strict else {Severity.ERROR, Severity.WARNING}
         return int(any(finding.diagnostic.severity in counted for finding in self.all_findings))
 
 
 def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: bool) -> Result:
-    """Check the files. Raises UsageError for options, settings and files that cannot be used."""
+    """Check the files; those that cannot be read are left out.
+
+    Raises UsageError for options and settings that cannot be used, and where no file can be read.
+    """
     result = _settle(given, now, use_config=use_config)
     paths = find(names)
+    reports: list[Report] = []
+    unread: list[click.UsageError] = []
     with _progress(paths) as shown:
-        return replace(result, reports=tuple(_check(path, result) for path in shown))
+        for path in shown:
+            checked = _check(path, result)
+            if isinstance(checked, Report):
+                reports.append(checked)
+            else:
+                unread.append(checked)
+    if not reports:
+        raise unread[0]
+    return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
 
 
 def _settle(given: Options, now: str | None, *, use_config: bool) -> Result:
@@ -104,12 +132,14 @@ def _codes(given: Iterable[str]) -> tuple[str, ...]:
     return codes
 
 
-def _check(path: str, result: Result) -> Report:
-    """Check one file; one that is no text is a finding like any other."""
+def _check(path: str, result: Result) -> Report | click.UsageError:
+    """Check one file, or say why it cannot be read; one that is no text is a finding like any other."""
     try:
         source = read_source(path)
     except CrondorError as error:
         return refused(path, error, result.settings)
+    except click.UsageError as error:
+        return error
     return check(source, result.settings, result.read)
 
 
@@ -122,4 +152,5 @@ def _read(source: Source, settings: Settings, allow_dirs: tuple[str, ...]) -> Su
 def _progress(paths: list[str]) -> AbstractContextManager[Iterable[str]]:
     if len(paths) < _MANY or not sys.stderr.isatty():
         return nullcontext(paths)
-    return click.progressbar(paths, label="Checking", file=sys.stderr)
+    room = os.get_terminal_size(sys.stderr.fileno()).columns - _AROUND_BAR
+    return click.progressbar(paths, label="Checking", file=sys.stderr, width=min(36, max(1, room)))

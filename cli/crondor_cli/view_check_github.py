@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor.check import RULES
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.check_run import Result
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -31,7 +31,8 @@ def _line(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    """Escape as the runner unescapes a message."""
+    """Escape as the runner unescapes a message; nothing in it acts on a terminal."""
+    text = "".join(c if c in "\r\n" else printable(c) for c in text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

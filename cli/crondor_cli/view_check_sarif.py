@@ -56,17 +56,26 @@ def _result(finding: Finding, codes: list[str]) -> dict[str, object]:
     if diagnostic.span is not None:
         location = {"artifactLocation": _artifact(diagnostic.span), "region": _region(diagnostic.span)}
         result["locations"] = [{"physicalLocation": location}]
-    if finding.fix is not None and diagnostic.span is not None:
+    if finding.fix is not None:
         replacements = [
             {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}} for edit in finding.fix.edits
         ]
-        change = {"artifactLocation": _artifact(diagnostic.span), "replacements": replacements}
+        # All edits of a fix are of the checked file, where the finding itself may be of one that it includes.
+        change = {"artifactLocation": _artifact(finding.fix.edits[0].span), "replacements": replacements}
         result["fixes"] = [{"description": {"text": finding.fix.title}, "artifactChanges": [change]}]
     return result
 
 
 def _artifact(span: Span) -> dict[str, str]:
-    return {"uri": quote(span.source.name.replace("\\", "/"))}
+    """Return the address of a file: an absolute one for an absolute name, else one below the root of the sources."""
+    name = span.source.name.replace("\\", "/")
+    if name.startswith("/"):
+        return {"uri": f"file://{quote(name, errors='replace')}"}
+    if name[1:3] == ":/":
+        return {"uri": f"file:///{quote(name, safe='/:', errors='replace')}"}
+    while name.startswith("./"):
+        name = name[2:]
+    return {"uri": quote(name, errors="replace"), "uriBaseId": "%SRCROOT%"}
 
 
 def _region(span: Span) -> dict[str, int]:

@@ -13,7 +13,18 @@ from crondor._spelling import FieldDifference, field_differences
 from crondor.diagnostics import Diagnostic
 from crondor.schedule import InvalidSchedule, JobSchedule
 from crondor.source import Span
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOLD_CODE, CronSpec, Dialect, Field, InvalidSpec
+from crondor.spec import (
+    DAY_OF_MONTH,
+    DAY_OF_WEEK,
+    FIELDS,
+    HOLD_CODE,
+    HOUR,
+    MINUTE,
+    CronSpec,
+    Dialect,
+    Field,
+    InvalidSpec,
+)
 
 NAMES = {field: commands_of(field.attribute) for field in FIELDS}
 
@@ -66,17 +77,37 @@ class Crontab:
         """Return what the schedd makes of a field's text, as the end of a sentence."""
         read = read_schedd_field(text if self.is_string(field) else "*", field)
         if read.fault is not None:
-            return self.held
+            return self.held(field)
         if field is DAY_OF_WEEK and read.star:
             return "the schedd takes it for `*`"
         if read.bits == field.full:
             return f"the schedd takes every {field.title}"
         return f"the schedd takes {few(n for n in range(64) if read.bits >> n & 1)}"
 
-    @property
-    def held(self) -> str:
-        """What becomes of a job that the schedd does not read, as the end of a sentence."""
-        return f"the schedd holds the job (code {HOLD_CODE}): {(self.hold_reason or '')[:_LONGEST].strip()}"
+    def held(self, field: Field) -> str:
+        """Return what becomes of a job whose field the schedd does not read, as the end of a sentence.
+
+        The HoldReason of a job with several such fields has the text of each; a field's own is shown.
+        """
+        reason = (self.hold_reason or "").strip()
+        begin, colon, rest = reason.partition(": ")
+        own = [f"Invalid{said}" for said in rest.split("Invalid") if said.endswith(f" for {field.attribute}")]
+        if len(own) == 1:
+            reason = begin + colon + own[0]
+        return f"the schedd holds the job (code {HOLD_CODE}): {reason[:_LONGEST]}"
+
+    @cached_property
+    def left_out(self) -> tuple[Field, Field] | None:
+        """The minute, or else the hour, if nothing sets it, and the first field behind it that restricts.
+
+        The job then runs at every minute or hour, which its author rarely means.
+        """
+        spec = self.readable
+        missing = next((field for field in (MINUTE, HOUR) if field not in self.names), None)
+        if spec is None or missing is None:
+            return None
+        coarser = [field for field in FIELDS[missing.index + 1 :] if not spec.stars[field.index]]
+        return (missing, coarser[0]) if coarser else None
 
 
 def read_crontab(values: Mapping[str, str], spans: Mapping[str, Span]) -> Crontab:
@@ -115,7 +146,7 @@ def _in_fields(error: InvalidSpec) -> Iterator[FieldFault]:
             yield FieldFault(field, fault.span.source.text, fault)
 
 
-def few(values: Iterable[int]) -> str:
+def few(values: Iterable[object]) -> str:
     """Return values as a list, cut where it gets long."""
     listed = tuple(values)
     return ", ".join(map(str, listed[:_FEW])) + (" ..." if len(listed) > _FEW else "")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.calendar import DAY, EPOCH_ORDINAL, day_number
 from crondor.diagnostics import CrondorError
@@ -14,9 +14,13 @@ from crondor.recurrence import OutOfRange, Recurrence, ScheddAnswer
 from crondor.spec import DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec
 from crondor.zones import Zone, zone_of
 
+if TYPE_CHECKING:
+    from crondor.classad.scope import Effort
+
 _MONTHS = 14  # that are looked at
 _RUNS = 100  # of a month, whose match is tried
 _STEP = 11 * 3600 + 60  # seconds between two retries whose match is tried; the schedd makes one in 120 s
+_TRY = 60  # steps that it takes to find a time, beside those of the evaluation
 
 
 class Wrong(NamedTuple):
@@ -67,25 +71,35 @@ def wrong_times(spec: CronSpec, zone: Zone, now: int, step: int = _STEP) -> Iter
         return
 
 
-def refusals(requirements: str, spec: CronSpec, schedd: CronSpec, zone: str | tzinfo, now: int) -> Refusals | None:
+def refusals(
+    requirements: str, spec: CronSpec, schedd: CronSpec, zone: str | tzinfo, now: int, effort: Effort | None = None
+) -> Refusals | None:
     """Try requirements on the right and the wrong times of the coming months, each as DeferralTime.
 
-    ``spec`` is what the manual reads, ``schedd`` what the schedd does. What other attributes decide counts as
-    possible. None where requirements do not speak of the time, or cannot be evaluated.
+    ``spec`` is what the manual reads, ``schedd`` what the schedd does; ``effort`` pays for the evaluations. What other
+    attributes decide counts as possible. None where requirements do not speak of the time, or cannot be evaluated.
     """
-    return _refusals(requirements, spec, schedd, zone_of(zone), now)
+    return _refusals(requirements, spec, schedd, zone_of(zone), now, effort)
 
 
 @lru_cache(maxsize=64)
-def _refusals(requirements: str, spec: CronSpec, schedd: CronSpec, zone: Zone, now: int) -> Refusals | None:
+def _refusals(
+    requirements: str, spec: CronSpec, schedd: CronSpec, zone: Zone, now: int, effort: Effort | None
+) -> Refusals | None:
     if "deferraltime" not in requirements.lower():
         return None
     from crondor.classad import EvaluationFailed  # noqa: PLC0415 - few files do
     from crondor.job_expressions import admission  # noqa: PLC0415 - the same
 
-    may_match = admission(requirements, zone.info)
-    if may_match is None:
+    admits = admission(requirements, zone.info, effort)
+    if admits is None:
         return None
+
+    def may_match(time: int) -> bool:
+        if effort is not None:
+            effort.left -= _TRY
+        return admits(time)
+
     try:
         # Beside a clock change no clause on the wall clock can tell a run that is moved, or a retry at its minute.
         right = (time for time in _right_times(spec, zone, now) if _is_named(time, spec, zone))

@@ -53,12 +53,12 @@ def _report(file: CheckedFile) -> Report:
 
 
 def _findings(file: CheckedFile) -> Iterator[Finding]:
-    for file_rule in FILE_RULES:
-        yield from file_rule.findings(file)
     job_rules = [each for each in JOB_RULES if file.is_whole or not each.misses]
-    for job in file.jobs:
+    for job in file.looked_at():
         for job_rule in job_rules:
             yield from job_rule.findings(job)
+    for file_rule in FILE_RULES:  # behind the jobs, since one of them says how many were looked at
+        yield from file_rule.findings(file)
 
 
 def _heard(file: CheckedFile, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:

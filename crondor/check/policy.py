@@ -41,7 +41,9 @@ def holds(job: CheckedJob, names: tuple[str, ...], state: Mapping[str, str], at:
     own = {key[3:]: value for key, value in job.values.items() if key.startswith("my.") and value.strip()}
     codes = {**own, **{key.lower(): text for key, text in state.items()}}
     ad = AdValue(codes, {key: key for key in codes})
-    context = Context(now=job.settings.now if at is None else at, zone=zone_of(job.settings.zone).info)
+    context = Context(
+        now=job.settings.now if at is None else at, zone=zone_of(job.settings.zone).info, effort=job.file.effort
+    )
     try:
         expression = Expression.parse(Source(text), old=True) if "\\" in text else Expression(text)
         return expression.holds(ad, None, context)

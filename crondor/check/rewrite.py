@@ -100,7 +100,7 @@ def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
     zone, now = job.settings.zone, job.settings.now
     if name is None:
         return False
-    found = refusals(job.values[name], wanted, reread(wanted, Dialect.HTCONDOR), zone, now)
+    found = refusals(job.values[name], wanted, reread(wanted, Dialect.HTCONDOR), zone, now, job.file.effort)
     return found is not None and found.is_cure
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +15,7 @@ from crondor.check.crontab import Crontab, read_crontab
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.recurrence import Policy
-from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, needs_evaluation
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile
@@ -43,6 +43,12 @@ _ATTRIBUTES = (
     "requirements",
 )
 NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES[:-1], *(f"my.{name}" for name in _ATTRIBUTES))
+
+_MOST_STEPS = 600_000
+_JOB = 1000  # steps that the rules take for a job whose values are plain
+_MOST_VALUES = 300_000  # of jobs that are looked at one by one, to see which of them differ
+
+_FEWEST_JOBS = 600
 
 _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "file-outside"))  # lines, not only jobs
 
@@ -76,6 +82,22 @@ class Reading:
         """The HoldReason that a schedd gives such a job (code 25), None where it would not hold it."""
         error = self.error.invalid_spec if isinstance(self.error, InvalidSchedule) else None
         return error.hold_reason if error else None
+
+
+class Effort:
+    """What looking at the jobs of one file may still cost, in steps of about a microsecond; see classad.Context.
+
+    ``jobs`` is how many of them were looked at before it was used up.
+    """
+
+    def __init__(self) -> None:
+        """Begin with what takes about a second."""
+        self.left = _MOST_STEPS
+        self.jobs: int | None = None
+
+    def spend(self, steps: int) -> None:
+        """Take some steps from what is left."""
+        self.left -= steps
 
 
 class Use(NamedTuple):
@@ -184,6 +206,7 @@ class CheckedJob:
                 proc_id=self.group.first[1],
                 schedd_interval=settings.schedd_interval,
                 zone=settings.zone,
+                effort=self.file.effort,
             )
         except InvalidSchedule:  # CRN312 speaks of it
             return {}
@@ -191,6 +214,10 @@ class CheckedJob:
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the schedule as the manual has it said under some codes."""
         yield from (fault for fault in self.manual.faults if fault.code in codes)
+
+    def told(self, *codes: str) -> frozenset[Span | None]:
+        """Return the places of what ``faults`` yields: other rules have nothing to add there."""
+        return frozenset(fault.span for fault in self.faults(*codes))
 
     def _read(self, dialect: Dialect) -> Reading:
         settings = self.settings
@@ -222,6 +249,7 @@ class CheckedJob:
             schedd_interval=settings.schedd_interval,
             zone=settings.zone,
             policy=settings.policy,
+            effort=self.file.effort,
         )
 
 
@@ -233,6 +261,7 @@ class CheckedFile:
     settings: Settings
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
+    effort: Effort = field(default_factory=Effort, compare=False)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -245,9 +274,14 @@ class CheckedFile:
         if self.submit is None:
             return (), ()
         try:
-            groups = groups_with_attributes(self.submit, NAMES)
-            found = tuple(dict.fromkeys(finding for group in groups for finding in group.findings))
-            return tuple(CheckedJob(self, group) for group in _merged(groups)), found
+            cut: list[Diagnostic] = []
+            names = len(NAMES) + sum(key.startswith("my.") for key in self.submit.keys)
+            groups = groups_with_attributes(self.submit, NAMES, max(_FEWEST_JOBS, _MOST_VALUES // names), cut)
+            found = dict.fromkeys(finding for group in groups for finding in group.findings)
+            jobs = [CheckedJob(self, group) for group in _merged(groups)]
+            if cut and jobs:
+                self.effort.jobs = len(jobs)
+            return tuple(jobs), tuple(found)
         except CrondorError as error:
             return (), error.diagnostics
 
@@ -255,6 +289,31 @@ class CheckedFile:
     def jobs(self) -> tuple[CheckedJob, ...]:
         """The jobs, equal ones of one queue statement together; none where a value cannot be had."""
         return self._grouped[0]
+
+    def looked_at(self) -> Iterator[CheckedJob]:
+        """Yield the jobs until looking at them has cost too much."""
+        for number, job in enumerate(self.jobs):
+            if self.effort.left <= 0:
+                self.effort.jobs = number
+                return
+            self.effort.spend(_JOB + sum(20 + 2 * len(text) for text in job.values.values()))
+            yield job
+
+    def _too_many(self) -> Iterator[Diagnostic]:
+        if self.effort.jobs is not None:
+            message = f"the jobs differ, and crondor checks the first {self.effort.jobs} of those that do"
+            place = self.jobs[min(self.effort.jobs, len(self.jobs) - 1)].group.queue
+            yield Diagnostic(
+                "too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file"
+            )
+
+    @cached_property
+    def misspelt(self) -> tuple[Diagnostic, ...]:
+        """The commands that look like one about scheduling, and are none; ``fix`` is the one that is meant."""
+        if self.submit is None:
+            return ()
+        names = ((key, self.submit.name(key)) for key in self.submit.keys)
+        return tuple(misspelt((span.text if span else key, span) for key, span in names))
 
     @cached_property
     def uses(self) -> frozenset[Use]:
@@ -273,12 +332,14 @@ class CheckedFile:
     @property
     def is_checked(self) -> bool:
         """Whether the jobs are known, so that what is not found is not there."""
-        return self.submit is not None and not any(fault.severity is Severity.ERROR for fault in self._grouped[1])
+        if self.submit is None or self.effort.jobs is not None:
+            return False
+        return not any(fault.severity is Severity.ERROR for fault in self._grouped[1])
 
     @property
     def all_faults(self) -> tuple[Diagnostic, ...]:
         """Everything that reading the description said."""
-        return (*self.errors, *self.warnings, *self._grouped[1])
+        return (*self.errors, *self.warnings, *self._grouped[1], *self._too_many())
 
 
 def _merged(groups: Iterable[JobGroup]) -> Iterator[JobGroup]:

@@ -33,7 +33,15 @@ def value_of(code: Code, my: Attributes, target: Attributes | None, context: Con
     """
     if code.const is not UNKNOWN:
         return code.const  # type: ignore[return-value]
-    return run(code, begin(my, target, context))
+    state = begin(my, target, context)
+    effort = context.effort
+    if effort is None:
+        return run(code, state)
+    before = state.steps
+    try:
+        return run(code, state)
+    finally:
+        effort.left -= before - state.steps
 
 
 def run(code: Code, state: State) -> Value:

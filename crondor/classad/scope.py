@@ -104,6 +104,16 @@ NOWHERE: Final = AdValue({}, {})
 """Stands for no ad: nothing is found in it, not even MY."""
 
 
+class Effort(Protocol):
+    """How much all evaluations that share it may cost; a step is about a microsecond."""
+
+    left: int
+
+    def __hash__(self) -> int:
+        """Be one of those that are told apart by identity."""
+        ...
+
+
 @dataclass(frozen=True)
 class Context:
     """What an evaluation may know of the world.
@@ -111,7 +121,7 @@ class Context:
     ``now`` is the time in seconds since 1970; ``zone`` the local zone of formatTime and its kin. ``seed`` is what
     random() is drawn from, the same numbers for the same seed. ``current_time`` lets CurrentTime, where no ad has
     it, be the time. ``maps`` serves userMap(map, user): a function from map and user to the groups separated by
-    commas, or None.
+    commas, or None. ``effort`` is what this evaluation and others may cost together.
     """
 
     now: int = 0
@@ -119,6 +129,7 @@ class Context:
     seed: int = 0
     current_time: bool = True
     maps: Callable[[str, str], str | None] | None = field(default=None, compare=False)
+    effort: Effort | None = field(default=None, compare=False)
 
 
 ENCLOSED: Final = -1
@@ -146,7 +157,7 @@ class State:
         self.read = read
         self.used = 0
         self.free = ENCLOSED
-        self.steps = MAX_STEPS
+        self.steps = MAX_STEPS if context.effort is None else min(MAX_STEPS, context.effort.left)
         self.stack: list[tuple[AdValue, str]] = []
         self.ads: dict[tuple[int, int], AdValue] | None = None
         self._random: Random | None = None

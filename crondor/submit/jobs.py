@@ -177,7 +177,8 @@ def groups(
 
     Work is done for the values that differ only: by item, and by job only where one depends on the job's number.
     ``in_order``: only neighbours are one group.
-    Raises InvalidSubmit where the limits are passed or a later job's value cannot be expanded.
+    Raises InvalidSubmit where a later job's value cannot be expanded, and where the limits are passed, after the
+    groups of the jobs that were looked at.
     """
     names = [name for name, value in first.items() if value.varies]
     if not names:
@@ -188,7 +189,11 @@ def groups(
     for row, live in queue.items():
         step = 0
         while step < queue.steps:
-            limits.take(queue.span)
+            try:
+                limits.take(queue.span)
+            except InvalidSubmit:
+                yield from _groups(queue, first, merged)
+                raise
             scope = Scope(table, facts, queue.version, Job(process, step, row), live)
             values, faults = evaluate(scope, names, queue.span, limits.budget)
             if faults:

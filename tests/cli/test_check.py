@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
 import re
+import signal
+import struct
 import subprocess
+import termios
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -383,3 +390,93 @@ def test_json_is_one_object(write: Write) -> None:
     """Also without findings."""
     data = json.loads(check("--format", "json", write(*CLEAN)).out)
     assert data["summary"] == {"error": 0, "warning": 0, "note": 0}
+
+
+# More of what people meet
+
+
+def test_a_file_that_cannot_be_read_does_not_keep_the_others(write: Write) -> None:
+    """The others are checked, and the status is 2."""
+    result = check(write(*SIXTY), "no-such-file.sub", "nor-this.sub")
+    assert result.status == 2
+    assert "[CRN101]" in result.out
+    assert [line.partition(":")[0] for line in result.err.splitlines()] == ["Error", "Error"]
+
+
+def test_a_finding_in_a_shared_file_is_said_once(write: Write) -> None:
+    """Of two descriptions that include it."""
+    write("cron_minute = 60", name="common.sub")
+    paths = [write(HEAD, "include : common.sub", *CLEAN[2:], name=f"{name}.sub") for name in "ab"]
+    assert check(*paths).out.count("[CRN101]") == 1
+
+
+def test_sarif_names_files_below_the_root_and_absolute_ones(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relative name is one below %SRCROOT%; an absolute one is an address of its own."""
+    path = write(*SIXTY, name="a b.sub")
+    monkeypatch.chdir(tmp_path)
+    places = [
+        check("--format", "sarif", name).data["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+        for name in ("./a b.sub", path)
+    ]
+    relative, absolute = (place["artifactLocation"] for place in places)
+    assert relative == {"uri": "a%20b.sub", "uriBaseId": "%SRCROOT%"}
+    assert absolute["uri"].startswith("file:///")
+    assert absolute["uri"].endswith("/a%20b.sub")
+
+
+def test_sarif_changes_the_file_that_a_fix_changes(write: Write) -> None:
+    """Also where the finding is of an included file."""
+    write("cron_minute = 0", name="common.sub")
+    path = write(HEAD, "include : common.sub", "cron_hour = 4", "cron_window = 300", "queue")
+    (result,) = check("--format", "sarif", path).data["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("common.sub")
+    assert result["fixes"][0]["artifactChanges"][0]["artifactLocation"]["uri"].endswith("job.sub")
+
+
+def seen_on_a_terminal(folder: Path, columns: int, *, stop_at: bytes | None = None) -> tuple[int, bytes]:
+    """Run `crondor check` with its stderr on a terminal; return the status and what stood there.
+
+    Ctrl-C is sent when ``stop_at`` has been seen.
+    """
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [*PROGRAM, "check", "--no-config", "--tz", "UTC", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=slave, env=environment()) as process_:
+        os.close(slave)
+        seen = b""
+        with suppress(OSError):  # Linux: the other end is closed
+            while piece := os.read(master, 1024):
+                seen += piece
+                if stop_at is not None and stop_at in seen:
+                    process_.send_signal(signal.SIGINT)
+                    stop_at = None
+    os.close(master)
+    return process_.returncode, seen
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Return a folder with many files."""
+    for number in range(300):
+        (tmp_path / f"{number}.sub").write_text("\n".join(CLEAN) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("columns", [30, 100])
+def test_a_progress_bar_fits_its_terminal(many: Path, columns: int) -> None:
+    """Whatever its width; the cursor is back at the end."""
+    status, seen = seen_on_a_terminal(many, columns)
+    assert status == 0
+    assert b"100%" in seen
+    assert seen.rstrip().endswith(b"\x1b[?25h")
+    assert max(len(line.replace(b"\x1b[?25l", b"").rstrip()) for line in seen.split(b"\r")) < max(columns, 36)
+
+
+def test_ctrl_c_ends_a_progress_bar(many: Path) -> None:
+    """With 130, the cursor back, and no word."""
+    status, seen = seen_on_a_terminal(many, 80, stop_at=b" 1%")
+    assert status == 130
+    assert b"\x1b[?25h" in seen
+    assert b"Traceback" not in seen

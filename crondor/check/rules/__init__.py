@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import commands, comments, dates, deferral, fields, life, reading
+from crondor.check.rules import commands, comments, dates, deferral, fields, life, reading, refused
 from crondor.check.subject import CheckedFile, CheckedJob
 
 FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     *reading.READING_RULES,
+    refused.refused,
     commands.misspelt_command,
 )
 

@@ -7,16 +7,12 @@ from collections.abc import Iterator
 from crondor.check.rule import Edit, Fix, Found, rule
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.diagnostics import Severity
-from crondor.schedule import misspelt
 
 
 @rule("CRN501", "misspelt", Severity.WARNING, "a command that HTCondor passes over")
 def misspelt_command(file: CheckedFile) -> Iterator[Found]:
     """An unknown command is a user's own macro to condor_submit: it says nothing, and the field stays unset."""
-    if file.submit is None:
-        return
-    names = ((key, file.submit.name(key)) for key in file.submit.keys)
-    for fault in misspelt((span.text if span else key, span) for key, span in names):
+    for fault in file.misspelt:
         fix = None
         if fault.fix and fault.span is not None and fault.span.source is file.source:
             fix = Fix(f"write {fault.fix}", (Edit(fault.span, fault.fix),))

@@ -15,7 +15,7 @@ from crondor.check.subject import CheckedJob
 from crondor.diagnostics import CrondorError, Severity
 from crondor.recurrence import NeverRuns, OutOfRange, Recurrence, never_reason
 from crondor.schedule import Universe
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Field
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec
 from crondor.zones import Policy, zone_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def day_zero(job: CheckedJob) -> Iterator[Found]:
     zone, now = job.settings.zone, job.settings.now
     name = job.first(*REQUIREMENTS)
     wanted = portable(spec)
-    tried = refusals(job.values[name], wanted, schedd, zone, now) if name else None
+    tried = refusals(job.values[name], wanted, schedd, zone, now, job.file.effort) if name else None
     wrong = None if tried is not None and tried.is_cure else next_wrong(schedd, zone, now)
     if wrong is None:
         return
@@ -180,9 +180,9 @@ def too_frequent(job: CheckedJob) -> Iterator[Found]:
         return
     if schedule is not None and schedule.universe in {Universe.LOCAL, Universe.GRID, Universe.SCHEDULER}:
         return
-    left_out = _left_out(job)
+    left_out = job.crontab.left_out
     if left_out is not None and left_out[0] is MINUTE:
-        return  # CRN208 speaks of it
+        return  # CRN208 or CRN109 speaks of it
     table = recurrence.wall_clock.table
     within = min((later - earlier for earlier, later in pairwise(table)), default=DAY)
     lost = _lost(table, interval)
@@ -237,9 +237,9 @@ def either_day(job: CheckedJob) -> Iterator[Found]:
 )
 def field_left_out(job: CheckedJob) -> Iterator[Found]:
     """A field that is not set counts as `*`: cron_hour = 6 alone runs at each minute from 6:00 to 6:59."""
-    left_out = _left_out(job)
-    if left_out is None:
-        return
+    left_out = job.crontab.left_out
+    if left_out is None or any(name in job.values for name in NAMES[left_out[0]]):
+        return  # one that is set to nothing: CRN109
     missing, field = left_out
     message = f"{field.command} is set and {missing.command} is not: the job runs at every {missing.title} of it"
     edit = insertion(job, missing.command, "0")
@@ -247,17 +247,6 @@ def field_left_out(job: CheckedJob) -> Iterator[Found]:
     help_text = f"set {missing.command}, to `*` if every {missing.title} is meant"
     severity = Severity.NOTE if missing is HOUR else None
     yield Found(message, job.field_span(field), help_text, fix, severity)
-
-
-def _left_out(job: CheckedJob) -> tuple[Field, Field] | None:
-    """Return the minute or hour if it is not set, and the first field behind it that restricts."""
-    spec = job.crontab.readable
-    given = {field for field, names in NAMES.items() if any(name in job.values for name in names)}
-    missing = next((field for field in (MINUTE, HOUR) if field not in given), None)
-    if spec is None or missing is None:
-        return None
-    coarser = [field for field in FIELDS[missing.index + 1 :] if not spec.stars[field.index]]
-    return (missing, coarser[0]) if coarser else None
 
 
 def _recurrence(job: CheckedJob) -> Recurrence | None:

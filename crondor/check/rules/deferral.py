@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from crondor._job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
 from crondor.check.policy import IDLE, PERIODIC_HOLD, PERIODIC_REMOVE, POLICIES, holds
 from crondor.check.rule import Edit, Fix, Found, rule
@@ -12,12 +14,15 @@ from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Severity
 from crondor.schedule import COMMANDS, JobSchedule, Universe, needs_evaluation
-from crondor.source import Source
+from crondor.source import Source, Span
+from crondor.spec import FIELDS
 
 _TIME = ("my.deferraltime", *TIME_COMMANDS)
 _WINDOW = ("my.deferralwindow", *WINDOW_COMMANDS)
 _PREP = ("my.deferralpreptime", *PREP_COMMANDS)
 _ASKED = tuple(name for name in COMMANDS if name != "universe")
+_STARTS = frozenset((*(field.command for field in FIELDS), "deferral_time"))
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?\b.*")
 _PLAIN = frozenset(("", "true", "false"))
 _NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have passed
 _DAY = 86400
@@ -41,12 +46,12 @@ def overflow(job: CheckedJob) -> Iterator[Found]:
 def window_zero(job: CheckedJob) -> Iterator[Found]:
     """Requirements match until the second before DeferralTime, and a job that arrives later is held."""
     schedule = _deferred(job)
-    if schedule is not None and schedule.window == 0:
+    if schedule is not None and schedule.window == 0 and _may_start(job, schedule):
         message = (
             "with a window of 0 the last possible match is the second before the time, and a job that reaches its "
             "machine a second late, by that machine's clock, is held (code 20)"
         )
-        yield Found(message, job.span(*_WINDOW), "set cron_window to the seconds that a start may be late")
+        yield Found(message, _place(job, _WINDOW), "set cron_window to the seconds that a start may be late")
 
 
 @rule("CRN304", "window-long", Severity.WARNING, "a window longer than the time between two runs")
@@ -56,13 +61,13 @@ def window_long(job: CheckedJob) -> Iterator[Found]:
     if schedule is None or not isinstance(schedule.window, int):
         return
     gap = job.gap_within(schedule.window - 1)
-    if gap is None:
-        return
+    if gap is None or job.crontab.left_out is not None:
+        return  # CRN208 speaks of a minute that is not set
     message = (
         f"the window of {schedule.window} s is longer than the shortest time between two runs, {gap} s: the schedd "
         "computes no new time before the window has passed, and the runs within it are lost"
     )
-    yield Found(message, job.span(*_WINDOW), f"set a window of at most {gap} s")
+    yield Found(message, _place(job, _WINDOW), f"set a window of at most {gap} s")
 
 
 @rule("CRN305", "prep-long", Severity.WARNING, "a prep time longer than the time between two runs")
@@ -72,14 +77,17 @@ def prep_long(job: CheckedJob) -> Iterator[Found]:
     if schedule is None or not isinstance(schedule.prep_time, int) or schedule.universe is Universe.LOCAL:
         return  # a local job waits on the submit machine, in no slot
     gap = job.gap_within(schedule.prep_time)
-    if gap is None:
-        return
-    given = "" if job.first(*_PREP) else " (the default)"
+    if gap is None or job.crontab.left_out is not None:
+        return  # CRN208 speaks of a minute that is not set
+    is_given = job.first(*_PREP) is not None
+    if gap < schedule.schedd_interval and (gap == schedule.prep_time or not is_given):
+        return  # CRN206 speaks of runs so close together
+    given = "" if is_given else " (the default)"
     message = (
         f"the prep time of {schedule.prep_time} s{given} is as long as the shortest time between two runs, {gap} s: "
         "the job is matched again at once, and its slot waits idle for the next run"
     )
-    yield Found(message, job.span(*_PREP), "set a shorter cron_prep_time, or take the local universe")
+    yield Found(message, _place(job, _PREP), "set a shorter cron_prep_time, or take the local universe")
 
 
 @rule("CRN306", "prep-short", Severity.WARNING, "a prep time too short for a match to be made")
@@ -94,7 +102,9 @@ def prep_short(job: CheckedJob) -> Iterator[Found]:
             f"a prep time of {prep} s and a window of {window} s leave the schedd, which looks once in "
             f"{schedule.schedd_interval} s, too little for a match: the negotiator looks once in {_NEGOTIATION} s"
         )
-        yield Found(message, job.span(*_PREP), f"set cron_prep_time to {_NEGOTIATION} s or more; the default is 300 s")
+        yield Found(
+            message, _place(job, _PREP), f"set cron_prep_time to {_NEGOTIATION} s or more; the default is 300 s"
+        )
 
 
 @rule("CRN307", "time-past", Severity.ERROR, "a deferral time in the past")
@@ -152,6 +162,8 @@ def time_and_cron(job: CheckedJob) -> Iterator[Found]:
 @rule("CRN310", "without-time", Severity.WARNING, "a window or prep time without a time", misses=True)
 def without_time(job: CheckedJob) -> Iterator[Found]:
     """Window and prep time alone set nothing: condor_submit adds no attribute for them."""
+    if any(fault.fix in _STARTS for fault in job.file.misspelt):
+        return  # CRN501 speaks of the name that was to give the time
     for fault in job.faults("window-alone"):
         yield Found(fault.message, fault.span, fault.help)
 
@@ -159,6 +171,13 @@ def without_time(job: CheckedJob) -> Iterator[Found]:
 @rule("CRN311", "bad-value", Severity.ERROR, "a time, window or prep time with which the job cannot run")
 def bad_value(job: CheckedJob) -> Iterator[Found]:
     """The starter holds a job whose DeferralTime is no positive integer; a bad window makes Requirements undefined."""
+    said = job.told("submit-overflow", "expression-target")  # CRN302 and CRN313
+    for found in _without_value(job):
+        if found.span not in said:
+            yield found
+
+
+def _without_value(job: CheckedJob) -> Iterator[Found]:
     schedule = job.manual.schedule
     if schedule is None or not schedule.is_deferred:
         return
@@ -177,8 +196,14 @@ def bad_value(job: CheckedJob) -> Iterator[Found]:
 @rule("CRN312", "bad-expression", Severity.ERROR, "an expression that cannot be read")
 def bad_expression(job: CheckedJob) -> Iterator[Found]:
     """condor_submit parses what it puts into the job ad, and refuses what is no ClassAd expression."""
+    time = job.first(*_TIME)
+    is_date = time is not None and _DATE.fullmatch(job.values[time].strip('" '))
     for fault in job.faults("classad-syntax"):
-        yield Found(fault.message, fault.span, fault.help)
+        is_time = is_date and time is not None and fault.span is not None and fault.span.line == job.span(time).line
+        date = (
+            f"DeferralTime is in epoch seconds: crondor at '{job.values[time]}' says them" if is_time and time else None
+        )
+        yield Found(fault.message, fault.span, date or fault.help)
     names = [name for name in POLICIES if job.values.get(name, "").strip().lower() not in _PLAIN]
     if not names:
         return
@@ -197,8 +222,10 @@ def bad_expression(job: CheckedJob) -> Iterator[Found]:
 @rule("CRN313", "asks-machine", Severity.WARNING, "an expression that asks what the job's ad does not have")
 def asks_machine(job: CheckedJob) -> Iterator[Found]:
     """The schedd and the starter evaluate the job's own ad alone: what a machine has is undefined there."""
-    for fault in job.faults("expression-target"):
-        yield Found(fault.message, fault.span, fault.help)
+    faults = tuple(job.faults("expression-target"))
+    fatal = {found.span for found in _without_value(job)} if faults else set()
+    for fault in faults:
+        yield Found(fault.message, fault.span, fault.help, severity=Severity.ERROR if fault.span in fatal else None)
 
 
 @rule("CRN314", "asks-clock", Severity.WARNING, "a time that moves while the job waits for it")
@@ -217,6 +244,20 @@ def asks_number(job: CheckedJob) -> Iterator[Found]:
     if name is not None:
         message = f"the expression asks for ProcId: only the first of {job.group.count} jobs is checked"
         yield Found(message, job.span(name), "write the number with $(ProcId), and each job is checked")
+
+
+def _place(job: CheckedJob, names: tuple[str, ...]) -> Span:
+    """Return where the first of some names is set, or else what gives the job its time."""
+    cron = (name for spellings in CRON_NAMES.values() for name in spellings)
+    return job.span(*names, *cron, *_TIME)
+
+
+def _may_start(job: CheckedJob, schedule: JobSchedule) -> bool:
+    """Say whether a job can come as far as its time: it is a crontab job, or its time is one, and not past."""
+    if job.first(*_WINDOW) is not None and job.told("submit-overflow"):
+        return False  # CRN302 speaks of it
+    run = None if schedule.spec is not None else _one_time_run(job)
+    return schedule.spec is not None or (run is not None and run.last_match >= job.settings.now)
 
 
 def _by_attribute(name: str) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from crondor._spelling import FieldDifference
-from crondor.check.crontab import NAMES, few
+from crondor.check.crontab import NAMES, FieldFault, few
 from crondor.check.rewrite import edit_days, edit_field, mended, placed
 from crondor.check.rule import Fix, Found, rule
 from crondor.check.subject import CheckedJob
@@ -151,7 +152,7 @@ def held(job: CheckedJob) -> Iterator[Found]:
     for found in job.crontab.differences:
         if found.schedd is None:
             message = f"{found.field.title} {found.text.strip()}: the manual reads {few(found.manual)}, and "
-            yield _differing(job, found, message + job.crontab.held)
+            yield _differing(job, found, message + job.crontab.held(found.field))
 
 
 @rule("CRN117", "set-twice", Severity.WARNING, "a field that is set under two names")
@@ -172,15 +173,32 @@ def _shown(job: CheckedJob, key: str) -> str:
 def _faults(job: CheckedJob, *codes: str) -> Iterator[Found]:
     """Yield the faults of the fields under some codes: what, what the schedd does with the field, what to write."""
     crontab = job.crontab
-    for field, text, fault in crontab.faults:
-        if fault.code not in codes:
-            continue
-        said = fault.message.partition(" (the schedd ")[0]  # of the item; the field says it better
-        told = placed(job, field, replace(fault, message=f"{said}; {crontab.consequence(field, text)}"))
-        yield Found(told.message, told.span, told.help, _mending(job, field, text))
+    found: dict[tuple[Field, str], list[FieldFault]] = {}
+    for each in crontab.faults:
+        if each.fault.code in codes:
+            found.setdefault((each.field, each.fault.code), []).append(each)
+    for (field, _), (first, *others) in found.items():
+        fix = _mending(job, field, first.text)
+        said = first.fault.message.partition(" (the schedd ")[0]  # of the item; the field says it better
+        help_text = first.fault.help
+        if others:
+            said += f" ({few(_wrong(other) for other in others)} too)"
+            help_text = f"write {fix.better}" if fix else help_text
+        message = f"{said}; {crontab.consequence(field, first.text)}"
+        told = placed(job, field, replace(first.fault, message=message, help=help_text))
+        yield Found(told.message, told.span, told.help, fix and fix.fix)
 
 
-def _mending(job: CheckedJob, field: Field, text: str) -> Fix | None:
+def _wrong(found: FieldFault) -> str:
+    return found.fault.span.text if found.fault.span else found.text
+
+
+class _Mending(NamedTuple):
+    better: str
+    fix: Fix
+
+
+def _mending(job: CheckedJob, field: Field, text: str) -> _Mending | None:
     """Return the cure of all faults of a field."""
     if field not in job.crontab.names:
         return None
@@ -189,7 +207,7 @@ def _mending(job: CheckedJob, field: Field, text: str) -> Fix | None:
     if edit is None:
         return None
     is_sure = not any(fault.field is field and fault.fault.code in _UNSURE for fault in job.crontab.faults)
-    return Fix(f"write {field.command} = {better}", (edit,), safe=is_sure)
+    return _Mending(better or "", Fix(f"write {field.command} = {better}", (edit,), safe=is_sure))
 
 
 def _is_starred_weekday(found: FieldDifference) -> bool:

@@ -28,7 +28,7 @@ CLAIMS: dict[str, frozenset[str]] = {
     "CRN009": frozenset(("comment-in-line",)),
     "CRN010": frozenset(("byte-order-mark", "no-line-end")),
     "CRN011": frozenset(("error-statement", "warning-statement")),
-    "CRN012": frozenset(("too-many-variants", "queue-many")),
+    "CRN012": frozenset(("too-many-jobs", "too-many-variants", "queue-many")),
     "CRN013": frozenset(("conditional",)),
     "CRN014": frozenset(
         (

@@ -82,7 +82,14 @@ def job_ads(
     """Yield the ad of each group of jobs, as crondor.submit.job_ads says."""
     maker = _Maker(file, file.host, Knobs(config or {}))
     faults: list[Diagnostic] = []
-    for group in file.groups(maker.names, limit, in_order=in_order):
+    groups = file.groups(maker.names, limit, in_order=in_order)
+    while True:
+        try:
+            group = next(groups, None)
+        except InvalidSubmit as error:
+            raise InvalidSubmit(dict.fromkeys((*faults[:_MOST], *error.diagnostics))) from None
+        if group is None:
+            break
         made = maker.make(group)
         faults += maker.faults
         if len(faults) >= _MOST:

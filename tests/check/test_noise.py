@@ -1,0 +1,92 @@
+"""One cause is one finding: what follows from a fault is not said beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.check.asking import found, places, report
+
+REST = ("executable = x", "on_exit_remove = ExitCode == 77", "periodic_release = HoldReasonCode == 20")
+
+
+def codes(*lines: str) -> list[str]:
+    """Return the codes found in a description whose life is in order, each once for each place."""
+    return [finding.diagnostic.code for finding in report(*REST, *lines).findings]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (("cron_hour = 6", "cron_window = 120"), ["CRN208"]),  # neither the window nor the prep time
+        (("cron_minute = $(nothing)", "cron_hour = 6", "cron_window = 120"), ["CRN109"]),
+        (("cron_minute = *", "cron_window = 60"), ["CRN206"]),  # no prep time that nobody has given
+        (("cron_minute = */2", "cron_window = 60", "cron_prep_time = 120"), ["CRN206"]),
+        (("cron_minute = */2", "cron_window = 60", "cron_prep_time = 1800"), ["CRN206", "CRN305"]),
+        (("cron_min = 0", "cron_hours = 6", "cron_window = 60"), ["CRN501", "CRN501"]),  # not CRN310
+        (("deferral_time = 1136138400",), ["CRN307"]),  # no word on a window that is past
+        (("deferral_time = 99999999999999999999",), ["CRN302"]),
+        (("cron_minute = 0", "cron_hour = 6", "cron_window = 99999999999999999999"), ["CRN302"]),
+        (("deferral_time = tomorrow",), ["CRN313"]),
+        (("deferral_time = 2026-12-01 10:00",), ["CRN312"]),
+        (("cron_minute = 0", "cron_day_of_week = MON,TUE,WED", "cron_hour = 6", "cron_window = 60"), ["CRN104"]),
+        (("crom_minute = 0", "deferal_time = 5"), ["CRN501", "CRN501"]),
+    ],
+)
+def test_one_cause_is_one_finding(lines: tuple[str, ...], expected: list[str]) -> None:
+    """And what is a fault of its own is still found."""
+    assert codes(*lines) == expected
+
+
+def test_a_field_of_several_names_shows_what_to_write() -> None:
+    """All of it, and which other names are meant."""
+    (only,) = found("CRN104", *REST, "cron_minute = 0", "cron_hour = 6", "cron_day_of_week = MON-FRI")
+    assert only.diagnostic.message.startswith("MON is a name, and HTCondor reads numbers only (FRI too); ")
+    assert only.diagnostic.help == "write 1-5"
+
+
+def test_each_field_shows_its_own_part_of_the_hold_reason() -> None:
+    """The schedd writes that of all fields, one behind the other."""
+    messages = [f.diagnostic.message for f in found("CRN104", "cron_month = JAN", "cron_day_of_week = MON")]
+    assert [message.rpartition("parameters: ")[2] for message in messages] == [
+        "Invalid parameter value 'JAN' for CronMonth",
+        "Invalid parameter value 'MON' for CronDayOfWeek",
+    ]
+
+
+def test_a_value_without_which_no_job_runs_is_an_error() -> None:
+    """An attribute that nobody has set is as bad as a number that is none."""
+    (only,) = found("CRN313", "deferral_time = tomorrow")
+    assert only.diagnostic.severity.value == "error"
+
+
+def test_a_date_is_told_from_epoch_seconds() -> None:
+    """The command that turns it into them is named."""
+    (only,) = found("CRN312", "deferral_time = 2026-12-01 10:00")
+    assert only.diagnostic.help == "DeferralTime is in epoch seconds: crondor at '2026-12-01 10:00' says them"
+
+
+def test_what_is_not_set_is_shown_where_the_time_is() -> None:
+    """A comment that silences the finding stands above a line that its author wrote."""
+    assert places("CRN305", "cron_minute = */5") == ["*/5"]
+    assert places("CRN303", "deferral_time = 1895305500") == ["1895305500"]
+
+
+def test_the_first_jobs_that_differ_are_checked() -> None:
+    """However many there are, and what each costs; the number is said."""
+    (only,) = found("CRN012", "cron_minute = $(Process)", queue="queue 2000000000")
+    assert only.diagnostic.message.startswith("the jobs differ, and crondor checks the first ")
+    assert found("CRN101", "cron_minute = $(Process)", queue="queue 2000000000")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"+a{n} = strcat(a{n + 1}, a{n + 1})" for n in range(60)]
+        + ["on_exit_remove = size(a0) == 1", "cron_minute = $(Process)"],
+        [f"+a{n} = a{n + 1} + a{n + 1}" for n in range(60)] + ["deferral_time = a0 + $(Process)"],
+    ],
+)
+def test_evaluations_share_a_budget(lines: list[str]) -> None:
+    """Two hundred outcomes of a text that doubles sixty times are not all tried; other jobs then wait in vain."""
+    (only,) = found("CRN012", *lines, "+a60 = 1", queue="queue 5")
+    assert only.diagnostic.message == "the jobs differ, and crondor checks the first 1 of those that do"
