@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit`` and ``job-queue``.
+``submit``, ``job-queue``, ``schedd`` and ``transform``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, submit
+from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, schedd, submit, transform
+from benchmarks.classad_ads import ADS
 from benchmarks.measure import measure
 
 
@@ -22,6 +23,8 @@ def main() -> None:
         "classad": _print_classads,
         "submit": _print_submit,
         "job-queue": _print_queue,
+        "schedd": _print_schedd,
+        "transform": _print_transform,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -111,6 +114,25 @@ def _print_queue() -> None:
     print()
     for row in job_queue.rows():
         print(f"job queue, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
+
+
+def _print_schedd() -> None:
+    """Print what a schedd's passes over many crontab jobs cost."""
+    print()
+    for row in schedd.rows():
+        print(f"schedd, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
+
+
+def _print_transform() -> None:
+    """Print what a transform costs an ad, beside what HTCondor's own library takes to read and write it."""
+    found = transform.measured()
+    beside = f"no classad2 here ({found.missing})"
+    if found.theirs is not None and found.ratio is not None:
+        missed = "" if found.ratio <= transform.MOST else "  missed"
+        times = f"{found.ratio:.2f} times (at most {transform.MOST:.3g}){missed}"
+        beside = f"classad2 reading and writing alone {found.theirs:.1f}: {times}"
+    print(f"\n{ADS:,} ads of 60 attributes, -long to -long through {transform.COMMANDS} commands: "
+          f"{found.ours:.1f} microseconds an ad, {beside}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ _BLANK: Final = " \t\v\f\r"
 _MAX_KNOWN: Final = 1 << 15
 _MAX_KNOWN_TEXT: Final = 256
 _UNDEFINED: Final = "undefined"
+_NO_NAMES: Final[Mapping[str, str]] = {}
 _MY_TYPE: Final = "MyType"
 _TARGET_TYPE: Final = "TargetType"
 
@@ -134,6 +135,10 @@ class Mirror:
         """Return the jobs of a cluster."""
         return [JobId(cluster, proc) for proc in self._procs.get(cluster, ())]
 
+    def proc_count(self, cluster: int) -> int:
+        """Return how many jobs a cluster has."""
+        return len(self._procs.get(cluster, ()))
+
     def key(self, ad: str | JobId) -> str:
         """Return the key an ad has here."""
         if isinstance(ad, JobId):
@@ -190,9 +195,12 @@ class Mirror:
     def _view(self, key: str) -> ClassAd:
         return self.make_ad(key, self.ads[key])
 
-    def make_ad(self, key: str, texts: Texts) -> ClassAd:
-        """Return an ad of texts by name in lower case, with the spelling that the names have in an ad."""
-        names = {low: self._spelled.get(low, low) for low in texts} | {
+    def make_ad(self, key: str, texts: Texts, new: Mapping[str, str] = _NO_NAMES) -> ClassAd:
+        """Return an ad of texts by name in lower case, with the spelling that the names have in an ad.
+
+        ``new`` are the spellings of names that no ad has had yet.
+        """
+        names = {low: self._spelled.get(low) or new.get(low, low) for low in texts} | {
             low: name for low, name in self._odd.get(key, {}).items() if low in texts
         }
         return ClassAd.of({low: read_value(text, Mode.LAZY) for low, text in texts.items()}, names)

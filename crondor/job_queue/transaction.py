@@ -41,6 +41,8 @@ class Transaction:
         self.records: list[Record] = []
         self.moves: list[tuple[History, ClassAd, int]] = []
         self._ads: dict[str, dict[str, str] | None] = {}  # as they will be; None: gone
+        self._more: dict[int, int] = {}  # by how many a cluster's jobs have changed
+        self._spelled: dict[str, str] = {}  # names in lower case: as they are first written here
 
     # Reading
 
@@ -86,6 +88,7 @@ class Transaction:
             _refuse(key, "a key is two numbers below 2,147,483,648 with a dot between", "write cluster.proc")
         if my_type and (not _WORD(my_type) or '"' in my_type or "\\" in my_type or my_type == EMPTY_TYPE):
             _refuse(my_type, "a type is a word without blanks and quotes", "write Job")
+        self._count(key, 1)
         self.records.append(Record(Op.NEW, key, my_type))
         texts = self._ads[key] = {"mytype": f'"{my_type}"'}
         if lower(my_type) == "job":
@@ -123,6 +126,7 @@ class Transaction:
             _refuse(text, "half of a surrogate pair, which no UTF-8 text can hold", "leave it out")
         except ClassAdSyntaxError as error:
             raise InvalidChange(error.diagnostics) from None
+        self._spelled.setdefault(lower(name), name)
         self.records.append(Record(Op.SET, key, name, value))
 
     def delete(self, ad: str | JobId, name: str) -> None:
@@ -145,7 +149,13 @@ class Transaction:
         key = self._mirror.key(ad)
         self._there(key)
         self._ads[key] = None
+        self._count(key, -1)
         self.records.append(Record(Op.DESTROY, key))
+
+    def _count(self, key: str, change: int) -> None:
+        job = JobId.parse(key)
+        if job is not None:
+            self._more[job.cluster] = self._more.get(job.cluster, 0) + change
 
     def _check_name(self, name: str) -> None:
         if not _NAME(name):
@@ -183,9 +193,7 @@ class Transaction:
     def remove(self, job: JobId) -> None:
         """Remove a job; the last one of a cluster takes the cluster's ads with it. Raises InvalidChange."""
         self.destroy(job)
-        if any(other in self for other in self._mirror.procs(job.cluster)):
-            return
-        if any(texts is not None and _is_proc(key, job.cluster) for key, texts in self._ads.items()):
+        if self._mirror.proc_count(job.cluster) + self._more.get(job.cluster, 0):
             return
         for key in (cluster_key(job.cluster), str(JobId(job.cluster, _PRIVATE))):
             if key in self:
@@ -198,17 +206,12 @@ class Transaction:
         """
         key = self._mirror.key(job)
         own, parent = self._there(key), self._own(cluster_key(job.cluster)) or {}
-        self.moves.append((history, self._mirror.make_ad(key, {**parent, **own}), now))
+        self.moves.append((history, self._mirror.make_ad(key, {**parent, **own}, self._spelled), now))
         self.remove(job)
 
     def _counter(self, key: str, name: str) -> int:
         text = self.text(key, name)
         return int(text) if text is not None and _INTEGER(text) else 0
-
-
-def _is_proc(key: str, cluster: int) -> bool:
-    job = JobId.parse(key)
-    return job is not None and job.cluster == cluster
 
 
 def _refuse(text: str, message: str, hint: str) -> NoReturn:

@@ -292,7 +292,7 @@ def test_attributes_are_printed_in_three_orders() -> None:
     orders = {order: print_ad(ad, Format.LONG, order).replace("\n", " ") for order in Order}
     assert orders == {
         Order.LIBRARY: "a = 4 B = 2 AA = 3 bb = 1 ",
-        Order.NAME: "AA = 3 B = 2 a = 4 bb = 1 ",
+        Order.NAME: "a = 4 AA = 3 B = 2 bb = 1 ",
         Order.KEPT: "bb = 1 B = 2 AA = 3 a = 4 ",
     }
 

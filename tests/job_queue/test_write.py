@@ -493,3 +493,32 @@ def test_a_closed_queue_and_a_transaction_in_a_transaction(path: Path) -> None:
     with pytest.raises(JobQueueError, match="closed"), queue.transaction():
         pass
     assert "01.-1" in read_log(path).mirror
+
+
+def test_a_name_of_the_last_transaction_keeps_its_spelling(path: Path, tmp_path: Path) -> None:
+    """In the history too, where no ad of the queue has had it before."""
+    with JobQueue(path, now=NOW) as queue:
+        (job,) = _submit(queue)
+        with queue.transaction() as change:
+            change.set(job, "RemoveReason", "bye")
+            change.move_to_history(job, History(tmp_path / "history"), NOW)
+    assert 'RemoveReason = "bye"' in (tmp_path / "history").read_text().splitlines()
+
+
+def test_the_last_job_takes_its_cluster_along(path: Path) -> None:
+    """Whichever of them were there before, and which were made and removed in the same transaction."""
+    with JobQueue(path, now=NOW) as queue:
+        one, two = _submit(queue, 2)
+        with queue.transaction() as change:
+            change.remove(one)
+            three = change.new_proc(one.cluster)
+            change.remove(two)
+            assert f"0{one.cluster}.-1" in change
+        assert list(queue.mirror) == [three]
+        with queue.transaction() as change:
+            four = change.new_proc(one.cluster)
+            change.remove(four)
+            assert f"0{one.cluster}.-1" in change
+            change.remove(three)
+            assert f"0{one.cluster}.-1" not in change
+        assert not list(queue.mirror)

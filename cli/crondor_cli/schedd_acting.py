@@ -1,0 +1,88 @@
+"""What `crondor schedd hold`, `release` and `rm` have in common: an action on jobs of the embedded queue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.protocol import Acted
+from crondor.schedd.selection import Selection
+from crondor_cli.options import clock_of
+from crondor_cli.schedd_queue import embedded_of, job_arguments, queue_option, selection_of, unknown_job
+from crondor_cli.show import show
+from crondor_cli.view_data import diagnostic_data
+
+Act = Callable[[EmbeddedSchedd, Selection, str], Acted]
+
+
+class Action(NamedTuple):
+    """An action: the word for what it does, the words for what was done, and what jobs it is not done to."""
+
+    name: str
+    done: str
+    already: str
+    bad_status: str
+    act: Act
+
+
+def act(
+    action: Action, jobs: tuple[str, ...], constraint: str | None, queue: str | None, reason: str, now: str | None,
+    format_: str,
+) -> None:  # fmt: skip
+    """Do an action to jobs, say what was done, and end with 1 where it was not done to all that were named."""
+    chosen = selection_of(jobs, constraint, needed=True)
+    clock = clock_of(now, None)
+    with embedded_of(queue, clock) as schedd:
+        missing = chosen.missing(schedd.mirror)
+        acted = action.act(schedd, chosen, reason)
+    findings = [unknown_job(name) for name in missing]
+    for count, why in ((acted.already, action.already), (acted.bad_status, action.bad_status)):
+        if count:
+            findings.append(Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING))
+    show(findings)
+    if format_ == "json":
+        counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "not_found")}
+        found = [diagnostic_data(finding) for finding in findings]
+        click.echo(json.dumps({"action": action.name, **counts, "diagnostics": found}, indent=2))
+    else:
+        click.echo(f"{_jobs(acted.done)} {action.done}")
+    if findings or not acted.done:
+        raise click.exceptions.Exit(1)
+
+
+def options(reason: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options of an action; ``reason`` is what is written where nothing else is given."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        formats = click.Choice(["text", "json"])
+        function = click.option("--format", "format_", type=formats, default="text", help="How to print.")(function)
+        function = click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")(
+            function
+        )
+        help_text = f'What is written as the reason (default: "{reason}").'
+        function = click.option("--reason", metavar="TEXT", default=reason, help=help_text)(function)
+        return job_arguments(queue_option(function))
+
+    return add
+
+
+def epilog(name: str) -> str:
+    """Return the examples and exit statuses of an action."""
+    return f"""\\b
+Examples:
+  crondor schedd {name} 12.0
+  crondor schedd {name} 12 13.1 alice
+  crondor schedd {name} --constraint 'CronHour == "2"' --reason 'not tonight'
+
+Numbers and owners are joined by or; --constraint narrows them. Everything named is done at once, or nothing.
+
+Exit status: 0 fine, 1 a finding (a job that is not there, or that this cannot be done to), 2 wrong usage."""
+
+
+def _jobs(count: int) -> str:
+    return f"{count:,} job{'' if count == 1 else 's'}"

@@ -1,0 +1,82 @@
+"""`crondor schedd edit`: attributes of jobs of the embedded queue, under a condition."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from crondor.classad import ClassAdSyntaxError, Expression
+from crondor.diagnostics import CrondorError
+from crondor.schedd.selection import Selection
+from crondor.source import Source
+from crondor_cli.options import UsageProblem, clock_of
+from crondor_cli.schedd_queue import embedded_of, job_arguments, queue_option, selection_of, unknown_job
+from crondor_cli.show import show
+from crondor_cli.view_data import diagnostic_data
+
+EPILOG = """\b
+Examples:
+  crondor schedd edit 12.0 --set 'CronHour="3"' --set 'DeferralWindow=600'
+  crondor schedd edit alice --set 'JobPrio=5' --if 'JobStatus == 1'
+
+A value is an expression, a string in double quotes. All attributes of a job change at once, and only where --if holds.
+An edited Cron attribute counts at the next crondor schedd recalc; a schedd looks at it after a reconfig or restart.
+
+Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edited), 2 wrong usage."""
+
+
+@click.command("edit", epilog=EPILOG, short_help="Set attributes of jobs of the embedded queue.")
+@job_arguments
+@click.option("--set", "edits", metavar="NAME=EXPR", multiple=True, required=True, help="An attribute and its value.")
+@click.option("--if", "condition", metavar="EXPR", default="true", help="Only where this is true (default: true).")
+@queue_option
+@click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="How to print.")
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    edits: tuple[str, ...],
+    condition: str,
+    queue: str | None,
+    now: str | None,
+    format_: str,
+) -> None:
+    """Set attributes of jobs, as condor_qedit does, all of a job's at once and under a condition."""
+    chosen = selection_of(jobs, constraint, needed=True)
+    values = _values(edits)
+    clock = clock_of(now, None)
+    try:
+        Selection().where(condition)
+    except ClassAdSyntaxError as error:
+        raise UsageProblem(error) from None
+    with embedded_of(queue, clock) as schedd:
+        findings = [unknown_job(name) for name in chosen.missing(schedd.mirror)]
+        ids = [job for job, _ in chosen.of_mirror(schedd.mirror, schedd.context())]
+        done = [job for job in ids if schedd.edit_if(job, condition, values)]
+    show(findings)
+    if format_ == "json":
+        data = {"edited": [str(job) for job in done], "unchanged": [str(job) for job in ids if job not in set(done)]}
+        click.echo(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
+    else:
+        click.echo(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")
+    if findings or not done:
+        raise click.exceptions.Exit(1)
+
+
+def _values(edits: tuple[str, ...]) -> dict[str, Expression]:
+    """Read ``NAME=EXPR``; all faults are one usage error."""
+    values: dict[str, Expression] = {}
+    faults: list[CrondorError] = []
+    for edit in edits:
+        name, equals, text = edit.partition("=")
+        if not equals:
+            message = f"--set {edit}: write NAME=EXPR"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        try:
+            values[name.strip()] = Expression.parse(Source(text.strip(), f"--set {name.strip()}"))
+        except ClassAdSyntaxError as error:
+            faults.append(error)
+    if faults:
+        raise UsageProblem(CrondorError(found for fault in faults for found in fault.diagnostics))
+    return values

@@ -1,0 +1,89 @@
+"""`crondor schedd history`: jobs that have left a queue, the latest first."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.queued import JobStatus, QueuedJob
+from crondor_cli.options import clock_of, clock_options
+from crondor_cli.schedd_queue import Asked, job_arguments, live_options, opened, queue_option, selection_of
+from crondor_cli.times_text import local_text
+
+EPILOG = """\b
+Examples:
+  crondor schedd history
+  crondor schedd history alice -n 3
+  crondor schedd history --live --constraint 'ExitCode != 0'
+
+Exit status: 0 fine, 1 a queue that cannot be read, 2 wrong usage."""
+
+
+@click.command("history", epilog=EPILOG, short_help="Jobs that have left the queue.")
+@job_arguments
+@click.option("-n", "--count", type=click.IntRange(1, 1_000_000), default=10, help="How many (default: 10).")
+@queue_option
+@live_options
+@clock_options
+@click.option(
+    "--format", "format_", type=click.Choice(["table", "long", "json"]), default="table", help="How to print."
+)
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    count: int,
+    queue: str | None,
+    live: bool,
+    name: str | None,
+    pool: str | None,
+    now: str | None,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Show the jobs that have left the queue, the latest first."""
+    asked = Asked(queue, None, live, name, pool)
+    chosen = selection_of(jobs, constraint)
+    clock = clock_of(now, tz)
+    with opened(asked, clock) as schedd:
+        ads = [] if schedd is None else schedd.history(chosen, limit=count)
+    if format_ == "json":
+        click.echo(json.dumps({"jobs": [_data(QueuedJob(ad)) for ad in ads]}, indent=2))
+    elif format_ == "long":
+        from crondor.classad.printing import Format  # noqa: PLC0415 - one form is needed
+
+        click.echo("\n".join(ad.print(Format.LONG) for ad in ads), nl=False)
+    elif ads:
+        from crondor_cli.view_schedd import cell, print_rows  # noqa: PLC0415 - the same
+
+        rows = []
+        for ad in ads:
+            job, ended = QueuedJob(ad), _ended(ad)
+            when = "-" if ended is None else local_text(ended, clock.zone)
+            owner, cmd = cell(job.string("Owner")), cell(job.string("Cmd"))
+            rows.append([job.id or "-", owner, cmd, _status(job), when, cell(job.string("RemoveReason"))])
+        print_rows(["job", "owner", "cmd", "state", "since", "reason"], rows)
+    else:
+        click.echo("no job has left the queue")
+
+
+def _status(job: QueuedJob) -> str:
+    return "unknown" if job.status is None else job.status.name.lower()
+
+
+def _ended(ad: ClassAd) -> int | None:
+    job = QueuedJob(ad)
+    completed = job.integer("CompletionDate")
+    return completed if completed and job.status is JobStatus.COMPLETED else job.integer("EnteredCurrentStatus")
+
+
+def _data(job: QueuedJob) -> dict[str, object]:
+    return {
+        "id": job.id,
+        "owner": job.string("Owner"),
+        "cmd": job.string("Cmd"),
+        "state": _status(job),
+        "since": _ended(job.ad),
+        "reason": job.string("RemoveReason"),
+    }

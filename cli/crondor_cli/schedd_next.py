@@ -1,0 +1,67 @@
+"""`crondor schedd next`: the coming starts of a queue's jobs, in order."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.diagnostics import Severity
+from crondor.schedd.look import Looker
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.options import clock_of, clock_options, reading_options
+from crondor_cli.schedd_queue import Asked, job_arguments, read_jobs, selection_of, source_options
+from crondor_cli.schedd_starts import starts_of
+from crondor_cli.show import show
+
+EPILOG = """\b
+Examples:
+  crondor schedd next
+  crondor schedd next -n 3 alice
+  condor_q -all -long | crondor schedd next --ads -
+
+A job without on_exit_remove = false leaves the queue when a run ends: it has one start. Held jobs have none.
+`crondor next --ads` shows one job's runs in detail.
+
+Exit status: 0 fine, 1 a finding (a job that is not there, a queue that cannot be read), 2 wrong usage."""
+
+
+@click.command("next", epilog=EPILOG, short_help="The coming starts of all jobs, in order.")
+@job_arguments
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, help="How many (default: 10).")
+@source_options
+@clock_options
+@reading_options(htcondor=True)
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    count: int,
+    queue: str | None,
+    log: str | None,
+    live: bool,
+    name: str | None,
+    pool: str | None,
+    ads: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: str | None,
+    policy: str | None,
+    format_: str,
+) -> None:
+    """Show when jobs of a queue start next, with the moments of each start."""
+    asked = Asked(queue, log, live, name, pool, ads)
+    chosen = selection_of(jobs, constraint)
+    clock = clock_of(now, tz)
+    found = read_jobs(asked, chosen, clock)
+    reading = Dialect(dialect) if dialect else asked.dialect
+    looker = Looker(zone=clock.zone, dialect=reading, policy=Policy(policy) if policy else None)
+    starts = starts_of(list(looker.looks(found.ads, clock.now)), count)
+    show(dict.fromkeys(found.findings))
+    from crondor_cli.view_schedd import print_starts, starts_data  # noqa: PLC0415 - after what can go wrong
+
+    if format_ == "json":
+        starts_data(starts, found, asked, clock, reading)
+    else:
+        print_starts(starts, clock)
+    if any(finding.severity is Severity.ERROR for finding in found.findings):
+        raise click.exceptions.Exit(1)

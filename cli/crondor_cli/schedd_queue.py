@@ -1,0 +1,205 @@
+"""Which queue a schedd command is about, and which of its jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.schedd.selection import NoSelection, Selection
+from crondor.spec import Dialect
+from crondor_cli.options import Clock, UsageProblem
+
+if TYPE_CHECKING:
+    from crondor.classad.ad import ClassAd
+    from crondor.schedd.embedded import EmbeddedSchedd
+    from crondor.schedd.live import LiveSchedd
+    from crondor.schedd.protocol import Schedd
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+VARIABLE = "CRONDOR_QUEUE"
+
+
+class Asked(NamedTuple):
+    """The options that name a queue."""
+
+    queue: str | None
+    log: str | None = None
+    live: bool = False
+    name: str | None = None
+    pool: str | None = None
+    ads: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """``queue``, ``log``, ``live`` or ``ads``. Raises UsageError for more than one."""
+        given = {"log": self.log, "live": self.live or self.name or self.pool, "ads": self.ads, "queue": self.queue}
+        chosen = [kind for kind, value in given.items() if value]
+        if len(chosen) > 1:
+            named = " and ".join(f"--{kind}" for kind in chosen)
+            raise click.UsageError(f"{named} name different queues: choose one", click.get_current_context(silent=True))
+        return chosen[0] if chosen else "queue"
+
+    @property
+    def folder(self) -> Path:
+        """Where the embedded queue is."""
+        return folder_of(self.queue)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How Cron attributes are read there: the embedded queue as the manual says, a schedd's as it does itself."""
+        return Dialect.MANUAL if self.kind == "queue" else Dialect.HTCONDOR
+
+
+class Found(NamedTuple):
+    """The jobs that were asked for, and what there is to say of the queue."""
+
+    ads: list[ClassAd]
+    sees_deferral_time: bool
+    findings: list[Diagnostic]
+
+
+def folder_of(queue: str | None) -> Path:
+    """Return the folder of the embedded queue."""
+    given = queue or os.environ.get(VARIABLE)
+    if given:
+        return Path(given)
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "crondor" / "queue"
+
+
+def queue_option(function: _Function) -> _Function:
+    """Add --queue."""
+    help_text = f"The embedded queue's folder (default: {VARIABLE}, else crondor/queue in the user's state folder)."
+    return click.option("--queue", metavar="PATH", help=help_text)(function)
+
+
+def source_options(function: _Function) -> _Function:
+    """Add all ways to name a queue."""
+    function = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")(
+        function
+    )
+    function = live_options(function)
+    function = click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")(function)
+    return queue_option(function)
+
+
+def live_options(function: _Function) -> _Function:
+    """Add --live, --name and --pool."""
+    function = click.option("--pool", metavar="HOST", help="With --live: the collector of another pool.")(function)
+    function = click.option("--name", metavar="NAME", help="With --live: the schedd of this name.")(function)
+    return click.option("--live", is_flag=True, help="The schedd that runs here (needs the htcondor package).")(
+        function
+    )
+
+
+def job_arguments(function: _Function) -> _Function:
+    """Add the jobs: ids, owners, and --constraint."""
+    help_text = "Only jobs for which this expression is true."
+    function = click.option("--constraint", metavar="EXPR", help=help_text)(function)
+    return click.argument("jobs", nargs=-1, metavar="[JOB]...")(function)
+
+
+def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool = False) -> Selection:
+    """Return the jobs named; words that name none are a usage error, and with ``needed`` so is naming none at all."""
+    if needed and not jobs and constraint is None:
+        message = "name the jobs: 12.0, 12, an owner, or --constraint EXPR (true for all)"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    try:
+        return Selection.parse(jobs, constraint)
+    except NoSelection as error:
+        raise UsageProblem(error) from None
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+
+
+def read_jobs(asked: Asked, chosen: Selection, clock: Clock) -> Found:
+    """Return the jobs of a queue, without writing anything. Raises CrondorError; UsageError for an unreadable file."""
+    kind = asked.kind
+    if kind == "ads":
+        return _of_ads(asked.ads or "-", chosen, clock)
+    with opened(asked, clock) as schedd:
+        if schedd is None:
+            message = f"there is no queue yet in {asked.folder}"
+            hint = "crondor schedd submit makes it; --queue names another folder"
+            return Found(
+                [], sees_deferral_time=True, findings=[Diagnostic("no-queue", message, Severity.NOTE, help=hint)]
+            )
+        ads = schedd.jobs(chosen)
+        findings = [*getattr(schedd, "diagnostics", ())]
+        return Found(ads, schedd.capabilities.sees_deferral_time, findings + _unknown(chosen, ads))
+
+
+@contextmanager
+def opened(asked: Asked, clock: Clock) -> Iterator[Schedd | None]:
+    """Give a schedd to read; None for an embedded queue that does not exist yet. Raises CrondorError."""
+    from crondor.schedd.queue_log import QueueLogSchedd  # noqa: PLC0415 - one kind is needed
+
+    kind = asked.kind
+    if kind == "live":
+        with live_of(asked) as schedd:
+            yield schedd
+    elif kind == "log":
+        yield QueueLogSchedd(asked.log or "", clock=lambda: clock.now, zone=clock.zone)
+    else:
+        from crondor.schedd.embedded import HISTORY, LOG  # noqa: PLC0415 - the same
+
+        path = asked.folder / LOG
+        if not path.exists():
+            yield None
+            return
+        yield QueueLogSchedd(
+            path, clock=lambda: clock.now, zone=clock.zone, history_path=asked.folder / HISTORY, embedded=True
+        )
+
+
+def live_of(asked: Asked) -> LiveSchedd:
+    """Return the live schedd that was asked for."""
+    from crondor.schedd.live import LiveSchedd  # noqa: PLC0415 - the same
+
+    return LiveSchedd(asked.name, asked.pool)
+
+
+def embedded_of(queue: str | None, clock: Clock) -> EmbeddedSchedd:
+    """Open the embedded queue for writing, and make it where there is none. Raises JobQueueError."""
+    from crondor.schedd.embedded import EmbeddedSchedd  # noqa: PLC0415 - the same
+
+    return EmbeddedSchedd(folder_of(queue), clock=lambda: clock.now, zone=clock.zone)
+
+
+def _of_ads(path: str, chosen: Selection, clock: Clock) -> Found:
+    from crondor.classad.formats import Mode, read_ads  # noqa: PLC0415 - the same
+    from crondor_cli.classad_files import chunks, context_of, name_of  # noqa: PLC0415 - the same
+
+    findings: list[Diagnostic] = []
+    context = context_of(clock)
+    read = read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=findings.append)
+    ads = [ad for ad in read if chosen.holds(ad, context)]
+    return Found(ads, sees_deferral_time=True, findings=findings + _unknown(chosen, ads))
+
+
+def _unknown(chosen: Selection, ads: list[ClassAd]) -> list[Diagnostic]:
+    """Return an error for each job and cluster that was named and is not there."""
+    from crondor.schedd.ads import job_id  # noqa: PLC0415 - where jobs are named
+
+    if not chosen.jobs and not chosen.clusters:
+        return []
+    found = {job_id(ad) for ad in ads}
+    clusters = {job.cluster for job in found if job is not None}
+    missing = [str(job) for job in chosen.jobs if job not in found]
+    missing += [str(cluster) for cluster in chosen.clusters if cluster not in clusters]
+    beside = " for which the constraint is true" if chosen.constraint is not None else ""
+    return [unknown_job(name, beside) for name in missing]
+
+
+def unknown_job(name: str, beside: str = "") -> Diagnostic:
+    """Return the error for a job that is not in the queue."""
+    what = "job" if "." in name else "job of cluster"
+    hint = "crondor schedd status lists the scheduled jobs, crondor schedd history those that have left"
+    return Diagnostic("unknown-job", f"there is no {what} {name}{beside} in the queue", help=hint)

@@ -1,0 +1,89 @@
+"""`crondor schedd recalc`: one pass over the crontab jobs of a queue, as a schedd makes it."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.diagnostics import Severity
+from crondor.queued import QueuedJob
+from crondor.schedd.ads import job_id, mirror_of
+from crondor.schedd.crontab_book import Edit, recalculate
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.schedd_queue import Asked, embedded_of, job_arguments, live_of, read_jobs, selection_of, source_options
+from crondor_cli.show import show
+
+EPILOG = """\b
+Examples:
+  crondor schedd recalc
+  crondor schedd recalc --apply
+  condor_q -all -long | crondor schedd recalc --ads -
+
+The pass is that of a schedd that has just started or was reconfigured: no schedule is cached, so that every idle
+crontab job gets its next time. An embedded queue reads the fields as the manual says, all others as the schedd of
+HTCondor 25.14 does; --dialect chooses. A log and ads are read only.
+
+Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wrong usage."""
+
+
+@click.command("recalc", epilog=EPILOG, short_help="What a schedd's pass over its crontab jobs does now.")
+@job_arguments
+@click.option("--apply", is_flag=True, help="Write it: into the embedded queue, or to the live schedd.")
+@source_options
+@clock_options
+@reading_options(htcondor=True)
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    apply: bool,
+    queue: str | None,
+    log: str | None,
+    live: bool,
+    name: str | None,
+    pool: str | None,
+    ads: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: str | None,
+    policy: str | None,
+    format_: str,
+) -> None:
+    """Compute the DeferralTime of crontab jobs; without --apply nothing is written."""
+    asked = Asked(queue, log, live, name, pool, ads)
+    if apply and asked.kind in {"log", "ads"}:
+        message = f"--apply cannot write into --{asked.kind}: it is read only"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    chosen = selection_of(jobs, constraint)
+    clock = clock_of(now, tz)
+    reading = Dialect(dialect) if dialect else asked.dialect
+    found = read_jobs(asked, chosen, clock)
+    before = {job: QueuedJob(ad).integer("DeferralTime") for ad in found.ads if (job := job_id(ad)) is not None}
+    edits = recalculate(
+        mirror_of(found.ads), clock.now, zone=clock.zone, dialect=reading, policy=Policy(policy) if policy else None
+    )
+    show(dict.fromkeys(found.findings))
+    if apply and edits:
+        edits = _apply(asked, clock, edits)
+    from crondor_cli.view_schedd import edits_data, print_edits  # noqa: PLC0415 - after what can go wrong
+
+    pairs = [(edit, before.get(edit.job)) for edit in edits]
+    if format_ == "json":
+        edits_data(pairs, found.findings, asked, clock, reading, applied=apply)
+    else:
+        print_edits(pairs, clock, applied=apply)
+    bad = any(finding.severity is Severity.ERROR for finding in found.findings)
+    if bad or any(edit.time is None for edit in edits):
+        raise click.exceptions.Exit(1)
+
+
+def _apply(asked: Asked, clock: Clock, edits: list[Edit]) -> list[Edit]:
+    """Write edits where their jobs are idle still, and return those that were written. Raises CrondorError."""
+    if asked.kind == "queue":
+        with embedded_of(asked.queue, clock) as schedd:
+            return schedd.apply(edits)
+    from crondor.schedd.applying import apply_edits  # noqa: PLC0415 - for a live schedd only
+
+    with live_of(asked) as live:
+        return apply_edits(live, edits)

@@ -1,0 +1,67 @@
+"""`crondor schedd status`: the crontab and deferral jobs of a queue, and how they stand."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.diagnostics import Severity
+from crondor.schedd.look import Looker
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.options import clock_of, clock_options, reading_options
+from crondor_cli.schedd_queue import Asked, job_arguments, read_jobs, selection_of, source_options
+from crondor_cli.show import show
+
+EPILOG = """\b
+Examples:
+  crondor schedd status
+  crondor schedd status alice --constraint 'JobStatus == 5'
+  crondor schedd status --log /var/lib/condor/spool/job_queue.log
+  condor_q -all -long | crondor schedd status --ads -
+
+A job that HTCondor calls Running while it waits on its machine for its DeferralTime is `waiting` here. A followed log
+shows DeferralTime late: what is not there is computed from the schedule.
+
+Exit status: 0 fine, 1 a finding (a job with trouble, or that is not there; a queue that cannot be read), 2 wrong
+usage."""
+
+
+@click.command("status", epilog=EPILOG, short_help="The crontab and deferral jobs: state, next start, trouble.")
+@job_arguments
+@source_options
+@clock_options
+@reading_options(htcondor=True)
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    queue: str | None,
+    log: str | None,
+    live: bool,
+    name: str | None,
+    pool: str | None,
+    ads: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: str | None,
+    policy: str | None,
+    format_: str,
+) -> None:
+    """Show the jobs that have a schedule: what they do, when they start next, and what keeps them from it."""
+    asked = Asked(queue, log, live, name, pool, ads)
+    chosen = selection_of(jobs, constraint)
+    clock = clock_of(now, tz)
+    found = read_jobs(asked, chosen, clock)
+    reading = Dialect(dialect) if dialect else asked.dialect
+    looker = Looker(zone=clock.zone, dialect=reading, policy=Policy(policy) if policy else None)
+    looks = list(looker.looks(found.ads, clock.now))
+    show(dict.fromkeys(found.findings))
+    from crondor_cli.view_schedd import print_status, status_data  # noqa: PLC0415 - after what can go wrong
+
+    if format_ == "json":
+        status_data(looks, found, asked, clock, reading)
+    else:
+        print_status(looks, found, clock)
+    bad = [finding for finding in found.findings if finding.severity is Severity.ERROR]
+    if bad or any(trouble.severity is not Severity.NOTE for look in looks for trouble in look.trouble):
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,101 @@
+"""`crondor schedd submit`: the jobs of a submit file into the embedded queue."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import platform
+from pathlib import Path
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.macro.files import Files
+from crondor.schedule import misspelt
+from crondor.source import Span
+from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
+from crondor_cli.jobs import read_source
+from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.schedd_queue import embedded_of, queue_option
+from crondor_cli.show import show
+from crondor_cli.view_data import diagnostic_data
+
+MOST = 100_000  # jobs of one file; a queue of more is a slip of the finger
+
+EPILOG = """\b
+Examples:
+  crondor schedd submit nightly.sub
+  crondor schedd submit --queue ./queue - < nightly.sub
+
+The file is read as condor_submit 25.14 reads it, and nothing in it is run. All its jobs come into the queue at once, or
+none of them; their DeferralTime is computed with them.
+
+Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose schedule is invalid), 2 wrong usage."""
+
+
+@click.command("submit", epilog=EPILOG, short_help="A submit file into the embedded queue.")
+@click.argument("file")
+@queue_option
+@clock_options
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="How to print.")
+def command(file: str, queue: str | None, now: str | None, tz: str | None, format_: str) -> None:
+    """Put the jobs of a submit file into the embedded queue; - reads standard input."""
+    clock = clock_of(now, tz)
+    with embedded_of(queue, clock) as schedd:
+        read = _read(file, schedd.next_cluster, clock)
+        ads = _ads(read)
+        jobs = schedd.submit(ads)
+        edits = schedd.recalculate()
+    held = [edit for edit in edits if edit.job in set(jobs) and edit.time is None]
+    names = ((key, read.name(key)) for key in read.keys)
+    findings = list(
+        dict.fromkeys([*read.warnings, *misspelt((span.text if span else key, span) for key, span in names)])
+    )
+    findings += [Diagnostic("held", f"job {edit.job} is held: {edit.hold}", Severity.WARNING) for edit in held]
+    show(findings)
+    if format_ == "json":
+        data = {"cluster": jobs[0].cluster if jobs else None, "jobs": [str(job) for job in jobs]}
+        click.echo(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
+    else:
+        count = f"{len(jobs):,} job{'' if len(jobs) == 1 else 's'}"
+        click.echo(f"{count} submitted to cluster {jobs[0].cluster}" if jobs else "no job submitted")
+    if held or not jobs:
+        raise click.exceptions.Exit(1)
+
+
+def _read(path: str, cluster: int, clock: Clock) -> SubmitFile:
+    """Read a submit file whose jobs will be of a cluster. Raises InvalidSubmit, UsageError if unreadable."""
+    folder = os.path.dirname(path) or "."
+    return read_submit(
+        read_source(path),
+        files=Files([] if path == "-" else [folder], base=folder),
+        now=clock.now,
+        zone=clock.zone,
+        host=SubmitHost(user=getpass.getuser(), folder=str(Path.cwd())),
+        append=(f"ClusterId = {cluster}", f"Cluster = {cluster}"),
+    )
+
+
+def _ads(file: SubmitFile) -> list[ClassAd]:
+    """Return the ads of a file's jobs, in their order. Raises InvalidSubmit, and CrondorError for too many jobs."""
+    if file.job_count > MOST:
+        message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor puts into a queue at once"
+        raise CrondorError(Diagnostic("submit-many", message, help="queue fewer"))
+    ads: list[ClassAd] = []
+    owner = getpass.getuser()
+    own = {"Owner": owner, "User": f"{owner}@{platform.node()}", "Iwd": str(Path.cwd())}
+    for made in job_ads(file, in_order=True):
+        if "ProcId" not in made.ad:
+            raise CrondorError(_late(made.jobs.queue))
+        for name, value in own.items():
+            if name not in made.ad:
+                made.ad.set(name, value)
+        ads += [made.ad] * made.jobs.count
+    return ads
+
+
+def _late(queue: Span | None) -> Diagnostic:
+    message = "these jobs are to be made later (max_materialize, max_idle), which the embedded queue does not do"
+    return Diagnostic("submit-late", message, span=queue, help="leave the command out")

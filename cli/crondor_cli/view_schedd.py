@@ -1,0 +1,200 @@
+"""Queues as tables for people, and as JSON, whose keys are documented in docs/cli.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+import click
+
+from crondor.deferral import Deferral
+from crondor.diagnostics import Diagnostic, printable
+from crondor.schedd.look import ScheduledJob, State
+from crondor_cli.times_text import local_text, relative
+from crondor_cli.view_data import diagnostic_data
+
+if TYPE_CHECKING:
+    from crondor.schedd.crontab_book import Edit
+    from crondor.spec import Dialect
+    from crondor_cli.options import Clock
+    from crondor_cli.schedd_queue import Asked, Found
+    from crondor_cli.schedd_starts import Start
+
+_LATE = "the log shows DeferralTime late; a time that is not in it yet is computed from the schedule"
+_WIDEST = 40  # characters of a cell that comes from an ad
+
+
+def print_rows(head: list[str], rows: list[list[str]]) -> None:
+    """Print rows in columns below their heads; a row of one cell stands below the row before, indented."""
+    full = [row for row in (head, *rows) if len(row) > 1]
+    widths = [max(map(len, column)) for column in zip(*full, strict=True)]
+    for row in (head, *rows):
+        if len(row) == 1:
+            click.echo(f"      {row[0]}")
+        else:
+            click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def cell(text: str | None) -> str:
+    """Return an ad's text as a cell."""
+    shown = printable(text or "-")
+    return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 3]}..."
+
+
+def print_status(looks: list[ScheduledJob], found: Found, clock: Clock) -> None:
+    """Print a row for each job, and its trouble below it."""
+    if not looks:
+        click.echo(f"no job with a schedule, of {len(found.ads)}")
+        return
+    rows = []
+    for look in looks:
+        rows.append([look.id, cell(look.queued.string("Owner")), _state(look, clock), *_moments(look.next, clock)])
+        rows += [[_trouble(trouble)] for trouble in look.trouble]
+    print_rows(["job", "owner", "state", "next start", "from now", "match opens", "last start"], rows)
+    if not found.sees_deferral_time:
+        click.echo(f"note: {_LATE}")
+
+
+def _state(look: ScheduledJob, clock: Clock) -> str:
+    if look.state is State.WAITING and look.deferral_time is not None:
+        return f"waiting (starts {relative(look.deferral_time - clock.now)})"
+    return look.state.value
+
+
+def _moments(found: Deferral | None, clock: Clock) -> list[str]:
+    if found is None:
+        return ["-", "-", "-", "-"]
+    return [
+        local_text(found.time, clock.zone),
+        relative(found.time - clock.now),
+        _clock(found.match_opens, found.time, clock.zone),
+        _clock(found.last_start, found.time, clock.zone),
+    ]
+
+
+def _clock(moment: int, time: int, zone: tzinfo) -> str:
+    """Return a moment as briefly as it can be said beside another: without the date where it is the same."""
+    full, beside = local_text(moment, zone), local_text(time, zone)
+    same = full[:14] == beside[:14] and full[-5:] == beside[-5:] and not full.startswith("epoch")
+    return full[15:-6] if same else full
+
+
+def _trouble(trouble: Diagnostic) -> str:
+    hint = f"; {trouble.help}" if trouble.help else ""
+    return printable(f"{trouble.severity.value}: {trouble.message}{hint} [{trouble.code}]")
+
+
+def status_data(looks: list[ScheduledJob], found: Found, asked: Asked, clock: Clock, dialect: Dialect) -> None:
+    """Print the jobs as JSON."""
+    data = {
+        **_head(asked, clock, dialect),
+        "sees_deferral_time": found.sees_deferral_time,
+        "job_count": len(found.ads),
+        "jobs": [_job(look, clock.zone) for look in looks],
+        "diagnostics": [diagnostic_data(finding) for finding in found.findings],
+    }
+    click.echo(json.dumps(data, indent=2))
+
+
+def _head(asked: Asked, clock: Clock, dialect: Dialect) -> dict[str, object]:
+    return {"source": asked.kind, "zone": clock.zone_name, "now": clock.now, "dialect": dialect.value}
+
+
+def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
+    queued, schedule = look.queued, look.schedule
+    return {
+        "id": queued.id,
+        "owner": queued.string("Owner"),
+        "cmd": queued.string("Cmd"),
+        "state": look.state.value,
+        "canonical": str(schedule.spec) if schedule is not None and schedule.spec is not None else None,
+        "deferral_time": look.deferral_time,
+        "next": None if look.next is None else moments(look.next, zone),
+        "trouble": [diagnostic_data(trouble) for trouble in look.trouble],
+    }
+
+
+def moments(deferral: Deferral, zone: tzinfo) -> dict[str, object]:
+    """Return a start and the moments around it."""
+    return {
+        "time": deferral.time,
+        "local": iso(deferral.time, zone),
+        "nominal_match": deferral.nominal_match,
+        "match_opens": deferral.match_opens,
+        "last_match": deferral.last_match,
+        "last_start": deferral.last_start,
+    }
+
+
+def iso(epoch: int, zone: tzinfo) -> str | None:
+    """Return an instant as ISO 8601 with offset, None beyond the calendar."""
+    try:
+        return datetime.fromtimestamp(epoch, zone).isoformat()
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def print_starts(starts: list[Start], clock: Clock) -> None:
+    """Print a row for each start."""
+    if not starts:
+        click.echo("no start ahead")
+        return
+    rows = []
+    for start in starts:
+        time, distance, opens, last = _moments(start.deferral, clock)
+        rows.append([time, distance, start.job, cell(start.owner), cell(start.cmd), opens, last])
+    print_rows(["start", "from now", "job", "owner", "cmd", "match opens", "last start"], rows)
+
+
+def starts_data(starts: list[Start], found: Found, asked: Asked, clock: Clock, dialect: Dialect) -> None:
+    """Print the starts as JSON."""
+    data = {
+        **_head(asked, clock, dialect),
+        "starts": [
+            {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, clock.zone)}
+            for start in starts
+        ],
+        "diagnostics": [diagnostic_data(finding) for finding in found.findings],
+    }
+    click.echo(json.dumps(data, indent=2))
+
+
+def print_edits(edits: list[tuple[Edit, int | None]], clock: Clock, *, applied: bool) -> None:
+    """Print a row for each edit with the DeferralTime that was there."""
+    if not edits:
+        click.echo("nothing to do: every crontab job has its time")
+        return
+    rows = []
+    for edit, before in edits:
+        was = "-" if before is None else local_text(before, clock.zone)
+        new = "held (code 25)" if edit.time is None else local_text(edit.time, clock.zone)
+        rows.append([str(edit.job), was, new, edit.why.value])
+        rows += [[printable(edit.hold)]] if edit.hold is not None else []
+    print_rows(["job", "was", "DeferralTime", "because"], rows)
+    click.echo("written" if applied else "nothing is written: --apply writes it")
+
+
+def edits_data(
+    edits: list[tuple[Edit, int | None]], findings: Iterable[Diagnostic], asked: Asked, clock: Clock, dialect: Dialect,
+    *, applied: bool,
+) -> None:  # fmt: skip
+    """Print the edits as JSON."""
+    data = {
+        **_head(asked, clock, dialect),
+        "applied": applied,
+        "edits": [
+            {
+                "job": str(edit.job),
+                "before": before,
+                "time": edit.time,
+                "local": None if edit.time is None else iso(edit.time, clock.zone),
+                "hold_reason": edit.hold,
+                "because": edit.why.value,
+            }
+            for edit, before in edits
+        ],
+        "diagnostics": [diagnostic_data(finding) for finding in findings],
+    }
+    click.echo(json.dumps(data, indent=2))

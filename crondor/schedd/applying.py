@@ -1,0 +1,32 @@
+"""Writing what a pass over crontab jobs has found, job by job, into a schedd of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crondor.schedd.crontab_book import HOLD_SUBCODE, Edit
+from crondor.schedd.protocol import Hold, Schedd
+from crondor.schedd.selection import Selection
+from crondor.spec import HOLD_CODE
+
+_IDLE = "JobStatus == 1"
+
+
+def hold_of(edit: Edit) -> Hold:
+    """Return why a job with an invalid schedule is held."""
+    return Hold(edit.hold or "", HOLD_CODE, HOLD_SUBCODE)
+
+
+def apply_edits(schedd: Schedd, edits: Iterable[Edit]) -> list[Edit]:
+    """Write edits while their jobs are idle, and return those that were written.
+
+    Each is one attribute, or one hold, under its condition: wherever it ends, the rest is what the next pass finds.
+    Raises what the schedd raises.
+    """
+    return [edit for edit in edits if _apply(schedd, edit)]
+
+
+def _apply(schedd: Schedd, edit: Edit) -> bool:
+    if edit.time is not None:
+        return schedd.edit_if(edit.job, _IDLE, {"DeferralTime": edit.time})
+    return schedd.hold(Selection(jobs=(edit.job,)).where(_IDLE), hold_of(edit)).done > 0

@@ -1,0 +1,399 @@
+"""What a schedd does about crontab jobs: which it looks at, when it computes a new DeferralTime, which it holds.
+
+The rules are those of HTCondor 25.14 (``Scheduler::calculateCronTabSchedule``); docs/deferral.md has them in words. A
+parsed schedule is kept until a reconfig, whatever is edited. Due times wait in a heap, so that a pass costs what is
+due; jobs with the same texts share one schedule, and its next time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from typing import Final, NamedTuple
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.job_queue.keys import JobId, cluster_key
+from crondor.job_queue.mirror import Change, Kind, Mirror
+from crondor.queued import JobStatus, QueuedJob
+from crondor.recurrence import Policy, Recurrence
+from crondor.schedd.changes import job_changes
+from crondor.schedd.protocol import JobChange
+from crondor.schedule import InvalidSchedule, JobSchedule, Recalculation
+from crondor.spec import FIELDS, Dialect
+
+HOLD_SUBCODE: Final = 0
+
+_CRON: Final = tuple(field.attribute.lower() for field in FIELDS)
+_TERMS: Final = (*_CRON, "deferralwindow")
+_PREFIX: Final = "Invalid cron schedule parameters: "
+_UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
+_IDLE: Final = int(JobStatus.IDLE)
+_SPARE: Final = 1000
+_FAR: Final = 1 << 63
+_INTEGER: Final = re.compile(r"-?[0-9]{1,18}\Z").match
+_NAMES: Final = {name: name for name in _CRON}
+
+Terms = tuple["str | None", ...]
+
+
+class Edit(NamedTuple):
+    """What a pass over the queue does to one job.
+
+    ``time`` is its new DeferralTime (epoch seconds); where it is None, ``hold`` is the HoldReason, of HoldReasonCode
+    25 and subcode 0. ``why`` says what made the schedd look.
+    """
+
+    job: JobId
+    why: Recalculation
+    time: int | None
+    hold: str | None = None
+
+
+_edit: Final = tuple.__new__  # a third of what the class itself takes
+
+
+class _Plan:
+    """A parsed schedule and what it said last; shared by the jobs with the same Cron texts."""
+
+    __slots__ = ("_recurrence", "asked", "hold", "text", "time")
+
+    def __init__(self, recurrence: Recurrence | None, hold: str | None) -> None:
+        self._recurrence = recurrence
+        self.hold = hold
+        self.asked: int | None = None
+        self.time = 0
+        self.text: str | None = None
+
+    def ask(self, now: int) -> None:
+        """Compute the next time at ``now``; a schedule without one is refused, where the real schedd never returns."""
+        self.asked = now
+        if self._recurrence is None:
+            return
+        try:
+            self.time = int(self._recurrence.next(now))
+        except CrondorError as error:
+            self._recurrence = self.text = None
+            self.hold = _PREFIX + "; ".join(fault.message for fault in error.diagnostics)
+            return
+        self.text = str(self.time)
+
+
+class _Group:
+    """The jobs with the same texts: the plan of their Cron texts once one of them has been looked at, their window.
+
+    ``window`` is in seconds, None where it is an expression.
+    """
+
+    __slots__ = ("cron", "plan", "window")
+
+    def __init__(self, terms: Terms) -> None:
+        *cron, window = terms
+        self.cron: Terms = tuple(cron)
+        self.plan: _Plan | None = None
+        self.window = 0 if window is None else _integer(window)
+
+
+class _Entry:
+    """One crontab job."""
+
+    __slots__ = ("due", "group", "job", "own", "plan", "status")
+
+    def __init__(self, job: JobId, own: dict[str, str], status: int | None, group: _Group) -> None:
+        self.job = job
+        self.own = own  # the mirror's texts of the job
+        self.status = status
+        self.group = group  # by what the texts are now
+        self.plan: _Plan | None = None  # the cached schedule: by what they were when it was parsed
+        self.due: int | None = None  # where it waits; None: nowhere
+
+
+class CrontabBook:
+    """The crontab jobs of a queue, kept up to date with its mirror.
+
+    ``recalculate`` is the pass; ``reconfig`` is condor_reconfig. A new book is a schedd that has just started.
+    """
+
+    def __init__(
+        self,
+        mirror: Mirror,
+        *,
+        zone: str | tzinfo = "UTC",
+        dialect: Dialect = Dialect.HTCONDOR,
+        policy: Policy | None = None,
+    ) -> None:
+        """Look at all jobs once, and at each that changes from now on. Raises UnknownZone."""
+        self._mirror = mirror
+        self._read: Callable[[QueuedJob, int], JobSchedule] = lambda job, now: job.schedule(
+            now, dialect=dialect, zone=zone, policy=policy
+        )
+        self._manual = dialect is not Dialect.HTCONDOR
+        self._entries: dict[JobId, _Entry] = {}
+        self._plans: dict[Terms, _Plan] = {}
+        self._groups: dict[Terms, _Group] = {}
+        self._pending: dict[_Entry, Recalculation] = {}
+        self._waiting: dict[int, list[_Entry]] = {}  # by the second at which their time is missed
+        self._dues: list[int] = []
+        self._slots = 0  # places in _waiting, those that jobs have left included
+        for job in mirror:
+            self._enter(job)
+        self.close = mirror.subscribe(self._update)
+
+    def __len__(self) -> int:
+        """Return the number of crontab jobs."""
+        return len(self._entries)
+
+    def __contains__(self, job: object) -> bool:
+        """Say whether a job is a crontab job."""
+        return job in self._entries
+
+    @property
+    def next_due(self) -> int | None:
+        """When the next pass finds something to do if nothing changes (epoch seconds); 0: now; None: never."""
+        if self._pending:
+            return 0
+        return self._dues[0] if self._dues else None
+
+    def reconfig(self) -> None:
+        """Forget the schedules, as at condor_reconfig: the next pass takes today's texts, and computes all idle jobs.
+
+        Texts that have not changed are not parsed again: they mean the same.
+        """
+        used = {id(entry.group) for entry in self._entries.values()}
+        self._groups = {terms: group for terms, group in self._groups.items() if id(group) in used}
+        self._plans = {group.cron: group.plan for group in self._groups.values() if group.plan is not None}
+        self._waiting.clear()
+        self._dues.clear()
+        self._slots = 0
+        for entry in self._entries.values():
+            entry.plan = entry.due = None
+        idle = [entry for entry in self._entries.values() if entry.status == _IDLE]
+        self._pending = dict.fromkeys(idle, Recalculation.NO_SCHEDULE)
+
+    def recalculate(self, now: int) -> list[Edit]:
+        """Return what a pass over the queue at ``now`` (epoch seconds) does; what changes nothing is left out.
+
+        The book takes it for done. Where it was not (somebody else was faster), the job's own change, or the end of its
+        time, brings it back.
+        """
+        edits: list[Edit] = []
+        pending, self._pending = self._pending, {}
+        missed = self._missed(now)  # before anything is computed: a negative window makes a new time past at once
+        self._compute(pending, now, edits)
+        self._compute({entry: why for entry, why in missed.items() if entry not in pending}, now, edits)
+        return edits
+
+    def _missed(self, now: int) -> dict[_Entry, Recalculation]:
+        """Return the idle jobs whose time has passed, each once, and let them wait no more."""
+        found: dict[_Entry, Recalculation] = {}
+        while self._dues and self._dues[0] <= now:
+            due = heapq.heappop(self._dues)
+            bucket = self._waiting.pop(due)
+            self._slots -= len(bucket)
+            for entry in bucket:
+                if entry.due == due:
+                    entry.due = None
+                    if entry.status == _IDLE:
+                        found[entry] = Recalculation.MISSED
+        return found
+
+    def _compute(self, entries: Mapping[_Entry, Recalculation], now: int, edits: list[Edit]) -> None:
+        """Compute jobs anew; what is done to each is little, since there may be a hundred thousand."""
+        waiting = self._waiting
+        for entry, why in entries.items():
+            plan = entry.plan
+            if plan is None:
+                plan = entry.plan = entry.group.plan or self._plan(entry, now)
+            if plan.asked != now:
+                plan.ask(now)
+            if plan.hold is not None:
+                entry.plan = entry.due = None
+                edits.append(Edit(entry.job, why, None, plan.hold))
+            elif plan.text is not None:
+                if entry.own.get("deferraltime") != plan.text:
+                    edits.append(_edit(Edit, (entry.job, why, plan.time, None)))
+                window = entry.group.window
+                due = self._due(entry, plan.time, now) if window is None else plan.time + window + 1
+                if due in waiting and entry.due != due:
+                    entry.due = due
+                    waiting[due].append(entry)
+                    self._slots += 1
+                elif entry.due != due:
+                    self._wait(entry, due)
+
+    def _due(self, entry: _Entry, time: int, now: int) -> int:
+        """Return the first second at which a time is missed; a window that is no number of seconds counts as 0."""
+        window = entry.group.window
+        if window is None:
+            ad = self._mirror.ad(entry.job)
+            ad["DeferralTime"] = time
+            try:
+                value = ad.value("DeferralWindow", None, Context(now=now))
+            except CrondorError:
+                value = 0
+            window = int(value) if isinstance(value, (int, float)) and abs(value) < _FAR else 0
+        return time + window + 1
+
+    def _wait(self, entry: _Entry, due: int | None) -> None:
+        entry.due = due
+        if due is None:
+            return
+        self._slots += 1
+        if self._slots > 2 * len(self._entries) + _SPARE:
+            self._tidy()
+            return
+        bucket = self._waiting.get(due)
+        if bucket is None:
+            self._waiting[due] = [entry]
+            heapq.heappush(self._dues, due)
+        else:
+            bucket.append(entry)
+
+    def _tidy(self) -> None:
+        """Drop the places where no job waits any more: edits that never end must not fill the memory."""
+        self._waiting.clear()
+        self._slots = 0
+        for entry in self._entries.values():
+            if entry.due is not None:
+                self._waiting.setdefault(entry.due, []).append(entry)
+                self._slots += 1
+        self._dues = list(self._waiting)
+        heapq.heapify(self._dues)
+
+    # Schedules
+
+    def _plan(self, entry: _Entry, now: int) -> _Plan:
+        """Return the parsed schedule of a job: another job's, where the texts are the same and need no evaluation."""
+        cron = entry.group.cron
+        ad = ClassAd.of({name: text for name, text in zip(_CRON, cron, strict=True) if text}, _NAMES)
+        alone = QueuedJob(ad)
+        try:
+            shared = not alone.has_expressions
+        except CrondorError:
+            shared = True  # the same fault for everybody
+        if not shared:
+            return self._parsed(QueuedJob(self._mirror.ad(entry.job)), now)
+        plan = self._plans.get(cron)
+        if plan is None:
+            plan = self._plans[cron] = self._parsed(alone, now)
+        entry.group.plan = plan
+        return plan
+
+    def _parsed(self, job: QueuedJob, now: int) -> _Plan:
+        try:
+            return _Plan(self._read(job, now).recurrence, None)
+        except CrondorError as error:
+            spec = error.invalid_spec if isinstance(error, InvalidSchedule) else None
+            known = None if spec is None else spec.hold_reason
+            return _Plan(None, known or _PREFIX + "; ".join(fault.message for fault in error.diagnostics))
+
+    def _group(self, job: JobId, own: dict[str, str]) -> _Group | None:
+        """Return the group of a job's texts; None for one that is no crontab job."""
+        cluster = self._mirror.ads.get(cluster_key(job.cluster), {})
+        terms = tuple(own.get(name, cluster.get(name)) for name in _TERMS)
+        if all(text is None for text in terms[: len(_CRON)]):
+            return None
+        return self._groups.setdefault(terms, _Group(terms))
+
+    # Changes
+
+    def _update(self, changes: tuple[Change, ...]) -> None:
+        for change in job_changes(self._mirror, changes):
+            if change.kind is Kind.DESTROYED:
+                self._leave(change.job)
+            elif change.kind is Kind.CREATED:
+                self._leave(change.job)
+                self._enter(change.job)
+            elif change.job in self._entries:
+                self._change(self._entries[change.job], change)
+            elif not change.attributes.isdisjoint(_CRON):
+                self._enter(change.job)
+
+    def _leave(self, job: JobId) -> None:
+        entry = self._entries.pop(job, None)
+        if entry is not None:
+            entry.due = None
+            self._pending.pop(entry, None)
+
+    def _enter(self, job: JobId) -> None:
+        if job not in self._mirror:
+            return
+        own = self._mirror.ads[self._mirror.key(job)]
+        group = self._group(job, own)
+        if group is None:
+            return
+        entry = self._entries[job] = _Entry(job, own, self._status(job), group)
+        if entry.status == _IDLE:
+            self._pending[entry] = Recalculation.NO_SCHEDULE
+
+    def _change(self, entry: _Entry, change: JobChange) -> None:
+        """Take note of what was edited in a crontab job; its schedule stays as it was parsed."""
+        entry.own = self._mirror.ads[self._mirror.key(entry.job)]
+        if not change.attributes.isdisjoint(_TERMS):
+            group = self._group(entry.job, entry.own)
+            if group is None:
+                self._leave(entry.job)
+                return
+            entry.group = group
+        if "jobstatus" in change.attributes:
+            self._enter_status(entry, self._status(entry.job))
+        if entry.status == _IDLE and not change.attributes.isdisjoint(("deferraltime", "deferralwindow")):
+            self._set_due(entry)
+
+    def _enter_status(self, entry: _Entry, status: int | None) -> None:
+        before, entry.status = entry.status, status
+        if status == JobStatus.HELD and before in _UNDER_WAY:
+            entry.plan = None
+        if status != _IDLE:
+            self._pending.pop(entry, None)
+            entry.due = None
+        elif before in _UNDER_WAY:
+            self._pending[entry] = Recalculation.RUN_ENDED
+        elif entry.plan is None:
+            self._pending[entry] = Recalculation.NO_SCHEDULE
+        elif before == JobStatus.HELD and self._manual:
+            self._pending[entry] = Recalculation.RELEASED
+        else:
+            self._set_due(entry)
+
+    def _set_due(self, entry: _Entry) -> None:
+        """Let a job wait for the end of the DeferralTime it has, which may be an edited one."""
+        if entry.plan is None or entry in self._pending:
+            return  # it is computed in the next pass anyway
+        text = self._mirror.text(entry.job, "DeferralTime")
+        if text is None:
+            due = 0 if self._manual else None  # the schedd looks no further where there is none
+        else:
+            due = self._due(entry, _integer(text) or 0, entry.plan.asked or 0)
+        if due != entry.due:
+            self._wait(entry, due)
+
+    def _status(self, job: JobId) -> int | None:
+        text = self._mirror.text(job, "JobStatus")
+        return None if text is None else _integer(text)
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if _INTEGER(text) else None
+
+
+def recalculate(
+    queue: Mirror,
+    now: int,
+    *,
+    zone: str | tzinfo = "UTC",
+    dialect: Dialect = Dialect.HTCONDOR,
+    policy: Policy | None = None,
+) -> list[Edit]:
+    """Return what a schedd that has just started, or was reconfigured, does about the crontab jobs of a queue.
+
+    ``now`` is in epoch seconds. Raises UnknownZone.
+    """
+    book = CrontabBook(queue, zone=zone, dialect=dialect, policy=policy)
+    try:
+        return book.recalculate(now)
+    finally:
+        book.close()

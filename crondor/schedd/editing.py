@@ -1,0 +1,29 @@
+"""What nobody may edit in a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from crondor.classad import lower
+from crondor.diagnostics import Diagnostic
+from crondor.schedd.protocol import ScheddError
+from crondor.source import Source
+
+FIXED: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
+
+
+def check_editable(names: Iterable[str]) -> None:
+    """Refuse the attributes that say which job it is. Raises ScheddError."""
+    faults = [
+        Diagnostic(
+            "schedd-fixed",
+            f"{name} says which job it is, and cannot be edited",
+            span=Source(name, "<edit>").span(),
+            help="submit another job",
+        )
+        for name in names
+        if lower(name) in FIXED
+    ]
+    if faults:
+        raise ScheddError(faults)

@@ -1,0 +1,299 @@
+"""A schedd's queue in a folder of one's own: job_queue.log and history, no HTCondor needed.
+
+Each method is one transaction: it is on the disk when it returns, or has not happened. What hold, release and remove
+write into a job is what the schedd of HTCondor 25.14 writes (``Scheduler::actOnJobs``, ``holdJob``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import tzinfo
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import Diagnostic
+from crondor.job_queue import History, JobId, JobQueue, Transaction, cluster_key, read_history
+from crondor.job_queue.faults import refused_by_disk
+from crondor.job_queue.mirror import Mirror
+from crondor.queued import JobStatus
+from crondor.recurrence import Policy
+from crondor.schedd.applying import hold_of
+from crondor.schedd.changes import ChangeList
+from crondor.schedd.crontab_book import CrontabBook, Edit
+from crondor.schedd.editing import FIXED, check_editable
+from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange
+from crondor.schedd.reading import context_at, jobs_of, latest
+from crondor.schedd.selection import Selection, Which, read_constraint
+from crondor.spec import Dialect
+
+LOG: Final = "job_queue.log"
+HISTORY: Final = "history"
+
+_OF_A_JOB: Final = frozenset(
+    ("procid", "jobstatus", "enteredcurrentstatus", "deferraltime", "holdreason", "holdreasoncode", "holdreasonsubcode")
+)
+_GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
+
+
+class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
+    """A queue on disk with one writer: itself.
+
+    ``clock`` says what time it is (epoch seconds); ``zone``, ``dialect`` and ``policy`` say how the Cron attributes of
+    its jobs are read. ``book`` computes their DeferralTime; ``recalculate`` writes it. It is for one thread. Close it,
+    or use it as a context manager.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        clock: Clock,
+        zone: str | tzinfo = "UTC",
+        dialect: Dialect = Dialect.MANUAL,
+        policy: Policy | None = None,
+    ) -> None:
+        """Open the queue of a folder, making both where they are not there.
+
+        Raises QueueLocked where another process has it, DamagedLog, QueueIO and UnknownZone.
+        """
+        self.folder = Path(folder)
+        self.capabilities = Capabilities(atomic_edits=True, can_submit=True, can_write=True, sees_deferral_time=True)
+        self._clock = clock
+        self._zone = zone
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise refused_by_disk(self.folder, "there can be no queue here", error) from error
+        self._queue = JobQueue(self.folder / LOG, now=clock())
+        self._history: History | None = None
+        try:
+            self.book = CrontabBook(self.mirror, zone=zone, dialect=dialect, policy=policy)
+        except BaseException:
+            self._queue.close()
+            raise
+        self._changes = ChangeList(self.mirror)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the queue."""
+        self.close()
+
+    def close(self) -> None:
+        """Let another process write."""
+        self.book.close()
+        if self._history is not None:
+            self._history.close()
+        self._queue.close()
+
+    @property
+    def mirror(self) -> Mirror:
+        """The queue in memory."""
+        return self._queue.mirror
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What opening the log found."""
+        return self._queue.diagnostics
+
+    @property
+    def next_cluster(self) -> int:
+        """The number of the cluster that the next submit makes."""
+        return Transaction(self.mirror).new_cluster()
+
+    def context(self) -> Context:
+        """Return what a constraint is evaluated with: the clock and the zone."""
+        return context_at(self._clock, self._zone)
+
+    # Reading
+
+    def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
+        """Return the ads of jobs. Raises ClassAdSyntaxError."""
+        return jobs_of(self.mirror, which, projection, self.context())
+
+    def changes(self) -> list[JobChange]:
+        """Return what has become of jobs since the last call."""
+        return self._changes.take()
+
+    def history(
+        self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
+    ) -> list[ClassAd]:
+        """Return the jobs that have left, the latest first. Raises ClassAdSyntaxError and QueueIO."""
+        path = self.folder / HISTORY
+        if not path.exists():
+            Selection.of(which)
+            return []
+        return latest(read_history(path), which, projection, limit, self.context())
+
+    # Writing
+
+    def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
+        """Set attributes of a job at once where a condition holds, and say whether it did.
+
+        Raises ClassAdSyntaxError, InvalidChange, QueueIO, and ScheddError for ClusterId and its like.
+        """
+        expression = read_constraint(condition, "<condition>")
+        check_editable(edits)
+        if job not in self.mirror or not expression.holds(self.mirror.ad(job), None, self.context()):
+            return False
+        with self._queue.transaction() as change:
+            for name, value in edits.items():
+                change.set(job, name, value)
+        return True
+
+    def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
+        """Put jobs of one new cluster into the queue.
+
+        QDate, JobStatus (idle) and EnteredCurrentStatus are set where an ad has none. What all ads agree in is the
+        cluster's. Raises InvalidChange and QueueIO.
+        """
+        if not ads:
+            return []
+        now = self._clock()
+        common = _common(ads)
+        with self._queue.transaction() as change:
+            cluster = change.new_cluster()
+            parent = cluster_key(cluster)
+            for low in common:
+                change.set(parent, ads[0].names[low], ads[0][low])
+            if "qdate" not in common:
+                change.set(parent, "QDate", now)
+            jobs = []
+            for ad in ads:
+                job = change.new_proc(cluster)
+                for name, value in (("JobStatus", int(JobStatus.IDLE)), ("EnteredCurrentStatus", now)):
+                    change.set(job, name, value)
+                for low, name in ad.names.items():
+                    if low not in common and low not in FIXED:
+                        change.set(job, name, ad[name])
+                jobs.append(job)
+        return jobs
+
+    def hold(self, which: Which, hold: Hold) -> Acted:
+        """Put jobs on hold. Raises ClassAdSyntaxError, InvalidChange and QueueIO."""
+        with self._acting(which) as (jobs, change, counts):
+            for job, status in jobs:
+                if status is JobStatus.HELD or status in _GONE:
+                    counts["already" if status is JobStatus.HELD else "bad_status"] += 1
+                    continue
+                self._hold(change, job, hold)
+                counts["done"] += 1
+        return Acted(**counts)
+
+    def release(self, which: Which, reason: str) -> Acted:
+        """Make held jobs idle. Raises ClassAdSyntaxError, InvalidChange and QueueIO."""
+        with self._acting(which) as (jobs, change, counts):
+            for job, status in jobs:
+                if status is not JobStatus.HELD:
+                    counts["bad_status"] += 1
+                    continue
+                self._enter(change, job, JobStatus.IDLE)
+                change.set(job, "ReleaseReason", reason)
+                for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode"):
+                    text = change.text(job, name)
+                    if text is not None:
+                        change.set_text(job, f"Last{name}", text)
+                        change.delete(job, name)
+                counts["done"] += 1
+        return Acted(**counts)
+
+    def remove(self, which: Which, reason: str) -> Acted:
+        """Remove jobs. One that somebody else manages (Managed "External"), or whose LeaveJobInQueue is true, stays.
+
+        It stays with JobStatus 3, as in HTCondor. Raises ClassAdSyntaxError, InvalidChange and QueueIO.
+        """
+        with self._acting(which) as (jobs, change, counts):
+            for job, status in jobs:
+                stays = self._stays(job)
+                if status is JobStatus.REMOVED and stays:
+                    counts["already"] += 1
+                    continue
+                if status is not JobStatus.REMOVED:
+                    self._enter(change, job, JobStatus.REMOVED)
+                    change.set(job, "RemoveReason", reason)
+                if not stays:
+                    change.move_to_history(job, self._open_history(), self._clock())
+                counts["done"] += 1
+        return Acted(**counts)
+
+    def recalculate(self) -> list[Edit]:
+        """Compute and write what one pass of a schedd over its crontab jobs does now, and return it.
+
+        Raises InvalidChange and QueueIO.
+        """
+        return self.apply(self.book.recalculate(self._clock()))
+
+    def apply(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Write edits at once where their jobs are idle, and return those that were written.
+
+        Raises InvalidChange and QueueIO.
+        """
+        idle = [edit for edit in edits if edit.job in self.mirror and self._status(edit.job) is JobStatus.IDLE]
+        if idle:
+            with self._queue.transaction() as change:
+                for edit in idle:
+                    if edit.time is not None:
+                        change.set_text(edit.job, "DeferralTime", str(edit.time))
+                    else:
+                        self._hold(change, edit.job, hold_of(edit))
+        return idle
+
+    # Inside
+
+    @contextmanager
+    def _acting(
+        self, which: Which
+    ) -> Iterator[tuple[list[tuple[JobId, JobStatus | None]], Transaction, dict[str, int]]]:
+        """Give the jobs meant with their status, a transaction, and where to count what is done."""
+        chosen = Selection.of(which)
+        jobs = [(job, self._status(job)) for job, _ in chosen.of_mirror(self.mirror, self.context())]
+        counts = dict.fromkeys(Acted._fields, 0)
+        counts["not_found"] = len(chosen.missing(self.mirror))
+        with self._queue.transaction() as change:
+            yield jobs, change, counts
+
+    def _status(self, job: JobId) -> JobStatus | None:
+        with suppress(ValueError):
+            return JobStatus(int(self.mirror.text(job, "JobStatus") or ""))
+        return None
+
+    def _enter(self, change: Transaction, job: JobId, status: JobStatus) -> None:
+        before = change.text(job, "JobStatus")
+        if before is not None:
+            change.set_text(job, "LastJobStatus", before)
+        change.set(job, "JobStatus", int(status))
+        change.set(job, "EnteredCurrentStatus", self._clock())
+
+    def _hold(self, change: Transaction, job: JobId, hold: Hold) -> None:
+        self._enter(change, job, JobStatus.HELD)
+        change.set(job, "HoldReason", hold.reason)
+        change.set(job, "HoldReasonCode", hold.code)
+        change.set(job, "HoldReasonSubCode", hold.subcode)
+        held = change.text(job, "NumHolds") or "0"
+        change.set(job, "NumHolds", int(held) + 1 if held.isdecimal() else 1)
+
+    def _stays(self, job: JobId) -> bool:
+        """Say whether a job stays in the queue when it is removed."""
+        removed = ClassAd({"JobStatus": int(JobStatus.REMOVED)}).chain(self.mirror.ad(job))
+        return _STAYS.holds(removed, None, self.context())
+
+    def _open_history(self) -> History:
+        if self._history is None:
+            self._history = History(self.folder / HISTORY)
+        return self._history
+
+
+_STAYS: Final = read_constraint('LeaveJobInQueue =?= true || Managed =?= "External"')
+
+
+def _common(ads: Sequence[ClassAd]) -> dict[str, str]:
+    """Return the attributes, in lower case, that all ads have with the same text; not what changes job by job."""
+    first = {low: ads[0].text(name) for low, name in ads[0].names.items() if low not in _OF_A_JOB | FIXED}
+    for ad in {id(ad): ad for ad in ads[1:]}.values():  # equal jobs are often one object
+        names = ad.names
+        first = {low: text for low, text in first.items() if low in names and ad.text(low) == text}
+    return first

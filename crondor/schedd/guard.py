@@ -1,0 +1,110 @@
+"""Keeps the DeferralTime of queued crontab jobs on the meaning of the manual, where the schedd's reading differs.
+
+It is a cure from outside, for jobs that are in the queue already: it cannot win against a match that is made between
+two of its passes. The cure at submission is a clause in requirements (``crondor next`` names it, docs/dialects.md).
+"""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from typing import Final, NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job_queue.keys import JobId
+from crondor.queued import QueuedJob
+from crondor.recurrence import Policy
+from crondor.schedd.ads import job_id
+from crondor.schedd.protocol import Schedd
+from crondor.schedd.selection import Selection, Which
+from crondor.schedule import JobSchedule
+from crondor.spec import FIELDS, Dialect
+
+_WANTED: Final = (
+    f"JobStatus == 1 && ({' || '.join(f'{field.attribute} =!= undefined' for field in FIELDS)})"
+    " && DeferralTime =!= undefined"
+)
+
+
+class Correction(NamedTuple):
+    """One job whose DeferralTime is not the manual's (epoch seconds).
+
+    ``applied`` is None where it was only to be said, and False where the job had changed in the meantime.
+    """
+
+    job: JobId
+    before: int | None
+    time: int
+    applied: bool | None
+
+
+class GuardPass(NamedTuple):
+    """What one pass did, how many jobs it looked at, and what it cannot help with."""
+
+    corrections: list[Correction]
+    jobs: int
+    trouble: dict[JobId, tuple[Diagnostic, ...]]
+
+
+class Guard:
+    """Compares idle crontab jobs with the manual, and edits their DeferralTime, one attribute under a condition.
+
+    The condition is that the job is idle and has the time it was seen with: a faster schedd wins, and the next pass
+    looks again.
+    """
+
+    def __init__(
+        self, schedd: Schedd, *, zone: str | tzinfo = "UTC", policy: Policy | None = None, which: Which = None
+    ) -> None:
+        """Take a schedd, the zone of its host, and the jobs to look at. Raises ClassAdSyntaxError."""
+        self._schedd = schedd
+        self._zone = zone
+        self._policy = policy
+        self._which = Selection.of(which).where(_WANTED)
+
+    def guard(self, now: int, *, apply: bool = False) -> GuardPass:
+        """Make one pass at ``now`` (epoch seconds); without ``apply`` nothing is written.
+
+        Raises what the schedd raises.
+        """
+        corrections: list[Correction] = []
+        trouble: dict[JobId, tuple[Diagnostic, ...]] = {}
+        ads = self._schedd.jobs(self._which)
+        for ad in ads:
+            job = job_id(ad)
+            if job is None:
+                continue
+            try:
+                found = self._wanted(ad, now)
+            except CrondorError as error:
+                trouble[job] = error.diagnostics
+                continue
+            if found is not None:
+                before, time = found
+                corrections.append(Correction(job, before, time, self._edit(job, before, time) if apply else None))
+        return GuardPass(corrections, len(ads), trouble)
+
+    def _wanted(self, ad: ClassAd, now: int) -> tuple[int | None, int] | None:
+        """Return a job's DeferralTime and what it should be; None where it is right.
+
+        Raises InvalidSchedule for what the manual does not allow, NeverRuns and OutOfRange.
+        """
+        queued = QueuedJob(ad)
+        schedule = queued.schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
+        if schedule.recurrence is None:
+            return None
+        present = queued.integer("DeferralTime")
+        if present is not None and self._is_under_way(schedule, present, now):
+            return None
+        time = schedule.recurrence.next(now)
+        return None if time == present else (present, time)
+
+    def _is_under_way(self, schedule: JobSchedule, present: int, now: int) -> bool:
+        """Say whether a time of the manual's is in its window, so that the job may still start."""
+        if schedule.recurrence is None or not 0 < present <= now:
+            return False
+        return now <= schedule.deferral(present, now).last_start and schedule.recurrence.matches(present)
+
+    def _edit(self, job: JobId, before: int | None, time: int) -> bool:
+        seen = "isInteger(DeferralTime) == false" if before is None else f"DeferralTime =?= {before}"
+        return self._schedd.edit_if(job, f"JobStatus == 1 && {seen}", {"DeferralTime": time})

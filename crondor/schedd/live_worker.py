@@ -1,0 +1,119 @@
+"""The process that talks to a real schedd through the official bindings; it is started as a program of its own.
+
+The bindings hold the interpreter while they wait, and can crash it (measured with htcondor 25.14): both end here. It
+reads one JSON request a line from standard input and answers with JSON lines: ads in portions, then a result, or an
+error. It imports nothing of crondor.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+_PORTION = 100  # ads in one line
+_ACTIONS = {"hold": "Hold", "release": "Release", "remove": "Remove"}
+
+Send = Callable[[dict[str, Any]], None]
+
+
+class Worker:
+    """Answers requests; connects when the first one comes."""
+
+    def __init__(self, bindings: Any, send: Send) -> None:  # noqa: ANN401 - a module without types
+        """Take the module htcondor2, and where answers go."""
+        self._bindings = bindings
+        self._send = send
+        self._schedd: Any = None
+
+    def outcome(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do what a request asks for, and return what to send in the end."""
+        try:
+            return {"done": self.answer(request)}
+        except Exception as error:  # noqa: BLE001 - whatever it is, the process that asked says it
+            return {"error": str(error), "kind": type(error).__name__}
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do what a request asks for."""
+        if self._schedd is None:
+            self._schedd = self._connect(request.get("name"), request.get("pool"))
+        method: Callable[[dict[str, Any]], dict[str, Any]] = getattr(self, f"do_{request['do']}")
+        return method(request)
+
+    def _connect(self, name: str | None, pool: str | None) -> Any:  # noqa: ANN401
+        if name is None and pool is None:
+            return self._bindings.Schedd()
+        collector = self._bindings.Collector(pool) if pool else self._bindings.Collector()
+        where = collector.locate(self._bindings.DaemonType.Schedd, name) if name else None
+        where = where or collector.locate(self._bindings.DaemonType.Schedd)
+        return self._bindings.Schedd(where)
+
+    def do_query(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send the jobs of a constraint."""
+        return self._send_ads(self._schedd.query(request["constraint"], request["projection"]))
+
+    def do_history(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send the jobs that have left."""
+        match = -1 if request["limit"] is None else request["limit"]
+        return self._send_ads(self._schedd.history(request["constraint"], request["projection"], match))
+
+    def do_edit(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Set one attribute; where no job matches the bindings raise, and a query tells that from other failures."""
+        constraint = request["constraint"]
+        try:
+            count = self._schedd.edit(constraint, request["attribute"], request["value"])
+        except self._bindings.HTCondorException:
+            if self._schedd.query(constraint, ["ClusterId"]):
+                raise
+            count = 0
+        return {"count": int(count)}
+
+    def do_act(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Hold, release or remove; a reason counts only as (text, code)."""
+        action = getattr(self._bindings.JobAction, _ACTIONS[request["action"]])
+        totals = self._schedd.act(action, request["constraint"], reason=(request["reason"], str(request["code"])))
+        names = ("TotalSuccess", "TotalAlreadyDone", "TotalBadStatus", "TotalPermissionDenied", "TotalNotFound")
+        return {"totals": [int(totals.get(name, 0)) for name in names]}
+
+    def do_submit(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Submit one job on hold: its ad is not complete yet."""
+        submit = self._bindings.Submit(request["commands"])
+        return {"cluster": int(self._schedd.submit(submit).cluster())}
+
+    def _send_ads(self, ads: Iterable[Any]) -> dict[str, Any]:
+        portion: list[str] = []
+        for ad in ads:
+            portion.append(ad.printOld())
+            if len(portion) == _PORTION:
+                self._send({"ads": portion})
+                portion = []
+        if portion:
+            self._send({"ads": portion})
+        return {}
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    # What the bindings' C code prints must not get between the answers.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape")
+    os.dup2(2, 1)
+
+    def send(message: dict[str, Any]) -> None:
+        out.write(json.dumps(message) + "\n")
+        out.flush()
+
+    try:
+        import htcondor2  # noqa: PLC0415 - its absence is an answer
+    except ImportError as error:
+        send({"error": str(error), "kind": "ImportError"})
+        return
+    worker = Worker(htcondor2, send)
+    for line in sys.stdin:
+        send(worker.outcome(json.loads(line)))
+
+
+if __name__ == "__main__":
+    del sys.path[0]  # this folder: its modules must not stand in for others
+    main()

@@ -1,0 +1,128 @@
+"""The public front of ``crondor.schedd``: one protocol for a queue of one's own, a schedd's log, and a live schedd.
+
+    import time
+    from crondor.classad import ClassAd
+    from crondor.schedd_adapter import EmbeddedSchedd
+
+    with EmbeddedSchedd("queue", clock=lambda: int(time.time()), zone="Europe/Berlin") as schedd:
+        job, = schedd.submit([ClassAd({"Cmd": "/bin/date", "CronMinute": "0", "DeferralWindow": 60})])
+        schedd.recalculate()                              # the pass that computes DeferralTime
+        ad, = schedd.jobs(job)
+        print(ad.python("DeferralTime"))                  # epoch seconds of the next full hour
+        started = schedd.edit_if(job, "JobStatus == 1", {"JobStatus": 2})
+
+Schedds
+    ``EmbeddedSchedd(folder, clock=...)`` is a queue on disk, with atomic edits; ``QueueLogSchedd(path, clock=...)``
+    follows a real schedd's job_queue.log, read only; ``LiveSchedd()`` asks a real schedd through the official bindings.
+    Each is a ``Schedd`` with ``Capabilities``; jobs are named by ``JobId``, a constraint's text or a ``Selection``.
+
+Schedules
+    ``CrontabBook(mirror)`` is a schedd's bookkeeping of crontab jobs, ``recalculate(mirror, now)`` one pass of a schedd
+    that has just started; they return ``Edit``s, which ``apply_edits(schedd, edits)`` writes.
+    ``Looker().looks(ads, now)`` says how scheduled jobs stand. ``Guard(schedd).guard(now)`` compares DeferralTime with
+    the manual. ``mirror_of(ads)`` makes a queue of ads.
+
+Errors are ScheddError (NotOffered, Unreachable, PartlyEdited), NoSelection, and those of ``crondor.job_queue``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crondor.job_queue.keys import JobId
+    from crondor.job_queue.mirror import Kind
+    from crondor.schedd.ads import job_id, mirror_of
+    from crondor.schedd.applying import apply_edits
+    from crondor.schedd.crontab_book import CrontabBook, Edit, recalculate
+    from crondor.schedd.embedded import EmbeddedSchedd
+    from crondor.schedd.guard import Correction, Guard, GuardPass
+    from crondor.schedd.live import LiveSchedd
+    from crondor.schedd.look import Looker, ScheduledJob, State
+    from crondor.schedd.protocol import (
+        Acted,
+        Capabilities,
+        Hold,
+        JobChange,
+        NotOffered,
+        PartlyEdited,
+        Schedd,
+        ScheddError,
+        Unreachable,
+    )
+    from crondor.schedd.queue_log import QueueLogSchedd
+    from crondor.schedd.selection import NoSelection, Selection
+
+_HOMES = {
+    "JobId": "crondor.job_queue.keys",
+    "Kind": "crondor.job_queue.mirror",
+    **dict.fromkeys(("job_id", "mirror_of"), "crondor.schedd.ads"),
+    "apply_edits": "crondor.schedd.applying",
+    **dict.fromkeys(("CrontabBook", "Edit", "recalculate"), "crondor.schedd.crontab_book"),
+    "EmbeddedSchedd": "crondor.schedd.embedded",
+    **dict.fromkeys(("Correction", "Guard", "GuardPass"), "crondor.schedd.guard"),
+    "LiveSchedd": "crondor.schedd.live",
+    **dict.fromkeys(("Looker", "ScheduledJob", "State"), "crondor.schedd.look"),
+    **dict.fromkeys(
+        (
+            "Acted",
+            "Capabilities",
+            "Hold",
+            "JobChange",
+            "NotOffered",
+            "PartlyEdited",
+            "Schedd",
+            "ScheddError",
+            "Unreachable",
+        ),
+        "crondor.schedd.protocol",
+    ),
+    "QueueLogSchedd": "crondor.schedd.queue_log",
+    **dict.fromkeys(("NoSelection", "Selection"), "crondor.schedd.selection"),
+}
+
+__all__ = [
+    "Acted",
+    "Capabilities",
+    "Correction",
+    "CrontabBook",
+    "Edit",
+    "EmbeddedSchedd",
+    "Guard",
+    "GuardPass",
+    "Hold",
+    "JobChange",
+    "JobId",
+    "Kind",
+    "LiveSchedd",
+    "Looker",
+    "NoSelection",
+    "NotOffered",
+    "PartlyEdited",
+    "QueueLogSchedd",
+    "Schedd",
+    "ScheddError",
+    "ScheduledJob",
+    "Selection",
+    "State",
+    "Unreachable",
+    "apply_edits",
+    "job_id",
+    "mirror_of",
+    "recalculate",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first asked for: whoever follows a log pays for no live adapter."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return sorted({*globals(), *__all__})

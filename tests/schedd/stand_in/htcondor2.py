@@ -1,0 +1,169 @@
+"""A stand-in for the official bindings: what they are documented to do, for the live adapter's worker to talk to.
+
+The queue is a JSON file (``STAND_IN``), so that it outlives a worker that hangs or crashes. ``faults`` in it are what
+is to go wrong next: ``[what to do, how]``, ``how`` being ``hang``, ``crash``, or the text of an exception.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from crondor.classad import Context, Expression, Form
+from crondor.classad.ad import ClassAd
+
+STATE = Path(os.environ["STAND_IN"])
+NOW = int(os.environ.get("STAND_IN_NOW", "0"))
+
+
+class HTCondorException(Exception):
+    """What the bindings raise."""
+
+
+class JobAction(Enum):
+    """What act does."""
+
+    Hold = "Hold"
+    Release = "Release"
+    Remove = "Remove"
+
+
+class Ad(dict[str, str]):
+    """An ad as far as the worker looks at it: expression texts by name."""
+
+    def printOld(self) -> str:  # noqa: N802 - the bindings' name
+        """Return ``name = value`` lines."""
+        return "".join(f"{name} = {Expression(text).unparse(Form.OLD)}\n" for name, text in self.items())
+
+
+class Submit(dict[str, str]):
+    """A submit description."""
+
+
+class Result:
+    """What submit returns."""
+
+    def __init__(self, cluster: int) -> None:
+        """Keep the number."""
+        self._cluster = cluster
+
+    def cluster(self) -> int:
+        """Return the number."""
+        return self._cluster
+
+
+class Schedd:
+    """The schedd of the file."""
+
+    def __init__(self, location: object = None) -> None:
+        """Connect."""
+        self._location = location
+        if not STATE.exists():
+            raise HTCondorException("Unable to locate local daemon.")
+
+    def query(self, constraint: str = "true", projection: list[str] | None = None) -> list[Ad]:
+        """Return ads with the attributes asked for; all for none."""
+        state = _read("query")
+        return [_projected(ad, projection) for ad in state["jobs"].values() if _holds(constraint, ad)]
+
+    def history(self, constraint: str, projection: list[str], match: int = -1) -> list[Ad]:
+        """Return the latest first."""
+        state = _read("history")
+        found = [_projected(ad, projection) for ad in reversed(state["history"]) if _holds(constraint, ad)]
+        return found if match < 0 else found[:match]
+
+    def edit(self, constraint: str, attribute: str, value: str) -> int:
+        """Set one attribute of all jobs; none is an error, as recorded on a live pool."""
+        state = _read("edit")
+        found = [ad for ad in state["jobs"].values() if _holds(constraint, ad)]
+        if not found:
+            raise HTCondorException("Unable to edit jobs matching constraint")
+        Expression(value)  # a text that is none would be refused
+        for ad in found:
+            ad[attribute] = Expression(value).unparse()
+        _write(state)
+        return len(found)
+
+    def act(self, action: JobAction, constraint: str, reason: tuple[str, str] | str | None = None) -> dict[str, int]:
+        """Hold, release or remove; a reason that is no (text, code) tuple is dropped."""
+        state = _read("act")
+        text, code = reason if isinstance(reason, tuple) else ("via the bindings", "None")
+        totals = dict.fromkeys(("TotalSuccess", "TotalAlreadyDone", "TotalBadStatus", "TotalNotFound"), 0)
+        for key, ad in list(state["jobs"].items()):
+            if _holds(constraint, ad):
+                totals[_act(state, key, action, text, code)] += 1
+        _write(state)
+        return totals
+
+    def submit(self, description: Submit) -> Result:
+        """Make a job of MY.<attribute> commands and those the stand-in knows."""
+        state = _read("submit")
+        cluster = state["next"]
+        state["next"] += 1
+        ad = {"ClusterId": str(cluster), "ProcId": "0", "Cmd": json.dumps(description["executable"])}
+        ad |= {"JobUniverse": {"vanilla": "5", "local": "12"}[description["universe"]], "Owner": '"alice"'}
+        ad |= {"JobStatus": "5" if description.get("hold") == "true" else "1", "HoldReasonCode": "15"}
+        ad |= {"Requirements": "TARGET.Memory > 0", "QDate": str(NOW), "EnteredCurrentStatus": str(NOW)}
+        ad |= {name.removeprefix("MY."): text for name, text in description.items() if name.startswith("MY.")}
+        state["jobs"][f"{cluster}.0"] = ad
+        _write(state)
+        return Result(cluster)
+
+
+def _act(state: dict[str, Any], key: str, action: JobAction, text: str, code: str) -> str:
+    ad = state["jobs"][key]
+    status = ad["JobStatus"]
+    if action is JobAction.Hold:
+        if status == "5":
+            return "TotalAlreadyDone"
+        ad |= {"JobStatus": "5", "HoldReason": json.dumps(text), "HoldReasonCode": "1", "HoldReasonSubCode": code}
+    elif action is JobAction.Release:
+        if status != "5":
+            return "TotalBadStatus"
+        ad["JobStatus"] = "1"
+        ad["ReleaseReason"] = json.dumps(text)
+        for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode"):
+            ad.pop(name, None)
+    else:
+        ad |= {"JobStatus": "3", "RemoveReason": json.dumps(text)}
+        state["history"].append(state["jobs"].pop(key))
+    return "TotalSuccess"
+
+
+def _holds(constraint: str, ad: Mapping[str, str]) -> bool:
+    return Expression(constraint).holds(ClassAd.of_texts(ad), None, Context(now=NOW))
+
+
+def _projected(ad: Mapping[str, str], projection: list[str] | None) -> Ad:
+    wanted = {name.lower() for name in projection or ()}
+    return Ad({name: text for name, text in ad.items() if not wanted or name.lower() in wanted})
+
+
+def _read(doing: str) -> dict[str, Any]:
+    state: dict[str, Any] = json.loads(STATE.read_text())
+    state["calls"].append(doing)
+    fault = next((fault for fault in state["faults"] if fault[0] == doing), None)
+    if fault is not None:
+        state["faults"].remove(fault)
+    _write(state)
+    if fault is not None:
+        _fail(fault[1])
+    return state
+
+
+def _fail(how: str) -> None:
+    if how == "hang":
+        ctypes.PyDLL(None).sleep(3600)  # the interpreter is held all the while, as by the real ones
+    elif how == "crash":
+        os.abort()
+    elif how:  # an empty text: this call is counted, and works
+        raise HTCondorException(how)
+
+
+def _write(state: dict[str, Any]) -> None:
+    STATE.write_text(json.dumps(state))

@@ -1,0 +1,113 @@
+"""The embedded queue: what it writes, what outlives it, who may have it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crondor.classad import Expression
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.job_queue import JobId, QueueIO, QueueLocked
+from crondor.queued import JobStatus, QueuedJob
+from crondor.schedd.embedded import LOG, EmbeddedSchedd
+from crondor.schedd.protocol import Acted, Hold
+from crondor.schedd.selection import NoSelection, Selection
+from crondor.spec import Dialect
+
+NOW = 1_795_195_625
+
+
+def opened(folder: Path, dialect: Dialect = Dialect.MANUAL) -> EmbeddedSchedd:
+    """Open a queue."""
+    return EmbeddedSchedd(folder / "queue", clock=lambda: NOW, dialect=dialect)
+
+
+def test_a_queue_outlives_its_process(tmp_path: Path) -> None:
+    """Jobs, times and numbers; the history too."""
+    with opened(tmp_path) as schedd:
+        schedd.submit([ClassAd({"CronMinute": "0"})] * 3)
+        schedd.recalculate()
+        schedd.remove(JobId(1, 2), "bye")
+        before = [str(ad) for ad in schedd.jobs()]
+    with opened(tmp_path) as schedd:
+        assert [str(ad) for ad in schedd.jobs()] == before
+        assert [ad.python("ProcId") for ad in schedd.history()] == [2]
+        assert schedd.next_cluster == 2
+        assert schedd.submit([ClassAd()]) == [JobId(2, 0)]
+
+
+def test_a_queue_has_one_writer(tmp_path: Path) -> None:
+    """A second one is told, and a folder that cannot be is no traceback."""
+    with opened(tmp_path), pytest.raises(QueueLocked):
+        opened(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(QueueIO):
+        EmbeddedSchedd(tmp_path / "file" / "queue", clock=lambda: NOW)
+
+
+def test_what_jobs_agree_in_is_the_clusters(tmp_path: Path) -> None:
+    """Written once; each job has what is its own, its state above all."""
+    with opened(tmp_path) as schedd:
+        one, two = schedd.submit([ClassAd({"Owner": "alice", "Args": str(n)}) for n in range(2)])
+        own = schedd.mirror.own(two)
+        assert "owner" not in own
+        assert (own["args"], own["jobstatus"]) == ('"1"', "1")
+        schedd.edit_if(one, "true", {"Owner": "bob"})
+        assert [ad.python("Owner") for ad in schedd.jobs()] == ["bob", "alice"]
+
+
+def test_a_submission_is_all_or_nothing(tmp_path: Path) -> None:
+    """An ad that no log can hold keeps the others out."""
+    with opened(tmp_path) as schedd:
+        with pytest.raises(CrondorError):
+            schedd.submit([ClassAd({"A": "x"}), ClassAd({"Not a name": 1})])
+        assert schedd.jobs() == []
+
+
+@pytest.mark.parametrize("attributes", [{"Managed": "External"}, {"LeaveJobInQueue": Expression("JobStatus == 3")}])
+def test_a_job_that_is_to_stay_stays(tmp_path: Path, attributes: dict[str, object]) -> None:
+    """Removed, in the queue, until its manager lets it go."""
+    with opened(tmp_path) as schedd:
+        (job,) = schedd.submit([ClassAd(attributes)])
+        assert schedd.remove(job, "bye") == Acted(done=1)
+        assert QueuedJob(schedd.jobs(job)[0]).status is JobStatus.REMOVED
+        assert schedd.remove(job, "bye") == Acted(already=1)
+        assert schedd.hold(job, Hold("x")) == Acted(bad_status=1)
+        schedd.edit_if(job, "true", dict.fromkeys(attributes, Expression("undefined")))
+        assert schedd.remove(job, "again") == Acted(done=1)
+        assert schedd.jobs() == []
+
+
+def test_an_invalid_schedule_is_held_in_the_words_of_its_reading(tmp_path: Path) -> None:
+    """HTCondor's to the letter; the manual's are the package's own."""
+    for dialect, words in ((Dialect.HTCONDOR, "Invalid parameter value 'x' for CronMinute"), (Dialect.MANUAL, "x")):
+        with opened(tmp_path / dialect.value, dialect) as schedd:
+            (job,) = schedd.submit([ClassAd({"CronMinute": "x"})])
+            schedd.recalculate()
+            (ad,) = schedd.jobs(job)
+            assert (ad.python("HoldReasonCode"), ad.python("HoldReasonSubCode")) == (25, 0)
+            reason = ad.python("HoldReason")
+            assert isinstance(reason, str)
+            assert reason.startswith("Invalid cron schedule parameters: ")
+            assert words in reason
+            assert schedd.recalculate() == []
+
+
+def test_the_folder_is_the_users_own(tmp_path: Path) -> None:
+    """Job ads may hold secrets."""
+    with opened(tmp_path):
+        assert (tmp_path / "queue" / LOG).exists()
+        assert (tmp_path / "queue").stat().st_mode & 0o077 == 0
+
+
+def test_words_name_jobs() -> None:
+    """Numbers, clusters, owners; all wrong words at once."""
+    chosen = Selection.parse(["12.0", "7", "alice"], "JobPrio > 0")
+    assert (chosen.jobs, chosen.clusters, chosen.owners) == ((JobId(12, 0),), (7,), ("alice",))
+    assert chosen.text == ('((ClusterId == 12 && ProcId == 0) || ClusterId == 7 || Owner == "alice") && (JobPrio > 0)')
+    assert Selection().text == "true"
+    with pytest.raises(NoSelection) as error:
+        Selection.parse(["0.1", "12.x", "a b", '"', "12.0.1", "999999999999"])
+    assert len(error.value.diagnostics) == 6

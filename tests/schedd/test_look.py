@@ -1,0 +1,85 @@
+"""How scheduled jobs stand: state, next start, trouble."""
+
+from __future__ import annotations
+
+import pytest
+
+from crondor.classad import Expression
+from crondor.classad.ad import ClassAd
+from crondor.schedd.look import Looker, ScheduledJob, State
+from crondor.spec import Dialect
+
+NOW = 1_795_195_625  # a Friday, 17:27:05 UTC
+HOUR = NOW - NOW % 3600 + 3600
+
+
+def look(**attributes: object) -> ScheduledJob:
+    """Look at one crontab job, which is idle if nothing else is said."""
+    usual = {"ClusterId": 1, "ProcId": 0, "JobStatus": 1, "CronMinute": "0", "OnExitRemove": False}
+    usual |= {"DeferralWindow": 60, "DeferralPrepTime": 120}
+    given = {name: value for name, value in {**usual, **attributes}.items() if value is not None}
+    (found,) = Looker(dialect=Dialect.MANUAL).looks([ClassAd(given)], NOW)
+    return found
+
+
+def start(found: ScheduledJob) -> int | None:
+    """Return the time of the next start."""
+    return None if found.next is None else found.next.time
+
+
+def test_an_idle_job_starts_at_its_time_or_the_next_one() -> None:
+    """What the schedd has computed counts while it is good, and then what it will compute."""
+    assert start(look()) == HOUR
+    assert start(look(DeferralTime=NOW + 5000)) == NOW + 5000
+    assert start(look(DeferralTime=NOW - 59)) == NOW - 59
+    assert start(look(DeferralTime=NOW - 60)) == HOUR
+    assert look().state is State.IDLE
+
+
+def test_running_may_mean_waiting() -> None:
+    """HTCondor calls both Running; the next start of one that runs comes after it, if it stays in the queue."""
+    waiting = look(JobStatus=2, DeferralTime=NOW + 100)
+    assert (waiting.state, start(waiting)) == (State.WAITING, NOW + 100)
+    running = look(JobStatus=2, DeferralTime=NOW - 100)
+    assert (running.state, start(running)) == (State.RUNNING, HOUR)
+    assert start(look(JobStatus=2, DeferralTime=NOW - 100, OnExitRemove=None)) is None
+    assert look(JobStatus=7, DeferralTime=NOW + 100).state is State.SUSPENDED
+
+
+@pytest.mark.parametrize(("code", "help_"), [(25, "Cron attributes"), (20, "release"), (1, None)])
+def test_a_held_job_says_why(code: int, help_: str | None) -> None:
+    """With what helps, where that is known."""
+    found = look(JobStatus=5, HoldReason="because", HoldReasonCode=code)
+    assert (found.state, found.next) == (State.HELD, None)
+    assert found.trouble[0].message == f"held (code {code}): because"
+    assert help_ is None or help_ in (found.trouble[0].help or "")
+
+
+def test_a_missed_time_is_trouble() -> None:
+    """A job of one time whose window is past stays Idle for ever, and HTCondor does not say so."""
+    found = look(CronMinute=None, DeferralTime=NOW - 60)
+    assert [trouble.code for trouble in found.trouble] == ["missed-idle"]
+    assert not look(CronMinute=None, DeferralTime=NOW - 59).trouble
+    assert not look(CronMinute=None, JobStatus=2, DeferralTime=NOW - 60).trouble
+
+
+@pytest.mark.parametrize(
+    ("attributes", "code"),
+    [
+        ({"CronMinute": "99"}, "cron-range"),
+        ({"CronDayOfMonth": "31", "CronMonth": "2"}, "cron-never"),
+        ({"JobUniverse": 7}, "universe-scheduler"),
+        ({"DeferralWindow": Expression("Nothing")}, "bad-value"),
+    ],
+)
+def test_what_keeps_a_job_from_running_is_trouble(attributes: dict[str, object], code: str) -> None:
+    """A schedule that is none, a universe that does not wait, a number that is none."""
+    assert code in [trouble.code for trouble in look(**attributes).trouble]
+
+
+def test_odd_ads_are_no_tracebacks() -> None:
+    """Whatever stands where a number should."""
+    for value in ("x", 1.5, True, -1, 0, 2**62, [1], {"a": 1}, Expression("1/0"), Expression("undefined")):
+        for name in ("JobStatus", "DeferralTime", "DeferralWindow", "CronMinute", "ClusterId", "HoldReasonCode"):
+            assert look(**{name: value}).id
+    assert list(Looker().looks([ClassAd({"Owner": "alice"})], NOW)) == []
