@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit``, ``job-queue``, ``schedd`` and ``transform``.
+``submit``, ``job-queue``, ``schedd``, ``transform`` and ``world``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, schedd, submit, transform
+from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, schedd, submit, transform, world
 from benchmarks.classad_ads import ADS
 from benchmarks.measure import measure
 
@@ -24,6 +24,7 @@ def main() -> None:
         "submit": _print_submit,
         "job-queue": _print_queue,
         "schedd": _print_schedd,
+        "world": _print_world,
         "transform": _print_transform,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
@@ -107,6 +108,21 @@ def _print_classads() -> None:
             continue
         missed = "" if ratio <= most else "  missed"
         print(f"{name:<44} {found.ours:>9.1f} {found.theirs:>9.1f} {ratio:>7.2f} {most:>6.3g}{missed}", flush=True)
+
+
+def _print_world() -> None:
+    print("\n1,000 hourly jobs in a simulated pool\ndays   seconds    starts  starts/s  peak memory")
+    for days in (1, 4):
+        found = world.live(1000, days)
+        print(f"{days:>4}{found.seconds:>10.1f}{found.starts:>10}{found.starts / found.seconds:>10.0f}", flush=True)
+    for days in (1, 4):
+        found = world.live(200, days, memory=True)
+        print(f"{days:>4}  of 200 jobs, {found.starts} starts{found.peak / 1e6:>20.1f} MB", flush=True)
+    spent, goal = world.year()
+    missed = "" if spent <= goal else "  missed"
+    print(
+        f"one hourly job, a year: {spent:.2f} s, {world.IMPORTS} times `import click` {goal:.2f} s{missed}", flush=True
+    )
 
 
 def _print_queue() -> None:

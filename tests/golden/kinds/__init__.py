@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, queue_log, submit, transforms
+from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, submit, transforms
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -12,6 +12,7 @@ KINDS: Mapping[str, Replay] = {
     **classad.KINDS,
     **classad_ads.KINDS,
     **queue_log.KINDS,
+    **daemon_timeline.KINDS,
     **submit.KINDS,
     **transforms.KINDS,
 }
