@@ -29,7 +29,8 @@ def main(folder: str, *files: str) -> None:
     with EmbeddedSchedd(folder, clock=lambda: int(time.time()), zone="UTC") as schedd:
         for file in files:
             submit = read_submit(Source(Path(file).read_text(encoding="utf-8"), file))
-            schedd.submit([made.ad for made in job_ads(submit) for _ in range(made.jobs.count)])
+            ads = job_ads(submit, cluster=schedd.next_cluster)
+            schedd.submit([made.ad for made in ads for _ in range(made.jobs.count)])
         while True:
             serve(schedd, int(time.time()))
             time.sleep(1)
