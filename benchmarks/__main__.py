@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit``, ``job-queue`` and ``schedd``.
+``submit``, ``job-queue``, ``schedd``, ``transform`` and ``world``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, schedd, submit
+from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, schedd, submit, transform, world
+from benchmarks.classad_ads import ADS
 from benchmarks.measure import measure
 
 
@@ -23,6 +24,8 @@ def main() -> None:
         "submit": _print_submit,
         "job-queue": _print_queue,
         "schedd": _print_schedd,
+        "world": _print_world,
+        "transform": _print_transform,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -107,6 +110,21 @@ def _print_classads() -> None:
         print(f"{name:<44} {found.ours:>9.1f} {found.theirs:>9.1f} {ratio:>7.2f} {most:>6.3g}{missed}", flush=True)
 
 
+def _print_world() -> None:
+    print("\n1,000 hourly jobs in a simulated pool\ndays   seconds    starts  starts/s  peak memory")
+    for days in (1, 4):
+        found = world.live(1000, days)
+        print(f"{days:>4}{found.seconds:>10.1f}{found.starts:>10}{found.starts / found.seconds:>10.0f}", flush=True)
+    for days in (1, 4):
+        found = world.live(200, days, memory=True)
+        print(f"{days:>4}  of 200 jobs, {found.starts} starts{found.peak / 1e6:>20.1f} MB", flush=True)
+    spent, goal = world.year()
+    missed = "" if spent <= goal else "  missed"
+    print(
+        f"one hourly job, a year: {spent:.2f} s, {world.IMPORTS} times `import click` {goal:.2f} s{missed}", flush=True
+    )
+
+
 def _print_queue() -> None:
     """Print what a large job queue costs to read, to follow and to write."""
     print()
@@ -119,6 +137,18 @@ def _print_schedd() -> None:
     print()
     for row in schedd.rows():
         print(f"schedd, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
+
+
+def _print_transform() -> None:
+    """Print what a transform costs an ad, beside what HTCondor's own library takes to read and write it."""
+    found = transform.measured()
+    beside = f"no classad2 here ({found.missing})"
+    if found.theirs is not None and found.ratio is not None:
+        missed = "" if found.ratio <= transform.MOST else "  missed"
+        times = f"{found.ratio:.2f} times (at most {transform.MOST:.3g}){missed}"
+        beside = f"classad2 reading and writing alone {found.theirs:.1f}: {times}"
+    print(f"\n{ADS:,} ads of 60 attributes, -long to -long through {transform.COMMANDS} commands: "
+          f"{found.ours:.1f} microseconds an ad, {beside}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Measured(NamedTuple):
 def measured() -> Iterator[Measured | str]:
     """Yield why there is no peer, if there is none, and each case; a round of ours, a round of theirs, in turn."""
     ads = texts()
-    inputs = {"job": JOB, "machine": MACHINE, "text": REQUIREMENTS, "texts": ads, "few": FEW}
+    inputs = peer_inputs(ads)
     with closing(Peer(inputs)) as peer:
         if peer.missing is not None:
             yield peer.missing
@@ -87,6 +87,11 @@ def measured() -> Iterator[Measured | str]:
                     theirs.append(peer.round(case.key))
             ratios = [our / their for our, their in zip(ours, theirs, strict=False)]
             yield Measured(case, median(ours), *((median(theirs), median(ratios)) if theirs else (None, None)))
+
+
+def peer_inputs(ads: list[str]) -> dict[str, object]:
+    """Return what the peer is given at its start."""
+    return {"job": JOB, "machine": MACHINE, "text": REQUIREMENTS, "texts": ads, "few": FEW}
 
 
 def _cases(ads: list[str]) -> Iterator[Case]:

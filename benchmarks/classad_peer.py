@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
-LOOPS = {"requirements": 3000, "match": 3000, "parse": 3000, "read": 1, "rewrite": 1}
+LOOPS = {"requirements": 3000, "match": 3000, "parse": 3000, "read": 1, "rewrite": 1, "copy": 1}
 
 
 class Peer:
@@ -75,12 +75,16 @@ def _cases(inputs: Mapping[str, Any]) -> dict[str, tuple[Callable[[], object], i
             found.append(changed.printOld())
         return "\n".join(found)
 
+    def copy() -> str:
+        return "\n".join(parseNext(one, Parser.Old).printOld() for one in texts)
+
     return {
         "requirements": (lambda: expression.eval(job, machine), 1),
         "match": (lambda: job.symmetricMatch(machine), 1),
         "parse": (lambda: ExprTree(text), 1),
         "read": (read, len(few)),
         "rewrite": (rewrite, len(texts)),
+        "copy": (copy, len(texts)),
     }
 
 

@@ -248,6 +248,11 @@ JSON_INPUTS = [
     ("diff", "unknown.sub", "unknown.sub"),
     ("agenda", "examples/nightly.sub", "examples/local.sub", "examples/once.sub", "examples/window-prep.sub"),
     ("check", "examples/nightly.sub", "odd.sub", "bad.sub", "none.sub"),
+    ("simulate", "--spec", "examples/once.sub", "odd.sub", "bad.sub", "none.sub", "--days", "1"),
+    ("simulate", "--spec", "examples/window-prep.sub", "--transfer", "6m", "--days", "1", "--events"),
+    ("simulate", "--spec", "hourly.sub", "--interval", "5", "--days", "1", "--no-advice"),
+    ("simulate", "--spec", "hourly.sub", "--interval", "5", "--days", "1"),
+    ("simulate", "--spec", "never.sub", "only.sub", "--days", "1"),
     ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
 ]
 
@@ -284,7 +289,7 @@ def documented_keys(command: str) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda", "check"])
+@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda", "check", "simulate"])
 def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path: Path) -> None:
     """Each key of real output is documented with its types, each documented key occurs, `always` means always."""
     odd = "cron_minute = 0\ncron_hours = 6\ncron_window = QDate\ncron_prep_time = QDate\nqueue\n"
@@ -296,6 +301,11 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     (tmp_path / "cured.sub").write_text(cured, encoding="utf-8")
     (tmp_path / "past.sub").write_text("deferral_time = 1\nqueue\n", encoding="utf-8")
     (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
+    hourly = "executable = /bin/true\ncron_minute = 0\ncron_prep_time = 0\non_exit_remove = false\nqueue\n"
+    (tmp_path / "hourly.sub").write_text(hourly, encoding="utf-8")
+    never = "executable = /bin/true\ncron_day_of_month = 31\ncron_month = 2\nqueue\n"
+    (tmp_path / "only.sub").write_text("executable = /bin/true\ndeferral_time = 4102444800\n", encoding="utf-8")
+    (tmp_path / "never.sub").write_text(never, encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nqueue\n", encoding="utf-8")
     held = 'ClusterId = 1\nProcId = 0\nJobStatus = 5\nOwner = "alice"\nCmd = "/bin/date"\nDeferralTime = 1795611600\n'
     held += 'CronMinute = "0"\nHoldReason = "late"\nHoldReasonCode = 20\n\nCronMinute = "0"\n'

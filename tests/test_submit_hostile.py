@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError
 from crondor.macro.files import Files
+from crondor.macro.items import Items
 from crondor.source import Source
 from crondor.submit import InvalidSubmit, SubmitFile, read_submit
-from crondor.submit.items import Items
 
 ROOT = Path(__file__).parent.parent
 

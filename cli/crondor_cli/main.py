@@ -23,9 +23,11 @@ COMMANDS = {
     "diff": ("crondor_cli.diff_command", "Where two schedules, or two readings of one, part."),
     "agenda": ("crondor_cli.agenda_command", "The coming days of all jobs of some files."),
     "check": ("crondor_cli.check_command", "What will go wrong with submit files, before submission."),
+    "simulate": ("crondor_cli.simulate_command", "What a pool makes of the jobs: on time, late, missed, held."),
     "import": ("crondor_cli.import_command", "A Unix crontab as submit files."),
     "export": ("crondor_cli.export_command", "A schedule as lines for Unix cron, or as a calendar."),
     "schedd": ("crondor_cli.schedd_command", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
+    "transform": ("crondor_cli.transform_command", "Ads through HTCondor's transform rules."),
     "classad": ("crondor_cli.classad_command", "Evaluate, rewrite and match ClassAds."),
 }
 

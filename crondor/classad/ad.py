@@ -261,6 +261,36 @@ class ClassAd(MutableMapping[str, Expression]):
             self._names[key] = name
         self._codes[key] = code
 
+    def put(self, name: str, code: Code | str) -> None:
+        """Set an attribute of any name to an expression or a text in new syntax, without a check of either."""
+        key = lower(name)
+        if key not in self._codes:
+            self._own_names()
+            self._names[key] = name
+        self._codes[key] = code
+
+    def prune(self, name: str) -> None:
+        """Remove what this ad itself has under a name, if anything; the parent's attribute shows again."""
+        key = lower(name)
+        if key in self._codes:
+            del self._codes[key]
+            self._own_names()
+            del self._names[key]
+
+    def parts(self) -> tuple[dict[str, Code | str], dict[str, str]]:
+        """Return what this ad itself has, expressions and spellings by lower-case name, for a writer in a hurry.
+
+        Whoever changes one of the two changes both, and writes texts that are expressions.
+        """
+        self._own_names()
+        return self._codes, self._names
+
+    def own(self) -> ClassAd:
+        """Return a copy without parent that has only what this ad itself has."""
+        made = ClassAd.of(self._codes.copy(), self._names, self.place)
+        self._names_are_shared = True
+        return made
+
     def _own_names(self) -> None:
         if self._names_are_shared:
             self._names = self._names.copy()

@@ -20,7 +20,7 @@ from crondor.classad.names import bare_name, my_name, root_name, select, target_
 from crondor.classad.parser import parse_expression
 from crondor.classad.scope import NOWHERE, UNKNOWN, AdValue, Code, ListValue, Run, State, Value, literal_value
 from crondor.classad.times import settle
-from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
+from crondor.classad.tree import DEEPER, AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
@@ -295,10 +295,12 @@ def _subscript(left: Run, right: Run, offset: int) -> Run:
 def _member(state: State, whole: ListValue, index: int, offset: int) -> Value:
     if not 0 <= index < len(whole.members):
         return ERROR
+    if state.used + offset + 1 >= MAX_DEPTH:  # a member is one deeper than the subscript
+        return ERROR
     code = whole.members[index]
     if code.const is not UNKNOWN:
         return code.const  # type: ignore[return-value]
-    return isolated(state, code, NOWHERE if whole.scope is None else whole.scope, offset)
+    return isolated(state, code, NOWHERE if whole.scope is None else whole.scope, offset + 1)
 
 
 def isolated(state: State, code: Code, place: AdValue, offset: int) -> Value:
@@ -330,7 +332,10 @@ def _call(node: Call, offset: int, counting: bool) -> Run:  # noqa: FBT001
     function = find_function(node.name)
     if function is None:
         return lambda _state: ERROR
-    runs = tuple(compile_node(argument, offset, counting) for argument in node.arguments)
+    deeper = 1 if node.name.lower() in DEEPER else 0
+    runs = tuple(compile_node(argument, offset + deeper, counting) for argument in node.arguments)
+    if deeper and counting:
+        runs = tuple(_counted(run, offset) for run in runs)
     return function(Arguments(node.name.lower(), node.arguments, runs, offset, compile_node))
 
 

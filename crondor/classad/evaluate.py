@@ -98,7 +98,11 @@ def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | 
 
 def members(value: ListValue, context: Context) -> list[Value]:
     """Return the values of a list's members, each in the ad the list was found in; a failing one is error."""
-    state = begin(EMPTY, None, context)
+    return members_in(value, begin(EMPTY, None, context))
+
+
+def members_in(value: ListValue, state: State) -> list[Value]:
+    """Return the values of a list's members with what is left of a state's work."""
     place = NOWHERE if value.scope is None else value.scope
     state.my = place
     state.root = None if place.matched else _outermost(place)

@@ -32,6 +32,9 @@ def enter(state: State, place: AdValue, name: str, code: Code, offset: int) -> V
 
     Raises Failure, Exhausted.
     """
+    const = code.const
+    if const is not UNKNOWN:
+        return const  # type: ignore[return-value]
     stack = state.stack
     for ad, under_way in stack:
         if ad is place and under_way == name:
@@ -141,41 +144,37 @@ def root_name(name: str, offset: int) -> Run:
     """Return what evaluates ``.name``, a name of the outermost ad."""
 
     def absolute(state: State) -> Value:
-        return _found(state, root_of(state), name, offset)
+        found = find(state, root_of(state), name)
+        return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
 
     return absolute
 
 
 def select(run: Run, name: str, offset: int, *, counting: bool) -> Run:
     """Return what evaluates ``expression.name``."""
-    if not counting:
-        return lambda state: selected(state, run(state), name, offset)
+
+    def chosen(state: State) -> Value:
+        value = run(state)
+        if not isinstance(value, AdValue):
+            return selected(state, value, name, offset)
+        # As in selected(), which would cost a frame of Python's more for each ad in an ad.
+        found = find(state, value, name)
+        return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
 
     def counted(state: State) -> Value:
-        if state.used + offset >= MAX_DEPTH:
-            return ERROR
-        return selected(state, run(state), name, offset)
+        return ERROR if state.used + offset >= MAX_DEPTH else chosen(state)
 
-    return counted
+    return counted if counting else chosen
 
 
 def selected(state: State, value: Value, name: str, offset: int) -> Value:
     """Return an attribute of an ad and of the ads around it, or the list of that attribute of a list's members."""
     if isinstance(value, AdValue):
-        return _found(state, value, name, offset)
+        found = find(state, value, name)
+        return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
     if isinstance(value, ListValue):
         return _mapped(state, value, name, offset)
     return UNDEFINED if value is UNDEFINED else ERROR
-
-
-def _found(state: State, place: AdValue, name: str, offset: int) -> Value:
-    found = find(state, place, name) if place is not NOWHERE else None
-    if found is None:
-        return UNDEFINED
-    place, code = found
-    if code.const is not UNKNOWN:
-        return code.const  # type: ignore[return-value]
-    return enter(state, place, name, code, offset)
 
 
 def _mapped(state: State, value: ListValue, name: str, offset: int) -> Value:

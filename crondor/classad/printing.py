@@ -32,8 +32,8 @@ class Format(Enum):
 class Order(Enum):
     """The order of an ad's attributes in print.
 
-    LIBRARY: by length, then without case, as HTCondor keeps them. NAME: by the bytes of the names, as its tools
-    print ``-long``. KEPT: as they were read or set.
+    LIBRARY: by length, then without case, as HTCondor keeps them. NAME: by the bytes of the names in lower case, as
+    its tools print ``-long``. KEPT: as they were read or set.
     """
 
     LIBRARY = "library"
@@ -80,7 +80,11 @@ def _items(ad: Attributes, order: Order) -> Iterator[tuple[str, Node]]:
 def _ordered(names: tuple[str, ...], order: Order) -> list[str]:
     if order is Order.LIBRARY:
         return sorted(names, key=attribute_order)
-    return sorted(names, key=lambda name: name.encode("utf-8", "surrogateescape")) if order is Order.NAME else [*names]
+    return (
+        sorted(names, key=lambda name: lower(name).encode("utf-8", "surrogateescape"))
+        if order is Order.NAME
+        else [*names]
+    )
 
 
 def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:

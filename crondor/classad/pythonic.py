@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final, NoReturn, TypeAlias
 
 from crondor.classad.compile import code_of, read
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import failed, members, value_of
+from crondor.classad.evaluate import EMPTY, begin, failed, members_in, run
 from crondor.classad.expression import Expression
-from crondor.classad.limits import MAX_LIST
+from crondor.classad.limits import MAX_LIST, MAX_STEPS
 from crondor.classad.lookup import as_code
-from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value
+from crondor.classad.scope import OUT_OF_STEPS, AdValue, Attributes, Code, Context, ListValue, State, Value
 from crondor.classad.show import code_tree, to_tree
 from crondor.classad.text import lower, normal
 from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
@@ -105,17 +106,25 @@ def to_python(value: Value, context: Context) -> Plain:
     """Return a value with the members of lists and ads evaluated: lists as ``list``, ads as ``dict``.
 
     A member without value is ERROR, and so is one nested deeper than any ad's.
-    Raises EvaluationFailed for more than MAX_LIST members altogether: ads that hold themselves twice have no end.
+    Raises EvaluationFailed for more than MAX_LIST members altogether (ads that hold themselves twice have no end),
+    and for more than MAX_STEPS steps to evaluate them all.
     """
     return _Plainer(context).plain(value, 0)
 
 
 class _Plainer:
-    """Makes plain values as long as there is room for them."""
+    """Makes plain values as long as there is room for them.
+
+    An ad is evaluated by itself, so that each attribute and list has one value however often it is come upon: what
+    holds itself costs room, and no evaluation. All evaluations together have the work of one.
+    """
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self.left = MAX_LIST
+        self.steps = MAX_STEPS
+        self.ads: dict[int, tuple[Attributes, dict[str, Value]]] = {}
+        self.lists: dict[int, tuple[ListValue, list[Value]]] = {}
 
     def plain(self, value: Value, depth: int) -> Plain:
         if not isinstance(value, (ListValue, AdValue)):
@@ -126,13 +135,39 @@ class _Plainer:
         if self.left < 0:
             raise failed(f"the value has more than {MAX_LIST} members, counting those of its members")
         if isinstance(value, ListValue):
-            return [self.plain(member, depth + 1) for member in members(value, self.context)]
-        return {name: self.member(value, key, depth) for key, name in value.names.items()}
+            return [self.plain(member, depth + 1) for member in self.members(value)]
+        found = self.attributes(value)
+        return {name: self.plain(found[key], depth + 1) for key, name in value.names.items()}
 
-    def member(self, ad: Attributes, key: str, depth: int) -> Plain:
+    def members(self, value: ListValue) -> list[Value]:
+        known = self.lists.get(id(value))
+        if known is None:
+            state = self.begin(EMPTY)
+            known = self.lists[id(value)] = (value, members_in(value, state))
+            self.end(state)
+        return known[1]
+
+    def attributes(self, ad: AdValue) -> dict[str, Value]:
+        known = self.ads.get(id(ad.codes))
+        if known is None:
+            known = self.ads[id(ad.codes)] = (ad, {key: self.attribute(ad, key) for key in ad.names})
+        return known[1]
+
+    def attribute(self, ad: AdValue, key: str) -> Value:
         code = as_code(read, ad.codes, key, ad.codes[key])
-        try:
-            found = value_of(code, ad, None, self.context)
-        except EvaluationFailed:
-            return ERROR
-        return self.plain(found, depth + 1)
+        state = self.begin(ad)
+        value: Value = ERROR
+        with suppress(EvaluationFailed):
+            value = run(code, state)
+        self.end(state)
+        return value
+
+    def begin(self, ad: Attributes) -> State:
+        state = begin(ad, None, self.context)
+        state.steps = self.steps
+        return state
+
+    def end(self, state: State) -> None:
+        self.steps = state.steps
+        if self.steps < 0:
+            raise failed(OUT_OF_STEPS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from crondor.classad.text import to_bytes
 from crondor.classad.values import Constant
@@ -80,6 +80,9 @@ class AdNode(NamedTuple):
     end: int = 0
 
 
+DEEPER: Final = frozenset(("strcat", "join"))
+"""The functions whose arguments HTCondor counts as one deeper than the call; those of all others are as deep."""
+
 Node: TypeAlias = Literal | Reference | Unary | Binary | Ternary | Call | ListNode | AdNode
 
 
@@ -127,5 +130,8 @@ def measure(node: Node) -> tuple[int, int]:
             height = max(height, depth)
         elif not isinstance(part, Call):
             continue  # the members of lists and ads are expressions of their own
+        elif part.name.lower() in DEEPER:
+            depth += 1
+            height = max(height, depth)
         work.extend((child, depth) for child in children(part))
     return height, cost

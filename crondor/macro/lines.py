@@ -79,6 +79,14 @@ class LogicalLine:
         at = self._at[0]
         return self.unterminated and len(self._at) == 1 and at > 0 and self.source.text[at - 1] in " \t\r\v\f"
 
+    def unstripped(self) -> LogicalLine:
+        """Return the line with the blanks that HTCondor leaves around a last piece without a line end."""
+        if not self.unterminated:
+            return self
+        low = self.source.text.rfind("\n") + 1
+        text = self.text[: self._starts[-1]] + self.source.text[low:]
+        return LogicalLine(self.source, text, self._starts, (*self._at[:-1], low), unterminated=True)
+
     @property
     def is_empty(self) -> bool:
         """Whether the line is blank or a comment."""
@@ -88,10 +96,15 @@ class LogicalLine:
 class LineReader:
     """The logical lines of a source, one after the other."""
 
-    def __init__(self, source: Source) -> None:
-        """Begin at the first line; a byte order mark is stepped over."""
+    def __init__(self, source: Source, at: int = 0) -> None:
+        """Begin at the line that begins at offset ``at``; a byte order mark is stepped over."""
         self._source = source
-        self._at = 1 if source.text.startswith("\ufeff") else 0
+        self._at = 1 if at == 0 and source.text.startswith("\ufeff") else at
+
+    @property
+    def at(self) -> int:
+        """The offset where the next line begins."""
+        return self._at
 
     def statement(self) -> LogicalLine | None:
         """Return the next line that is neither blank nor a comment, None at the end of the text.

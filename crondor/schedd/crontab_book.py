@@ -200,6 +200,15 @@ class CrontabBook:
                         found[entry] = Recalculation.MISSED
         return found
 
+    def recalculate_one(self, job: JobId, now: int) -> Edit | None:
+        """Return what is done about one job at ``now`` (epoch seconds), as at the end of its run; None for nothing."""
+        entry = self._entries.get(job)
+        why = None if entry is None else self._pending.pop(entry, None)
+        edits: list[Edit] = []
+        if entry is not None and why is not None:
+            self._compute({entry: why}, now, edits)
+        return edits[0] if edits else None
+
     def _compute(self, entries: Mapping[_Entry, Recalculation], now: int, edits: list[Edit]) -> None:
         """Compute jobs anew; what is done to each is little, since there may be a hundred thousand."""
         waiting = self._waiting

@@ -13,17 +13,19 @@ from crondor.source import Source
 FIXED: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
 
 
-def check_editable(names: Iterable[str]) -> None:
-    """Refuse the attributes that say which job it is. Raises ScheddError."""
+def check_editable(names: Iterable[str], more: frozenset[str] = frozenset()) -> None:
+    """Refuse the attributes that say which job it is, and ``more`` (lower case). Raises ScheddError."""
     faults = [
         Diagnostic(
             "schedd-fixed",
-            f"{name} says which job it is, and cannot be edited",
+            f"{name} says which job it is, and cannot be edited"
+            if lower(name) in FIXED
+            else f"{name} is the schedd's own, and cannot be edited",
             span=Source(name, "<edit>").span(),
-            help="submit another job",
+            help="submit another job" if lower(name) in FIXED else "hold, release or remove the job",
         )
         for name in names
-        if lower(name) in FIXED
+        if lower(name) in FIXED | more
     ]
     if faults:
         raise ScheddError(faults)

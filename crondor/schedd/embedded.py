@@ -21,6 +21,7 @@ from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.mirror import Mirror
 from crondor.queued import JobStatus
 from crondor.recurrence import Policy
+from crondor.schedd import actions
 from crondor.schedd.applying import hold_of
 from crondor.schedd.changes import ChangeList
 from crondor.schedd.crontab_book import CrontabBook, Edit
@@ -180,7 +181,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 if status is JobStatus.HELD or status in _GONE:
                     counts["already" if status is JobStatus.HELD else "bad_status"] += 1
                     continue
-                self._hold(change, job, hold)
+                self._write(change, job, actions.held(self.mirror.ad(job), hold, self._clock()))
                 counts["done"] += 1
         return Acted(**counts)
 
@@ -191,13 +192,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 if status is not JobStatus.HELD:
                     counts["bad_status"] += 1
                     continue
-                self._enter(change, job, JobStatus.IDLE)
-                change.set(job, "ReleaseReason", reason)
-                for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode"):
-                    text = change.text(job, name)
-                    if text is not None:
-                        change.set_text(job, f"Last{name}", text)
-                        change.delete(job, name)
+                self._write(change, job, actions.released(self.mirror.ad(job), reason, self._clock()))
                 counts["done"] += 1
         return Acted(**counts)
 
@@ -213,8 +208,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                     counts["already"] += 1
                     continue
                 if status is not JobStatus.REMOVED:
-                    self._enter(change, job, JobStatus.REMOVED)
-                    change.set(job, "RemoveReason", reason)
+                    self._write(change, job, actions.removed(self.mirror.ad(job), reason, self._clock()))
                 if not stays:
                     change.move_to_history(job, self._open_history(), self._clock())
                 counts["done"] += 1
@@ -239,7 +233,8 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                     if edit.time is not None:
                         change.set_text(edit.job, "DeferralTime", str(edit.time))
                     else:
-                        self._hold(change, edit.job, hold_of(edit))
+                        held = actions.held(self.mirror.ad(edit.job), hold_of(edit), self._clock())
+                        self._write(change, edit.job, held)
         return idle
 
     # Inside
@@ -261,20 +256,13 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
             return JobStatus(int(self.mirror.text(job, "JobStatus") or ""))
         return None
 
-    def _enter(self, change: Transaction, job: JobId, status: JobStatus) -> None:
-        before = change.text(job, "JobStatus")
-        if before is not None:
-            change.set_text(job, "LastJobStatus", before)
-        change.set(job, "JobStatus", int(status))
-        change.set(job, "EnteredCurrentStatus", self._clock())
-
-    def _hold(self, change: Transaction, job: JobId, hold: Hold) -> None:
-        self._enter(change, job, JobStatus.HELD)
-        change.set(job, "HoldReason", hold.reason)
-        change.set(job, "HoldReasonCode", hold.code)
-        change.set(job, "HoldReasonSubCode", hold.subcode)
-        held = change.text(job, "NumHolds") or "0"
-        change.set(job, "NumHolds", int(held) + 1 if held.isdecimal() else 1)
+    @staticmethod
+    def _write(change: Transaction, job: JobId, values: actions.Writes) -> None:
+        for name, value in values.items():
+            if value is None:
+                change.delete(job, name)
+            else:
+                change.set(job, name, value)
 
     def _stays(self, job: JobId) -> bool:
         """Say whether a job stays in the queue when it is removed."""

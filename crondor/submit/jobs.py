@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeAlias
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, MacroError, expand
+from crondor.macro.queue import Arguments
 from crondor.source import Span
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.facts import Facts
-from crondor.submit.queue import Arguments
 from crondor.submit.scope import NOTHING, Job, LiveValues, Origin, Row, Scope, Varies
 from crondor.submit.table import Table
 

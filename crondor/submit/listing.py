@@ -7,11 +7,11 @@ from collections.abc import Callable
 from crondor.diagnostics import CrondorError
 from crondor.macro import LineReader, LogicalLine
 from crondor.macro.files import FileRefused, Files
+from crondor.macro.items import Items, Part
+from crondor.macro.queue import Arguments, ItemSource
+from crondor.macro.statement import is_name
 from crondor.source import Source, Span
 from crondor.submit.errors import Findings
-from crondor.submit.items import Items, Part
-from crondor.submit.queue import Arguments, ItemSource
-from crondor.submit.statement import is_name
 
 MAX_ROWS = 10_000_000  # lines of one item list
 _HIDDEN = "its jobs are not known"

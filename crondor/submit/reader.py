@@ -8,15 +8,14 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from crondor.diagnostics import CrondorError
-from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self
+from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, statement
+from crondor.macro import queue as queue_statement
+from crondor.macro.queue import Arguments, QueueError
+from crondor.macro.statement import Statement
 from crondor.source import Source, Span
-from crondor.submit import queue as queue_statement
-from crondor.submit import statement
 from crondor.submit.facts import Facts
 from crondor.submit.file import SubmitFile
 from crondor.submit.host import SubmitHost
-from crondor.submit.queue import Arguments, QueueError
-from crondor.submit.statement import Statement
 from crondor.submit.workspace import Workspace
 
 if TYPE_CHECKING:

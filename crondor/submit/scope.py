@@ -7,9 +7,9 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from crondor.macro import Around, MacroError
+from crondor.macro.items import Item, Layout
 from crondor.source import Span
 from crondor.submit.facts import Dice, Facts
-from crondor.submit.items import Item, Layout
 from crondor.submit.table import PREFIX, Definition, Table
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crondor.macro import BLANKS, Budget, MacroError, expand, expand_self
+from crondor.macro.queue import Arguments
 from crondor.source import Source, Span
 from crondor.submit.errors import Findings
 from crondor.submit.facts import Facts
 from crondor.submit.jobs import Queue, way_of
-from crondor.submit.queue import Arguments
 from crondor.submit.scope import Job, Scope
 from crondor.submit.table import Table
 

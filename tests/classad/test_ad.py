@@ -125,7 +125,7 @@ def test_a_chained_ad_finds_in_its_parent_what_it_lacks() -> None:
     assert proc.value("Owner") is UNDEFINED
     assert cluster.value("Owner") == "ann"
     assert proc.print(Format.LONG, Order.NAME) == (
-        "Owner = undefined\nProcId = 7\nSum = Prio + ProcId\nprio = undefined\n"
+        "Owner = undefined\nprio = undefined\nProcId = 7\nSum = Prio + ProcId\n"
     )
     flat = proc.flat()
     assert (flat.parent, flat) == (None, proc)

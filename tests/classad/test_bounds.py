@@ -9,7 +9,9 @@ import pytest
 from crondor.classad import ERROR, AdValue, ClassAdSyntaxError, EvaluationFailed, Expression, print_value, pythonic
 from crondor.classad.ad import ClassAd
 from crondor.classad.compile import read
+from crondor.classad.evaluate import run
 from crondor.classad.pythonic import to_python
+from crondor.classad.scope import Code, State, Value
 from crondor.diagnostics import CrondorError
 from tests.classad.helpers import NOW, ad, shown, value
 
@@ -68,6 +70,33 @@ def test_a_chain_of_attributes_ends_at_the_depth() -> None:
 
 
 @pytest.mark.parametrize(
+    ("link", "most", "beyond"),
+    [
+        ("@", 399, None),
+        (".@", 399, None),
+        ("[b = @].b", 199, None),
+        ("[b = parent.@].b", 199, "error"),
+        ("{ @ }[0]", 133, "error"),
+        ("strcat(@)", 199, None),
+        ('join("", @, "")', 199, None),
+    ],
+)
+def test_each_kind_of_link_takes_as_much_of_the_depth_as_in_htcondor(link: str, most: int, beyond: str | None) -> None:
+    """A subscript of a list takes three for each attribute, strcat two; beyond the last there is no value."""
+
+    def chained(links: int) -> str:
+        names = {f"a{at}": link.replace("@", f"a{at + 1}") for at in range(links)}
+        return shown("a0", ad(**names, **{f"a{links}": '"s"'}))
+
+    assert chained(most) == '"s"'
+    if beyond is not None:
+        assert chained(most + 1) == beyond
+    else:
+        with pytest.raises(EvaluationFailed, match="goes deeper than the 400"):
+            chained(most + 1)
+
+
+@pytest.mark.parametrize(
     ("attributes", "text"),
     [
         ({f"a{at}": f"a{at - 1} + a{at - 1}" for at in range(1, 31)} | {"a0": "1"}, "a30"),
@@ -102,6 +131,33 @@ def test_plain_values_of_ads_that_hold_themselves_have_a_bound(text: str) -> Non
     """Two attributes that are the ad itself would double with each level."""
     with pytest.raises(EvaluationFailed, match="members"):
         ClassAd.of_texts({"a": text, "b": text}).python("a")
+
+
+def test_ads_that_hold_themselves_are_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often a plain value shows them."""
+    ours, runs = {f"a{at}": "MY" for at in range(3)} | {"d": "{ MY, MY }", "m": "2"}, []
+
+    def counting(code: Code, state: State) -> Value:
+        runs.append(code)
+        return run(code, state)
+
+    monkeypatch.setattr(pythonic, "run", counting)
+    with pytest.raises(EvaluationFailed, match="members"):
+        ClassAd.of_texts(ours).python("a0")
+    assert len(runs) == len(ours)
+
+
+def test_all_members_of_a_plain_value_have_the_work_of_one_evaluation() -> None:
+    """Otherwise each of a thousand attributes could take all of it."""
+    doubling = {f"a{at}": f"a{at - 1} + a{at - 1}" for at in range(1, 31)} | {"a0": "1"}
+    with pytest.raises(EvaluationFailed, match="steps"):
+        ClassAd.of_texts(doubling | {"all": "MY"}).python("all")
+    with pytest.raises(EvaluationFailed, match="steps"):
+        ClassAd.of_texts(doubling | {"all": "{ a30, 1 }"}).python("all")
+    assert ClassAd.of_texts({"a": "[ b = random(0); c = { random(0), 1 } ]"}).python("a") == {
+        "b": ERROR,
+        "c": [ERROR, 1],
+    }
 
 
 def test_the_parts_of_a_long_expression_are_shown_less_deep() -> None:

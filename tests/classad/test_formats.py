@@ -292,7 +292,7 @@ def test_attributes_are_printed_in_three_orders() -> None:
     orders = {order: print_ad(ad, Format.LONG, order).replace("\n", " ") for order in Order}
     assert orders == {
         Order.LIBRARY: "a = 4 B = 2 AA = 3 bb = 1 ",
-        Order.NAME: "AA = 3 B = 2 a = 4 bb = 1 ",
+        Order.NAME: "a = 4 AA = 3 B = 2 bb = 1 ",
         Order.KEPT: "bb = 1 B = 2 AA = 3 a = 4 ",
     }
 
@@ -491,3 +491,14 @@ def test_an_error_is_at_a_place_of_the_file(text: str, place: tuple[int, int]) -
     span = caught.value.diagnostics[0].span
     assert span is not None
     assert span.source.position(span.start) == place
+
+
+@pytest.mark.parametrize("blank", [1, 2, 3, 4, 7, 200_000, 200_001])
+def test_blank_lines_are_counted_however_many(blank: int) -> None:
+    """They are taken together, in work that is in proportion to them; the ads after them have their lines."""
+    text = "a = 1\n" + "\n" * blank + "b = 2\n" + "\n" * blank
+    for mode in Mode:
+        assert [(dict(ad.names), ad.place and ad.place.line) for ad in read_ads(text, Format.LONG, mode)] == [
+            ({"a": "a"}, 1),
+            ({"b": "b"}, blank + 2),
+        ]

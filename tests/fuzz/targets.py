@@ -26,6 +26,8 @@ from crondor.classad import (
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
 from crondor.submit import InvalidSubmit, job_ads, read_submit
+from crondor.transform import Facts, Transform
+from crondor.transform import Form as RulesForm
 
 _CONTEXT = Context(now=1_700_000_000)
 _MY = ClassAd.of_texts(
@@ -177,6 +179,23 @@ def _submit(text: str, dice: Random) -> str:
     return "ads" if made else "none"
 
 
+def _transform(text: str, dice: Random) -> str:
+    """Compile rules, apply them and take it all back; a knob's text is cut into lines by other rules."""
+    form = dice.choice(list(RulesForm))
+    facts = Facts({"KNOB": "5"}, environ={"A": "b c"}, context=_CONTEXT)
+    transform = Transform.parse(Source(text, "fuzz"), form=form, facts=facts, strict=False)
+    result = transform.apply(_JOB, facts, trace=True)
+    for outcome in result.outcomes[:_MOST]:
+        if outcome.ad is not None:
+            outcome.ad.print(Format.LONG)
+            if outcome.changes.undo(outcome.ad.copy()).print(Format.NEW) != _JOB.print(Format.NEW):
+                raise Wrong("undone, the ad is another one")
+    return "failed" if result.failed else "ads"
+
+
+_JOB = ClassAd.of_texts({"A": "5", "B": '"two words"', "C": "A + 1", "Owner": '"alice"', "TransferErr": "{ 1,A }"})
+
+
 TARGETS: Mapping[str, Callable[[str, Random], str]] = {
     "expression": _expression,
     "old": _old,
@@ -184,4 +203,5 @@ TARGETS: Mapping[str, Callable[[str, Random], str]] = {
     "ads": _ads,
     "detect": _detect,
     "submit": _submit,
+    "transform": _transform,
 }

@@ -14,7 +14,10 @@ from crondor.diagnostics import CrondorError
 from tests.classad.grammar import Grammar
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "classad"
-_TARGETS = ("expression", "old", "evaluate", "evaluate", "ads", "ads", "ads", "detect", "submit", "submit", "submit")
+_TARGETS = (
+    *("expression", "old", "evaluate", "evaluate", "ads", "ads", "ads", "detect", "submit", "submit", "submit"),
+    *("transform", "transform"),
+)
 _SIGNS: list[str] = [
     *list("\"'\\()[]{}<>.,;:?=!&|+-*/%^~#$@ \t\n\r\v\f0189eExXa_"),
     *("\0", "\x85", "\ud800", "\udcff", "\udc80", "\xa0", "\u2028", "\ufeff", "é", "日", "😀"),
@@ -52,13 +55,15 @@ class Texts:
         self.expressions = list(_expressions())
         self.ads = list(_ads())
         self.submits = list(_submits())
+        self.rules = list(_rules())
 
     def input(self, number: int) -> Input:
         """Return one input."""
         dice = Random(f"{self.seed}/{number}")  # noqa: S311 - test data
         target = dice.choice(_TARGETS)
-        pool = {"ads": self.ads, "detect": self.ads, "submit": self.submits}.get(target, self.expressions)
-        if dice.random() < 0.4:
+        pools = {"ads": self.ads, "detect": self.ads, "submit": self.submits, "transform": self.rules}
+        pool = pools.get(target, self.expressions)
+        if target != "transform" and dice.random() < 0.4:
             grammar = Grammar(f"{self.seed}/{number}/grammar")
             made = {"ads": made_ads, "detect": made_ads, "submit": made_submit}.get(target)
             text = made(grammar) if made else grammar.expression(dice.randrange(5))
@@ -105,6 +110,11 @@ def made_ads(grammar: Grammar) -> str:
 def _submits() -> Iterator[str]:
     for line in gzip.decompress((GOLDEN.parent / "submit" / "submit.jsonl.gz").read_bytes()).splitlines():
         yield str(json.loads(line)["submit"])
+
+
+def _rules() -> Iterator[str]:
+    for line in gzip.decompress((GOLDEN.parent / "transforms" / "runs.jsonl.gz").read_bytes()).splitlines():
+        yield from (str(rules) for rules in json.loads(line)["rules"])
 
 
 def made_submit(grammar: Grammar) -> str:

@@ -83,8 +83,11 @@ def _plain_blocks(feed: Feed) -> list[str]:
             return []
         feed.at = len(feed.buffer)
         return [rest.rstrip("\n")]
+    last = end
     while end > feed.at and feed.buffer[end - 1] == "\n":
         end -= 1
+    if end == feed.at:  # blank lines alone: all of them at once, two a block
+        end = last - (last - end) % 2
     blocks = feed.buffer[feed.at : end].split("\n\n")
     feed.at = end + 2
     feed.column = 1

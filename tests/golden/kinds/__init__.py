@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, queue_log, submit
+from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, submit, transforms
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -11,7 +11,8 @@ KINDS: Mapping[str, Replay] = {
     **crontab.KINDS,
     **classad.KINDS,
     **classad_ads.KINDS,
-    **submit.KINDS,
     **queue_log.KINDS,
+    **daemon_timeline.KINDS,
     **submit.KINDS,
+    **transforms.KINDS,
 }

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from crondor.macro import BLANKS, LogicalLine
-from crondor.submit.items import CSV, TABLE, Items, Layout, Part
+from crondor.macro.items import CSV, TABLE, Items, Layout, Part
 
 MAX_COUNT = 2**31 - 2  # HTCondor refuses a count of INT_MAX or more
 MAX_VARIABLES = 1000

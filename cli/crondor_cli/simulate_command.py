@@ -1,0 +1,207 @@
+"""`crondor simulate`: what a pool makes of the jobs of some submit files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crondor.diagnostics import CrondorError, printable
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.options import UsageProblem, clock_of, clock_options
+from crondor_cli.show import show
+
+if TYPE_CHECKING:
+    from crondor.world.happenings import Happening, Watcher
+    from crondor_cli.simulate import Simulated
+    from crondor_cli.view_simulate_lines import Lanes
+
+EPILOG = """\b
+Examples:
+  crondor simulate --spec examples/nightly.sub
+  crondor simulate --spec a.sub b.sub --days 90 --slots 4 --run-time 20m-2h
+  crondor simulate --spec job.sub --interval 60 --match-delay 120 --transfer 5m --dialect manual
+  crondor simulate --spec job.sub --days 2 --events
+
+All jobs are submitted at --now, at once. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
+that mean); those that are drawn are the same for the same --seed. What is shown is what HTCondor 25.14 does.
+
+Exit status: 0 all planned runs start, 1 some do not or a file is invalid, 2 wrong usage."""
+
+_DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
+_SECONDS = click.IntRange(1, 86_400)
+
+
+@click.command("simulate", epilog=EPILOG, short_help="What a pool makes of the jobs: on time, late, missed, held.")
+@click.option("--spec", "specs", multiple=True, metavar="FILE...", help="A submit file; - reads standard input.")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="Days of 24 h to simulate.")
+@click.option("--interval", type=_SECONDS, default=300, show_default=True, help="The schedd's SCHEDD_INTERVAL (s).")
+@click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
+@click.option(
+    "--match-delay",
+    default="0-60",
+    show_default=True,
+    metavar="LENGTH",
+    help="How long a job whose gates are open waits for the negotiator.",
+)
+@click.option("--transfer", default="1", show_default=True, metavar="LENGTH", help="How long its files travel.")
+@click.option("--slots", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Jobs that run at once.")
+@click.option(
+    "--skew",
+    type=click.IntRange(-86_400, 86_400),
+    default=0,
+    show_default=True,
+    help="How far the execute machine's clock is ahead (s).",
+)
+@click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading beside htcondor's.")
+@click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="What is drawn follows it.")
+@click.option(
+    "--policy",
+    type=click.Choice([policy.value for policy in Policy], case_sensitive=False),
+    help="Runs in hours that a clock change skips or repeats, in the other dialects.",
+)
+@clock_options
+@click.option("--advice/--no-advice", default=True, help="Find the prep time and the window that would be enough.")
+@click.option("--events", is_flag=True, help="Print all that happens, line by line.")
+@click.option("--timeline", is_flag=True, help="Print a line of time for each job.")
+@click.option("--plot", metavar="FILE", help="Draw it, into a file .svg or .png (needs matplotlib).")
+@click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def command(
+    specs: tuple[str, ...],
+    files: tuple[str, ...],
+    days: int,
+    interval: int,
+    run_time: str,
+    match_delay: str,
+    transfer: str,
+    slots: int,
+    skew: int,
+    dialects: tuple[str, ...],
+    seed: int,
+    policy: str | None,
+    now: str | None,
+    tz: str | None,
+    advice: bool,
+    events: bool,
+    timeline: bool,
+    plot: str | None,
+    log: str | None,
+    format_: str,
+) -> None:
+    """Simulate the jobs of submit files in a pool: which runs start, which are late, missed, held.
+
+    A schedd with SCHEDD_INTERVAL, a negotiator, slots and starters, on a clock that takes no time.
+    """
+    from crondor.world.lengths import Lengths  # noqa: PLC0415 - usage is checked first
+    from crondor.world.settings import Settings  # noqa: PLC0415 - the same
+    from crondor_cli.simulate import Simulated  # noqa: PLC0415 - the same
+    from crondor_cli.view_simulate_lines import Lanes, print_happenings  # noqa: PLC0415 - the same
+
+    paths = _paths((*specs, *files), plot)
+    clock = clock_of(now, tz)
+    try:
+        settings = Settings(
+            schedd_interval=interval,
+            match_delay=Lengths.parse(match_delay, "--match-delay"),
+            transfer=Lengths.parse(transfer, "--transfer"),
+            run_time=Lengths.parse(run_time, "--run-time"),
+            slots=slots,
+            skew=skew,
+            zone=clock.zone,
+            policy=Policy(policy) if policy else None,
+            seed=seed,
+        )
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+    simulated = Simulated(settings, clock.now, clock.now + days * 86_400, clock)
+    simulated.read(paths)
+    lanes = Lanes(simulated)
+    happened: list[dict[str, object]] = []
+    for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, dialects))):
+        watchers: list[Watcher] = [lanes.note] if (timeline or plot) and not simulated.sides else []
+        if events and not simulated.sides:
+            watchers.append(print_happenings(simulated, happened if format_ == "json" else None))
+        if log is not None and not simulated.sides:
+            watchers.append(_log_writer(log, clock.zone))
+        bar = _progress(simulated, advice) if sys.stderr.isatty() else None
+        simulated.run(dialect, advise=advice, watchers=watchers, progress=bar)
+    show(dict.fromkeys(simulated.findings))
+    if plot is not None:
+        _draw(simulated, lanes, plot)
+    if format_ == "json":
+        from crondor_cli.view_simulate_data import print_json  # noqa: PLC0415 - one view is needed
+
+        print_json(simulated, happened if events else None)
+    else:
+        from crondor_cli.view_simulate import print_table  # noqa: PLC0415 - the same
+
+        print_table(simulated, lanes if timeline else None)
+    if not simulated.is_fine:
+        raise click.exceptions.Exit(1)
+
+
+def _paths(paths: tuple[str, ...], plot: str | None) -> tuple[str, ...]:
+    context = click.get_current_context(silent=True)
+    if not paths:
+        raise click.UsageError("name at least one submit file: --spec FILE", context)
+    if paths.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once", context)
+    if plot is not None and Path(plot).suffix.lower() not in {".svg", ".png"}:
+        raise click.UsageError(f"--plot draws .svg and .png; '{printable(plot)}' is neither", context)
+    return paths
+
+
+def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
+    """Return what shows on a terminal how far a long simulation is; it may live through the span several times."""
+    span = max(1, simulated.end - simulated.start)
+
+    def show_progress(reached: int) -> None:
+        share = min(100, (reached - simulated.start) * 100 // span)
+        note = " (and again, to see what would be enough)" if advice else ""
+        click.echo(f"\rsimulated {share:3} %{note}", nl=False, err=True)
+        if share == 100:
+            click.echo(err=True)
+
+    return show_progress
+
+
+def _log_writer(path: str, zone: tzinfo) -> Watcher:
+    """Return what writes the events of all jobs into a file that is not there yet."""
+    from crondor.event_log import write_event  # noqa: PLC0415 - seldom asked for
+    from crondor.world.user_log import events  # noqa: PLC0415 - the same
+
+    try:
+        file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        context = click.get_current_context(silent=True)
+        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None
+    click.get_current_context().call_on_close(file.close)
+
+    def note(seen: Happening) -> None:
+        file.writelines(write_event(event, zone) for event in events(seen))
+
+    return note
+
+
+def _draw(simulated: Simulated, lanes: Lanes, path: str) -> None:
+    context = click.get_current_context(silent=True)
+    try:
+        from crondor_cli.view_simulate_plot import save  # noqa: PLC0415 - matplotlib is slow to import, and optional
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith(("matplotlib", "numpy")):
+            raise
+        message = "--plot needs matplotlib, which is not installed: pip install 'crondor[plot]'"
+        raise click.UsageError(message, context) from None
+    try:
+        save(simulated, lanes, path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None

@@ -1,0 +1,228 @@
+"""`crondor transform`: ads through the rules of HTCondor's transform language."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import Format, Order, read_ads, write_ads
+from crondor.classad.scope import Context
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.macro.files import Files
+from crondor.macro.text import source_from_bytes
+from crondor.source import Source
+from crondor.transform import Facts, Outcome, transform_ads
+from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, read_knobs
+from crondor_cli.classad_files import chunks, lenient_option, mode_of, name_of
+from crondor_cli.options import clock_of, clock_options
+from crondor_cli.show import show
+
+EPILOG = """\b
+Examples:
+  crondor transform site.rules --in jobs.ads
+  condor_q -long | crondor transform one.rules two.rules --format json
+  crondor transform site.rules --in jobs.ads --diff          -- what would change
+  crondor transform site.rules --in jobs.ads --trace > new.ads
+  crondor transform --config 50-site.conf --job-transform Accounting --in jobs.ads
+  crondor transform rules -D queue=long --in jobs.ads
+
+Rules are applied as condor_transform_ads of HTCondor 25.14 does: files first, then --job-transform, then --job-route.
+
+Exit status: 0 every command was done; 1 rules with a fault, an ad that cannot be read, a transform that failed, or a
+command that could not be done; 2 wrong usage."""
+
+_MANY = 1 << 16  # characters that are written at once
+_MOST_SHOWN = 10_000  # different findings that are remembered, so that none is shown for each ad
+_FORMS = [form.value for form in Format]
+
+
+class Findings:
+    """Shows each finding once, however many ads have it."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.failed = False
+        self._shown: set[Diagnostic] = set()
+
+    def add(self, found: Iterable[Diagnostic], *, counts: bool = True) -> None:
+        """Show what was not shown yet; ``counts``: warnings make the status 1 too."""
+        for each in found:
+            self.failed = self.failed or counts or each.severity is Severity.ERROR
+            if each not in self._shown and len(self._shown) < _MOST_SHOWN:
+                self._shown.add(each)
+                show([each])
+
+
+@click.command("transform", epilog=EPILOG, short_help="Ads through transform rules.")
+@click.argument("rules", metavar="[RULES]...", nargs=-1)
+@click.option("--in", "in_", metavar="FILE", default="-", show_default=True, help="The ads; - reads standard input.")
+@click.option("--out", metavar="FILE", default="-", show_default=True, help="Where the new ads go; - writes them out.")
+@click.option("--from", "from_", type=click.Choice(_FORMS), help="The form of the ads (default: by their beginning).")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_FORMS),
+    default=Format.LONG.value,
+    show_default=True,
+    help="The form of the new ads.",
+)
+@click.option(
+    "--order",
+    type=click.Choice([order.value for order in Order]),
+    default=Order.NAME.value,
+    show_default=True,
+    help="The order of attributes: by name as HTCondor's tools print them, HTCondor's own, or as they were read.",
+)
+@click.option("--diff", is_flag=True, help="Print what changes in each ad instead of the ad.")
+@click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
+@click.option("--config", metavar="FILE", multiple=True, help="Assignments of the configuration, for $(KNOB).")
+@click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")
+@click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
+@click.option("-D", "--define", metavar="NAME=VALUE", multiple=True, help="A macro that is defined before the rules.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="What $RANDOM_CHOICE() draws from.")
+@clock_options
+@lenient_option
+def command(
+    rules: tuple[str, ...],
+    in_: str,
+    out: str,
+    from_: str | None,
+    format_: str,
+    order: str,
+    diff: bool,
+    trace: bool,
+    config: tuple[str, ...],
+    job_transform: tuple[str, ...],
+    job_route: tuple[str, ...],
+    define: tuple[str, ...],
+    seed: int,
+    now: str | None,
+    tz: str | None,
+    lenient: bool,
+) -> None:
+    """Apply the transform rules of the files RULES, in their order, to ads."""
+    if not rules and not job_transform and not job_route:
+        raise click.UsageError("no rules: name files, or knobs with --job-transform or --job-route")
+    clock = clock_of(now, tz)
+    context = Context(now=clock.now, zone=clock.zone, seed=seed)
+    folder = str(Path.cwd())
+    files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)
+    knobs: dict[str, str] = {}
+    for path in config:
+        knobs |= read_knobs(_source(path), Facts(knobs, environ=os.environ, context=context))
+    loaded = Rules(Facts(knobs, environ=os.environ, context=context, files=files))
+    findings = Findings()
+    try:
+        _load(loaded, rules, job_transform, job_route, define)
+    finally:
+        findings.add(loaded.diagnostics, counts=False)
+    ads = read_ads(
+        chunks(in_),
+        None if from_ is None else Format(from_),
+        mode_of(lenient),
+        name=name_of(in_),
+        report=lambda found: findings.add([found]),
+    )
+    outcomes = transform_ads(loaded.transforms, ads, loaded.facts, macros=loaded.macros, trace=trace)
+    made = _made(outcomes, findings)
+    texts = map(_diff, made) if diff else write_ads(_ads(made), Format(format_), Order(order))
+    _write(texts, out)
+    if findings.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _load(
+    loaded: Rules, files: tuple[str, ...], knobs: tuple[str, ...], routes: tuple[str, ...], define: tuple[str, ...]
+) -> None:
+    """Load everything named on the command line. Raises CrondorError and UsageError."""
+    for each in define:
+        name, sign, value = each.partition("=")
+        if not sign:
+            raise click.UsageError(f"--define {printable(each)}: write NAME=VALUE")
+        loaded.define(name.strip(), value.strip())
+    for path in files:
+        loaded.add_file(_source(path))
+    for names in knobs:
+        loaded.add_knobs(JOB_TRANSFORM, names)
+    for name in routes:
+        loaded.add_knob(JOB_ROUTE, name)
+    loaded.finish()
+
+
+def _source(path: str) -> Source:
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise click.UsageError(f"Can't open rules file: '{printable(path)}': {reason}") from None
+    return source_from_bytes(data, path)
+
+
+def _made(outcomes: Iterator[Outcome], findings: Findings) -> Iterator[Outcome]:
+    """Yield the outcomes that have an ad, and say on stderr what was done and what was wrong."""
+    for number, outcome in enumerate(outcomes, start=1):
+        if outcome.trace:
+            place = outcome.before.place
+            shown = "" if place is None else f" of {place.name}:{place.line}"
+            click.echo(f"# ad {number}{printable(shown)}: {printable(', '.join(outcome.applied))}", err=True)
+            for step in outcome.trace:
+                click.echo(printable(str(step)), err=True)
+        findings.add(outcome.diagnostics)
+        if outcome.ad is not None:
+            yield outcome
+        else:
+            place = outcome.before.place
+            where = "" if place is None else f" of {place.name}:{place.line}"
+            click.echo(f"Transform of ad {number}{printable(where)} failed!", err=True)
+
+
+def _ads(outcomes: Iterator[Outcome]) -> Iterator[ClassAd]:
+    for outcome in outcomes:
+        if outcome.ad is not None:
+            yield outcome.ad
+
+
+def _diff(outcome: Outcome) -> str:
+    """Return what changed in an ad, the old text of an attribute before the new one."""
+    place = outcome.before.place
+    lines = [f"@@ {'ad' if place is None else f'{place.name}:{place.line}'} @@"]
+    for change in outcome.changes:
+        lines += [f"-{change.name} = {change.before}"] if change.before is not None else []
+        lines += [f"+{change.name} = {change.after}"] if change.after is not None else []
+    return "\n".join(map(printable, lines)) + "\n"
+
+
+def _write(texts: Iterable[str], out: str) -> None:
+    """Write texts as bytes, those that are no UTF-8 included. Raises UsageError."""
+    with ExitStack() as stack:
+        file: BinaryIO | None = None
+        if out != "-":
+            try:
+                file = stack.enter_context(Path(out).open("wb"))
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else str(error)
+                raise click.UsageError(f"cannot write '{printable(out)}': {reason}") from None
+        parts: list[str] = []
+        size = 0
+        for text in texts:
+            parts.append(text)
+            size += len(text)
+            if size >= _MANY:
+                _flush(parts, file)
+                size = 0
+        _flush(parts, file)
+
+
+def _flush(parts: list[str], file: BinaryIO | None) -> None:
+    data = "".join(parts).encode("utf-8", "surrogateescape")
+    parts.clear()
+    if file is not None:
+        file.write(data)
+    elif data:
+        click.echo(data, nl=False)

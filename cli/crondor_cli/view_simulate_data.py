@@ -1,0 +1,64 @@
+"""A simulation as JSON; the keys are documented in docs/cli.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from crondor_cli.simulate import Group, Result, Simulated
+from crondor_cli.view_data import diagnostic_data
+
+
+def print_json(simulated: Simulated, happened: Sequence[dict[str, object]] | None) -> None:
+    """Print one object."""
+    settings = simulated.settings
+    data: dict[str, object] = {
+        "zone": simulated.clock.zone_name,
+        "from": simulated.start,
+        "until": simulated.end,
+        "interval": settings.schedd_interval,
+        "match_delay": str(settings.match_delay),
+        "transfer": str(settings.transfer),
+        "run_time": str(settings.run_time),
+        "slots": settings.slots,
+        "skew": settings.skew,
+        "seed": settings.seed,
+        "readings": [
+            {
+                "dialect": dialect.value,
+                "jobs": [
+                    _job(simulated, group, result) for group, result in zip(simulated.groups, results, strict=True)
+                ],
+            }
+            for dialect, results in simulated.sides.items()
+        ],
+        "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(simulated.findings)],
+    }
+    if happened is not None:
+        data["events"] = list(happened)
+    click.echo(json.dumps(data, indent=2))
+
+
+def _job(simulated: Simulated, group: Group, result: Result) -> dict[str, object]:
+    outcome, enough = result
+    return {
+        "name": group.name,
+        "line": group.line,
+        "count": group.jobs.count,
+        "is_deferred": outcome.is_deferred,
+        "planned": outcome.planned,
+        **{fate.value: count for fate, count in outcome.counts.items()},
+        "starts": outcome.starts,
+        "idle_slot": outcome.idle_slot,
+        "has_left": outcome.has_left,
+        "hold": outcome.hold,
+        "trouble": [fault.message for fault in outcome.trouble],
+        "enough_prep_time": None if enough is None else enough.prep_time,
+        "enough_window": None if enough is None else enough.window,
+        "changes": [
+            {"file": c.name, "line": c.line, "command": c.command, "old": c.old, "new": c.new}
+            for c in simulated.changes(group, result)
+        ],
+    }

@@ -1,0 +1,344 @@
+"""One run of a transform's lines: over an ad, or without one as HTCondor does it on loading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.operators import truth
+from crondor.classad.scope import Code, Codes
+from crondor.diagnostics import Diagnostic
+from crondor.macro import Around, Budget, MacroError, expand, expand_self
+from crondor.macro.lines import LogicalLine
+from crondor.source import Source
+from crondor.transform.errors import MOST, Stop, fault, macro_fault, warning
+from crondor.transform.expressions import as_macro, as_text, evaluated, why_not
+from crondor.transform.facts import Dice, Facts
+from crondor.transform.trace import Step
+
+if TYPE_CHECKING:
+    from crondor.macro.conditions import Conditions, IfStack
+
+_PREFIX = "xform."
+"""What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
+
+
+class Statement:
+    """A line that can be run, at its place in the rules."""
+
+    __slots__ = ("is_command", "line")
+    is_condition = False  # an if, elif, else or endif, which is looked at wherever it stands
+
+    def __init__(self, line: LogicalLine, *, is_command: bool = False) -> None:
+        """Keep the line; ``is_command`` says that it begins with a keyword HTCondor knows."""
+        self.line = line
+        self.is_command = is_command
+
+    def run(self, run: Run) -> int | None:
+        """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
+        raise NotImplementedError
+
+    def seen(self, *, is_inside: bool) -> Statement:  # noqa: ARG002 - few lines differ
+        """Return what the line is there where it stands; ``is_inside`` says that an if is open around it."""
+        return self
+
+    def check(self, run: Run) -> int | None:  # noqa: ARG002 - most commands need an ad
+        """Do what HTCondor does with the line on loading, without an ad. Raises Stop."""
+        return None
+
+
+class Run:
+    """The state between two lines of transforms in a row, which share ``macros``."""
+
+    __slots__ = (
+        "_around",
+        "_budget",
+        "_conditions",
+        "_defaults",
+        "_has_ad",
+        "_has_fault",
+        "_has_prefixes",
+        "_ifs",
+        "_opened",
+        "_own_codes",
+        "_own_names",
+        "_statements",
+        "ad",
+        "at",
+        "codes",
+        "facts",
+        "found",
+        "line",
+        "macros",
+        "reached",
+        "steps",
+    )
+
+    def __init__(
+        self,
+        ad: ClassAd | None,
+        facts: Facts,
+        macros: dict[str, str],
+        defaults: Mapping[str, str],
+        steps: list[Step] | None = None,
+    ) -> None:
+        """Begin; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
+        self._statements: Sequence[Statement] = ()
+        self._has_ad = ad is not None
+        self.ad = ClassAd() if ad is None else ad
+        self._own_codes, self._own_names = self.ad.parts()
+        self.codes: Codes = self._own_codes if self.ad.parent is None else self.ad.codes
+        self.facts = facts
+        self.macros = macros
+        self._defaults = defaults
+        self._budget: Budget | None = None
+        self.steps = steps
+        self.found: list[Diagnostic] = []
+        self.at = 0
+        self.reached = 0
+        self._has_fault = False
+        self.line: Statement | None = None
+        self._has_prefixes = bool(macros) and any(key.startswith(_PREFIX) for key in macros)
+        self._around: Around | None = None
+        self._conditions: Conditions | None = None
+        self._ifs: IfStack | None = None
+        self._opened: list[Statement] = []
+
+    def apply(self, statements: Sequence[Statement], *, is_straight: bool = False) -> Diagnostic | None:
+        """Run all lines on the ad; return why it ended before, None if it did not.
+
+        ``is_straight`` says that there are neither conditions nor values of several lines.
+        """
+        self._begin(statements)
+        try:
+            if is_straight:
+                for self.line in statements:
+                    self.line.run(self)
+                return None
+            while (statement := self._next()) is not None:
+                self._go(statement.run(self))
+        except Stop as stop:
+            return stop.diagnostic
+        except MacroError as error:
+            return self._macro_fault(error).diagnostic
+        return self._unclosed()
+
+    def _begin(self, statements: Sequence[Statement]) -> None:
+        self._statements = statements
+        self.at = 0
+        self._ifs = None
+        self._opened = []
+
+    def check(self, statements: Sequence[Statement]) -> list[Diagnostic]:
+        """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults.
+
+        ``reached`` is then the number of commands before the first.
+        """
+        faults: list[Diagnostic] = []
+        self.reached = 0
+        self._has_fault = False
+        self._begin(statements)
+        while len(faults) < MOST and (found := self._checked()) is not None:
+            faults.append(found)
+        unclosed = self._unclosed()
+        return faults if unclosed is None else [*faults, unclosed]
+
+    def _checked(self) -> Diagnostic | None:
+        """Check lines up to the next fault, and return it; None: there is none."""
+        try:
+            while (statement := self._next()) is not None:
+                self.reached += statement.is_command and not self._has_fault
+                self._go(statement.check(self))
+        except Stop as stop:
+            self._has_fault = True
+            return stop.diagnostic
+        except MacroError as error:
+            self._has_fault = True
+            return self._macro_fault(error).diagnostic
+        return None
+
+    def _macro_fault(self, error: MacroError) -> Stop:
+        return macro_fault(error, Source("").span() if self.line is None else self.line.line.span())
+
+    def _next(self) -> Statement | None:
+        """Return the next line that is to be run, None behind the last; conditions are tested on the way."""
+        while self.at < len(self._statements):
+            statement = self._statements[self.at]
+            self.at += 1
+            self.line = statement
+            statement = statement.seen(is_inside=self._ifs is not None and self._ifs.is_open)
+            if statement.is_condition or self._ifs is None or self._ifs.holds:
+                return statement
+        return None
+
+    def _go(self, to: int | None) -> None:
+        if to is not None:
+            self.at = to
+
+    @property
+    def count(self) -> int:
+        """The number of lines."""
+        return len(self._statements)
+
+    def text_of(self, number: int) -> str:
+        """Return a line as it is written."""
+        return self._statements[number].line.text
+
+    def to_end(self) -> None:
+        """Go behind the last line."""
+        self.at = len(self._statements)
+
+    def _unclosed(self) -> Diagnostic | None:
+        if self._ifs is None or not self._ifs.is_open:
+            return None
+        message = "endif(s) not found before end-of-file"
+        return fault("conditional", message, self._opened[-1].line.span(), "close each if with endif")
+
+    def condition(self, keyword: str, text: str) -> None:
+        """Test an if, elif, else or endif. Raises Stop and MacroError."""
+        from crondor.macro.conditions import ConditionError, Conditions, IfStack  # noqa: PLC0415 - most have none
+
+        if self._ifs is None:
+            self._ifs = IfStack()
+        if self._conditions is None:
+            self._conditions = Conditions(
+                self.lookup, self.expand, self.facts.version, complex=self._is_true if self._has_ad else lambda _: None
+            )
+        if keyword == "if" and self.line is not None:
+            self._opened.append(self.line)
+        elif keyword == "endif" and self._opened:
+            self._opened.pop()
+        try:
+            self._ifs.enter(keyword, text, self._conditions)
+        except ConditionError as error:
+            raise Stop(self._fault("conditional", str(error), _help_on(str(error)))) from None
+
+    def _is_true(self, text: str) -> bool | None:
+        """Return True for an expression that is true of the ad; HTCondor takes no other for a condition."""
+        value = evaluated(text, self.ad, self.facts.context)
+        if value is None or truth(value) is not True:
+            return None
+        message = f"{text} is taken for a condition only because it is true of this ad"
+        self.warn("complex-condition", message, _EVALMACRO)
+        return True
+
+    def lookup(self, key: str) -> str | None:
+        """Return the unexpanded text of a macro by its lower-case name."""
+        if self._has_prefixes:
+            value = self.macros.get(_PREFIX + key)
+            if value is not None:
+                return value
+        value = self.macros.get(key)
+        if value is None:
+            value = self._defaults.get(key)
+            if value is None and self._has_ad and key[:3] == "my.":
+                code = self.codes.get(key[3:])
+                if code is not None:
+                    try:
+                        value = as_text(code)
+                    except ClassAdSyntaxError:
+                        value = code if isinstance(code, str) else None
+            if value is None:
+                value = self.facts.knobs.get(key)
+        return value
+
+    def expand(self, text: str) -> str:
+        """Return a text with its macros replaced. Raises MacroError."""
+        return expand(text, self.lookup, self.budget, self._surroundings()) if "$" in text else text
+
+    def define(self, key: str, text: str, *, is_raw: bool = False) -> None:
+        """Give a macro a text, in which its own name stands for its earlier text; ``is_raw`` leaves that.
+
+        Raises MacroError, also for a text that has grown beyond the bounds.
+        """
+        if "$" in text and not is_raw:
+            earlier = self.lookup(key) if key in text.lower() else None
+            text = expand_self(text, key, earlier, self.budget, self.lookup, self._surroundings())
+        if len(text) > self.budget.size:
+            raise MacroError("macro-size", f"{key} has grown to more than {self.budget.size} characters")
+        self._has_prefixes = self._has_prefixes or key.startswith(_PREFIX)
+        self.macros[key] = text
+
+    @property
+    def budget(self) -> Budget:
+        """What the macros of this run may still cost."""
+        if self._budget is None:
+            self._budget = Budget()
+        return self._budget
+
+    def spend(self, amount: int) -> None:
+        """Take work from what is left. Raises MacroError when there is no more."""
+        self.budget.spend(amount)
+
+    def _surroundings(self) -> Around:
+        if self._around is None:
+            facts = self.facts
+            evaluate = self._evaluate if self._has_ad else None
+            dice, now = Dice(facts.context.seed), facts.context.now
+            self._around = Around(facts.environ, dice, "", evaluate, now, self._soft)
+        return self._around
+
+    def _evaluate(self, text: str) -> str | None:
+        if why_not(text) is not None:
+            return None
+        value = evaluated(text, self.ad, self.facts.context)
+        return None if value is None else as_macro(value)
+
+    def _soft(self, error: MacroError) -> None:
+        for each in error.diagnostics:
+            self.warn(each.code, each.message, each.help)
+
+    def put(self, key: str, name: str, code: Code | str) -> None:
+        """Set an attribute; a new one comes last, an old one keeps its spelling. ``key`` is the name in lower case."""
+        own = self._own_codes
+        if key not in own:
+            self._own_names[key] = name
+        own[key] = code
+
+    def delete(self, key: str) -> None:
+        """Remove an attribute; one that the parent has becomes undefined."""
+        if self.ad.parent is not None:
+            if key in self.codes:
+                del self.ad[key]
+        elif key in self._own_codes:
+            del self._own_codes[key]
+            del self._own_names[key]
+
+    def own_names(self) -> tuple[str, ...]:
+        """Return the names that the ad itself has."""
+        return tuple(self._own_names.values())
+
+    def step(self, text: str, *, is_detail: bool = False) -> None:
+        """Note something done in the trace."""
+        if self.steps is not None and self.line is not None:
+            self.steps.append(Step(self.line.line.span(), text, is_detail))
+
+    def _fault(self, code: str, message: str, help: str | None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+        span = Source("").span() if self.line is None else self.line.line.span()
+        return fault(code, message, span, help)
+
+    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002 - Diagnostic's word
+        """Note a failure that HTCondor prints and passes over; the first hundred are kept."""
+        if len(self.found) < MOST and self.line is not None:
+            self.found.append(warning(code, message, self.line.line.span(), help))
+
+    def why_not(self, text: str, of: Statement) -> str:
+        """Return what is wrong with an expression, and what to write instead where that can be told."""
+        reason = why_not(text)
+        said = reason.message if reason is not None else "it is no expression"
+        if " #" in of.line.text:
+            return f"{said}; a # behind a command begins no comment"
+        if text[:1] == "=":
+            return f"{said}; put a blank behind the = too"
+        return f"{said}; nothing is stored"
+
+
+_EVALMACRO = "HTCondor refuses it otherwise; write EVALMACRO v EXPRESSION, and then if $(v)"
+
+
+def _help_on(message: str) -> str | None:
+    if "complex" in message or "expression" in message:
+        return "write a number, true or false, defined NAME, or EVALMACRO v EXPRESSION and then if $(v); ! inverts"
+    return None

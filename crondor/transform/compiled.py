@@ -1,0 +1,335 @@
+"""Transforms: compiled once, applied to many ads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.operators import truth
+from crondor.classad.scope import Context
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.macro import Budget, MacroError, expand
+from crondor.source import Source
+from crondor.transform.apply import Run
+from crondor.transform.commands import Fault
+from crondor.transform.errors import MOST, InvalidTransform, Stop, check_text, fault, macro_fault, warning
+from crondor.transform.expressions import Evaluation
+from crondor.transform.facts import NOTHING, Facts
+from crondor.transform.iterate import Items, read_items
+from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
+from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line
+from crondor.transform.trace import Step
+from crondor.transform.traps import find_hidden_faults, find_traps
+from crondor.transform.undo import Changes
+
+MOST_ADS = 100_000
+_NO_CONTEXT = Context()
+
+
+class Outcome(NamedTuple):
+    """What became of one ad in one round: the new ad, None where a transform failed.
+
+    ``applied`` are the names of the transforms whose REQUIREMENTS it met, ``trace`` what they did (empty unless asked
+    for), ``diagnostics`` the failures: an ERROR ended the transform, a WARNING was passed over.
+    """
+
+    before: ClassAd
+    ad: ClassAd | None
+    applied: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    trace: tuple[Step, ...]
+
+    @property
+    def changes(self) -> Changes:
+        """What differs between the ad as it was and as it is; ``changes.undo(ad)`` takes it back."""
+        return Changes(self.before, self.before if self.ad is None else self.ad)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one ad: one outcome, or one for each round of a transform that iterates."""
+
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a transform failed; the ads made before it did are there."""
+        return any(outcome.ad is None for outcome in self.outcomes)
+
+    @property
+    def ads(self) -> tuple[ClassAd, ...]:
+        """The new ads."""
+        return tuple(outcome.ad for outcome in self.outcomes if outcome.ad is not None)
+
+    @property
+    def ad(self) -> ClassAd:
+        """The only new ad. Raises InvalidTransform where a transform failed, ValueError where there are more ads."""
+        if self.failed:
+            raise InvalidTransform(each for each in self.diagnostics if each.severity is Severity.ERROR)
+        if len(self.outcomes) != 1:
+            raise ValueError(f"the transform made {len(self.outcomes)} ads of one")
+        return self.ads[0]
+
+    @property
+    def changes(self) -> Changes:
+        """The changes of the only new ad; raises as ``ad`` does."""
+        return Changes(self.outcomes[0].before, self.ad)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The failures of all rounds."""
+        return tuple(each for outcome in self.outcomes for each in outcome.diagnostics)
+
+    @property
+    def trace(self) -> tuple[Step, ...]:
+        """What was done, in all rounds."""
+        return tuple(each for outcome in self.outcomes for each in outcome.trace)
+
+
+class Transform:
+    """A compiled transform. ``name`` is its NAME, else that of its source or the one given.
+
+    ``requirements`` are what an ad must meet, None: every ad is transformed. ``universe`` is the text of UNIVERSE,
+    which concerns the job router alone. ``faults`` are what HTCondor finds on loading, ``warnings`` what will
+    surprise; ``reached`` is the number of commands that this check came to before the first fault.
+    """
+
+    __slots__ = (
+        "_asks",
+        "_is_straight",
+        "_iteration",
+        "_statements",
+        "faults",
+        "name",
+        "reached",
+        "requirements",
+        "source",
+        "universe",
+        "warnings",
+    )
+
+    def __init__(self, program: Program, facts: Facts) -> None:
+        """Compile; ``parse`` is the way here."""
+        self.source = program.source
+        self.name: str = program.name
+        self.requirements: Requirements | None = program.requirements
+        self.universe: str | None = program.universe
+        required = program.requirements
+        self._asks = None if required is None else Evaluation(required.expression.code)
+        self._iteration: Iteration | None = program.iteration
+        self._statements = [compile_line(line) for line in program.lines]
+        self._is_straight = not any(isinstance(each, (Condition, Heredoc, Hidden)) for each in self._statements)
+        self.reached = 0
+        found = list(program.diagnostics)
+        if not program.is_broken:
+            run = Run(None, facts, {}, facts.defaults(iterates=self.iterates))
+            found += run.check(self._statements)
+            found += run.found
+            self.reached = run.reached
+        if len(found) < MOST:
+            found += islice(find_hidden_faults(self._statements, found), MOST)
+        found += islice(find_traps(self._statements), MOST)
+        found = list(dict.fromkeys(found))
+        self.faults = tuple(each for each in found if each.severity is Severity.ERROR)
+        self.warnings = tuple(each for each in found if each.severity is not Severity.ERROR)
+
+    @classmethod
+    def parse(
+        cls,
+        source: Source | str,
+        *,
+        name: str = "",
+        form: Form = Form.FILE,
+        facts: Facts = NOTHING,
+        strict: bool = True,
+    ) -> Transform:
+        """Compile rules.
+
+        ``name`` is what they are called where they have no NAME (of a KNOB: whatever NAME says). ``facts`` has the
+        knobs that conditions may look at on loading. Raises InvalidTransform with all faults that HTCondor's own
+        check on loading would stop at one by one; with ``strict`` false only where there is nothing to run: like
+        condor_transform_ads, a transform with faults then fails where an ad leads to one.
+        """
+        text = Source(source) if isinstance(source, str) else source
+        check_text(text)
+        program = read_program(text, form, name)
+        made = cls(program._replace(name=program.name or text.name), facts)
+        if made.faults and (strict or program.is_broken):
+            raise InvalidTransform(made.faults)
+        return made
+
+    @property
+    def iterates(self) -> bool:
+        """Whether a TRANSFORM asks for more than one round."""
+        return self._iteration is not None
+
+    @property
+    def has_commands(self) -> bool:
+        """Whether any line is a command, or is meant for one."""
+        return any(each.is_command or isinstance(each, Fault) for each in self._statements)
+
+    def matches(self, ad: ClassAd, context: Context | None = None) -> bool:
+        """Say whether an ad meets REQUIREMENTS: true, or a number that is not zero; no value at all counts as met."""
+        if self._asks is None:
+            return True
+        value = self._asks.value(ad, context or _NO_CONTEXT)
+        return value is None or truth(value) is True
+
+    def apply(
+        self, ad: ClassAd, facts: Facts = NOTHING, *, macros: dict[str, str] | None = None, trace: bool = False
+    ) -> Result:
+        """Transform an ad, which itself stays as it is.
+
+        ``macros`` are those of the transforms before, by lower-case name; what this one defines is added.
+        """
+        return apply_all((self,), ad, facts, macros=macros, trace=trace)
+
+    def items(self, facts: Facts, macros: dict[str, str]) -> Items:
+        """Return what a TRANSFORM goes over. Raises Stop."""
+        if self._iteration is None:
+            return Items(1, (), (), is_once=True)
+        defaults = facts.defaults(iterates=True)
+
+        def lookup(key: str) -> str | None:
+            return macros.get(key, defaults.get(key))
+
+        try:
+            text = expand(self._iteration.text, lookup, Budget())
+        except MacroError as error:
+            raise macro_fault(error, self._iteration.span) from None
+        return read_items(self._iteration, text, facts.files)
+
+    def missing(self, items: Items) -> list[Diagnostic]:
+        """Return warnings for patterns of TRANSFORM ... MATCHING that match no file."""
+        of = self._iteration
+        if of is None:
+            return []
+        return [warning("no-match", f"'{each}' does not match any files", of.span) for each in items.missing]
+
+    def run(self, run: Run) -> Diagnostic | None:
+        """Run the lines on the ad of a run, which is changed; return why they ended, None if they did not."""
+        return run.apply(self._statements, is_straight=self._is_straight)
+
+
+class Chain:
+    """Transforms in a row, to be applied to one ad after the other. ``macros`` is shared and stays between ads.
+
+    Raises InvalidTransform where a transform that iterates is not the last.
+    """
+
+    def __init__(
+        self, transforms: Iterable[Transform], facts: Facts = NOTHING, macros: dict[str, str] | None = None
+    ) -> None:
+        """Take the transforms."""
+        self.transforms = tuple(transforms)
+        for transform in self.transforms[:-1]:
+            if transform.iterates:
+                message = f"Error at {self.transforms[-1].name}. Previous transform was an iterating transform"
+                raise InvalidTransform(fault("iterates", message, transform.source.span(0, 0), "put it last"))
+        self.facts = facts
+        self.macros = {} if macros is None else macros
+        self.last = self.transforms[-1] if self.transforms and self.transforms[-1].iterates else None
+        self._defaults = facts.defaults(iterates=self.last is not None)
+
+    def rounds(self, ad: ClassAd, *, trace: bool = False) -> Iterator[Outcome]:
+        """Apply the transforms to an ad, and yield the outcome of each round as it is made; a failed one is the last.
+
+        The ad itself stays as it is. Where the last transform iterates, each round begins with the ad as it was, and
+        with the macros as they were at the beginning of its row.
+        """
+        last = self.last
+        if last is None:
+            yield self._round(ad, self._defaults, trace=trace)
+            return
+        try:
+            items = last.items(self.facts, self.macros)
+        except Stop as stop:
+            yield Outcome(ad, None, (), (stop.diagnostic,), ())
+            return
+        missing = tuple(last.missing(items))
+        kept = dict(self.macros)
+        count = 0
+        for row, step, text in items.rounds():
+            if step == 0:
+                self._set(kept, items.values(text))
+            outcome = self._round(ad, self._live(step, row, count), trace=trace)
+            yield outcome._replace(diagnostics=missing + outcome.diagnostics)
+            count, missing = count + 1, ()
+            if outcome.ad is None:
+                break
+        if not count:
+            self._set(kept, items.values(None))
+            outcome = self._round(ad, self._live(0, 0, 0, iterates=not items.is_once), trace=trace)
+            yield outcome._replace(diagnostics=missing + outcome.diagnostics)
+        self._set(kept, {})
+
+    def _set(self, kept: Mapping[str, str], more: Mapping[str, str]) -> None:
+        self.macros.clear()
+        self.macros.update(kept)
+        self.macros.update(more)
+
+    def _live(self, step: int, row: int, count: int, *, iterates: bool = True) -> Mapping[str, str]:
+        values = {"step": step, "row": row, "itemindex": row, "xformid": count, "iterating": int(iterates)}
+        return {**self._defaults, **{name: str(value) for name, value in values.items()}}
+
+    def _round(self, ad: ClassAd, defaults: Mapping[str, str], *, trace: bool) -> Outcome:
+        """Apply the transforms to a copy of an ad; a failed one does not keep those behind it from running."""
+        facts, failed = self.facts, False
+        made = ad.copy()
+        run = Run(made, facts, self.macros, defaults, [] if trace else None)
+        applied: list[str] = []
+        for transform in self.transforms:
+            if transform.matches(made, facts.context):
+                applied.append(transform.name)
+                ended = transform.run(run)
+                if ended is not None:
+                    run.found.append(ended)
+                    failed = True
+        return Outcome(ad, None if failed else made, tuple(applied), tuple(run.found), tuple(run.steps or ()))
+
+
+def transform_ads(
+    transforms: Iterable[Transform],
+    ads: Iterable[ClassAd],
+    facts: Facts = NOTHING,
+    *,
+    macros: Mapping[str, str] | None = None,
+    trace: bool = False,
+) -> Iterator[Outcome]:
+    """Apply transforms in a row to many ads, and yield the outcomes as they are made; each ad begins with ``macros``.
+
+    Like condor_transform_ads it goes no further behind a failed transform. Raises InvalidTransform where a transform
+    that iterates is not the last.
+    """
+    chain = Chain(transforms, facts)
+    for ad in ads:
+        chain.macros.clear()
+        chain.macros.update(macros or {})
+        for outcome in chain.rounds(ad, trace=trace):
+            yield outcome
+            if outcome.ad is None:
+                return
+
+
+def apply_all(
+    transforms: Iterable[Transform],
+    ad: ClassAd,
+    facts: Facts = NOTHING,
+    *,
+    macros: dict[str, str] | None = None,
+    trace: bool = False,
+) -> Result:
+    """Apply transforms in a row to an ad, which itself stays as it is, and return all outcomes.
+
+    Raises InvalidTransform where a transform that iterates is not the last, and for more than MOST_ADS ads.
+    """
+    outcomes: list[Outcome] = []
+    for outcome in Chain(transforms, facts, macros).rounds(ad, trace=trace):
+        outcomes.append(outcome)
+        if len(outcomes) > MOST_ADS:
+            message = f"the transform makes more than {MOST_ADS} ads of one; Chain.rounds() gives them one by one"
+            raise InvalidTransform(Diagnostic("too-many-ads", message))
+    return Result(tuple(outcomes))

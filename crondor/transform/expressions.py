@@ -1,0 +1,159 @@
+"""Texts of commands as expressions, read once for each distinct text."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
+from crondor.classad.evaluate import value_of
+from crondor.classad.expression import Expression
+from crondor.classad.printing import prints_as_it_is
+from crondor.classad.scope import BEYOND, Attributes, Code, Context, Value
+from crondor.classad.show import code_tree, print_value
+from crondor.classad.text import lower
+from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Unary
+from crondor.classad.unparse import Form, print_real, unparse
+from crondor.classad.values import LocalTime, RelTime
+from crondor.diagnostics import Diagnostic
+from crondor.source import Source
+
+_MANY = 4096
+
+
+@lru_cache(maxsize=_MANY)
+def settled(text: str) -> str | None:
+    """Return what SET stores for a text, in new syntax; None: it is no expression. Strings are read as in -long ads."""
+    if prints_as_it_is(text):
+        return text
+    try:
+        return unparse(Expression.parse(Source(text), old=True).tree)
+    except ClassAdSyntaxError:
+        return None
+
+
+def why_not(text: str) -> Diagnostic | None:
+    """Return what is wrong with a text that SET cannot store."""
+    try:
+        Expression.parse(Source(text), old=True)
+    except ClassAdSyntaxError as error:
+        return error.diagnostics[0]
+    return None
+
+
+class Evaluation:
+    """An expression that is evaluated in many ads that are much alike.
+
+    Where its value depends on nothing but some attributes of the ad that are literals, it is remembered for the texts
+    of these.
+    """
+
+    __slots__ = ("_code", "_known", "_names")
+
+    def __init__(self, code: Code | None) -> None:
+        """Take an expression, None for a text that is none."""
+        self._code = code
+        names = None if code is None else _names(code_tree(code))
+        self._names = names if names is not None and len(names) <= _MOST_NAMES else None
+        self._known: dict[tuple[Code | str | None, ...], Value] = {}
+
+    def value(self, ad: Attributes, context: Context) -> Value | None:
+        """Return the value in an ad; None: HTCondor finds none."""
+        if self._code is None:
+            return None
+        if self._names is None:
+            return self._computed(ad, context)
+        get = ad.codes.get
+        key = tuple([get(name) for name in self._names])
+        found = self._known.get(key)
+        if found is None:
+            found = self._computed(ad, context)
+            if found is not None and all(text is None or _is_literal(text) for text in key):
+                if len(self._known) >= _MANY:
+                    self._known.clear()
+                self._known[key] = found
+        return found
+
+    def _computed(self, ad: Attributes, context: Context) -> Value | None:
+        try:
+            return value_of(self._code, ad, None, context) if self._code is not None else None
+        except (EvaluationFailed, ClassAdSyntaxError):
+            return None
+
+
+_MOST_NAMES = 8
+_PURE = frozenset(("ifthenelse", "isundefined", "iserror", "isinteger", "isreal", "isstring", "isboolean", "floor"))
+
+
+def _is_literal(text: Code | str) -> bool:
+    return isinstance(text, str) and prints_as_it_is(text)
+
+
+def _names(tree: Node) -> tuple[str, ...] | None:
+    """Return the names an expression asks its ad for; None where its value depends on more than these."""
+    names: dict[str, None] = {}
+    work = [tree]
+    while work:
+        node = work.pop()
+        if isinstance(node, Reference):
+            key = lower(node.name)
+            if node.absolute or key in BEYOND or not (node.scope is None or _is_my(node.scope)):
+                return None
+            names[key] = None
+        elif isinstance(node, Unary):
+            work.append(node.operand)
+        elif isinstance(node, Binary):
+            work += (node.left, node.right)
+        elif isinstance(node, Call) and node.name.lower() in _PURE:
+            work += node.arguments
+        elif not isinstance(node, Literal) or isinstance(node.value, LocalTime):
+            return None
+    return tuple(names)
+
+
+def _is_my(scope: Node) -> bool:
+    return isinstance(scope, Reference) and scope.scope is None and not scope.absolute and lower(scope.name) == "my"
+
+
+@lru_cache(maxsize=_MANY)
+def evaluation(text: str) -> Evaluation:
+    """Return the longest beginning of a text that is an expression, as EVALSET reads it."""
+    try:
+        return Evaluation(Expression.parse(Source(text), partial=True).code)
+    except ClassAdSyntaxError:
+        return Evaluation(None)
+
+
+def evaluated(text: str, ad: Attributes, context: Context) -> Value | None:
+    """Return the value of the longest beginning of a text that is an expression; None: it has none."""
+    return evaluation(text).value(ad, context)
+
+
+def stored(value: Value) -> str:
+    """Return the text in new syntax that EVALSET stores for a value."""
+    if value.__class__ is int:
+        return str(value)
+    if isinstance(value, RelTime):
+        return print_real(value.seconds)
+    return print_value(value)
+
+
+def as_macro(value: Value) -> str:
+    """Return the text that EVALMACRO gives its macro: a string without quotes."""
+    if value.__class__ is int:
+        return str(value)
+    return value if isinstance(value, str) else print_value(value, Form.OLD)
+
+
+def as_text(code: Code | str) -> str:
+    """Return what $(MY.name) stands for: a literal string without quotes, all else as it is written."""
+    if isinstance(code, str):
+        if code[:1] == '"' and "\\" not in code and code.find('"', 1) == len(code) - 1:
+            return code[1:-1]
+        if prints_as_it_is(code):
+            return code
+    tree = bare = code_tree(code)
+    while isinstance(bare, Unary) and bare.op == "()":
+        bare = bare.operand
+    if isinstance(bare, Literal) and isinstance(bare.value, str):
+        return bare.value
+    return unparse(tree, Form.OLD)

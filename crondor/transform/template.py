@@ -1,0 +1,48 @@
+"""A text whose macros are replaced again and again: found once, looked up each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crondor.macro.scan import Kind, scan
+
+_Piece = tuple[str, str, str]
+"""The text before a macro, its lower-case name, its default."""
+
+
+class Template:
+    """A text with its macros; ``text`` is the text itself, ``is_plain`` says that it has none."""
+
+    __slots__ = ("_end", "_pieces", "is_plain", "text")
+
+    def __init__(self, text: str) -> None:
+        """Find the macros."""
+        self.text = text
+        self.is_plain = "$" not in text
+        self._pieces, self._end = ((), text) if self.is_plain else _pieces(text)
+
+    def fill(self, lookup: Callable[[str], str | None], expand: Callable[[str], str]) -> str:
+        """Return the text with its macros replaced; ``expand`` does what is more than putting values in place."""
+        if self.is_plain:
+            return self.text
+        done = ""
+        for before, name, default in self._pieces:
+            value = lookup(name) or default
+            if "$" in value:
+                return expand(self.text)
+            done += before + value
+        return done + self._end if self._pieces else expand(self.text)
+
+
+def _pieces(text: str) -> tuple[tuple[_Piece, ...], str]:
+    """Return the parts of a text that has only plain macros; no parts for one that has to be read by the rules."""
+    pieces: list[_Piece] = []
+    begin, at = 0, text.find("$")
+    while at >= 0:
+        found = scan(text, at)
+        default = text[found.default : found.end - 1] if found.default >= 0 else ""
+        if found.kind is not Kind.MACRO or found.name == "dollar" or "$" in default:
+            return (), text
+        pieces.append((text[begin:at], found.name, default))
+        begin, at = found.end, text.find("$", found.end)
+    return tuple(pieces), text[begin:]

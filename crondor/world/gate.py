@@ -1,0 +1,226 @@
+"""Requirements of a job, taken apart so that looking again costs only what can have changed.
+
+The parts that HTCondor's own clause adds about time are numbers; those that depend on nothing that changes are
+evaluated once. What is left, and whatever is not plainly true, is evaluated as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from crondor.classad import CircularReference, Context, EvaluationFailed, Expression, Form, unparse
+from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Code
+from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
+from crondor.deferral import Deferral, InvalidDeferral
+from crondor.schedd.actions import integer
+from crondor.schedule import JobSchedule, Universe
+
+# What a world writes into a job by itself.
+VOLATILE: Final = frozenset(
+    (
+        "currenthosts",
+        "deferraltime",
+        "enteredcurrentstatus",
+        "exitbysignal",
+        "exitcode",
+        "holdreason",
+        "holdreasoncode",
+        "holdreasonsubcode",
+        "jobcurrentstartdate",
+        "jobcurrentstartexecutingdate",
+        "jobruncount",
+        "jobstartdate",
+        "jobstatus",
+        "lastholdreason",
+        "lastholdreasoncode",
+        "lastholdreasonsubcode",
+        "lastjobstatus",
+        "lastrejmatchreason",
+        "lastrejmatchtime",
+        "lastsuspensiontime",
+        "lastvacatetime",
+        "numholds",
+        "numjobcompletions",
+        "numjobstarts",
+        "numshadowstarts",
+        "releasereason",
+        "totalsuspensions",
+    )
+)
+# Functions that have one value for the same arguments, and ask for nothing else.
+_PURE: Final = frozenset(
+    [
+        "ceiling",
+        "floor",
+        "ifthenelse",
+        "int",
+        "iserror",
+        "isundefined",
+        "max",
+        "member",
+        "min",
+        "real",
+        "regexp",
+        "round",
+        "size",
+        "split",
+        "strcat",
+        "string",
+        "stringlistimember",
+        "stringlistmember",
+        "substr",
+        "tolower",
+        "toupper",
+        "versioneq",
+        "versionge",
+        "versiongt",
+        "versionle",
+        "versionlt",
+    ]
+)
+CLOCK: Final = frozenset(("currenttime", "servertime"))
+_NUMBERS: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime", "ScheddInterval")
+_KEYS: Final = tuple(name.lower() for name in _NUMBERS)
+
+
+def _conjuncts(tree: Node) -> Iterator[Node]:
+    work = [tree]
+    while work:
+        node = bare(work.pop())
+        if isinstance(node, Binary) and node.op == "&&":
+            work += [node.right, node.left]
+        else:
+            yield node
+
+
+def _clause() -> frozenset[str]:
+    """Return the parts of the clause that condor_submit adds, as they are printed."""
+    text = JobSchedule(time=1, universe=Universe.LOCAL).requirements_clause() or ""
+    return frozenset(unparse(node, Form.COMPACT) for node in _conjuncts(Expression(text).tree))
+
+
+_CLAUSE: Final = _clause()
+
+
+class Gate:
+    """The Requirements of one job against the machines of one kind.
+
+    ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed.
+    """
+
+    def __init__(self, ad: ClassAd, machine: ClassAd, *, is_asked: bool = True) -> None:
+        """Take the job's ad and the machine's; ``is_asked`` says whether a job without Requirements matches nothing.
+
+        That is so in a match of two ads; the schedd starts a local job without any.
+        """
+        self._ad = ad
+        self._is_asked = is_asked
+        self._machine = machine
+        self._asks = "Requirements" in machine and machine.value("Requirements") is not True
+        self._static: list[Expression] = []
+        self._moving: list[Expression] = []
+        self._settled: bool | None = None
+        self._has_clause = False
+        self._deferral: tuple[object, Deferral | None] | None = None
+        if "Requirements" in ad:
+            self._take_apart()
+        self.changes_by_itself = bool(self._moving) or self._asks
+
+    def _take_apart(self) -> None:
+        parts = {unparse(node, Form.COMPACT): node for node in _conjuncts(self._ad["Requirements"].tree)}
+        self._has_clause = parts.keys() >= _CLAUSE
+        for text, node in parts.items():
+            if not (self._has_clause and text in _CLAUSE):
+                part = Expression.of(node)
+                moves = is_moving(part, self._ad, self._machine, VOLATILE | CLOCK)
+                (self._moving if moves else self._static).append(part)
+
+    def opens(self, now: int) -> int | None:
+        """Return the first second from ``now`` on at which the clause lets a match be made; None for never."""
+        if not self._has_clause:
+            return now
+        deferral = self.deferral()
+        if deferral is None:
+            return now if all(name in self._ad for name in _NUMBERS) else None
+        first = max(now, deferral.match_opens)
+        return first if first <= deferral.last_match else None
+
+    def lets(self, now: int, context: Context) -> bool:
+        """Say whether job and machine match at ``now`` (epoch seconds)."""
+        ad, machine = self._ad, self._machine
+        if self._asks and not machine["Requirements"].holds(machine, ad, context):
+            return False
+        if "Requirements" not in ad:
+            return not self._is_asked
+        deferral = self.deferral() if self._has_clause else None
+        if self._has_clause and deferral is not None and not deferral.may_match(now):
+            return False
+        if self._settled is None:
+            self._settled = all(self._is_true(part, context) for part in self._static)
+        if self._settled and (deferral is not None or not self._has_clause):
+            parts = self._moving
+            if all(self._is_true(part, context) for part in parts):
+                return True
+        return ad["Requirements"].holds(ad, machine, context)
+
+    def unmet(self, context: Context) -> list[str]:
+        """Return the parts of Requirements that depend on nothing that changes, and are not true of the machine."""
+        return [part.unparse() for part in self._static if not self._is_true(part, context)]
+
+    def _is_true(self, part: Expression, context: Context) -> bool:
+        try:
+            return part.evaluate(self._ad, self._machine, context) is True
+        except EvaluationFailed:
+            return False
+
+    def deferral(self) -> Deferral | None:
+        """Return the run that the ad's numbers speak of, None where one of them is no number or none that can be.
+
+        Of these, only DeferralTime may change in the lifetime of a gate.
+        """
+        time = self._ad.codes.get(_KEYS[0])
+        if self._deferral is None or self._deferral[0] != time:
+            made = self._read()
+            self._deferral = self._ad.codes.get(_KEYS[0]), made
+        return self._deferral[1]
+
+    def _read(self) -> Deferral | None:
+        codes = [self._ad.codes.get(name) for name in _KEYS]
+        if any(isinstance(code, Code) and code.const.__class__ is not int for code in codes):
+            return None
+        time, window, prep_time, interval = (integer(self._ad, name) for name in _NUMBERS)
+        if time is None or window is None or prep_time is None or interval is None:
+            return None
+        try:
+            return Deferral(time, window, prep_time, interval)
+        except InvalidDeferral:
+            return None
+
+
+def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:
+    """Say whether an expression may have another value later: it asks for the time, or for one of some attributes.
+
+    ``names`` are in lower case. What it refers to in both ads counts.
+    """
+    try:
+        found = part.references(ad)
+    except CircularReference:
+        return True
+    asked = (name.rpartition(".")[2] for name in found.external)
+    trees = [part.tree, *(ad[name].tree for name in found.internal if name in ad)]
+    trees += [machine[name].tree for name in asked if name in machine]
+    return any(_asks(tree, names) for tree in trees)
+
+
+def _asks(tree: Node, names: frozenset[str]) -> bool:
+    work = [tree]
+    while work:
+        node = work.pop()
+        if isinstance(node, Call) and node.name.lower() not in _PURE:
+            return True
+        if isinstance(node, Reference) and node.name.lower() in names:
+            return True
+        work.extend(children(node))
+    return False

@@ -1,0 +1,40 @@
+"""What the starter decides when a job has arrived with its files (HTCondor 25.14: Starter::jobWaitUntilExecuteTime)."""
+
+from __future__ import annotations
+
+from crondor.classad import Context, EvaluationFailed
+from crondor.classad.ad import ClassAd
+from crondor.deferral import LATEST, Arrival, Deferral, Verdict
+from crondor.schedd.actions import integer
+
+_EXACT = 1 << 63
+
+
+def arrival(ad: ClassAd, now: int, context: Context) -> Arrival | None:
+    """Return the verdict on a job at ``now``, epoch seconds of the execute machine; None for one that is not deferred.
+
+    A time that is no positive number is a missed one, and a window that is no number has no length. A real number
+    counts by its whole part.
+    """
+    if "DeferralTime" not in ad:
+        return None
+    time = _integer(ad, "DeferralTime", context)
+    if time is None or time <= 0:
+        return Arrival(Verdict.MISSED, now)
+    if time > LATEST:
+        return Arrival(Verdict.WAIT, time - now)
+    window = _integer(ad, "DeferralWindow", context) or 0
+    return Deferral(time, min(max(window, 0), LATEST)).arrival(now)
+
+
+def _integer(ad: ClassAd, name: str, context: Context) -> int | None:
+    plain = integer(ad, name)
+    if plain is not None:
+        return plain
+    try:
+        value = ad.value(name, None, context)
+    except EvaluationFailed:
+        return None
+    if isinstance(value, float) and abs(value) < _EXACT:
+        return int(value)
+    return int(value) if isinstance(value, int) else None

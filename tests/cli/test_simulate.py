@@ -1,0 +1,155 @@
+"""`crondor simulate`: counts, what would be enough, the line to change, events, logs, pictures, and wrong usage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crondor.event_log import read_events
+from tests.cli.conftest import Write
+from tests.cli.running import Result, at_now
+
+HOURLY = ("executable = /bin/true", "cron_minute = 0", "on_exit_remove = false")
+EXACT = ("--match-delay", "10", "--run-time", "20", "--tz", "UTC")
+
+
+def simulate(*arguments: str, stdin: str | bytes = b"") -> Result:
+    """Run `crondor simulate` at NOW in a pool without chance."""
+    return at_now("simulate", *EXACT, *arguments, stdin=stdin)
+
+
+def job(*arguments: str) -> dict[str, Any]:
+    """Return the only job of the first reading."""
+    found: dict[str, Any] = simulate("--format", "json", *arguments).data["readings"][0]["jobs"][0]
+    return found
+
+
+def test_all_runs_start(write: Write) -> None:
+    """Status 0, and the figures of the table."""
+    result = simulate("--spec", write(*HOURLY, "queue"), "--days", "2")
+    assert result.status == 0
+    row = next(line for line in result.lines if line.startswith("job.sub") or "job.sub:4  " in line)
+    assert row.split()[1:4] == ["48", "48", "0"]
+
+
+def test_missed_runs_say_which_line_to_change(write: Write) -> None:
+    """Each change is enough by itself: the file changed so has no missed run."""
+    path = write(*HOURLY, "cron_prep_time = 20", "cron_window = 0", "queue")
+    arguments = ("--transfer", "6m", "--days", "1")
+    result = simulate("--spec", path, *arguments)
+    assert result.status == 1
+    assert f"{path}:5: change cron_window = 0 to cron_window = 50" in result.out
+    assert f"{path}:4: change cron_prep_time = 20 to cron_prep_time = 70" in result.out
+    for change in ("cron_window = 50", "cron_prep_time = 70"):
+        name = change.split(" ")[0]
+        lines = [change if line.startswith(name) else line for line in Path(path).read_text("utf-8").splitlines()]
+        assert simulate("--spec", write(*lines), *arguments).status == 0
+
+
+def test_a_line_to_add(write: Write) -> None:
+    """Before the queue statement, in the words of the file."""
+    path = write("executable = /bin/true", "deferral_time = 1795199230", "queue")
+    assert f"{path}:3: add before it: deferral_window = 6" in simulate("--spec", path).out
+    found = job("--spec", path)
+    assert (found["missed_idle"], found["enough_prep_time"], found["enough_window"]) == (1, None, 6)
+
+
+def test_files_share_the_slots(write: Write) -> None:
+    """The second job misses what the first one runs."""
+    paths = [write(*HOURLY, "queue", name=f"{name}.sub") for name in "ab"]
+    readings = simulate("--spec", *paths, "--days", "1", "--format", "json").data["readings"]
+    first, second = readings[0]["jobs"]
+    assert (first["on_time"], first["missed"]) == (24, 0)
+    assert second["on_time"] + second["late"] < 24
+    assert simulate("--spec", *paths, "--days", "1", "--slots", "2").status == 0
+
+
+def test_the_manuals_reading_stands_beside(write: Write) -> None:
+    """The schedd's own is always there, and decides about the status."""
+    path = write("executable = /bin/true", "cron_minute = 1-10/3", "on_exit_remove = false", "queue")
+    data = simulate("--spec", path, "--days", "1", "--format", "json", "--dialect", "manual").data
+    assert [(side["dialect"], side["jobs"][0]["planned"]) for side in data["readings"]] == [
+        ("htcondor", 72),
+        ("manual", 96),
+    ]
+
+
+def test_events_and_the_user_log_tell_the_same(write: Write, tmp_path: Path) -> None:
+    """The log is HTCondor's, and a file that is there is not overwritten."""
+    path, log = write(*HOURLY, "queue"), tmp_path / "job.log"
+    arguments = ("--spec", path, "--days", "1", "--events", "--log", str(log))
+    result = simulate(*arguments)
+    assert sum("  started" in line for line in result.lines) == 24
+    events = list(read_events(log.read_text(encoding="utf-8")))
+    assert sum(event.number == 1 for event in events) == 24
+    assert simulate(*arguments).status == 2
+    data = simulate("--spec", path, "--days", "1", "--events", "--format", "json").data
+    assert data["events"][0]["what"] == "submitted"
+    assert len(data["events"]) == sum(": " in line or "  1.0" in line for line in result.lines if "1.0" in line)
+
+
+def test_a_line_of_time(write: Write) -> None:
+    """Missed runs are seen in it."""
+    path = write(*HOURLY, "cron_prep_time = 0", "queue")
+    result = simulate("--spec", path, "--interval", "5", "--timeline", "--days", "1")
+    lane = result.lines[-1]
+    assert lane.count("M") >= 20
+    assert "r" not in lane.split("  ")[-1]
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_a_picture(write: Write, tmp_path: Path, suffix: str) -> None:
+    """The same simulation gives the same picture."""
+    path = write(*HOURLY, "queue")
+    files = [tmp_path / f"{number}.{suffix}" for number in range(2)]
+    for file in files:
+        assert simulate("--spec", path, "--days", "2", "--plot", str(file)).status == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert files[0].stat().st_size > 1000
+
+
+def test_what_is_not_simulated_is_said(write: Write) -> None:
+    """A grid job, Requirements of a machine that is not there, an invalid file beside a good one."""
+    grid = write("universe = grid", "grid_resource = condor a b", *HOURLY, "queue", name="grid.sub")
+    assert "leaves for another system" in simulate("--spec", grid).err
+    picky = write(*HOURLY, "requirements = TARGET.Colour == 3", "queue", name="picky.sub")
+    assert "no simulated machine meets" in simulate("--spec", picky, "--days", "1").err
+    bad = write("executable = /bin/true", "deferral_time = -5", "queue", name="bad.sub")
+    both = simulate("--spec", bad, write(*HOURLY, "queue"), "--days", "1")
+    assert both.status == 1
+    assert "deferral_time = -5 is invalid" in both.err
+    assert "job.sub" in both.out
+
+
+def test_an_invalid_schedule_is_held(write: Write) -> None:
+    """As the schedd holds it."""
+    found = job("--spec", write("executable = /bin/true", "cron_minute = abc", "queue"))
+    assert found["hold"] == "Invalid cron schedule parameters: Invalid parameter value 'abc' for CronMinute"
+    assert found["planned"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name at least one submit file"),
+        (("--spec", "-", "-"), "only once"),
+        (("--spec", "x.sub"), "cannot read"),
+        (("--spec", "-", "--run-time", "5 parsecs"), "no length of time"),
+        (("--spec", "-", "--plot", "x.pdf"), "neither"),
+        (("--spec", "-", "--days", "0"), "--days"),
+    ],
+)
+def test_wrong_usage(arguments: tuple[str, ...], said: str) -> None:
+    """Status 2, and a word on stderr."""
+    result = simulate(*arguments)
+    assert result.status == 2
+    assert said in result.err
+
+
+def test_too_many_jobs_are_refused(write: Write) -> None:
+    """Before any of them is made one by one."""
+    result = simulate("--spec", write(*HOURLY, "queue 2000000"))
+    assert result.status == 1
+    assert "too many to simulate" in result.err

@@ -1,0 +1,141 @@
+"""`crondor transform`: ads through rules; status 0 fine, 1 a finding, 2 wrong usage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import crondor
+
+ADS = 'ClusterId = 1\nOwner = "alice"\n\nClusterId = 2\nOwner = "bob"\n'
+
+
+@pytest.fixture
+def ads(tmp_path: Path) -> str:
+    """Return the path of a file with two ads."""
+    path = tmp_path / "jobs.ads"
+    path.write_text(ADS)
+    return str(path)
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> str:
+    """Return the path of rules."""
+    path = tmp_path / "site.rules"
+    path.write_text('NAME site\nREQUIREMENTS Owner == "bob"\nSET Queue "$(queue_name:short)"\nDELETE ClusterId\n')
+    return str(path)
+
+
+def test_ads_are_written_in_long_form_by_name(ads: str, rules: str) -> None:
+    """Those whose REQUIREMENTS are not met as they were."""
+    result = crondor("transform", rules, "--in", ads)
+    assert (result.status, result.err) == (0, "")
+    assert result.out == 'ClusterId = 1\nOwner = "alice"\n\nOwner = "bob"\nQueue = "short"\n\n'
+
+
+def test_standard_input_is_the_default(rules: str) -> None:
+    """And a file may take the output."""
+    result = crondor("transform", rules, "-D", "queue_name=long", "--format", "jsonl", stdin=ADS)
+    assert [json.loads(line) for line in result.lines][1] == {"Owner": "bob", "Queue": "long"}
+    assert result.status == 0
+
+
+def test_out_names_a_file(ads: str, rules: str, tmp_path: Path) -> None:
+    """One that cannot be written is wrong usage."""
+    assert crondor("transform", rules, "--in", ads, "--out", str(tmp_path / "new.ads")).out == ""
+    assert (tmp_path / "new.ads").read_text().endswith('Queue = "short"\n\n')
+    assert crondor("transform", rules, "--in", ads, "--out", str(tmp_path / "no" / "new.ads")).status == 2
+
+
+def test_diff_shows_what_changes(ads: str, rules: str) -> None:
+    """With the place of each ad."""
+    result = crondor("transform", rules, "--in", ads, "--diff")
+    assert result.out == f'@@ {ads}:1 @@\n@@ {ads}:4 @@\n-ClusterId = 2\n+Queue = "short"\n'
+
+
+def test_trace_says_what_was_done(ads: str, rules: str) -> None:
+    """On stderr, with the line of the rules."""
+    result = crondor("transform", rules, "--in", ads, "--trace")
+    assert result.err == f'# ad 2 of {ads}:4: site\n{rules}:3: SET Queue to "short"\n{rules}:4: DELETE ClusterId\n'
+    assert result.status == 0
+
+
+def test_knobs_of_a_configuration(ads: str, tmp_path: Path) -> None:
+    """By the names that condor_transform_ads takes."""
+    config = tmp_path / "50-site.conf"
+    config.write_text("JOB_TRANSFORM_One @=end\nSET One $(N)\n@end\nJOB_ROUTER_ROUTE_R @=end\nSET R 2\n@end\nN = 1\n")
+    arguments = ("--config", str(config), "--job-transform", "One, None", "--job-route", "R", "--in", ads)
+    result = crondor("transform", *arguments)
+    assert "One = 1\nOwner" in result.out
+    assert "R = 2\n" in result.out
+    assert "JOB_TRANSFORM_None is not defined" in result.err
+    assert result.status == 0
+
+
+def test_all_faults_are_shown_with_their_place(ads: str, tmp_path: Path) -> None:
+    """And the run goes on as condor_transform_ads does, up to the ad that leads to one."""
+    bad = tmp_path / "bad.rules"
+    bad.write_text("SET X 1\nif defined MY.Two\nSETT Y 1\nendif\nSET Z=2\nDELETE /a\n")
+    result = crondor("transform", str(bad), "--in", ads)
+    assert result.status == 1
+    assert f"{bad}:5:1: error: SET needs 2 arguments" in result.err
+    assert f"{bad}:6:8: error: invalid regex" in result.err
+    assert f"{bad}:3:1: warning: SETT is not a valid transform keyword: an ad that leads here fails" in result.err
+    assert f"Transform of ad 1 of {ads}:1 failed!" in result.err
+    assert result.out == ""
+
+
+def test_a_failure_that_is_passed_over_is_shown_once_and_counts(ads: str, tmp_path: Path) -> None:
+    """However many ads have it."""
+    soft = tmp_path / "soft.rules"
+    soft.write_text("SET X $(MY.Nope)\nSET Y 1\n")
+    result = crondor("transform", str(soft), "--in", ads)
+    assert (result.status, result.err.count("SET X invalid expression")) == (1, 1)
+    assert result.out.count("Y = 1") == 2
+
+
+def test_a_warning_of_ours_alone_is_no_finding(ads: str, tmp_path: Path) -> None:
+    """HTCondor does what the rules say."""
+    trap = tmp_path / "trap.rules"
+    trap.write_text("REQUIREMENTS = false\nSET X 1\n")
+    result = crondor("transform", str(trap), "--in", ads)
+    assert (result.status, "keyword-assigned" in result.err) == (0, True)
+
+
+def test_ads_that_cannot_be_read_are_reported(rules: str) -> None:
+    """The others are transformed."""
+    result = crondor("transform", rules, stdin='A = (\n\nOwner = "bob"\n')
+    assert result.status == 1
+    assert "<stdin>:1:" in result.err
+    assert 'Queue = "short"' in result.out
+
+
+def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
+    """The same for the same."""
+    path = tmp_path / "r"
+    path.write_text("EVALSET T time()\nSET R $RANDOM_INTEGER(1,1000000)\n")
+    arguments = ("transform", str(path), "--now", "2026-12-24 18:00", "--tz", "UTC", "--seed", "7")
+    first = crondor(*arguments, stdin="A = 1\n")
+    assert "T = 1798135200\n" in first.out
+    assert first.out == crondor(*arguments, stdin="A = 1\n").out
+
+
+@pytest.mark.parametrize("arguments", [(), ("nowhere.rules",), ("r", "-D", "x"), ("r", "-D", "a b=1")])
+def test_wrong_usage(arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No rules, or none that can be read; what is no definition."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r").write_text("SET X 1\n")
+    assert crondor("transform", *arguments, stdin=ADS).status in {1, 2}
+    assert crondor("transform", *arguments, stdin=ADS).out == ""
+
+
+def test_items_come_from_files_beside_the_rules(ads: str, tmp_path: Path) -> None:
+    """And from nowhere else."""
+    path = tmp_path / "r"
+    (tmp_path / "items").write_text("a\nb\n")
+    path.write_text(f'SET X "$(Item)"\nTRANSFORM from {tmp_path}/items\n')
+    assert crondor("transform", str(path), "--in", ads).out.count("X = ") == 4
+    path.write_text('SET X "$(Item)"\nTRANSFORM from /etc/passwd\n')
+    assert "lies outside" in crondor("transform", str(path), "--in", ads).err

@@ -1,0 +1,325 @@
+"""The daemon-timeline kind: deferred and crontab jobs of a real pool, lived through again in crondor's world.
+
+From the recording come the submit text, what users did, and what no rule decides: when the negotiator gave the job a
+machine (or the schedd's pass started a local one), when the schedd made its passes, and how long the program slept.
+Whether the gates are open then, and everything else, is crondor's.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from crondor.classad import Expression, Form
+from crondor.classad.ad import ClassAd
+from crondor.job_queue import JobId
+from crondor.schedd.protocol import Hold
+from crondor.source import Source
+from crondor.submit import SubmitHost, job_ads, read_submit
+from crondor.world.lengths import Lengths
+from crondor.world.life import World
+from crondor.world.settings import Settings
+from tests.golden.kinds.case import Case, Difference, Malformed, Replay, compare, integer, items, mapping, shown, text
+
+_POLL = 1.0  # seconds between two looks at the queue
+_TOLERANCE = _POLL + 2
+_RECONFIG = 40  # condor_reconfig -schedd went to the pool of the s and h jobs at this time (README of the recording)
+_COMPARED = ("JobStatus", "DeferralTime", "NumJobStarts", "HoldReasonCode", "gone")
+_SLEEP = re.compile(r"\bsleep (\d{1,6})\b").search
+_ACTIONS = frozenset({"condor_hold", "condor_release", "condor_rm", "condor_suspend", "condor_continue"})
+_VACATING = frozenset({"condor_vacate", "condor_vacate_job"})
+
+# What the recorded pool needed, the same for all its jobs: a second to get a job's files to the machine, ten to bring
+# the hold of a missed run back, and up to eleven until the queue says NumJobStarts (a shadow reports every ten).
+_TRANSFER = Lengths.fixed(1)
+_MISSED_DELAY = 10
+_LAG = {"NumJobStarts": 11.0}
+# What the recording has of a job at its end, beside what is compared all along.
+_FINAL = (
+    "JobStatus", "DeferralTime", "NumJobStarts", "NumShadowStarts", "NumJobCompletions", "JobRunCount", "NumHolds",
+    "ExitCode", "HoldReason", "HoldReasonCode", "HoldReasonSubCode", "LastHoldReason", "RemoveReason", "ExitBySignal",
+)  # fmt: skip
+
+
+class _Change(NamedTuple):
+    """A value from a time on (seconds after t0)."""
+
+    t: float
+    value: object
+
+
+class _Command(NamedTuple):
+    """What a user did, at a whole second after t0."""
+
+    t: int
+    words: list[str]
+    number: int
+    worked: bool
+
+
+class _Recorded:
+    """The moments of the recording, for each proc (epoch seconds)."""
+
+    def __init__(self, interval: int, procs: Mapping[int, Sequence[Mapping[str, object]]], t0: int) -> None:
+        self._interval = interval
+        self._matches = {proc: list(_matches(seen)) for proc, seen in procs.items()}
+        self._passes = sorted({at for seen in procs.values() for at in _passes(seen, t0)})
+
+    def requested(self, now: int) -> int:
+        """When a pass is seen to have happened, after it was asked for."""
+        return next((at for at in self._passes if now <= at <= now + self._interval), now + 1)
+
+    def pass_from(self, time: int) -> int:
+        """When a pass is seen to have happened; at the latest the interval later."""
+        return next((at for at in self._passes if time <= at <= time + self._interval), time + self._interval)
+
+    def match(self, job: JobId, opens: int, run: int) -> int | None:  # noqa: ARG002 - no run is like another
+        """When the job is seen to have been given a machine."""
+        return next((at for at in self._matches.get(job.proc, ()) if at >= opens), None)
+
+    def local(self, job: JobId, opens: int, now: int) -> int | None:
+        """When the schedd is seen to have started the job."""
+        return self.match(job, opens, now)
+
+
+def _replay_timeline(case: Case) -> list[Difference]:
+    """Compare, for each proc, the values of five attributes one after the other, each with its time."""
+    record = case.record(
+        ["universe", "schedd_interval", "t0", "cluster", "submit", "commands", "procs", "user_log", "final"], []
+    )
+    t0 = integer(record["t0"], "t0")
+    procs = {int(proc): _observations(seen, f"procs.{proc}") for proc, seen in mapping(record, "procs").items()}
+    commands = [_command(line, number) for number, line in enumerate(items(record, "commands"))]
+    name = str(record.get("name", ""))
+    if name[:1] in {"s", "h"} and not any(c.words[0] == "condor_reconfig" for c in commands):
+        commands.append(_Command(_RECONFIG, ["condor_reconfig"], -1, worked=True))
+    life = _Life(record, t0, procs)
+    found = life.live(sorted(commands, key=lambda command: command.t))
+    for proc, seen in procs.items():
+        for attribute in _COMPARED:
+            expected = list(_changes(seen, attribute))
+            said = life.seen.get(proc, {}).get(attribute, [])
+            found += _compare(f"procs.{proc}.{attribute}", expected, said, _LAG.get(attribute, 0))
+    for number, final in enumerate(items(record, "final")):
+        found += life.compare_final(mapping({"final": final}, "final"), f"final[{number}]")
+    return found
+
+
+class _Life:
+    """Lives through the recorded commands, and notes what would be seen."""
+
+    def __init__(
+        self, record: Mapping[str, object], t0: int, procs: Mapping[int, Sequence[Mapping[str, object]]]
+    ) -> None:
+        self._submit = text(record, "submit")
+        self._interval = integer(record["schedd_interval"], "schedd_interval")
+        self._t0 = t0
+        self._procs = procs
+        self._end = max((float(str(seen[-1]["t"])) for seen in procs.values() if seen), default=0.0)
+        self.seen: dict[int, dict[str, list[_Change]]] = {}
+        self._ads_seen: dict[int, ClassAd] = {}
+
+    def live(self, commands: Sequence[_Command]) -> list[Difference]:
+        """Do what the users did, and return where it did not work as it did."""
+        sleep = _SLEEP(self._submit)
+        settings = Settings(
+            schedd_interval=self._interval,
+            transfer=_TRANSFER,
+            run_time=Lengths.fixed(int(sleep[1]) if sleep else 0),
+            slots=1000,
+            missed_delay=_MISSED_DELAY,
+        )
+        turns = _Recorded(self._interval, self._procs, self._t0)
+        start = min(command.t for command in commands)
+        world = World(settings, self._t0 + start, turns=turns)
+        jobs: list[JobId] = []
+        found: list[Difference] = []
+        for command in commands:
+            self._advance(world, self._t0 + command.t)
+            if command.words[0] == "condor_submit":
+                jobs += world.submit(self._ads(self._t0 + command.t))
+            elif command.words[0] == "condor_reconfig":
+                world.reconfig()
+            elif self._do(world, jobs, command.words) != command.worked:
+                said = "worked" if command.worked else "failed"
+                found.append(Difference(f"commands[{command.number}]", f"recorded that it {said}, crondor differs"))
+            self._look(world)
+        self._advance(world, self._t0 + math.ceil(self._end))
+        return found
+
+    def compare_final(self, final: Mapping[str, object], field: str) -> list[Difference]:
+        """Compare the texts of a job's last ad, where the recording has them."""
+        proc = int(text(final, "ProcId"))
+        ad = self._ads_seen[proc]
+        said = {name: ad[name].unparse(Form.OLD) if name in ad else "undefined" for name in _FINAL if name in final}
+        expected = {name: final[name] for name in _FINAL if name in final}
+        return compare(field, expected, said)
+
+    def _ads(self, now: int) -> list[ClassAd]:
+        host = SubmitHost(schedd_interval=self._interval)
+        file = read_submit(Source(self._submit, "job.sub"), now=now, host=host)
+        return [ad for jobs, ad in job_ads(file, in_order=True) for _ in range(jobs.count)]
+
+    def _do(self, world: World, jobs: Sequence[JobId], words: Sequence[str]) -> bool:
+        """Do what a command does to each of the jobs, and say whether it did anything."""
+        tool, arguments = words[0], [word for word in words[1:] if not word.startswith("-")]
+        if not arguments:
+            raise Malformed("commands", f"{tool} says no job")
+        chosen = [job for job in jobs if arguments[0] in {"<cluster>", f"<cluster>.{job.proc}"}]
+        done = [self._act(world, job, tool, arguments) for job in chosen]  # all of them, before one is asked for
+        return any(done)
+
+    def _act(self, world: World, job: JobId, tool: str, arguments: Sequence[str]) -> bool:
+        by = f"via {tool} (by user alice)"
+        if tool == "condor_qedit":
+            value = Expression.parse(Source(" ".join(arguments[2:]), "<qedit>"), old=True)
+            return world.edit(job, {arguments[1]: value})
+        actions: dict[str, Callable[[], bool]] = {
+            "condor_hold": lambda: world.hold(job, Hold(by)),
+            "condor_release": lambda: world.release(job, by),
+            "condor_rm": lambda: world.remove(job, by),
+            "condor_suspend": lambda: world.suspend(job),
+            "condor_continue": lambda: world.resume(job),
+        }
+        return actions.get(tool, lambda: world.vacate(job))()
+
+    def _advance(self, world: World, until: int) -> None:
+        while (time := world.next_time) is not None and time <= until:
+            world.advance(time)
+            self._look(world)
+        world.advance(until)
+
+    def _look(self, world: World) -> None:
+        """Note what a look at the queue would show at the end of this second."""
+        t = world.now - self._t0
+        for proc in self._procs:
+            job = next((job for key, job in world.jobs.items() if key.proc == proc), None)
+            if job is not None:
+                self._ads_seen[proc] = job.ad  # the world's own, which has its last values when it leaves
+            if job is None and proc not in self.seen:
+                continue
+            for attribute in _COMPARED:
+                value: object = job is None or None
+                if attribute != "gone":
+                    value = None if job is None or attribute not in job.ad else job.ad.python(attribute)
+                changes = self.seen.setdefault(proc, {}).setdefault(attribute, [])
+                while changes and changes[-1].t == t:
+                    changes.pop()
+                if not changes or changes[-1].value != value:
+                    changes.append(_Change(t, value))
+
+
+def _command(line: object, number: int) -> _Command:
+    fields = mapping({f"commands[{number}]": line}, f"commands[{number}]")
+    words = shlex.split(text(fields, "cmd").replace('"', '\\"'))
+    known = words[0] in {"condor_submit", "condor_reconfig", "condor_qedit"} | _ACTIONS | _VACATING
+    if not known:
+        raise Malformed(f"commands[{number}].cmd", f"{words[0]} is not known here")
+    return _Command(math.floor(float(str(fields["t"]))), words, number, worked=fields["rc"] == 0)
+
+
+def _observations(seen: object, field: str) -> list[dict[str, object]]:
+    return [mapping({f"{field}[{n}]": look}, f"{field}[{n}]") for n, look in enumerate(items({field: seen}, field))]
+
+
+def _matches(seen: Sequence[Mapping[str, object]]) -> Iterator[int]:
+    """Yield when the job was given a machine: NumShadowStarts rises."""
+    before: object = None
+    for look in seen:
+        if "NumShadowStarts" in look and look["NumShadowStarts"] != before:
+            before = look["NumShadowStarts"]
+            yield integer(look["EnteredCurrentStatus"], "EnteredCurrentStatus")
+
+
+def _passes(seen: Sequence[Mapping[str, object]], t0: int) -> Iterator[int]:
+    """Yield when the schedd is seen to have passed over its queue: a DeferralTime, or a hold for the schedule."""
+    before: tuple[object, ...] = (None, None)
+    for look in seen:
+        now = look.get("DeferralTime"), look.get("HoldReasonCode") == 25
+        if now != before:
+            yield t0 + math.floor(float(str(look["t"])))
+        before = now
+
+
+def _changes(seen: Sequence[Mapping[str, object]], attribute: str) -> Iterator[_Change]:
+    before: object = _Change
+    for look in seen:
+        value = look.get(attribute)
+        if value != before:
+            yield _Change(float(str(look["t"])), value)
+            before = value
+
+
+def _compare(field: str, expected: Sequence[_Change], said: Sequence[_Change], lag: float = 0) -> list[Difference]:
+    """Compare two courses of an attribute; what lasts no longer than a poll may have been seen by one of them only.
+
+    ``lag`` is how much later than it happens it may be seen in the queue (seconds).
+    """
+    a, b = _Course(expected, _POLL), _Course(said, _POLL + lag)
+    first = True
+    while a.left or b.left:
+        if a.left and b.left and a.value == b.value:
+            if not first and not -_TOLERANCE <= a.t - b.t <= _TOLERANCE + lag:
+                return [Difference(field, f"recorded {shown(a.value)} at {a.t:g} s, crondor says at {b.t:g} s")]
+            first = False
+            a.step()
+            b.step()
+        elif b.left and b.is_short:
+            b.pass_over()
+        elif a.left and a.is_short:
+            a.pass_over()
+        else:
+            return [Difference(field, f"recorded {a.shown}, crondor says {b.shown}")]
+    return []
+
+
+class _Course:
+    """The values of an attribute, one after the other; ``short`` is what may have been overlooked (seconds)."""
+
+    def __init__(self, changes: Sequence[_Change], short: float) -> None:
+        self._changes = changes
+        self._short = short
+        self._at = 0
+        self._last: object = _Course
+
+    @property
+    def left(self) -> bool:
+        """Say whether there is a value; one that only follows what was passed over is none of its own."""
+        while self._at < len(self._changes) and self._changes[self._at].value == self._last:
+            self._at += 1
+        return self._at < len(self._changes)
+
+    @property
+    def t(self) -> float:
+        """When the value begins."""
+        return self._changes[self._at].t
+
+    @property
+    def value(self) -> object:
+        """The value."""
+        return self._changes[self._at].value
+
+    @property
+    def is_short(self) -> bool:
+        """Say whether the value lasts no longer than a poll; the last one lasts for ever."""
+        return self._at + 1 < len(self._changes) and self._changes[self._at + 1].t - self.t <= self._short + 0.1
+
+    @property
+    def shown(self) -> str:
+        """The value with its time."""
+        return f"{shown(self.value)} at {self.t:g} s" if self.left else "nothing more"
+
+    def step(self) -> None:
+        """Go on; the value is kept in mind."""
+        self._last = self.value
+        self._at += 1
+
+    def pass_over(self) -> None:
+        """Go on as if the value had not been there."""
+        self._at += 1
+
+
+KINDS: Mapping[str, Replay] = {"daemon-timeline": _replay_timeline}

@@ -1,0 +1,180 @@
+"""Rules that want to hurt: nothing takes long, grows without bound, is run, or ends in a traceback."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crondor.classad import ClassAd, Format
+from crondor.diagnostics import CrondorError
+from crondor.macro.files import Files
+from crondor.source import Source
+from crondor.transform import Facts, Form, InvalidTransform, Transform
+from crondor.transform.loading import JOB_TRANSFORM, Rules
+
+AD = ClassAd({"A": 5, "Words": "two words", "a" * 60: 1})
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        ("V=$(W)\nW=$(V)\nSET X $(V)", "macro-cycle"),
+        (
+            "V0=" + "x" * 1000 + "".join(f"\nV{n}=$(V{n - 1})$(V{n - 1})" for n in range(1, 40)) + "\nSET X $(V39)",
+            "macro-",
+        ),
+        ("V=x\n" + "V=$(V)$(V)\n" * 40, "macro-size"),
+        ("SET X " + "$(" * 5000, ""),
+        ("V = 1\n" + "V += $(V)$(V)\n" * 60, "macro-"),
+    ],
+)
+def test_macros_end(rules: str, code: str) -> None:
+    """A circle, a text that doubles itself, and heads without an end."""
+    try:
+        result = Transform.parse(rules, strict=False).apply(AD)
+    except InvalidTransform as error:
+        found = error.diagnostics
+    else:
+        found = result.diagnostics
+    assert not code or any(each.code.startswith(code) for each in found)
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$b", "(a|a)*b", "((a*)*)*c", "(a{0,60}){0,60}{0,60}b"])
+def test_regular_expressions_end(pattern: str) -> None:
+    """PCRE2 counts, and the name counts as not found."""
+    result = Transform.parse(f"DELETE /^{pattern}/\nSET Last 1", strict=False).apply(AD)
+    assert [change.name for change in result.changes] == ["Last"]
+
+
+def test_rounds_are_bounded() -> None:
+    """A result holds so many ads; round by round there is no bound."""
+    with pytest.raises(InvalidTransform, match="more than 100000 ads"):
+        Transform.parse("SET X 1\nTRANSFORM 2000000000").apply(ClassAd())
+
+
+def test_conditions_nest_only_so_deep() -> None:
+    """HTCondor has 63 levels."""
+    with pytest.raises(InvalidTransform, match="if nesting too deep!"):
+        Transform.parse("if true\n" * 64 + "endif\n" * 64 + "SET X 1")
+
+
+def test_no_command_is_run_and_no_file_outside_is_read(tmp_path: Path) -> None:
+    """TRANSFORM ... FROM can ask for both."""
+    inner = tmp_path / "in"
+    inner.mkdir()
+    (tmp_path / "secret").write_text("one\ntwo\n")
+    (inner / "items").write_text("one\ntwo\n")
+    facts = Facts(files=Files([str(inner)], base=str(inner)))
+    for arguments, code in (
+        (f"from touch {inner}/made |", "runs-command"),
+        ("from ../secret", "file-outside"),
+        ("from -", "transform"),
+        ("matching ../*", "file-outside"),
+    ):
+        result = Transform.parse(f"SET X 1\nTRANSFORM {arguments}").apply(AD, facts)
+        assert [found.code for found in result.diagnostics] == [code]
+    assert not (inner / "made").exists()
+    assert len(Transform.parse("SET X 1\nTRANSFORM from items").apply(AD, facts).ads) == 2
+    assert Transform.parse("SET X 1\nTRANSFORM from items").apply(AD).diagnostics[0].code == "unknown-items"
+
+
+def test_thousands_of_faults_cost_little() -> None:
+    """A hundred are told; the others are not even made."""
+    with pytest.raises(InvalidTransform) as error:
+        Transform.parse("SETT X 1\n" * 50_000)
+    assert len(error.value.diagnostics) == 100
+
+
+def test_a_last_line_of_many_blanks_is_nothing_to_trip_over() -> None:
+    """It is not stripped, since it has no line end."""
+    assert [change.name for change in Transform.parse("SET X 1\n        SET Y 2").apply(AD).changes] == ["X", "Y"]
+
+
+def test_a_nul_is_no_text() -> None:
+    """HTCondor's lines would end there."""
+    with pytest.raises(InvalidTransform, match="NUL"):
+        Transform.parse("SET X 1\0")
+    with pytest.raises(InvalidTransform, match="half a character"):
+        Transform.parse("SET X\ud800 1")
+
+
+PIECES = st.sampled_from(
+    [
+        "SET ",
+        "EVALSET ",
+        "COPY ",
+        "RENAME ",
+        "DELETE ",
+        "EVALMACRO ",
+        "DEFAULT ",
+        "TRANSFORM ",
+        "NAME ",
+        "REQUIREMENTS ",
+        "if ",
+        "elif ",
+        "else\n",
+        "endif\n",
+        "X ",
+        "A",
+        "B ",
+        "$(V)",
+        "$(",
+        "$INT(",
+        ")",
+        "/",
+        "(.)",
+        "\\1",
+        "\\\n",
+        "\n",
+        "=",
+        "+=",
+        "@=t\n",
+        "@t\n",
+        ":",
+        '"',
+        "'",
+        "in (",
+        "from (\n",
+        "matching ",
+        "[",
+        "{",
+        "1 ",
+        "#",
+        "\u00e9",
+        "\ufeff",
+        "include : x",
+        "error : x",
+        "warning : y",
+        "$ENV(X)",
+        "$RANDOM_INTEGER(1,9)",
+        "$F(X)",
+        "defined ",
+        "version > 8.1",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join), st.sampled_from(Form))
+def test_whatever_the_rules_say_there_is_an_answer(rules: str, form: Form) -> None:
+    """Our errors and results, no others; an ad that comes out can be printed."""
+    with suppress(CrondorError):
+        result = Transform.parse(Source(rules, "r"), form=form, strict=False).apply(AD, trace=True)
+        for ad in result.ads:
+            ad.print(Format.LONG)
+        for outcome in result.outcomes:
+            assert outcome.changes.undo(outcome.ad.copy()) == AD if outcome.ad is not None else True
+        str([str(step) for step in result.trace])
+
+
+@given(st.text(max_size=60))
+def test_any_text_can_be_a_knob_and_a_file(text: str) -> None:
+    """And be left out, or refused."""
+    rules = Rules(Facts({"JOB_TRANSFORM_x": text}))
+    with suppress(CrondorError):
+        rules.add_file(Source(text, "r"))
+        rules.add_knob(JOB_TRANSFORM, "x")
+        rules.finish()

@@ -1,0 +1,202 @@
+"""The life of a deferred job: the manual's sentences and the recorded facts, one by one."""
+
+from __future__ import annotations
+
+import pytest
+
+from crondor.classad import Expression
+from crondor.schedd.protocol import Hold, ScheddError
+from crondor.world.lengths import Lengths
+from tests.world.pools import NOW, Seen
+
+HOURLY = "cron_minute = 0\non_exit_remove = false"
+
+
+def test_a_crontab_job_is_matched_when_its_gates_open() -> None:
+    """The match comes SCHEDD_INTERVAL and prep time before the run, and the negotiator's delay later."""
+    seen = Seen(f"{HOURLY}\ncron_prep_time = 60").at(4000)
+    opens = 3600 - 60 - 300
+    expected = [(opens + 10, "matched"), (opens + 15, "arrived"), (3600, "started"), (3620, "ended")]
+    assert seen.story("matched", "arrived", "started", "ended") == expected
+
+
+def test_a_waiting_job_is_running_to_the_queue() -> None:
+    """JobStatus is 2 while it waits, and NumJobStarts rises at the real start."""
+    seen = Seen(HOURLY).at(3599)
+    assert (seen.ad().value("JobStatus"), seen.ad().value("NumJobStarts")) == (2, 0)
+    assert seen.at(3600).ad().value("NumJobStarts") == 1
+
+
+def test_the_next_time_is_computed_when_a_run_ends() -> None:
+    """The job keeps its ids and waits for the next hour."""
+    assert Seen(HOURLY).at(3620).ad().value("DeferralTime") == NOW + 7200
+
+
+def test_a_run_that_takes_longer_than_the_period_passes_over_times() -> None:
+    """There is one instance at a time, and missed times are not made up."""
+    seen = Seen(HOURLY, run_time=Lengths.fixed(3 * 3600)).at(8 * 3600)
+    assert seen.story("started") == [(3600, "started"), (5 * 3600, "started")]
+
+
+def test_a_job_that_arrives_late_starts_within_its_window() -> None:
+    """Late by exactly the window still runs."""
+    late = {"transfer": Lengths.fixed(640)}  # 10 s to the match, 600 s of gates: 50 s late
+    assert Seen(f"{HOURLY}\ncron_window = 50", **late).at(4000).story("started") == [(3650, "started")]
+    assert Seen(f"{HOURLY}\ncron_window = 49", **late).at(4000).story("started") == []
+
+
+def test_a_job_that_arrives_too_late_is_held_with_code_20() -> None:
+    """Nothing releases it by itself."""
+    ad = Seen(HOURLY, transfer=Lengths.fixed(640)).at(90_000).ad()
+    held = ("JobStatus", "HoldReasonCode", "HoldReason", "NumJobStarts")
+    assert [ad.value(name) for name in held] == [5, 20, "Job missed deferred execution time", 1]
+
+
+def test_a_local_job_that_arrives_too_late_has_not_started() -> None:
+    """The local starter holds it at once, without a start to count; here its Requirements were edited away."""
+    seen = Seen("universe = local\nhold = true")
+    job = seen.jobs[0]
+    seen.world.edit(job, {"DeferralTime": NOW - 50})
+    seen.world.release(job, "by alice")
+    ad = seen.at(20).ad()
+    assert [ad.value(name) for name in ("JobStatus", "HoldReasonCode", "NumJobStarts")] == [5, 20, 0]
+
+
+def test_a_one_time_job_that_misses_its_match_is_idle_for_ever() -> None:
+    """The clause in Requirements matches no more; no hold, no word."""
+    seen = Seen(f"deferral_time = {NOW + 5}").at(86_400)
+    assert seen.ad().value("JobStatus") == 1
+    assert seen.story("matched", "held") == []
+
+
+@pytest.mark.parametrize("value", ["undefined", "0", "-5", '"abc"'])
+def test_a_time_that_is_none_is_a_missed_one(value: str) -> None:
+    """Without the clause of condor_submit such a job reaches the starter."""
+    seen = Seen("hold = true")
+    seen.world.edit(seen.jobs[0], {"DeferralTime": Expression(value)})
+    seen.world.release(seen.jobs[0], "by alice")
+    assert seen.at(60).ad().value("HoldReasonCode") == 20
+
+
+def test_a_real_time_runs() -> None:
+    """A fraction of a second is cut off."""
+    seen = Seen("hold = true")
+    seen.world.edit(seen.jobs[0], {"DeferralTime": NOW + 100.5})
+    seen.world.release(seen.jobs[0], "by alice")
+    assert seen.at(200).story("started") == [(100, "started")]
+
+
+def test_an_invalid_schedule_holds_the_job() -> None:
+    """Code 25, with the schedd's own words."""
+    ad = Seen("cron_minute = abc").at(60).ad()
+    assert ad.value("HoldReasonCode") == 25
+    assert ad.value("HoldReason") == "Invalid cron schedule parameters: Invalid parameter value 'abc' for CronMinute"
+
+
+def test_suspended_while_waiting_it_goes_on_waiting() -> None:
+    """When the time arrives it starts, and is suspended at once; it goes on when it is let."""
+    seen = Seen(HOURLY).at(3300)
+    assert seen.world.suspend(seen.jobs[0])
+    assert seen.at(3599).ad().value("JobStatus") == 2
+    assert seen.at(3600).story("started", "suspended") == [(3600, "started"), (3600, "suspended")]
+    assert seen.at(5000).ad().value("JobStatus") == 7
+    assert seen.world.resume(seen.jobs[0])
+    assert seen.at(6000).story("ended") == [(5020, "ended")]
+
+
+@pytest.mark.parametrize("act", ["hold", "vacate", "remove"])
+def test_taken_off_while_waiting_it_has_not_started(act: str) -> None:
+    """The wait is cancelled."""
+    seen = Seen(HOURLY).at(3300)
+    world, job = seen.world, seen.jobs[0]
+    assert {"hold": lambda: world.hold(job, Hold("x")), "vacate": lambda: world.vacate(job)}.get(
+        act, lambda: world.remove(job, "x")
+    )()
+    status = None if job not in world.jobs else world.jobs[job].ad.value("JobStatus")
+    assert status == {"hold": 5, "vacate": 1, "remove": None}[act]
+    seen.at(3599)
+    assert seen.story("started") == []
+
+
+def test_a_job_held_while_idle_keeps_its_time() -> None:
+    """It keeps it until it is past; a job held while it ran gets a new one."""
+    seen = Seen(HOURLY).at(100)
+    seen.world.hold(seen.jobs[0], Hold("x"))
+    seen.world.edit(seen.jobs[0], {"DeferralTime": NOW + 1800})
+    seen.at(200).world.release(seen.jobs[0], "y")
+    assert seen.at(500).ad().value("DeferralTime") == NOW + 1800
+
+
+def test_an_edit_of_the_schedule_waits_for_a_reconfig() -> None:
+    """The parsed schedule is cached."""
+    seen = Seen(HOURLY).at(100)
+    seen.world.edit(seen.jobs[0], {"CronMinute": "30"})
+    assert seen.at(400).ad().value("DeferralTime") == NOW + 3600
+    seen.world.reconfig()
+    assert seen.at(800).ad().value("DeferralTime") == NOW + 1800
+
+
+def test_the_ids_and_the_status_cannot_be_edited() -> None:
+    """They are the schedd's own."""
+    seen = Seen(HOURLY)
+    with pytest.raises(ScheddError, match="schedd's own"):
+        seen.world.edit(seen.jobs[0], {"jobstatus": 2})
+    with pytest.raises(ScheddError, match="which job it is"):
+        seen.world.edit(seen.jobs[0], {"ClusterId": 2})
+
+
+def test_the_machines_clock_decides() -> None:
+    """A machine that is ahead starts the job early, by the schedd's clock."""
+    assert Seen(HOURLY, skew=40).at(4000).story("started") == [(3560, "started")]
+
+
+def test_on_exit_remove_sees_the_start_except_in_the_local_universe() -> None:
+    """The local starter's ad has NumJobStarts as it was before the run: one run more."""
+    text = "cron_minute = *\non_exit_remove = NumJobStarts >= 2"
+    assert len(Seen(text).at(7200).story("started")) == 2
+    assert len(Seen(f"universe = local\n{text}").at(7200).story("started")) == 3
+
+
+def test_on_exit_hold_comes_before_on_exit_remove() -> None:
+    """The reason is the expression."""
+    ad = Seen(f"{HOURLY}\non_exit_hold = NumJobStarts == 1").at(3700).ad()
+    assert ad.value("HoldReasonCode") == 3
+    assert ad.value("HoldReason") == "The job attribute OnExitHold expression 'NumJobStarts == 1' evaluated to TRUE"
+
+
+def test_periodic_expressions_hold_release_and_remove() -> None:
+    """They are looked at every minute; a job that a user held is not released."""
+    text = f"{HOURLY}\nperiodic_hold = time() > {NOW + 100} && NumHolds =?= undefined\nperiodic_release = true"
+    seen = Seen(f"{text}\nperiodic_remove = time() > {NOW + 900}").at(600)
+    assert seen.story("held", "released") == [(120, "held"), (180, "released")]
+    seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
+    assert seen.at(880).story("released") == [(180, "released")]
+    assert seen.at(1000).story("removed") == [(960, "removed")]
+
+
+def test_jobs_share_the_slots_by_priority() -> None:
+    """The one with the higher priority runs, the other is rejected and comes when the slot is free."""
+    seen = Seen("priority = 0\nqueue\npriority = 5")
+    started = [h.job.id for h in seen.at(100).happened if h.what.value == "started"]
+    assert started == [seen.jobs[1], seen.jobs[0]]
+
+
+def test_a_rejected_job_says_so() -> None:
+    """The negotiator sets LastRejMatchTime and LastRejMatchReason."""
+    ad = Seen("requirements = TARGET.Colour == 3").at(100).ad()
+    assert (ad.value("LastRejMatchTime"), ad.value("LastRejMatchReason")) == (NOW + 10, "no match found")
+
+
+def test_a_scheduler_universe_job_with_a_schedule_never_runs() -> None:
+    """Its Requirements ask for HasJobDeferral, which the schedd has not."""
+    seen = Seen("universe = scheduler\ncron_minute = *").at(3600)
+    assert seen.story("started") == []
+    assert seen.at(3700).ad().value("DeferralTime") in {NOW + 3660, NOW + 3720}
+
+
+def test_a_negative_window_does_not_stop_the_time() -> None:
+    """Each new time is past at once; the schedd computes the next one in its next pass, not in the same one."""
+    seen = Seen("cron_minute = *\non_exit_remove = false\n+DeferralWindow = -500").at(3600)
+    assert seen.world.now == NOW + 3600
+    assert len(seen.story("planned")) <= 61
+    assert seen.story("started") == []
