@@ -28,8 +28,8 @@ def main(folder: str, *files: str) -> None:
     """Submit files into the queue of a folder, and serve it until Ctrl-C."""
     with EmbeddedSchedd(folder, clock=lambda: int(time.time()), zone="UTC") as schedd:
         for file in files:
-            submit = read_submit(Source(Path(file).read_text(encoding="utf-8"), file))
-            schedd.submit([made.ad for made in job_ads(submit) for _ in range(made.jobs.count)])
+            ads = job_ads(read_submit(Source(Path(file).read_text("utf-8"), file)), cluster=schedd.next_cluster)
+            schedd.submit([made.ad for made in ads for _ in range(made.jobs.count)])
         while True:
             serve(schedd, int(time.time()))
             time.sleep(1)

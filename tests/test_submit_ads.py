@@ -535,3 +535,21 @@ def test_a_request_is_evaluated_in_the_ad_of_a_new_job() -> None:
 def test_values_that_the_library_of_htcondor_refuses(text: str, message: str) -> None:
     """In its words."""
     assert any(message in fault for fault in faults(text))
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("", ['"/dev/null"', "false", None]),
+        ("output = /dev/null\nstream_output = true", ['"/dev/null"', "false", None]),
+        ("output = $(Cluster).out", ['"7.out"', None, "false"]),
+        ("stdout = o\nstream_output = true", ['"o"', None, "true"]),
+        ("output = o\ntransfer_output = false", ['"o"', "false", None]),
+    ],
+)
+def test_where_the_output_goes(lines: str, expected: list[str | None]) -> None:
+    """As SetStdout does: no file is /dev/null and not transferred; StreamOut is said of what is transferred."""
+    (made,) = job_ads(read_submit(Source(f"{BASE}{lines}\nqueue\n", "job.sub")), cluster=7)
+    ad = made.ad
+    assert [str(ad[name]) if name in ad else None for name in ("Out", "TransferOut", "StreamOut")] == expected
+    assert ad.python("ClusterId") == 7

@@ -13,7 +13,7 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Acted
 from crondor.schedd.selection import Selection
 from crondor_cli.options import clock_of
-from crondor_cli.schedd_queue import embedded_of, job_arguments, queue_option, selection_of, unknown_job
+from crondor_cli.schedd_queue import embedded_of, job_arguments, no_job, queue_option, selection_of, unknown_job
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
 
@@ -44,6 +44,8 @@ def act(
     for count, why in ((acted.already, action.already), (acted.bad_status, action.bad_status)):
         if count:
             findings.append(Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING))
+    if not findings and not acted.done:
+        findings.append(no_job())
     show(findings)
     if format_ == "json":
         counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "not_found")}
@@ -51,7 +53,7 @@ def act(
         click.echo(json.dumps({"action": action.name, **counts, "diagnostics": found}, indent=2))
     else:
         click.echo(f"{_jobs(acted.done)} {action.done}")
-    if findings or not acted.done:
+    if findings:
         raise click.exceptions.Exit(1)
 
 

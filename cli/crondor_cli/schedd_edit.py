@@ -8,10 +8,10 @@ import click
 
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.diagnostics import CrondorError
-from crondor.schedd.selection import Selection
+from crondor.schedd.selection import read_constraint
 from crondor.source import Source
 from crondor_cli.options import UsageProblem, clock_of
-from crondor_cli.schedd_queue import embedded_of, job_arguments, queue_option, selection_of, unknown_job
+from crondor_cli.schedd_queue import embedded_of, job_arguments, no_job, queue_option, selection_of, unknown_job
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
 
@@ -47,20 +47,22 @@ def command(
     values = _values(edits)
     clock = clock_of(now, None)
     try:
-        Selection().where(condition)
+        read_constraint(condition, "--if")
     except ClassAdSyntaxError as error:
         raise UsageProblem(error) from None
     with embedded_of(queue, clock) as schedd:
         findings = [unknown_job(name) for name in chosen.missing(schedd.mirror)]
         ids = [job for job, _ in chosen.of_mirror(schedd.mirror, schedd.context())]
         done = [job for job in ids if schedd.edit_if(job, condition, values)]
+    if not findings and not done:
+        findings.append(no_job(" for which --if holds" if ids else ""))
     show(findings)
     if format_ == "json":
         data = {"edited": [str(job) for job in done], "unchanged": [str(job) for job in ids if job not in set(done)]}
         click.echo(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
     else:
         click.echo(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")
-    if findings or not done:
+    if findings:
         raise click.exceptions.Exit(1)
 
 

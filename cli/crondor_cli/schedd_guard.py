@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.guard import Guard, GuardPass
 from crondor.schedd.protocol import Unreachable
 from crondor.zones import Policy
@@ -20,6 +20,8 @@ from crondor_cli.schedd_queue import (
     job_arguments,
     live_of,
     live_options,
+    no_queue,
+    opened,
     queue_option,
     selection_of,
 )
@@ -95,12 +97,22 @@ def command(
         if asked.kind == "live":
             schedd = stack.enter_context(live_of(asked))
         else:
-            schedd = stack.enter_context(embedded_of(queue, clock))
+            schedd = _embedded(asked, clock, stack, apply=apply)
         guard = Guard(schedd, zone=clock.zone, policy=Policy(policy) if policy else None, which=chosen)
         said: set[Diagnostic] = set()
         while not _pass(guard, clock, said, format_, apply=apply, once=once):
             time.sleep(poll)
             clock = clock._replace(now=int(time.time()))
+
+
+def _embedded(asked: Asked, clock: Clock, stack: ExitStack, *, apply: bool) -> Schedd:
+    """Open the embedded queue, for writing only where there may be something to write. Raises CrondorError."""
+    if apply:
+        return stack.enter_context(embedded_of(asked.queue, clock))
+    schedd = stack.enter_context(opened(asked, clock))
+    if schedd is None:
+        raise CrondorError(no_queue(asked.folder, Severity.ERROR))
+    return schedd
 
 
 def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, apply: bool, once: bool) -> bool:

@@ -9,7 +9,8 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.queued import JobStatus, QueuedJob
 from crondor_cli.options import clock_of, clock_options
-from crondor_cli.schedd_queue import Asked, job_arguments, live_options, opened, queue_option, selection_of
+from crondor_cli.schedd_queue import Asked, job_arguments, live_options, no_queue, opened, queue_option, selection_of
+from crondor_cli.show import show
 from crondor_cli.times_text import local_text
 
 EPILOG = """\b
@@ -47,6 +48,8 @@ def command(
     chosen = selection_of(jobs, constraint)
     clock = clock_of(now, tz)
     with opened(asked, clock) as schedd:
+        if schedd is None:
+            show([no_queue(asked.folder)])
         ads = [] if schedd is None else schedd.history(chosen, limit=count)
     if format_ == "json":
         click.echo(json.dumps({"jobs": [_data(QueuedJob(ad)) for ad in ads]}, indent=2))

@@ -14,6 +14,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.selection import NoSelection, Selection
 from crondor.spec import Dialect
 from crondor_cli.options import Clock, UsageProblem
+from crondor_cli.show import show
 
 if TYPE_CHECKING:
     from crondor.classad.ad import ClassAd
@@ -126,13 +127,10 @@ def read_jobs(asked: Asked, chosen: Selection, clock: Clock) -> Found:
         return _of_ads(asked.ads or "-", chosen, clock)
     with opened(asked, clock) as schedd:
         if schedd is None:
-            message = f"there is no queue yet in {asked.folder}"
-            hint = "crondor schedd submit makes it; --queue names another folder"
-            return Found(
-                [], sees_deferral_time=True, findings=[Diagnostic("no-queue", message, Severity.NOTE, help=hint)]
-            )
+            return Found([], sees_deferral_time=True, findings=[no_queue(asked.folder)])
+        findings = [*getattr(schedd, "diagnostics", ())]  # of the first reading: the next one begins anew
         ads = schedd.jobs(chosen)
-        findings = [*getattr(schedd, "diagnostics", ())]
+        findings += [*getattr(schedd, "diagnostics", ())]
         return Found(ads, schedd.capabilities.sees_deferral_time, findings + _unknown(chosen, ads))
 
 
@@ -166,11 +164,25 @@ def live_of(asked: Asked) -> LiveSchedd:
     return LiveSchedd(asked.name, asked.pool)
 
 
-def embedded_of(queue: str | None, clock: Clock) -> EmbeddedSchedd:
-    """Open the embedded queue for writing, and make it where there is none. Raises JobQueueError."""
-    from crondor.schedd.embedded import EmbeddedSchedd  # noqa: PLC0415 - the same
+def embedded_of(queue: str | None, clock: Clock, *, make: bool = False) -> EmbeddedSchedd:
+    """Open the embedded queue for writing, say what was found in its log, and with ``make`` begin it.
 
-    return EmbeddedSchedd(folder_of(queue), clock=lambda: clock.now, zone=clock.zone)
+    Raises CrondorError where there is none, JobQueueError.
+    """
+    from crondor.schedd.embedded import LOG, EmbeddedSchedd  # noqa: PLC0415 - the same
+
+    folder = folder_of(queue)
+    if not make and not (folder / LOG).exists():  # a slip in a path must not begin a queue there
+        raise CrondorError(no_queue(folder, Severity.ERROR))
+    schedd = EmbeddedSchedd(folder, clock=lambda: clock.now, zone=clock.zone)
+    show(schedd.diagnostics)
+    return schedd
+
+
+def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
+    """Return what there is to say of a folder without a queue."""
+    hint = "crondor schedd submit makes it; --queue names another folder"
+    return Diagnostic("no-queue", f"there is no queue yet in {folder}", severity, help=hint)
 
 
 def _of_ads(path: str, chosen: Selection, clock: Clock) -> Found:
@@ -196,6 +208,12 @@ def _unknown(chosen: Selection, ads: list[ClassAd]) -> list[Diagnostic]:
     missing += [str(cluster) for cluster in chosen.clusters if cluster not in clusters]
     beside = " for which the constraint is true" if chosen.constraint is not None else ""
     return [unknown_job(name, beside) for name in missing]
+
+
+def no_job(beside: str = "") -> Diagnostic:
+    """Return the warning for words that are right and name nobody."""
+    hint = "crondor schedd status lists the scheduled jobs"
+    return Diagnostic("no-job", f"no job of the queue is meant{beside}", Severity.WARNING, help=hint)
 
 
 def unknown_job(name: str, beside: str = "") -> Diagnostic:

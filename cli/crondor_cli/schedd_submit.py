@@ -43,12 +43,13 @@ Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose s
 def command(file: str, queue: str | None, now: str | None, tz: str | None, format_: str) -> None:
     """Put the jobs of a submit file into the embedded queue; - reads standard input."""
     clock = clock_of(now, tz)
-    with embedded_of(queue, clock) as schedd:
-        read = _read(file, schedd.next_cluster, clock)
-        ads = _ads(read)
+    with embedded_of(queue, clock, make=True) as schedd:
+        read = _read(file, clock)
+        ads = _ads(read, schedd.next_cluster)
         jobs = schedd.submit(ads)
         edits = schedd.recalculate()
-    held = [edit for edit in edits if edit.job in set(jobs) and edit.time is None]
+    made = set(jobs)
+    held = [edit for edit in edits if edit.time is None and edit.job in made]
     names = ((key, read.name(key)) for key in read.keys)
     findings = list(
         dict.fromkeys([*read.warnings, *misspelt((span.text if span else key, span) for key, span in names)])
@@ -65,8 +66,8 @@ def command(file: str, queue: str | None, now: str | None, tz: str | None, forma
         raise click.exceptions.Exit(1)
 
 
-def _read(path: str, cluster: int, clock: Clock) -> SubmitFile:
-    """Read a submit file whose jobs will be of a cluster. Raises InvalidSubmit, UsageError if unreadable."""
+def _read(path: str, clock: Clock) -> SubmitFile:
+    """Read a submit file. Raises InvalidSubmit, UsageError if unreadable."""
     folder = os.path.dirname(path) or "."
     return read_submit(
         read_source(path),
@@ -74,19 +75,18 @@ def _read(path: str, cluster: int, clock: Clock) -> SubmitFile:
         now=clock.now,
         zone=clock.zone,
         host=SubmitHost(user=getpass.getuser(), folder=str(Path.cwd())),
-        append=(f"ClusterId = {cluster}", f"Cluster = {cluster}"),
     )
 
 
-def _ads(file: SubmitFile) -> list[ClassAd]:
-    """Return the ads of a file's jobs, in their order. Raises InvalidSubmit, and CrondorError for too many jobs."""
+def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
+    """Return the ads of a file's jobs in a cluster, in order. Raises InvalidSubmit, CrondorError for too many jobs."""
     if file.job_count > MOST:
         message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor puts into a queue at once"
         raise CrondorError(Diagnostic("submit-many", message, help="queue fewer"))
     ads: list[ClassAd] = []
     owner = getpass.getuser()
     own = {"Owner": owner, "User": f"{owner}@{platform.node()}", "Iwd": str(Path.cwd())}
-    for made in job_ads(file, in_order=True):
+    for made in job_ads(file, in_order=True, cluster=cluster):
         if "ProcId" not in made.ad:
             raise CrondorError(_late(made.jobs.queue))
         for name, value in own.items():

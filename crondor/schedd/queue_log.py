@@ -17,7 +17,7 @@ from crondor.job_queue.mirror import Mirror
 from crondor.schedd.changes import ChangeList
 from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange
 from crondor.schedd.reading import context_at, jobs_of, latest, not_offered
-from crondor.schedd.selection import Which
+from crondor.schedd.selection import Selection, Which
 
 _READ_ONLY: Final = "a followed log is read only"
 _ASK_SCHEDD: Final = "ask the schedd itself: condor_qedit, condor_hold, or LiveSchedd"
@@ -47,6 +47,7 @@ class QueueLogSchedd:
         self._clock = clock
         self._zone = zone
         self._history_path = history_path
+        self._embedded = embedded
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.refresh()
         self._changes = ChangeList(self.mirror)
@@ -76,6 +77,9 @@ class QueueLogSchedd:
         """Return jobs of the history file, the latest first. Raises NotOffered without one, QueueIO."""
         if self._history_path is None:
             raise not_offered("a log does not say which jobs have left", "name the schedd's history file too")
+        if self._embedded and not Path(self._history_path).exists():
+            Selection.of(which)
+            return []  # no job has left yet
         context = context_at(self._clock, self._zone)
         return latest(read_history(self._history_path), which, projection, limit, context)
 

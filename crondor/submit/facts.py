@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 _BY_MOMENT = frozenset(("year", "month", "day", "submit_time"))
 _BY_MACHINE = frozenset(("arch", "islinux", "iswindows", "opsys", "opsysandver", "opsysmajorver", "opsysver", "spool"))
 _FIXED = {
-    "cluster": "1",  # as condor_submit -dry-run shows it: the schedd has not given a number yet
-    "clusterid": "1",
     "taskid": "0",
     "node": "",
     "jobid": "$(ClusterId).$(ProcId)",
@@ -28,11 +26,15 @@ _FIXED = {
 }
 
 
+_CLUSTER = frozenset(("cluster", "clusterid"))
+
+
 class Facts(NamedTuple):
     """The surroundings of one reading.
 
     ``now`` is in epoch seconds, ``zone`` the zone of $(YEAR), $(MONTH) and $(DAY). None in ``environ``, ``now``,
-    ``zone`` or ``seed``: not known, and a fault where a value needs it.
+    ``zone`` or ``seed``: not known, and a fault where a value needs it. ``cluster`` is the jobs' ClusterId, 1 where
+    the schedd has not given a number yet, as condor_submit -dry-run shows it.
     """
 
     host: SubmitHost
@@ -40,9 +42,12 @@ class Facts(NamedTuple):
     now: int | None = None
     zone: tzinfo | None = None
     seed: int | None = None
+    cluster: int = 1
 
     def builtin(self, key: str) -> str | None:
         """Return the text of a built-in macro that does not depend on the job; raises MacroError if not known."""
+        if key in _CLUSTER:
+            return str(self.cluster)
         value = _FIXED.get(key)
         if value is None and key in _BY_MACHINE:
             value = self.host.macro(key)

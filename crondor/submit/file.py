@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source, Span
@@ -65,6 +65,10 @@ class SubmitFile:
     def environ(self) -> Mapping[str, str] | None:
         """The submitter's environment variables, None where they are not known."""
         return self._facts.environ
+
+    def in_cluster(self, cluster: int) -> SubmitFile:
+        """Return the file with the number that the schedd has given to its jobs, for $(ClusterId) in their values."""
+        return replace(self, _facts=self._facts._replace(cluster=cluster))
 
     def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:
         """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.

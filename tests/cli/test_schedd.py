@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from crondor.classad.ad import ClassAd
-from crondor.schedd.embedded import LOG
+from crondor.schedd.embedded import LOG, EmbeddedSchedd
 from crondor_cli.schedd_command import COMMANDS
 from tests.cli.running import NOW, NOW_EPOCH, ROOT, Result, crondor
 from tests.schedd.conftest import StandIn
@@ -57,6 +57,7 @@ def test_submitted_jobs_know_their_cluster(schedd: Schedd, write: Write) -> None
     """$(Cluster) is the number that the queue gives, in every job."""
     path = write("executable = /bin/date", "error = $(Cluster).$(Process)", "cron_minute = 0", "queue 2")
     schedd("submit", NIGHTLY)
+    assert schedd("history").out == "no job has left the queue\n"
     assert schedd("submit", path, "--format", "json").data == {"cluster": 2, "jobs": ["2.0", "2.1"], "diagnostics": []}
     schedd("rm", "2")
     found = [line for line in schedd("history", "--format", "long").lines if line.startswith("Err =")]
@@ -260,3 +261,40 @@ def test_help_says_where_the_queue_is() -> None:
         help_ = crondor("schedd", name, "-h").out
         assert "Examples:" in help_
         assert re.search(r"Exit\s+status", help_)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [("rm", ["1.0"]), ("hold", ["1"]), ("edit", ["1", "--set", "JobPrio=5"]), ("guard", ["--once"])],
+)
+def test_only_submit_makes_a_queue(schedd: Schedd, tmp_path: Path, command: str, arguments: list[str]) -> None:
+    """A slip in a path is said, and leaves no folder behind."""
+    result = schedd(command, *arguments)
+    assert (result.status, result.out) == (1, "")
+    assert "there is no queue yet in" in result.err
+    assert not (tmp_path / "queue").exists()
+
+
+def test_an_action_on_nobody_says_so(schedd: Schedd) -> None:
+    """An owner without jobs, a condition that holds nowhere: no bare zero."""
+    schedd("submit", NIGHTLY)
+    for result in (schedd("hold", "nobody"), schedd("edit", "1.0", "--set", "JobPrio=5", "--if", "JobStatus == 4")):
+        assert result.status == 1
+        assert "[no-job]" in result.err
+
+
+def test_a_dry_guard_locks_nobody_out(schedd: Schedd, tmp_path: Path) -> None:
+    """It follows the log while another process writes."""
+    schedd("submit", NIGHTLY)
+    with EmbeddedSchedd(tmp_path / "queue", clock=lambda: NOW_EPOCH):
+        assert "nothing to correct" in schedd("guard", "--once").out
+        assert "queue-locked" in schedd("guard", "--once", "--apply").err
+
+
+def test_a_damaged_end_is_said(schedd: Schedd, tmp_path: Path) -> None:
+    """By those who read, and by those who write and so cut it off."""
+    schedd("submit", NIGHTLY)
+    log = tmp_path / "queue" / LOG
+    log.write_bytes(log.read_bytes() + b"105\n103 1.0 JobPrio 5\n")
+    assert schedd("status").err
+    assert schedd("hold", "1.0").err

@@ -31,7 +31,6 @@ from crondor.submit.host import SubmitHost
 from crondor.submit.jobs import JobGroup
 
 _MOST: Final = 100  # faults in one error
-_CLUSTER: Final = 1  # as condor_submit -dry-run shows it
 _SHORTEST_LEASE: Final = 20
 _LEASED: Final = frozenset((Universe.VANILLA, Universe.JAVA, Universe.PARALLEL, Universe.VM))
 _TOOL: Final = ("tool_daemon_cmd", "tooldaemoncmd")
@@ -78,9 +77,11 @@ def job_ads(
     config: Mapping[str, str] | None = None,
     in_order: bool = False,
     limit: int = LIMIT,
+    cluster: int = 1,
 ) -> Iterator[JobAd]:
     """Yield the ad of each group of jobs, as crondor.submit.job_ads says."""
-    maker = _Maker(file, file.host, Knobs(config or {}))
+    file = file.in_cluster(cluster)
+    maker = _Maker(file, file.host, Knobs(config or {}), cluster)
     faults: list[Diagnostic] = []
     groups = file.groups(maker.names, limit, in_order=in_order)
     while True:
@@ -105,7 +106,7 @@ def job_ads(
 class _Maker:
     """Makes the ads of one cluster; its first job decides about those behind it."""
 
-    def __init__(self, file: SubmitFile, host: SubmitHost, knobs: Knobs) -> None:
+    def __init__(self, file: SubmitFile, host: SubmitHost, knobs: Knobs, number: int) -> None:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
         own = [key for key in (*file.keys, *loops) if key.startswith((_ATTRIBUTE, resources.PREFIX))]
         self.names = tuple(dict.fromkeys((*COMMANDS, *own)))
@@ -113,6 +114,7 @@ class _Maker:
         self.spellings = {key: place.text for key, place in places.items() if place is not None}
         self.host = host
         self.knobs = knobs
+        self.number = number
         self.moment = file.now, file.environ
         self.jobs = file.job_count
         self.cluster: Cluster | None = None
@@ -154,7 +156,7 @@ class _Maker:
         draft = self._draft(group, cluster)
         for step in _STEPS:
             step(draft)
-        draft.ad.set("ClusterId", _CLUSTER)
+        draft.ad.set("ClusterId", self.number)
         draft.ad.set("ProcId", group.first[1])
         requirements.set_requirements(draft)
         self.faults += draft.faults

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from crondor.schedule import Universe
 from crondor.submit.ad import values
@@ -21,10 +21,23 @@ _KILLING: Final = (
 )
 _TIMEOUT: Final = ("kill_sig_timeout", "killsigtimeout")
 _SIZE: Final = ("image_size", "imagesize")
+
+
+class _Stream(NamedTuple):
+    """The commands of a stream, and its attributes: the file, and whether it is transferred or streamed."""
+
+    files: tuple[str, str]
+    stream: str
+    transfer: str
+    file_attribute: str
+    stream_attribute: str
+    transfer_attribute: str
+
+
 _STREAMS: Final = (
-    (("input", "stdin"), "stream_input", "StreamIn"),
-    (("output", "stdout"), "stream_output", "StreamOut"),
-    (("error", "stderr"), "stream_error", "StreamErr"),
+    _Stream(("input", "stdin"), "stream_input", "transfer_input", "In", "StreamIn", "TransferIn"),
+    _Stream(("output", "stdout"), "stream_output", "transfer_output", "Out", "StreamOut", "TransferOut"),
+    _Stream(("error", "stderr"), "stream_error", "transfer_error", "Err", "StreamErr", "TransferErr"),
 )
 _NO_FILE: Final = "/dev/null"
 
@@ -32,7 +45,17 @@ NAMES: Final = (
     *(name for command, attribute in _KILLING for name in (command, attribute.lower())),
     *_TIMEOUT,
     *_SIZE,
-    *(name for files, command, attribute in _STREAMS for name in (*files, command, attribute.lower())),
+    *(
+        name
+        for each in _STREAMS
+        for name in (
+            *each.files,
+            each.stream,
+            each.stream_attribute.lower(),
+            each.transfer,
+            each.transfer_attribute.lower(),
+        )
+    ),
 )
 
 
@@ -57,18 +80,35 @@ def set_signals(draft: Draft) -> None:
 
 
 def set_streams(draft: Draft) -> None:
-    """Set Err and which streams are sent while the job runs; a virtual machine has no files for them."""
-    for files, command, attribute in _STREAMS:
-        path = draft.command(*files)
-        streams = draft.flag(command, attribute.lower())
-        if draft.cluster.universe == Universe.VM and (path or _NO_FILE) != _NO_FILE:
+    """Set In, Out and Err, and how each travels (SubmitHash::SetStdin, SetStdout and SetStderr of 25.14).
+
+    A stream without a file is /dev/null, and is not transferred; a virtual machine has no files for them.
+    """
+    for each in _STREAMS:
+        _set_stream(draft, each)
+
+
+def _set_stream(draft: Draft, each: _Stream) -> None:
+    before = values.truth(draft.value(each.transfer_attribute)) is not False
+    given = draft.flag(each.transfer, each.transfer_attribute.lower())
+    transfers = before if given is None else given
+    is_changed = transfers != before
+    streams = draft.flag(each.stream, each.stream_attribute.lower())
+    if streams is None:
+        streams = draft.holds(each.stream_attribute)
+    path = draft.command(*each.files)
+    if path is not None or not draft.has(each.file_attribute):
+        path = path or _NO_FILE
+        if path == _NO_FILE:
+            transfers = streams = False
+        elif draft.cluster.universe == Universe.VM:
             message = "You cannot use input, ouput, and error parameters in the submit description file for vm universe"
-            draft.fault("submit-vm", draft.written(*files) or "", message, "remove it")
-        if path is not None and path != _NO_FILE:
-            draft.set(attribute, draft.holds(attribute) if streams is None else streams)
-    error = draft.command(*_STREAMS[-1][0])
-    if error is not None or not draft.has("Err"):
-        draft.set("Err", error or _NO_FILE)
+            draft.fault("submit-vm", draft.written(*each.files) or "", message, "remove it")
+        draft.set(each.file_attribute, path)
+    if transfers:
+        draft.set(each.stream_attribute, streams)
+    if is_changed or not transfers:
+        draft.set(each.transfer_attribute, transfers)
 
 
 def set_size(draft: Draft) -> None:
