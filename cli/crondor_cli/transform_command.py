@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,20 +21,22 @@ from crondor.macro.text import source_from_bytes
 from crondor.source import Source
 from crondor.transform import Facts, Outcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, read_knobs
-from crondor_cli.classad_files import chunks, lenient_option, mode_of, name_of
+from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.options import clock_of, clock_options
 from crondor_cli.show import show
+from crondor_cli.transform_progress import Progress
 
 EPILOG = """\b
 Examples:
-  crondor transform site.rules --in jobs.ads
-  condor_q -long | crondor transform one.rules two.rules --format json
-  crondor transform site.rules --in jobs.ads --diff          -- what would change
-  crondor transform site.rules --in jobs.ads --trace > new.ads
-  crondor transform --config 50-site.conf --job-transform Accounting --in jobs.ads
-  crondor transform rules -D queue=long --in jobs.ads
+  crondor transform --rules site.rules jobs.ads
+  condor_q -long | crondor transform --rules one.rules --rules two.rules --format json
+  crondor transform --rules site.rules jobs.ads --diff          -- what would change
+  crondor transform --rules site.rules jobs.ads --trace > new.ads
+  crondor transform --config 50-site.conf --job-transform Accounting jobs.ads
+  crondor transform --rules site.rules -D queue=long monday.ads tuesday.ads
 
-Rules are applied as condor_transform_ads of HTCondor 25.14 does: files first, then --job-transform, then --job-route.
+Rules are applied as condor_transform_ads of HTCondor 25.14 does: --rules first, then --job-transform, then --job-route.
+Ads are written as they are done: the input may be of any length.
 
 Exit status: 0 every command was done; 1 rules with a fault, an ad that cannot be read, a transform that failed, or a
 command that could not be done; 2 wrong usage."""
@@ -45,9 +49,10 @@ _FORMS = [form.value for form in Format]
 class Findings:
     """Shows each finding once, however many ads have it."""
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, progress: Progress) -> None:
+        """Begin with none; ``progress`` makes room for each."""
         self.failed = False
+        self._progress = progress
         self._shown: set[Diagnostic] = set()
 
     def add(self, found: Iterable[Diagnostic], *, counts: bool = True) -> None:
@@ -56,12 +61,13 @@ class Findings:
             self.failed = self.failed or counts or each.severity is Severity.ERROR
             if each not in self._shown and len(self._shown) < _MOST_SHOWN:
                 self._shown.add(each)
+                self._progress.clear()
                 show([each])
 
 
 @click.command("transform", epilog=EPILOG, short_help="Ads through transform rules.")
-@click.argument("rules", metavar="[RULES]...", nargs=-1)
-@click.option("--in", "in_", metavar="FILE", default="-", show_default=True, help="The ads; - reads standard input.")
+@click.argument("ads", metavar="[ADS]...", nargs=-1)
+@click.option("--rules", metavar="FILE", multiple=True, help="Rules; several files are applied in their order.")
 @click.option("--out", metavar="FILE", default="-", show_default=True, help="Where the new ads go; - writes them out.")
 @click.option("--from", "from_", type=click.Choice(_FORMS), help="The form of the ads (default: by their beginning).")
 @click.option(
@@ -89,8 +95,8 @@ class Findings:
 @clock_options
 @lenient_option
 def command(
+    ads: tuple[str, ...],
     rules: tuple[str, ...],
-    in_: str,
     out: str,
     from_: str | None,
     format_: str,
@@ -106,9 +112,12 @@ def command(
     tz: str | None,
     lenient: bool,
 ) -> None:
-    """Apply the transform rules of the files RULES, in their order, to ads."""
+    """Apply transform rules to the ads of the files ADS; of standard input for - or no file."""
     if not rules and not job_transform and not job_route:
-        raise click.UsageError("no rules: name files, or knobs with --job-transform or --job-route")
+        raise click.UsageError("no rules: name a file with --rules, or knobs with --job-transform or --job-route")
+    paths = ads or ("-",)
+    check_stdin(*paths)
+    _check_files(paths, (*rules, *config), out)
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone, seed=seed)
     folder = str(Path.cwd())
@@ -117,22 +126,24 @@ def command(
     for path in config:
         knobs |= read_knobs(_source(path), Facts(knobs, environ=os.environ, context=context))
     loaded = Rules(Facts(knobs, environ=os.environ, context=context, files=files))
-    findings = Findings()
+    progress = Progress(is_wanted=out != "-" or not _is_terminal())
+    findings = Findings(progress)
     try:
         _load(loaded, rules, job_transform, job_route, define)
     finally:
         findings.add(loaded.diagnostics, counts=False)
-    ads = read_ads(
-        chunks(in_),
-        None if from_ is None else Format(from_),
-        mode_of(lenient),
-        name=name_of(in_),
-        report=lambda found: findings.add([found]),
+    form, mode = None if from_ is None else Format(from_), mode_of(lenient)
+    read = chain.from_iterable(
+        read_ads(chunks(path), form, mode, name=name_of(path), report=lambda found: findings.add([found]))
+        for path in paths
     )
-    outcomes = transform_ads(loaded.transforms, ads, loaded.facts, macros=loaded.macros, trace=trace)
-    made = _made(outcomes, findings)
+    outcomes = transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace)
+    made = _made(outcomes, findings, progress)
     texts = map(_diff, made) if diff else write_ads(_ads(made), Format(format_), Order(order))
-    _write(texts, out)
+    try:
+        _write(texts, out)
+    finally:
+        progress.clear()
     if findings.failed:
         raise click.exceptions.Exit(1)
 
@@ -155,6 +166,33 @@ def _load(
     loaded.finish()
 
 
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
+    """Look at all files before the first ad is written. Raises UsageError."""
+    for path in ads:
+        if path != "-" and (reason := _why_not(path)):
+            raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
+    if out == "-" or not Path(out).is_file():
+        return
+    for path in (*ads, *rules):
+        if path != "-" and Path(path).exists() and Path(out).samefile(path):
+            raise click.UsageError(f"--out '{printable(out)}' is read, too: name another file")
+
+
+def _why_not(path: str) -> str:
+    """Return why a file cannot be read, nothing if it can; a pipe is not opened for that."""
+    try:
+        if Path(path).is_dir():
+            return "Is a directory"
+        Path(path).stat()
+    except (OSError, ValueError) as error:
+        return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return "" if os.access(path, os.R_OK) else "Permission denied"
+
+
 def _source(path: str) -> Source:
     try:
         data = Path(path).read_bytes()
@@ -164,19 +202,23 @@ def _source(path: str) -> Source:
     return source_from_bytes(data, path)
 
 
-def _made(outcomes: Iterator[Outcome], findings: Findings) -> Iterator[Outcome]:
+def _made(outcomes: Iterator[Outcome], findings: Findings, progress: Progress) -> Iterator[Outcome]:
     """Yield the outcomes that have an ad, and say on stderr what was done and what was wrong."""
     for number, outcome in enumerate(outcomes, start=1):
+        progress.show(number)
         if outcome.trace:
+            progress.clear()
             place = outcome.before.place
             shown = "" if place is None else f" of {place.name}:{place.line}"
             click.echo(f"# ad {number}{printable(shown)}: {printable(', '.join(outcome.applied))}", err=True)
             for step in outcome.trace:
                 click.echo(printable(str(step)), err=True)
-        findings.add(outcome.diagnostics)
+        if outcome.diagnostics:
+            findings.add(outcome.diagnostics)
         if outcome.ad is not None:
             yield outcome
         else:
+            progress.clear()
             place = outcome.before.place
             where = "" if place is None else f" of {place.name}:{place.line}"
             click.echo(f"Transform of ad {number}{printable(where)} failed!", err=True)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
+from typing import IO
 
 import pytest
 
-from tests.cli.running import crondor
+from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 
 ADS = 'ClusterId = 1\nOwner = "alice"\n\nClusterId = 2\nOwner = "bob"\n'
 
@@ -30,34 +35,34 @@ def rules(tmp_path: Path) -> str:
 
 def test_ads_are_written_in_long_form_by_name(ads: str, rules: str) -> None:
     """Those whose REQUIREMENTS are not met as they were."""
-    result = crondor("transform", rules, "--in", ads)
+    result = crondor("transform", "--rules", rules, ads)
     assert (result.status, result.err) == (0, "")
     assert result.out == 'ClusterId = 1\nOwner = "alice"\n\nOwner = "bob"\nQueue = "short"\n\n'
 
 
 def test_standard_input_is_the_default(rules: str) -> None:
     """And a file may take the output."""
-    result = crondor("transform", rules, "-D", "queue_name=long", "--format", "jsonl", stdin=ADS)
+    result = crondor("transform", "--rules", rules, "-D", "queue_name=long", "--format", "jsonl", stdin=ADS)
     assert [json.loads(line) for line in result.lines][1] == {"Owner": "bob", "Queue": "long"}
     assert result.status == 0
 
 
 def test_out_names_a_file(ads: str, rules: str, tmp_path: Path) -> None:
     """One that cannot be written is wrong usage."""
-    assert crondor("transform", rules, "--in", ads, "--out", str(tmp_path / "new.ads")).out == ""
+    assert crondor("transform", "--rules", rules, ads, "--out", str(tmp_path / "new.ads")).out == ""
     assert (tmp_path / "new.ads").read_text().endswith('Queue = "short"\n\n')
-    assert crondor("transform", rules, "--in", ads, "--out", str(tmp_path / "no" / "new.ads")).status == 2
+    assert crondor("transform", "--rules", rules, ads, "--out", str(tmp_path / "no" / "new.ads")).status == 2
 
 
 def test_diff_shows_what_changes(ads: str, rules: str) -> None:
     """With the place of each ad."""
-    result = crondor("transform", rules, "--in", ads, "--diff")
+    result = crondor("transform", "--rules", rules, ads, "--diff")
     assert result.out == f'@@ {ads}:1 @@\n@@ {ads}:4 @@\n-ClusterId = 2\n+Queue = "short"\n'
 
 
 def test_trace_says_what_was_done(ads: str, rules: str) -> None:
     """On stderr, with the line of the rules."""
-    result = crondor("transform", rules, "--in", ads, "--trace")
+    result = crondor("transform", "--rules", rules, ads, "--trace")
     assert result.err == f'# ad 2 of {ads}:4: site\n{rules}:3: SET Queue to "short"\n{rules}:4: DELETE ClusterId\n'
     assert result.status == 0
 
@@ -66,7 +71,7 @@ def test_knobs_of_a_configuration(ads: str, tmp_path: Path) -> None:
     """By the names that condor_transform_ads takes."""
     config = tmp_path / "50-site.conf"
     config.write_text("JOB_TRANSFORM_One @=end\nSET One $(N)\n@end\nJOB_ROUTER_ROUTE_R @=end\nSET R 2\n@end\nN = 1\n")
-    arguments = ("--config", str(config), "--job-transform", "One, None", "--job-route", "R", "--in", ads)
+    arguments = ("--config", str(config), "--job-transform", "One, None", "--job-route", "R", ads)
     result = crondor("transform", *arguments)
     assert "One = 1\nOwner" in result.out
     assert "R = 2\n" in result.out
@@ -78,7 +83,7 @@ def test_all_faults_are_shown_with_their_place(ads: str, tmp_path: Path) -> None
     """And the run goes on as condor_transform_ads does, up to the ad that leads to one."""
     bad = tmp_path / "bad.rules"
     bad.write_text("SET X 1\nif defined MY.Two\nSETT Y 1\nendif\nSET Z=2\nDELETE /a\n")
-    result = crondor("transform", str(bad), "--in", ads)
+    result = crondor("transform", "--rules", str(bad), ads)
     assert result.status == 1
     assert f"{bad}:5:1: error: SET needs 2 arguments" in result.err
     assert f"{bad}:6:8: error: invalid regex" in result.err
@@ -91,7 +96,7 @@ def test_a_failure_that_is_passed_over_is_shown_once_and_counts(ads: str, tmp_pa
     """However many ads have it."""
     soft = tmp_path / "soft.rules"
     soft.write_text("SET X $(MY.Nope)\nSET Y 1\n")
-    result = crondor("transform", str(soft), "--in", ads)
+    result = crondor("transform", "--rules", str(soft), ads)
     assert (result.status, result.err.count("SET X invalid expression")) == (1, 1)
     assert result.out.count("Y = 1") == 2
 
@@ -100,13 +105,13 @@ def test_a_warning_of_ours_alone_is_no_finding(ads: str, tmp_path: Path) -> None
     """HTCondor does what the rules say."""
     trap = tmp_path / "trap.rules"
     trap.write_text("REQUIREMENTS = false\nSET X 1\n")
-    result = crondor("transform", str(trap), "--in", ads)
+    result = crondor("transform", "--rules", str(trap), ads)
     assert (result.status, "keyword-assigned" in result.err) == (0, True)
 
 
 def test_ads_that_cannot_be_read_are_reported(rules: str) -> None:
     """The others are transformed."""
-    result = crondor("transform", rules, stdin='A = (\n\nOwner = "bob"\n')
+    result = crondor("transform", "--rules", rules, stdin='A = (\n\nOwner = "bob"\n')
     assert result.status == 1
     assert "<stdin>:1:" in result.err
     assert 'Queue = "short"' in result.out
@@ -116,19 +121,96 @@ def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
     """The same for the same."""
     path = tmp_path / "r"
     path.write_text("EVALSET T time()\nSET R $RANDOM_INTEGER(1,1000000)\n")
-    arguments = ("transform", str(path), "--now", "2026-12-24 18:00", "--tz", "UTC", "--seed", "7")
+    arguments = ("transform", "--rules", str(path), "--now", "2026-12-24 18:00", "--tz", "UTC", "--seed", "7")
     first = crondor(*arguments, stdin="A = 1\n")
     assert "T = 1798135200\n" in first.out
     assert first.out == crondor(*arguments, stdin="A = 1\n").out
 
 
-@pytest.mark.parametrize("arguments", [(), ("nowhere.rules",), ("r", "-D", "x"), ("r", "-D", "a b=1")])
-def test_wrong_usage(arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No rules, or none that can be read; what is no definition."""
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "no rules: name a file with --rules"),
+        (("r",), "no rules"),
+        (("--rules", "nowhere"), "Can't open rules file: 'nowhere'"),
+        (("--rules", "r", "nowhere.ads"), "cannot read 'nowhere.ads'"),
+        (("--rules", "r", "a", "."), "cannot read '.': Is a directory"),
+        (("--rules", "r", "-", "-"), "standard input is one file"),
+        (("--rules", "r", "-D", "x"), "write NAME=VALUE"),
+        (("--rules", "r", "a", "--out", "a"), "--out 'a' is read, too"),
+        (("--rules", "r", "--out", "r"), "--out 'r' is read, too"),
+    ],
+)
+def test_wrong_usage(arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is found before anything is written."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "r").write_text("SET X 1\n")
-    assert crondor("transform", *arguments, stdin=ADS).status in {1, 2}
-    assert crondor("transform", *arguments, stdin=ADS).out == ""
+    (tmp_path / "a").write_text(ADS)
+    result = crondor("transform", *arguments, stdin=ADS)
+    assert (result.status, result.out) == (2, "")
+    assert said in " ".join(result.err.split())
+    assert (tmp_path / "a").read_text() == ADS
+
+
+def test_rules_and_ads_keep_their_order(ads: str, tmp_path: Path) -> None:
+    """Each file of rules sees what the one before made, and a dash stands for standard input."""
+    first, second = tmp_path / "1", tmp_path / "2"
+    first.write_text("RENAME ClusterId Number\n")
+    second.write_text("EVALSET Number Number * 10\nDELETE Owner\n")
+    both = crondor("transform", "--rules", str(first), ads, "--rules", str(second), "-", stdin="ClusterId = 3\n")
+    assert (both.status, both.out) == (0, "Number = 10\n\nNumber = 20\n\nNumber = 30\n\n")
+    turned = crondor("transform", "--rules", str(second), "--rules", str(first), stdin="ClusterId = 3\n")
+    assert turned.out == "Number = 3\n\n"
+
+
+def test_a_fault_is_said_with_the_file_it_is_in(ads: str, rules: str, tmp_path: Path) -> None:
+    """And the files behind it are read."""
+    bad = tmp_path / "bad.ads"
+    bad.write_text("A = (\n")
+    result = crondor("transform", "--rules", rules, str(bad), ads)
+    assert (result.status, result.out.count("Owner")) == (1, 2)
+    assert f"{bad}:1:" in result.err
+
+
+def test_ads_are_written_while_more_are_to_come(rules: str) -> None:
+    """The input never ends, the first ads are there all the same; a reader that has seen enough ends it quietly."""
+    with subprocess.Popen(
+        [*PROGRAM, "transform", "--rules", rules],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as running:
+        thread = Thread(target=_feed, args=(running.stdin,))
+        thread.start()
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.readline() == b"ClusterId = 1\n"
+        running.stdout.close()
+        assert (running.stderr.read(), running.wait(SLOWEST)) == (b"", 0)
+        thread.join(SLOWEST)
+        assert not thread.is_alive()
+
+
+def _feed(pipe: IO[bytes]) -> None:
+    with suppress(BrokenPipeError):
+        while True:
+            pipe.write((ADS + "\n").encode() * 100)
+
+
+def test_a_terminal_sees_how_far_a_long_run_is(rules: str, tmp_path: Path) -> None:
+    """While the ads go elsewhere; the line is gone at the end, and a file for stderr has none."""
+    path = tmp_path / "many.ads"
+    path.write_text((ADS + "\n") * 1000)
+    arguments = [*PROGRAM, "transform", "--rules", rules, str(path), "--out", str(tmp_path / "new.ads")]
+    ours, theirs = os.openpty()
+    subprocess.run(arguments, stderr=theirs, env=environment(), check=True, timeout=SLOWEST)
+    os.close(theirs)
+    seen = os.read(ours, 1 << 16)
+    os.close(ours)
+    assert seen == b"\r\x1b[K1,000 ads\r\x1b[K2,000 ads\r\x1b[K"
+    assert subprocess.run(arguments, capture_output=True, env=environment(), check=True, timeout=SLOWEST).stderr == b""
 
 
 def test_items_come_from_files_beside_the_rules(ads: str, tmp_path: Path) -> None:
@@ -136,6 +218,6 @@ def test_items_come_from_files_beside_the_rules(ads: str, tmp_path: Path) -> Non
     path = tmp_path / "r"
     (tmp_path / "items").write_text("a\nb\n")
     path.write_text(f'SET X "$(Item)"\nTRANSFORM from {tmp_path}/items\n')
-    assert crondor("transform", str(path), "--in", ads).out.count("X = ") == 4
+    assert crondor("transform", "--rules", str(path), ads).out.count("X = ") == 4
     path.write_text('SET X "$(Item)"\nTRANSFORM from /etc/passwd\n')
-    assert "lies outside" in crondor("transform", str(path), "--in", ads).err
+    assert "lies outside" in crondor("transform", "--rules", str(path), ads).err

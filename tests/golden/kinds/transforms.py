@@ -122,7 +122,7 @@ def _lines(ad: str) -> list[str]:
 
 
 def _printed(ad: ClassAd) -> list[str]:
-    said = ad.print(Format.LONG, Order.NAME)
+    said = ad.print(Format.LONG, Order.NAME, faithful=True)
     return _lines(re.sub(r"(?m)^'([^'\n]*)' = ", r"\1 = ", said))
 
 

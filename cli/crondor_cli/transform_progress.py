@@ -1,0 +1,33 @@
+"""How far a long run is: a line on standard error that is written over."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+_EVERY = 1000  # ads between two lines
+_ERASE = "\r\033[K"
+
+
+class Progress:
+    """Counts ads on stderr where that is a terminal."""
+
+    __slots__ = ("_is_shown", "_is_wanted")
+
+    def __init__(self, *, is_wanted: bool) -> None:
+        """Begin; ``is_wanted`` is False where the ads themselves go to the terminal."""
+        self._is_wanted = is_wanted and sys.stderr is not None and sys.stderr.isatty()
+        self._is_shown = False
+
+    def show(self, number: int) -> None:
+        """Say how many ads there have been, now and then."""
+        if self._is_wanted and not number % _EVERY:
+            click.echo(f"{_ERASE}{number:,} ads", err=True, nl=False)
+            self._is_shown = True
+
+    def clear(self) -> None:
+        """Make room for something else."""
+        if self._is_shown:
+            click.echo(_ERASE, err=True, nl=False)
+            self._is_shown = False
