@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -69,6 +68,8 @@ def print_statistics(result: Result, form: str) -> None:
     """Print how often each rule found something, the most frequent first."""
     rows = _counted(result.all_findings)
     if form == "json":
+        import json  # noqa: PLC0415 - for programs only
+
         data = [
             {"code": code, "name": RULES[code].name, "severity": RULES[code].severity.value, "count": number}
             for code, number in rows
