@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from crondor.check.policy import POLICIES
 from crondor.check.rule import Found, rule
 from crondor.check.rules.commands import no_universe
 from crondor.check.rules.deferral import bad_expression
@@ -18,10 +19,11 @@ _MOST_JOBS = 50  # looked at one by one; nobody makes a mistake in the fiftieth 
 _LONGEST = 50_000  # characters of a description: what is longer is no work of a person, and may be made to cost time
 
 # A description with nothing but these is looked at without job ads, which take a while to load: commands that take
-# any text, and the values with which no other command is refused.
+# any text, policies (CRN312 parses them), and the values with which no other command is refused.
 _ANY = frozenset(
     (
         *(name for field in FIELDS for name in (field.command, field.attribute.lower())),
+        *(name for name in POLICIES if not name.startswith("my.")),
         *("executable", "output", "error", "log", "input", "initialdir", "notify_user", "batch_name"),
     )
 )
@@ -34,8 +36,7 @@ _PLAIN: Mapping[str, str] = {
     **dict.fromkeys(("request_memory", "request_disk"), r"\d+([KMGT]B?)?"),
     **dict.fromkeys(("request_cpus", "deferral_time", "deferral_window", "deferral_prep_time"), _NUMBER),
     **dict.fromkeys(("cron_window", "cron_prep_time", "max_retries"), _NUMBER),
-    **dict.fromkeys(("on_exit_remove", "on_exit_hold"), _TRUTH),
-    **dict.fromkeys(("periodic_remove", "periodic_hold", "periodic_release"), _TRUTH),
+    "transfer_executable": _TRUTH,
 }
 
 _OF_TIMES = frozenset(("submit-number", "submit-scheduler"))  # CRN301 and CRN503
