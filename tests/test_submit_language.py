@@ -350,3 +350,9 @@ def test_lines_and_a_queue_of_the_command_line() -> None:
     for wrong in ("cron_minute", "queue"):
         with pytest.raises(InvalidSubmit, match="-append:1:1"):
             read_submit(source, append=[wrong])
+
+
+def test_a_variable_that_comes_twice_has_its_last_column() -> None:
+    """As where one value is assigned after the other."""
+    file = read("executable = x\narguments = $(a)\nqueue a a a from (\n1 2 3\n4 5\n)\n")
+    assert [group.values["arguments"] for group in file.groups(["arguments"])] == ["3", ""]

@@ -45,12 +45,12 @@ class Row:
     __slots__ = ("_part", "_places", "_shift", "_text", "_variables")
 
     def __init__(self, variables: Mapping[str, int], item: Item, layout: Layout) -> None:
-        """Take an item; ``variables`` has the column of each variable."""
+        """Take an item; ``variables`` has the column of each variable, the last one of a name that comes twice."""
         self._variables = variables
         self._part = item.part
         self._text = item.text
         self._shift = item.start
-        self._places = layout.columns(item.text, len(variables))
+        self._places = layout.columns(item.text, max(variables.values(), default=-1) + 1)
 
     @property
     def is_blank(self) -> bool:
