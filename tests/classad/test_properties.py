@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import EvaluationFailed, Expression, Form, print_value
 from crondor.diagnostics import CrondorError
+from tests.classad import grammar
 from tests.classad.helpers import NOW, ad
 
 NAMES = st.sampled_from(["a", "b", "MY", "TARGET", "parent", "x.y", ".a", "'c d'", "time()", "l"])
@@ -16,29 +17,7 @@ CONSTANTS = st.one_of(
     st.sampled_from(["true", "false", "undefined", "error", 'relTime("5")', "absTime(0)"]),
     st.text("ab1 ,\\é\n", max_size=5).map(lambda text: '"' + text.replace("\\", "\\\\") + '"'),
 )
-OPERATORS = [
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "==",
-    "!=",
-    "<",
-    "<=",
-    ">",
-    ">=",
-    "&&",
-    "||",
-    "=?=",
-    "=!=",
-    "&",
-    "|",
-    "^",
-    "<<",
-    ">>",
-    ">>>",
-]
+OPERATORS = [operator for operator in grammar.OPERATORS if operator != "?:"]
 FUNCTIONS = [
     "strcat",
     "size",
