@@ -13,6 +13,7 @@ from crondor_cli.agenda import Agenda
 from crondor_cli.agenda_span import Span
 from crondor_cli.jobs import Request
 from crondor_cli.options import Clock, Surroundings, clock_of, clock_options, file_options, reading_options
+from crondor_cli.plot_file import needs_matplotlib, writes
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -113,16 +114,7 @@ def _hold_usage(files: tuple[str, ...], plot: str | None) -> None:
 
 
 def _draw(agenda: Agenda, clock: Clock, path: str) -> None:
-    context = click.get_current_context(silent=True)
-    try:
+    with needs_matplotlib():
         from crondor_cli.view_agenda_plot import save  # noqa: PLC0415 - matplotlib is slow to import, and optional
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith(("matplotlib", "numpy")):
-            raise
-        message = "--plot needs matplotlib, which is not installed: pip install 'crondor[plot]'"
-        raise click.UsageError(message, context) from None
-    try:
+    with writes(path):
         save(agenda, clock, path)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None

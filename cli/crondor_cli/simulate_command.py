@@ -14,6 +14,7 @@ from crondor.diagnostics import CrondorError, printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.options import UsageProblem, clock_of, clock_options
+from crondor_cli.plot_file import needs_matplotlib, writes
 from crondor_cli.show import show
 
 if TYPE_CHECKING:
@@ -177,12 +178,8 @@ def _log_writer(path: str, zone: tzinfo) -> Watcher:
     from crondor.event_log import write_event  # noqa: PLC0415 - seldom asked for
     from crondor.world.user_log import events  # noqa: PLC0415 - the same
 
-    try:
+    with writes(path):
         file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        context = click.get_current_context(silent=True)
-        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None
     click.get_current_context().call_on_close(file.close)
 
     def note(seen: Happening) -> None:
@@ -192,16 +189,7 @@ def _log_writer(path: str, zone: tzinfo) -> Watcher:
 
 
 def _draw(simulated: Simulated, lanes: Lanes, path: str) -> None:
-    context = click.get_current_context(silent=True)
-    try:
+    with needs_matplotlib():
         from crondor_cli.view_simulate_plot import save  # noqa: PLC0415 - matplotlib is slow to import, and optional
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith(("matplotlib", "numpy")):
-            raise
-        message = "--plot needs matplotlib, which is not installed: pip install 'crondor[plot]'"
-        raise click.UsageError(message, context) from None
-    try:
+    with writes(path):
         save(simulated, lanes, path)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None

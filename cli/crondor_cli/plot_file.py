@@ -1,0 +1,33 @@
+"""Files that a command writes beside its output, pictures above all: what stands against them is wrong usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from crondor.diagnostics import printable
+
+
+@contextmanager
+def needs_matplotlib() -> Iterator[None]:
+    """Import what draws inside this block. Raises UsageError where the extra is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith(("matplotlib", "numpy")):
+            raise
+        message = "--plot needs matplotlib, which is not installed: pip install 'crondor[plot]'"
+        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+
+
+@contextmanager
+def writes(path: str) -> Iterator[None]:
+    """Write a file inside this block. Raises UsageError where that cannot be done."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        context = click.get_current_context(silent=True)
+        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None
