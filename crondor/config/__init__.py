@@ -1,0 +1,1 @@
+"""HTCondor's configuration language: knobs by name, with where each was set."""

@@ -1,0 +1,33 @@
+"""What a router is told beside its routes: the knobs of HTCondor's configuration that begin with JOB_ROUTER_."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crondor.classad.expression import Expression
+
+
+@dataclass(frozen=True)
+class RouterSettings:
+    """The settings of a router, with the defaults of HTCondor 25.14; times in seconds.
+
+    ``max_jobs`` negative: unlimited. ``source_constraint`` None: none. ``update_lag`` is MAX_JOB_MIRROR_UPDATE_LAG.
+    ``periodic_interval`` of 0 or less: the source's periodic policy is not evaluated.
+    """
+
+    name: str = "jobrouter"
+    polling_period: int = 10
+    source_constraint: Expression | None = None
+    max_jobs: int = -1
+    round_robin: bool = False
+    release_on_hold: bool = True
+    update_lag: int = 600
+    entries_refresh: int = 0
+    periodic_interval: int = 60
+    update_interval: int = 60
+    hook_keyword: str = ""
+    attributes_to_copy: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(keyword, attributes) of each <KEYWORD>_ATTRS_TO_COPY."""
+    delayed_update_prefix: tuple[str, ...] = ("Chirp*",)
+    route_id_tokens: str = ""
+    id_token_refresh: int = 0

@@ -1,0 +1,45 @@
+"""The routing table: routes in their order, the transforms around them, and what was rejected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from crondor.diagnostics import Diagnostic
+from crondor.router.route import Route
+from crondor.router.settings import RouterSettings
+from crondor.source import Source
+from crondor.transform import Facts, Transform
+from crondor.transform.facts import NOTHING
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A route that is listed but not taken: its name, why, and its text if it has one."""
+
+    name: str
+    diagnostics: tuple[Diagnostic, ...]
+    source: Source | None = None
+
+
+@dataclass(frozen=True)
+class RoutingTable:
+    """Routes in the order in which they are asked; names have no case.
+
+    ``before`` and ``after`` are the transforms around each route. ``is_enabled`` false: routing is switched off, by a
+    configuration without routes or with a transform that does not load; ``diagnostics`` say why. ``facts`` are the
+    knobs, clock and files that the transforms may see.
+    """
+
+    routes: tuple[Route, ...] = ()
+    before: tuple[Transform, ...] = ()
+    after: tuple[Transform, ...] = ()
+    settings: RouterSettings = field(default_factory=RouterSettings)
+    rejected: tuple[Rejected, ...] = ()
+    is_enabled: bool = True
+    diagnostics: tuple[Diagnostic, ...] = ()
+    facts: Facts = NOTHING
+
+    def route(self, name: str) -> Route | None:
+        """Return the route of a name, None if there is none."""
+        key = name.lower()
+        return next((each for each in self.routes if each.name.lower() == key), None)
