@@ -99,23 +99,10 @@ class Autoclusters:
         self.names = tuple(sorted({*_CANDIDATE_NAMES, *needs.names}))
         self.owners: set[Code | str] = set()  # texts of Owner that are known to be a candidate's
         self.known: _Known = {}
-        self._context: Context | None = None
 
     def __len__(self) -> int:
         """Return the number of keys known, those that lead to longer ones included."""
         return len(self.known)
-
-    def at(self, context: Context) -> None:
-        """Take the time, and what else evaluation may know of the world; what depends on it is found out anew."""
-        before = self._context
-        if before is not None and (before.seed, before.zone, before.current_time, before.maps) != (
-            context.seed,
-            context.zone,
-            context.current_time,
-            context.maps,
-        ):
-            self.known.clear()
-        self._context = context
 
     def find(self, ad: Attributes, context: Context) -> tuple[Cluster, bool]:
         """Return a job's cluster, and whether it may be kept for jobs that are alike."""
@@ -143,12 +130,14 @@ class Autoclusters:
                     found.ask(self.routes, self._of_key, context)
                 known[key] = found
             if isinstance(found, Cluster):
-                if not found.is_of(context):
-                    found.ask(self.routes, self._of_key, context)
-                return found, True
+                return self.renew(found, context), True
             is_timed = found.is_timed
             seen.update(found.names)
             names, known = found.names, found.known
+
+    def renew(self, cluster: Cluster, context: Context) -> Cluster:
+        """Find out anew what depends on the time, where that is another one, and return the cluster."""
+        return cluster if cluster.is_of(context) else cluster.ask(self.routes, self._of_key, context)
 
     def _alone(self, ad: Attributes, context: Context) -> Cluster:
         return Cluster(ad, context, is_timed=True).ask(self.routes, self._of_key, context)

@@ -12,19 +12,20 @@ from crondor.classad.tree import Call, Literal, Node, Reference, children
 from crondor.classad.values import LocalTime
 
 _SCOPES = frozenset(("my", "self", "target", "other"))
-_TIMED = frozenset(
-    """abstime currenttime daytime formattime getdayofmonth getdayofweek getdayofyear getdays gethours getminutes
-    getmonth getseconds getyear interval random reltime splittime time timezoneoffset""".split()
-)
-_PURE = frozenset(
-    """allcompare anycompare argstolist avg bool ceil ceiling debug envv1tov2 floor identicalmember ifthenelse int
+_TIMED_NAMES = """
+    abstime currenttime daytime formattime getdayofmonth getdayofweek getdayofyear getdays gethours getminutes
+    getmonth getseconds getyear interval random reltime splittime time timezoneoffset
+"""
+_PURE_NAMES = """
+    allcompare anycompare argstolist avg bool ceil ceiling debug envv1tov2 floor identicalmember ifthenelse int
     isabstime isboolean isclassad iserror isinteger islist isreal isreltime isstring isundefined join listtoargs max
     member mergeenvironment min pow quantize real regexp regexpmember regexps replace replaceall round size split
     splitslotname splitusername strcat strcmp stricmp string stringlist_regexpmember stringlistavg stringlistimember
     stringlistisubsetmatch stringlistmax stringlistmember stringlistmin stringlistsintersect stringlistsize
     stringlistsubsetmatch stringlistsum substr sum tolower toupper version_in_range versioncmp versioneq versionge
-    versiongt versionle versionlt""".split()
-)
+    versiongt versionle versionlt
+"""
+_TIMED, _PURE = frozenset(_TIMED_NAMES.split()), frozenset(_PURE_NAMES.split())
 _MOST = 1024  # expressions whose needs are remembered
 
 

@@ -22,7 +22,7 @@ from crondor.router.table import RoutingTable
 from crondor.router.umbrella import Asked, umbrella_text
 
 _CLUSTER, _PROC = Expression("ClusterId").code, Expression("ProcId").code
-_NOBODY: frozenset[str] = frozenset()
+NOBODY: frozenset[str] = frozenset()
 _ANY = 1 << 62
 _LAST_TURN = (1 << 32) - 1  # HTCondor counts in an unsigned int
 _match = tuple.__new__  # a million of them: the call of a NamedTuple takes twice as long
@@ -69,7 +69,7 @@ class Matcher:
         standing: Standing,
         context: Context,
         *,
-        managed: Collection[str] = _NOBODY,
+        managed: Collection[str] = NOBODY,
     ) -> Search:
         """Return a search for candidates among jobs in their order; iterate over it for the matches.
 
@@ -78,8 +78,11 @@ class Matcher:
         """
         return Search(self, jobs, standing, context, managed)
 
-    def asked(self, accepting: int) -> Asked:
-        """Return the umbrella constraint's part of the configuration for the routes whose bits are set."""
+    def passes(self, cluster: Cluster, accepting: int) -> bool:
+        """Say whether jobs pass the umbrella constraint of the routes whose bits are set, as far as they are alike."""
+        return cluster.is_candidate and bool(accepting) and cluster.passes(accepting, self._asked_of(accepting))
+
+    def _asked_of(self, accepting: int) -> Asked:
         found = self._asked.get(accepting)
         if found is None:
             if len(self._asked) >= 1024:
@@ -114,6 +117,23 @@ class Taking:
         self.accepting = sum(1 << at for at, room in enumerate(left) if room) if router else 0
         self.room = min([router, *(room for room in left if room)]) if self.accepting else 0
 
+    def give(self, at: int) -> bool:
+        """Give a job to a route, by its place in the table; return whether any route still takes one."""
+        self.counts[at] += 1
+        self.room -= 1
+        if not self.room:
+            self.look_again()
+        return self.room > 0
+
+    def given(self) -> dict[str, int]:
+        """Return how many jobs were given to each route, by its name."""
+        return {route.name: count for route, count in zip(self.routes, self.counts, strict=True) if count}
+
+    def among(self, cluster: Cluster) -> tuple[int, ...]:
+        """Return the places of the routes that match and take a job."""
+        found = cluster.matched & self.accepting
+        return tuple(at for at in range(found.bit_length()) if found >> at & 1)
+
 
 class Search:
     """One look at jobs. After it, ``standing`` is how the router stands with the matches.
@@ -144,8 +164,7 @@ class Search:
     @property
     def standing(self) -> Standing:
         """How the router stands after the matches so far."""
-        taking = self._taking
-        return self._begun.after({route.name: n for route, n in zip(taking.routes, taking.counts, strict=True) if n})
+        return self._begun.after(self._taking.given())
 
     @property
     def umbrella(self) -> str | None:
@@ -159,7 +178,6 @@ class Search:
     def __iter__(self) -> Iterator[Match]:
         """Yield the matches in the order of the jobs."""
         taking, clusters, context, managed = self._taking, self._matcher.clusters, self._context, self._managed
-        clusters.at(context)
         names, owners, chosen, counts = clusters.names, clusters.owners, self._chosen, taking.counts
         routes = taking.routes
         turn = self._begun.turn if self._matcher.table.settings.round_robin else None
@@ -179,10 +197,7 @@ class Search:
             # The plainest of candidates is known by its texts; most are plain.
             proc = get("procid")
             if not (
-                proc.__class__ is str
-                and proc.isdigit()  # type: ignore[union-attr]
-                and get("owner") in owners
-                and get("stageinstart") is None
+                proc.__class__ is str and proc.isdigit() and get("owner") in owners and get("stageinstart") is None
             ) and not clusters.is_candidate(ad, ad.codes, context):
                 continue
             at = among[0]
@@ -209,9 +224,6 @@ class Search:
         return among
 
     def _among_of(self, cluster: Cluster) -> tuple[int, ...]:
-        if not cluster.is_candidate or not cluster.matched & self._taking.accepting:
+        if not cluster.matched & self._taking.accepting or not self._matcher.passes(cluster, self._at_first):
             return ()
-        if not cluster.passes(self._at_first, self._matcher.asked(self._at_first)):
-            return ()
-        found = cluster.matched & self._taking.accepting
-        return tuple(at for at in range(found.bit_length()) if found >> at & 1)
+        return self._taking.among(cluster)
