@@ -38,15 +38,18 @@ AFTER = "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES"
 MOST_ROUTES = 10_000
 
 
-def load_table(configuration: Configuration, *, context: Context | None = None) -> RoutingTable:
+def load_table(
+    configuration: Configuration, *, context: Context | None = None, keep_routes: bool = False
+) -> RoutingTable:
     """Make the routing table of a configuration.
 
     ``context`` has the clock and the seed of the transforms' expressions, None: those of the configuration. What is
     wrong with one route rejects it alone; a configuration that HTCondor does not read, a transform before or behind
     routes that does not load, a knob with a value that it does not take, and a missing JOB_ROUTER_ROUTE_NAMES switch
-    routing off: the table then has no routes, and its ``diagnostics`` say why. Never fails.
+    routing off: the table then has no routes, and its ``diagnostics`` say why. ``keep_routes`` leaves them in it all
+    the same, for who looks at them and routes nothing. Never fails.
     """
-    return _Loader(configuration, context or configuration.context).load()
+    return _Loader(configuration, context or configuration.context).load(keep_routes=keep_routes)
 
 
 class _Loader:
@@ -63,7 +66,7 @@ class _Loader:
         self.is_enabled = configuration.is_valid
         self.rejected: dict[str, Rejected] = {}
 
-    def load(self) -> RoutingTable:
+    def load(self, *, keep_routes: bool) -> RoutingTable:
         """Make the table; what is found stands in the order in which HTCondor comes to it."""
         settings = self.reader.settings()
         self.found += removed_knobs(self.took)
@@ -73,7 +76,7 @@ class _Loader:
         routes = self._routes(listed, needs_requirements=settings.source_constraint is None)
         self.is_enabled = self.is_enabled and not self.reader.faults
         return RoutingTable(
-            routes if self.is_enabled else (),
+            routes if self.is_enabled or keep_routes else (),
             before,
             after,
             settings,
