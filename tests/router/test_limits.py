@@ -102,7 +102,7 @@ def test_a_window_has_to_be_over() -> None:
     ],
 )
 def test_the_next_window(before: Throttle, current: int, expected: float) -> None:
-    """Failures above the threshold of 0.03 a second throttle; below it a throttle is eased, and taken off in the end."""
+    """Failures above the threshold of 0.03 a second throttle; below it, it is eased, and taken off in the end."""
     assert before.adjusted(600, 0.03, current).jobs == pytest.approx(expected)
 
 

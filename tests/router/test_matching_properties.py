@@ -17,10 +17,10 @@ from crondor.router.why import Outcome, why
 from crondor.transform import Transform
 
 _NAMES = ["A", "B", "C", "D", "Owner", "JobStatus", "ProcId"]
-_LEAVES = st.sampled_from(
-    [*_NAMES, *(f"MY.{name}" for name in _NAMES[:4]), *(f"TARGET.{name}" for name in _NAMES[:4]), "0", "1", "2", "true"]
-    + ["false", "undefined", "error", '"x"', '"C > 1"', "time()", "CurrentTime", "[B = A; D = 2].B", "{A, B}[0]"]
-)
+_TEXTS = ["0", "1", "2", "true", "false", "undefined", "error", '"x"', '"C > 1"', "time()", "CurrentTime"]
+_PARTS = ["[B = A; D = 2].B", "{A, B}[0]"]
+_SCOPED = [f"{scope}.{name}" for scope in ("MY", "TARGET") for name in _NAMES[:4]]
+_LEAVES = st.sampled_from([*_NAMES, *_SCOPED, *_TEXTS, *_PARTS])
 
 
 def _wider(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:

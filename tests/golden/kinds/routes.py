@@ -59,7 +59,7 @@ _VARIANTS: tuple[Mapping[str, str | None], ...] = (
 
 
 def _replay(case: Case) -> list[Difference]:
-    """Compare the meaning of the umbrella constraint, the matches in order, and what was routed with each ad in full."""
+    """Compare the meaning of the umbrella constraint, the matches in order, and all that was routed."""
     record = case.record(_FIELDS)
     options = texts(record, "options")
     if not set(options) <= {_IGNORE}:
