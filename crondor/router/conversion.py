@@ -8,6 +8,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
+from crondor.classad.unparse import print_string
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.remaps import EndlessRemaps, remapped
 from crondor.router.route import GRID
@@ -67,11 +68,13 @@ def convert(
             names[key] = name
         codes[key] = text
     codes["jobuniverse"] = str(universe)
-    ad.put(OLD_UNIVERSE, old)
+    codes["remote_jobuniverse"] = old
+    names.setdefault("remote_jobuniverse", OLD_UNIVERSE)
     if universe != GRID:
         return []
     ad.prune("CurrentHosts")
-    ad.set("GridResource", grid_resource or "")
+    codes["gridresource"] = print_string(grid_resource or "")
+    names.setdefault("gridresource", "GridResource")
     return [] if is_sandboxed else list(_unremapped(ad, context))
 
 
@@ -108,6 +111,8 @@ def forget_routing(ad: ClassAd) -> None:
 
 def string(ad: ClassAd, name: str, context: Context) -> str | None:
     """Return an attribute's value where it is a string."""
+    if name not in ad:
+        return None
     try:
         value = ad.value(name, None, context)
     except (EvaluationFailed, ClassAdSyntaxError):
