@@ -206,7 +206,8 @@ class _Applying:
         ):
             codes[key] = print_string(value)
             names.setdefault(key, name)
-        copy.prune("RoutedToJobId")
+        if "routedtojobid" in codes:
+            del codes["routedtojobid"], names["routedtojobid"]
         proxy = self._proxy(source_id, is_sandboxed=is_sandboxed)
         if proxy is not None:
             copy.set("x509userproxy", proxy.copy)

@@ -43,7 +43,8 @@ RESET = (
 
 UNIVERSE, OLD_UNIVERSE = "JobUniverse", "Remote_JobUniverse"
 _DELETED_KEYS = tuple(map(lower, DELETED))
-_RESET_KEYS = tuple((lower(name), name, text) for name, text in RESET)
+_RESET_CODES = {lower(name): text for name, text in RESET}
+_RESET_NAMES = tuple((lower(name), name) for name, _ in RESET)
 
 
 def convert(
@@ -63,16 +64,16 @@ def convert(
         if key in codes:
             del codes[key]
             del names[key]
-    for key, name, text in _RESET_KEYS:
-        if key not in codes:
-            names[key] = name
-        codes[key] = text
+    codes.update(_RESET_CODES)
+    for key, name in _RESET_NAMES:
+        names.setdefault(key, name)
     codes["jobuniverse"] = str(universe)
     codes["remote_jobuniverse"] = old
     names.setdefault("remote_jobuniverse", OLD_UNIVERSE)
     if universe != GRID:
         return []
-    ad.prune("CurrentHosts")
+    if "currenthosts" in codes:
+        del codes["currenthosts"], names["currenthosts"]
     codes["gridresource"] = print_string(grid_resource or "")
     names.setdefault("gridresource", "GridResource")
     return [] if is_sandboxed else list(_unremapped(ad, context))
