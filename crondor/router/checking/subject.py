@@ -68,11 +68,22 @@ class CheckedTable:
         """All transforms: before routes, routes, behind routes."""
         return (*self.table.before, *(route.transform for route in self.routes), *self.table.after)
 
-    def around(self, route: Route) -> tuple[Transform, ...]:
-        """Return the transforms that a job of a route goes through."""
-        if not route.takes_transforms:
-            return (route.transform,)
-        return (*self.table.before, route.transform, *self.table.after)
+    @cached_property
+    def changed_around(self) -> frozenset[str | None]:
+        """What the transforms before and behind routes change."""
+        return frozenset(
+            each.target for transform in (*self.table.before, *self.table.after) for each in commands(transform)
+        )
+
+    def changed(self, route: Route) -> frozenset[str | None]:
+        """Return the lower-case names that a route changes, with None where a pattern decides."""
+        own = frozenset(each.target for each in commands(route.transform))
+        return own | self.changed_around if route.takes_transforms else own
+
+    @cached_property
+    def unconditional(self) -> frozenset[int]:
+        """The routes, by id(), that take every candidate."""
+        return frozenset(id(route) for route in self.routes if always(route))
 
     def place(self, route: Route) -> Span | None:
         """Return where a route's REQUIREMENTS stand, else the name of its knob."""

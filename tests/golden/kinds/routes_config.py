@@ -137,7 +137,9 @@ def _refused(record: Mapping[str, object], configuration: Configuration, code: i
     """Compare a configuration that HTCondor does not read: it is refused, at the line that HTCondor names."""
     differences = compare("rc.config", code, 0 if configuration.is_valid else 1)
     said = mapping(record, "stderr").get("config")
-    named = {int(number) - BASE_LINES for number in re.findall(r"[Ll]ine ([0-9]+)", said if isinstance(said, str) else "")}
+    named = {
+        int(number) - BASE_LINES for number in re.findall(r"[Ll]ine ([0-9]+)", said if isinstance(said, str) else "")
+    }
     lines: set[int] = set()
     for each in configuration.diagnostics:
         if each.severity is Severity.ERROR and each.span is not None:

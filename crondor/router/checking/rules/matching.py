@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from crondor.check.rule import Found, Rule, rule
 from crondor.classad.errors import CircularReference
+from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.values import ERROR, UNDEFINED
 from crondor.diagnostics import Severity
-from crondor.router.checking.subject import CheckedTable, always, commands, constant, is_false
+from crondor.router.checking.subject import CheckedTable, commands, constant, is_false
 from crondor.router.route import Route
 
 
@@ -33,38 +34,35 @@ def _unreachable(table: CheckedTable) -> Iterator[Found]:
     """Routes are asked in their order, and the first that matches takes the job, unless it is full or throttled."""
     if table.table.settings.round_robin:
         return
-    for number, route in enumerate(table.routes):
+    all_taken: Route | None = None
+    asked: dict[Expression, Route] = {}
+    for route in table.routes:
         if not _accepts(route):
             continue
-        earlier = next((each for each in table.routes[:number] if _accepts(each) and _covers(each, route)), None)
-        if earlier is None:
-            continue
-        takes = "takes every candidate" if always(earlier) else "asks for the same"
-        message = (
-            f"{route.name} gets a job only while {earlier.name} is full or throttled: that stands before it and {takes}"
-        )
-        limits = any(table.assigned(earlier, name) for name in ("MaxJobs", "MaxIdleJobs"))
-        help_text = f"put {route.name} before {earlier.name}, or narrow the REQUIREMENTS of {earlier.name}"
-        yield Found(message, table.place(route), help_text, severity=Severity.NOTE if limits else None)
+        required = route.transform.requirements
+        earlier = all_taken or (asked.get(required.expression) if required is not None else None)
+        if earlier is not None:
+            takes = "takes every candidate" if earlier is all_taken else "asks for the same"
+            message = f"{route.name} gets a job only while {earlier.name} is full or throttled: that one {takes}"
+            limits = any(table.assigned(earlier, name) for name in ("MaxJobs", "MaxIdleJobs"))
+            help_text = f"put {route.name} before {earlier.name}, or narrow the REQUIREMENTS of {earlier.name}"
+            yield Found(message, table.place(route), help_text, severity=Severity.NOTE if limits else None)
+        if all_taken is None and id(route) in table.unconditional:
+            all_taken = route
+        if required is not None:
+            asked.setdefault(required.expression, route)
 
 
 def _accepts(route: Route) -> bool:
     return route.max_jobs > 0 and route.max_idle_jobs != 0
 
 
-def _covers(earlier: Route, later: Route) -> bool:
-    if always(earlier):
-        return True
-    mine, theirs = earlier.transform.requirements, later.transform.requirements
-    return mine is not None and theirs is not None and mine.expression == theirs.expression
-
-
 @rule("CRN633", "remove-loop", Severity.WARNING, "a copy whose removal routes the job again")
 def _remove(table: CheckedTable) -> Iterator[Found]:
     """A removed copy gives its source back as idle, and it is a candidate again at once."""
+    edited = {id(route.transform) for route in table.routes if route.edit_job_in_place is not None}
     for transform in table.transforms:
-        of = next((route for route in table.routes if route.transform is transform), None)
-        if of is not None and of.edit_job_in_place is not None:
+        if id(transform) in edited:
             continue
         for each in commands(transform):
             if each.target != "periodicremove" or each.keyword not in {"SET", "EVALSET", "DEFAULT"}:
@@ -85,10 +83,8 @@ def _edits(table: CheckedTable) -> Iterator[Found]:
         test = route.edit_job_in_place
         if test is None or is_false(test):
             continue
-        changed = {each.target for transform in table.around(route) for each in commands(transform)}
-        if None in changed:
-            continue
-        if not changed & _asked(table, route):
+        changed = table.changed(route)
+        if None not in changed and not changed & _asked(table, route):
             message = (
                 f"{route.name} edits a job again at every poll: nothing that it changes decides whether it matches"
             )
