@@ -1,0 +1,1 @@
+"""Routes written as ClassAds, which HTCondor read up to version 24."""
