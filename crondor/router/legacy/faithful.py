@@ -16,12 +16,8 @@ from crondor.classad.tree import Node
 from crondor.classad.values import INT_MAX
 from crondor.router.legacy.entry import LegacyEntry
 from crondor.router.legacy.rewrite import Change, literal_text, rewrite, scope_to_my, without_scope
+from crondor.router.route import universe_name
 from crondor.source import Source
-
-UNIVERSES = (
-    "NULL STANDARD PIPE LINDA PVM VANILLA PVMD SCHEDULER MPI GRID JAVA PARALLEL LOCAL VM".split()  # noqa: SIM905
-)
-"""HTCondor's universes by number; those it no longer has are still known to its printer."""
 
 EVALUATED = frozenset(
     (
@@ -197,9 +193,7 @@ class Commands:
 
     def universe_name(self) -> str:
         """Return the name of the universe, nothing where there is none."""
-        if not self.universe:
-            return ""
-        return UNIVERSES[self.universe] if 0 < self.universe < len(UNIVERSES) else "UNKNOWN"
+        return universe_name(self.universe) if self.universe else ""
 
 
 def convert_faithfully(entry: LegacyEntry, *, name_as: Callable[[str], str] | None = None) -> tuple[str, str] | None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from itertools import accumulate
 from typing import NamedTuple
 
-from crondor.macro.errors import Budget
-from crondor.macro.expand import Lookup, expand
 from crondor.macro.lines import LogicalLine
-from crondor.macro.scan import Found, Kind, scan
+from crondor.macro.scan import Kind, scan
 from crondor.source import Source, Span
 
 _STRING = re.compile(r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"|(?:\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*\'|//[^\n]*|/\*[\s\S]*?\*/)')
@@ -81,10 +79,10 @@ class Placed:
                 at = segment.at + low if segment.line is not None else 0
                 yield segment._replace(text=segment.text[low:high], at=at)
 
-    def expanded(self, lookup: Lookup, budget: Budget, macros: Macros = Macros.EXPANDED) -> Placed:
-        """Return the text with its macros replaced, what is put in place standing where the macro is written.
+    def expanded(self, fill: Callable[[str], str], macros: Macros = Macros.EXPANDED) -> Placed:
+        """Return the text with its macros replaced by ``fill``; what it gives stands where the macro is written.
 
-        Raises MacroError.
+        Raises what ``fill`` raises.
         """
         text = self.text
         if macros is Macros.RAW or "$" not in text:
@@ -94,18 +92,14 @@ class Placed:
         begin, at = 0, text.find("$")
         while at >= 0:
             found = scan(text, at)
-            if _is_inside(strings, at) or not _is_macro(found):
+            if _is_inside(strings, at) or found.kind is Kind.PLAIN:
                 at = text.find("$", max(found.resume, at + 1))
                 continue
             end = found.end if found.kind in {Kind.MACRO, Kind.FUNCTION} else len(text)
             parts += self.segments(begin, at)
-            parts.append(Segment(expand(text[at:end], lookup, budget), span=self.span(at, end)))
+            parts.append(Segment(fill(text[at:end]), span=self.span(at, end)))
             begin, at = end, text.find("$", end)
         return Placed([*parts, *self.segments(begin, len(text))])
-
-
-def _is_macro(found: Found) -> bool:
-    return found.kind is not Kind.PLAIN
 
 
 def _is_inside(spans: Sequence[tuple[int, int]], at: int) -> bool:

@@ -10,14 +10,14 @@ from itertools import islice
 from crondor.classad import lower
 from crondor.classad.operators import truth
 from crondor.classad.values import UNDEFINED
+from crondor.config import Configuration
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.errors import MacroError
-from crondor.macro.expand import expand
 from crondor.macro.files import Files
 from crondor.macro.lines import BLANKS
 from crondor.router.legacy.ads import Ad, read_ads
 from crondor.router.legacy.entry import Attributes, LegacyEntry
-from crondor.router.legacy.knobs import Knobs, Texts, read_knobs
+from crondor.router.legacy.knobs import Knobs, Texts, knobs_of, placed_knob
 from crondor.router.legacy.placed import Macros, Placed, Segment
 from crondor.source import Source, Span
 
@@ -41,7 +41,7 @@ class LegacyTable:
 
     ``refresh`` is JOB_ROUTER_ENTRIES_REFRESH in seconds, 0: the table is read once. ``modern`` are the names of the
     routes among them that are written as transforms already; ``order`` has the names of all, in order.
-    ``is_enabled`` false: the defaults do not read, and HTCondor routes nothing. ``knobs`` are the texts read.
+    ``is_enabled`` false: the defaults do not read, and HTCondor routes nothing. ``configuration`` is what was read.
     """
 
     entries: tuple[LegacyEntry, ...] = ()
@@ -50,7 +50,7 @@ class LegacyTable:
     modern: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     is_enabled: bool = True
-    knobs: Knobs = field(default_factory=Knobs, compare=False, repr=False)
+    configuration: Configuration = field(default_factory=Configuration, compare=False, repr=False)
 
     def entry(self, name: str) -> LegacyEntry | None:
         """Return the route of a name, which has no case."""
@@ -66,7 +66,7 @@ def read_legacy(
     raise OSError or CrondorError. ``macros`` says what becomes of those in the ads. Never raises: what is wrong
     stands in ``diagnostics``.
     """
-    return _Reader(read_knobs(texts), files, run, macros).read()
+    return _Reader(knobs_of(*texts), files, run, macros).read()
 
 
 class _Reader:
@@ -96,7 +96,7 @@ class _Reader:
             tuple(each for each in rows if isinstance(each, str)),
             tuple(each if isinstance(each, str) else each.name for each in rows),
             is_enabled,
-            self._knobs,
+            self._knobs.configuration,
         )
 
     def _say(self, code: str, message: str, severity: Severity, span: Span, help: str | None = None) -> None:  # noqa: A002
@@ -114,17 +114,8 @@ class _Reader:
             self._say("legacy-refresh", f"{REFRESH} is no number of seconds", Severity.WARNING, found.span())
         return 0
 
-    def _expanded(self, knob: str, placed: Placed) -> Placed | None:
-        try:
-            return placed.expanded(self._knobs.lookup, self._knobs.budget, self._macros)
-        except MacroError as error:
-            only = error.diagnostics[0]
-            self._say(only.code, f"{knob}: {only.message}", Severity.ERROR, placed.span(), only.help)
-            return None
-
     def _read_defaults(self) -> bool:
-        placed = self._knobs.get(DEFAULTS)
-        placed = None if placed is None else self._expanded(DEFAULTS, placed)
+        placed = self._knobs.expanded(DEFAULTS, self._macros)
         if placed is None:
             return self._knobs.get(DEFAULTS) is None
         found = list(read_defaults(placed, is_merged=self._knobs.holds(MERGE)))
@@ -143,9 +134,9 @@ class _Reader:
         file = self._knobs.get(ENTRIES_FILE)
         if file is not None and (source := self._file(file)) is not None:
             yield ENTRIES_FILE, Placed.of(source)
-        entries = self._knobs.get(ENTRIES)
-        if entries is not None and (placed := self._expanded(ENTRIES, entries)) is not None:
-            yield ENTRIES, placed
+        entries = self._knobs.expanded(ENTRIES, self._macros)
+        if entries is not None:
+            yield ENTRIES, entries
 
     def _output(self, command: Placed) -> str | None:
         if self._run is None:
@@ -194,13 +185,15 @@ class _Reader:
 
     def _filled(self, text: str) -> str:
         try:
-            return expand(text, self._knobs.lookup, self._knobs.budget)
+            return self._knobs.fill(text)
         except MacroError:
             return text
 
     def _named(self, entry: LegacyEntry) -> LegacyEntry:
         """Return the entry with its name: Name, else GridResource, else one of our own."""
-        given = next((each for each in map(entry.value, ("Name", "GridResource")) if isinstance(each, str) and each), "")
+        given = next(
+            (each for each in map(entry.value, ("Name", "GridResource")) if isinstance(each, str) and each), ""
+        )
         name = " ".join((entry.expand(given) if entry.expand else given).split())
         if not name:
             self._unnamed += 1
@@ -231,24 +224,20 @@ class _Reader:
 
     def _add_knobs(self) -> None:
         """Add the knobs JOB_ROUTER_ROUTE_<name>, which replace routes of the same name."""
-        for key, placed in self._knobs.placed.items():
-            if not key.startswith(ROUTE.lower()) or key == NAMES.lower() or not placed.text.strip():
-                continue
-            knob = self._knobs.names[key]
-            name = knob[len(ROUTE) :]
-            if not name:
-                continue
+        for knob in self._knobs.routes():
+            placed = placed_knob(knob)
+            name = knob.name[len(ROUTE) :]
             if not placed.text.lstrip().startswith(("[", "/*")):
                 self._replaced(name, placed)
                 self._rows[lower(name)] = name
                 continue
-            text = self._expanded(knob, placed)
-            for each in () if text is None else islice(read_ads(text, knob), 1):
+            text = self._knobs.expanded(knob.name, self._macros)
+            for each in () if text is None else islice(read_ads(text, knob.name), 1):
                 if isinstance(each, Diagnostic):
                     self._found.append(each)
                 elif text is not None:
                     self._replaced(name, placed)
-                    self._rows[lower(name)] = self._entry(each, text, knob, 1, name)
+                    self._rows[lower(name)] = self._entry(each, text, knob.name, 1, name)
 
     def _replaced(self, name: str, placed: Placed) -> None:
         earlier = self._rows.get(lower(name))

@@ -8,12 +8,11 @@ from enum import Enum
 from typing import NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.macro.errors import MacroError
 from crondor.macro.files import Files
 from crondor.router.legacy.ads import Ad, read_ads
 from crondor.router.legacy.entry import Attributes, LegacyEntry
 from crondor.router.legacy.faithful import convert_faithfully
-from crondor.router.legacy.knobs import Knobs, Texts, read_knobs
+from crondor.router.legacy.knobs import Knobs, Texts, knobs_of
 from crondor.router.legacy.placed import Macros, Placed
 from crondor.router.legacy.table import DEFAULTS, ENTRIES, ENTRIES_FILE, MERGE, NAMES, read_defaults
 
@@ -69,7 +68,7 @@ def tag_of(name: str) -> str:
 
 def convert_as_tool(*texts: Texts, mode: Mode = Mode.FILE, files: Files | None = None) -> Conversion:
     """Convert as HTCondor's own tool does, its defects included; never raises."""
-    return _Tool(read_knobs(texts), mode, files).run()
+    return _Tool(knobs_of(*texts), mode, files).run()
 
 
 class _Tool:
@@ -88,9 +87,10 @@ class _Tool:
         if self._mode is Mode.FILE:
             self._drop_generated()
         routes: list[Printed] = []
-        entries = knobs.get(ENTRIES)
+        macros = Macros.RAW if self._mode is Mode.FILE else Macros.EXPANDED
+        entries = knobs.expanded(ENTRIES, macros)
         if entries is not None:
-            routes += self._convert(ENTRIES, self._expanded(entries, Macros.RAW))
+            routes += self._convert(ENTRIES, entries)
         path = knobs.text(ENTRIES_FILE)
         if path and self._mode is Mode.CONFIG and (placed := self._file(path)) is not None:
             routes += self._convert(ENTRIES_FILE, placed)
@@ -99,20 +99,12 @@ class _Tool:
             names = tuple(each.tag for each in routes)
         return Conversion(self._mode, tuple(routes), names, path, (*knobs.diagnostics, *self._found))
 
-    def _expanded(self, placed: Placed, in_file: Macros) -> Placed:
-        macros = in_file if self._mode is Mode.FILE else Macros.EXPANDED
-        try:
-            return placed.expanded(self._knobs.lookup, self._knobs.budget, macros)
-        except MacroError as error:
-            self._found += error.diagnostics
-            return Placed(())
-
     def _read_defaults(self, knob: str, *, is_merged: bool) -> Attributes:
         made = Attributes(None, Placed(()))
-        placed = self._knobs.get(knob)
+        placed = self._knobs.expanded(knob, Macros.EXPANDED)
         if placed is None:
             return made
-        for each in read_defaults(self._expanded(placed, Macros.EXPANDED), is_merged=is_merged, faithful=True):
+        for each in read_defaults(placed, is_merged=is_merged, faithful=True):
             if isinstance(each, Diagnostic):
                 self._found.append(each)
             else:
@@ -141,7 +133,9 @@ class _Tool:
             if isinstance(each, Diagnostic):
                 self._found.append(each)
                 continue
-            made = convert_faithfully(self._entry(each, placed, knob), name_as=tag_of if self._mode is Mode.FILE else None)
+            made = convert_faithfully(
+                self._entry(each, placed, knob), name_as=tag_of if self._mode is Mode.FILE else None
+            )
             if made is None:
                 continue
             name, text = made
