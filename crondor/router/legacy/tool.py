@@ -1,4 +1,4 @@
-"""The whole output of condor_transform_ads -convertoldroutes of HTCondor 25.14, but for entries with nothing in them."""
+"""All that condor_transform_ads -convertoldroutes of HTCondor 25.14 prints, but for entries with nothing in them."""
 
 from __future__ import annotations
 
