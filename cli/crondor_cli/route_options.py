@@ -31,9 +31,7 @@ def config_option(function: _Function) -> _Function:
     return add_config(add_folders(function))
 
 
-def load_config(
-    paths: Iterable[str], allow_dirs: Iterable[str] = (), context: Context | None = None
-) -> Configuration:
+def load_config(paths: Iterable[str], allow_dirs: Iterable[str] = (), context: Context | None = None) -> Configuration:
     """Read the files in their order; each may include what stands below its own folder and the allowed ones.
 
     Raises CrondorError for a file that is no text, UsageError for one that cannot be read.

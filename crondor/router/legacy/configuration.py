@@ -50,7 +50,7 @@ class NewTable(NamedTuple):
                 tag += "x"
             body = "".join(f"   {line}\n" for line in route.text.split("\n"))
             out.append(f"{ROUTE}{route.name} @={tag}\n{body}@{tag}\n\n")
-        out.append(f"{NAMES} = {' '.join(self.names)}\n")
+        out.append(" ".join([NAMES, "=", *self.names]) + "\n")
         return "".join(out)
 
 

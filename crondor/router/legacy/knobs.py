@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from crondor.config import Configuration, InvalidConfig, Knob, read_config
@@ -10,9 +11,9 @@ from crondor.config.values import as_boolean
 from crondor.diagnostics import Diagnostic
 from crondor.macro.errors import Budget, MacroError
 from crondor.macro.expand import expand
-from crondor.macro.lines import LogicalLine
+from crondor.macro.lines import LineReader, LogicalLine
 from crondor.router.legacy.placed import Macros, Placed, Segment
-from crondor.source import Source
+from crondor.source import Source, Span
 
 Texts = Configuration | Source | str | Mapping[str, str]
 """A configuration, read or to be read, or knobs by name."""
@@ -94,18 +95,33 @@ def placed_knob(knob: Knob) -> Placed:
 def _placed(knob: Knob) -> Placed:
     lines = knob.lines()
     if lines:
-        segments: list[Segment] = []
-        for line in lines:
-            if segments:
-                segments.append(Segment("\n", span=segments[-1].place(len(segments[-1].text), len(segments[-1].text))))
-            segments.append(Segment(line.text, line))
-        return Placed(segments)
-    span = knob.span
-    if span is None:
-        return Placed.of(knob.source)
-    # Text that was added to the knob's earlier text stands behind it; where the earlier one stood is not known.
-    own = span.text.rsplit("$(", 1)[-1].partition(")")[2] if "$(" in span.text else span.text
-    if own and knob.text.endswith(own) and "\\\n" not in own:
-        line = LogicalLine(span.source, own, (0,), (span.end - len(own),))
-        return Placed([Segment(knob.text[: -len(own)], span=span), Segment(own, line)])
-    return Placed([Segment(knob.text, span=span)])
+        return _joined(lines)
+    return Placed.of(knob.source) if knob.span is None else _added(knob, knob.span)
+
+
+def _joined(lines: Iterable[LogicalLine]) -> Placed:
+    """Return lines with line ends between them."""
+    segments: list[Segment] = []
+    for line in lines:
+        if segments:
+            end = len(segments[-1].text)
+            segments.append(Segment("\n", span=segments[-1].place(end, end)))
+        segments.append(Segment(line.text, line))
+    return Placed(segments)
+
+
+def _added(knob: Knob, span: Span) -> Placed:
+    """Return a text that was added to the knob's earlier one, which stands where the knob's own name does."""
+    reader = LineReader(span.source, span.start)
+    lines: list[LogicalLine] = []
+    while reader.at < span.end and (line := reader.statement()) is not None:
+        lines.append(line)
+    own = _joined(lines)
+    found = re.search(rf"(?i)\$\({re.escape(knob.name)}\)", own.text)
+    before, after = (own.text[: found.start()], own.text[found.end() :]) if found else ("", own.text)
+    size = len(knob.text) - len(after)
+    if not (knob.text.startswith(before) and knob.text.endswith(after) and len(before) <= size):
+        return Placed([Segment(knob.text, span=span)])
+    middle = Segment(knob.text[len(before) : size], span=own.span(*found.span()) if found else span)
+    behind = len(own.text) - len(after)
+    return Placed([*own.segments(0, len(before)), middle, *own.segments(behind, len(own.text))])

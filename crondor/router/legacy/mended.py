@@ -118,7 +118,8 @@ class _Mended(Commands):
         if self.own_names(expression):
             node = self._inlined(name, expression)
         changed = self._without_others(name, node, scope_to_my)
-        if changed is not node and not self.own_names(expression):
+        is_new = rewrite(node, scope_to_my(frozenset(("target",)))) is not node
+        if is_new and not self.own_names(expression):
             message = f"{name}: TARGET is MY now; condor_transform_ads leaves it, and it would be undefined"
             self.say("eval-target", message, name)
         text = self.printed(changed)
@@ -220,7 +221,7 @@ class _Mended(Commands):
             return node
         changed = rewrite(node, current_time)
         if changed is not node:
-            self.say("current-time", f"{name}: CurrentTime is time() now; job ads have it no more", name)
+            self.say("current-time", f"{name}: CurrentTime becomes time()", name)
         return changed
 
     def _inlined(self, name: str, expression: Expression) -> Node:

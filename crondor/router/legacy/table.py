@@ -124,7 +124,11 @@ class _Reader:
                 self._found.append(each)
             else:
                 self._defaults = self._defaults.updated(each)
-        return not any(isinstance(each, Diagnostic) and each.severity is Severity.ERROR for each in found)
+        if not any(isinstance(each, Diagnostic) and each.severity is Severity.ERROR for each in found):
+            return True
+        message = f"with {DEFAULTS} malformed HTCondor routes nothing; the routes are taken without what it lost"
+        self._say("legacy-defaults", message, Severity.ERROR, placed.span(0, 1))
+        return False
 
     def _texts(self) -> Iterator[tuple[str, Placed]]:
         """Yield the texts of the table in HTCondor's order: of the command, of the file, of the knob."""
