@@ -275,12 +275,12 @@ def test_a_refresh_that_is_no_number_is_reported() -> None:
     """And counts as none."""
     table = read_legacy({"JOB_ROUTER_ENTRIES_REFRESH": "often"})
     assert table.refresh == 0
-    assert _codes(table) == ["legacy-refresh"]
+    assert _codes(table) == ["knob-value"]
 
 
 def test_a_value_that_fails_is_undefined() -> None:
-    """A name that leads back to itself has none."""
-    entry = read_legacy({"JOB_ROUTER_ENTRIES": '[ Name = "r"; MaxJobs = MaxJobs + 1 ]'}).entries[0]
+    """Where HTCondor has no value at all."""
+    entry = read_legacy({"JOB_ROUTER_ENTRIES": '[ Name = "r"; MaxJobs = random(0) ]'}).entries[0]
     with pytest.raises(EvaluationFailed):
         entry.ad.value("MaxJobs")
     assert str(entry.value("MaxJobs")).lower().endswith("undefined")

@@ -34,7 +34,7 @@ EVALUATED = frozenset(
 
 _LIFTED = re.compile(r"[ \t\v\f]*(?i:(name|requirements|universe|transform))[ \t\v\f]+(?![=: \t\v\f])(.*)", re.DOTALL)
 _TARGET = frozenset(("target",))
-_AS_HTCONDOR = Inlining(parentheses=False, open=frozenset())
+AS_HTCONDOR = Inlining(parentheses=False, open=frozenset())
 
 
 class Commands:
@@ -127,7 +127,7 @@ class Commands:
     def _special(self, expression: Expression, change: Change) -> str:
         """Return an expression flattened, with other names."""
         try:
-            node = expression.flatten(self.entry.ad, inlining=_AS_HTCONDOR).tree
+            node = expression.flatten(self.entry.ad, inlining=AS_HTCONDOR).tree
         except EvaluationFailed:
             node = expression.tree
         return self.printed(rewrite(node, change))

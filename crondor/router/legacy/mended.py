@@ -18,7 +18,7 @@ from crondor.classad.unparse import Form
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.scan import Kind, scan
 from crondor.router.legacy.entry import LegacyEntry
-from crondor.router.legacy.faithful import Commands
+from crondor.router.legacy.faithful import AS_HTCONDOR, Commands
 from crondor.router.legacy.rewrite import Change, current_time, literal_text, rewrite, scope_to_my, without_scope
 from crondor.router.route import UNIVERSES, universe_name
 from crondor.source import Source
@@ -227,11 +227,16 @@ class _Mended(Commands):
     def _inlined(self, name: str, expression: Expression) -> Node:
         """Return an expression with the attributes of the route put in place."""
         try:
-            return expression.flatten(self.entry.ad, inlining=_OPEN).tree
+            made = expression.flatten(self.entry.ad, inlining=_OPEN)
+            other = expression.flatten(self.entry.ad, inlining=AS_HTCONDOR)
         except EvaluationFailed as error:
             message = f"{name} cannot be simplified and stays as it is: {error.diagnostics[0].message}"
             self.say("flatten", message, name, Severity.WARNING, "it probably refers to itself")
             return expression.tree
+        if made != other:
+            message = f"{name} keeps its meaning by parentheses, and its clock; condor_transform_ads has {other}"
+            self.say("inlined", message[:300], name)
+        return made.tree
 
     def _without_others(self, name: str, node: Node, change: Callable[[frozenset[str]], Change]) -> Node:
         made = rewrite(node, change(frozenset(("target",))))

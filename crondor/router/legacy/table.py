@@ -10,7 +10,7 @@ from itertools import islice
 from crondor.classad import lower
 from crondor.classad.operators import truth
 from crondor.classad.values import UNDEFINED
-from crondor.config import Configuration
+from crondor.config import Configuration, InvalidConfig
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.errors import MacroError
 from crondor.macro.files import Files
@@ -89,10 +89,11 @@ class _Reader:
         self._add_knobs()
         self._choose()
         rows = [*self._rows.values()]
+        refresh = self._refresh()
         return LegacyTable(
             tuple(each for each in rows if isinstance(each, LegacyEntry)),
             tuple(dict.fromkeys([*self._knobs.diagnostics, *self._found])),
-            self._refresh(),
+            refresh,
             tuple(each for each in rows if isinstance(each, str)),
             tuple(each if isinstance(each, str) else each.name for each in rows),
             is_enabled,
@@ -104,15 +105,11 @@ class _Reader:
             self._found.append(Diagnostic(code, message, severity, span, help))
 
     def _refresh(self) -> int:
-        text = self._knobs.text(REFRESH)
-        if not text:
+        try:
+            return max(0, self._knobs.configuration.integer(REFRESH))
+        except InvalidConfig as error:
+            self._found += error.diagnostics
             return 0
-        if re.fullmatch(r"[0-9]{1,9}", text):
-            return int(text)
-        found = self._knobs.get(REFRESH)
-        if found is not None:
-            self._say("legacy-refresh", f"{REFRESH} is no number of seconds", Severity.WARNING, found.span())
-        return 0
 
     def _read_defaults(self) -> bool:
         placed = self._knobs.expanded(DEFAULTS, self._macros)
