@@ -73,7 +73,7 @@ def command(
         found: Sequence[Diagnostic] = (*configuration.diagnostics, *made.diagnostics)
     else:
         table = _converted(configuration, files, cmd_output)
-        found = (*configuration.diagnostics, *table.diagnostics)
+        found = table.diagnostics
         _write(str(table) if format_ == "text" else _json(table, found), out)
     if format_ == "text":
         show(_merged(found))

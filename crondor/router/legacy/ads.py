@@ -19,10 +19,13 @@ from crondor.source import Source
 SHOWN = 79
 """Characters of a malformed ad that HTCondor logs."""
 
-MAX_WORK = 8 << 20
+MAX_WORK = 1 << 20
 """Characters that are read more than once before the rest of a text without sense is left alone."""
 
 MAX_ADS = 100_000
+
+MAX_FAULTS = 1000
+"""Malformed ads after which the rest of a text is left alone."""
 
 _MARK = re.compile(
     r'[\[\]]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*\'|//[^\n]*|/\*[\s\S]*?\*/|["\']|/\*'
@@ -53,7 +56,7 @@ def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[A
     """
     text = placed.text
     brackets = _brackets(text)
-    at, left, count = 0, len(text) + MAX_WORK, 0
+    at, left, count, faults = 0, len(text) + MAX_WORK, 0, 0
     for opening in brackets.opens:
         if opening < at:
             continue
@@ -62,7 +65,7 @@ def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[A
         end = brackets.closes.get(opening, len(text))
         left -= end - opening
         count += 1
-        if left < 0 or count > MAX_ADS:
+        if left < 0 or count > MAX_ADS or faults > MAX_FAULTS:
             message = f"{knob} has too many malformed or too many ads: the rest of it is not read"
             yield Diagnostic("legacy-ad", message, span=placed.span(opening, opening + 1))
             return
@@ -71,6 +74,7 @@ def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[A
         except ClassAdSyntaxError as error:
             found = _fault(placed, knob, opening, error)
             yield found.diagnostic
+            faults += 1
             at = _resume(text, found, brackets, opening, faithful=faithful)
             continue
         yield Ad(tree, opening, end)

@@ -69,7 +69,9 @@ def convert_table(table: LegacyTable) -> NewTable:
             found.append(Diagnostic("legacy-name", message, Severity.NOTE, entry.place("Name")))
         made = convert_mended(entry)
         found += made.diagnostics
-        routes.append(NewRoute(entry, name, made.text(entry.name if name != entry.name else "")))
+        # A knob of comments alone is an empty one, and no route.
+        is_named = name != entry.name or not made.has_commands
+        routes.append(NewRoute(entry, name, made.text(entry.name if is_named else "")))
     found += _around(table)
     ordered = tuple(names[lower(name)] for name in table.order if lower(name) in names)
     return NewTable(tuple(routes), ordered, _macros(table, routes), tuple(dict.fromkeys(found)))

@@ -7,11 +7,28 @@ from dataclasses import dataclass
 
 from crondor.classad import EvaluationFailed, code_of, lower
 from crondor.classad.ad import ClassAd
-from crondor.classad.scope import Code, Value
+from crondor.classad.scope import Code, Context, Value
 from crondor.classad.values import UNDEFINED
 from crondor.router.legacy.ads import Ad
 from crondor.router.legacy.placed import Placed
 from crondor.source import Span
+
+MAX_STEPS = 200_000
+"""The work of one expression of a route, counted as evaluation does: a tenth of a second or two."""
+
+
+class _Effort:
+    """What is left of the work of one expression."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAX_STEPS
+
+
+def bounded() -> Context:
+    """Return what an expression of a route may know and cost."""
+    return Context(effort=_Effort())
 
 
 class Attributes:
@@ -65,7 +82,7 @@ class LegacyEntry:
     def value(self, name: str) -> Value:
         """Return an attribute's value in the route's own ad, UNDEFINED where it has none."""
         try:
-            return self.ad.value(name)
+            return self.ad.value(name, context=bounded())
         except EvaluationFailed:
             return UNDEFINED
 

@@ -14,7 +14,7 @@ from crondor.classad.errors import CircularReference, ClassAdSyntaxError
 from crondor.classad.scope import Inlining
 from crondor.classad.tree import Node
 from crondor.classad.values import INT_MAX
-from crondor.router.legacy.entry import LegacyEntry
+from crondor.router.legacy.entry import LegacyEntry, bounded
 from crondor.router.legacy.rewrite import Change, literal_text, rewrite, scope_to_my, without_scope
 from crondor.router.route import universe_name
 from crondor.source import Source
@@ -127,7 +127,7 @@ class Commands:
     def _special(self, expression: Expression, change: Change) -> str:
         """Return an expression flattened, with other names."""
         try:
-            node = expression.flatten(self.entry.ad, inlining=AS_HTCONDOR).tree
+            node = expression.flatten(self.entry.ad, bounded(), inlining=AS_HTCONDOR).tree
         except EvaluationFailed:
             node = expression.tree
         return self.printed(rewrite(node, change))

@@ -17,7 +17,7 @@ from crondor.classad.tree import Literal, Node
 from crondor.classad.unparse import Form
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.scan import Kind, scan
-from crondor.router.legacy.entry import LegacyEntry
+from crondor.router.legacy.entry import LegacyEntry, bounded
 from crondor.router.legacy.faithful import AS_HTCONDOR, Commands
 from crondor.router.legacy.rewrite import Change, current_time, literal_text, rewrite, scope_to_my, without_scope
 from crondor.router.route import UNIVERSES, universe_name
@@ -39,6 +39,11 @@ class Conversion(NamedTuple):
     head: tuple[str, ...]
     body: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def has_commands(self) -> bool:
+        """Whether any line is more than a comment."""
+        return any(not line.startswith("#") for line in (*self.head, *self.body))
 
     def text(self, name: str = "") -> str:
         """Return the commands, with NAME where a name is given."""
@@ -227,8 +232,8 @@ class _Mended(Commands):
     def _inlined(self, name: str, expression: Expression) -> Node:
         """Return an expression with the attributes of the route put in place."""
         try:
-            made = expression.flatten(self.entry.ad, inlining=_OPEN)
-            other = expression.flatten(self.entry.ad, inlining=AS_HTCONDOR)
+            made = expression.flatten(self.entry.ad, bounded(), inlining=_OPEN)
+            other = expression.flatten(self.entry.ad, bounded(), inlining=AS_HTCONDOR)
         except EvaluationFailed as error:
             message = f"{name} cannot be simplified and stays as it is: {error.diagnostics[0].message}"
             self.say("flatten", message, name, Severity.WARNING, "it probably refers to itself")

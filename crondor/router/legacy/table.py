@@ -92,7 +92,7 @@ class _Reader:
         refresh = self._refresh()
         return LegacyTable(
             tuple(each for each in rows if isinstance(each, LegacyEntry)),
-            tuple(dict.fromkeys([*self._knobs.diagnostics, *self._found])),
+            tuple(dict.fromkeys([*self._knobs.configuration.diagnostics, *self._knobs.diagnostics, *self._found])),
             refresh,
             tuple(each for each in rows if isinstance(each, str)),
             tuple(each if isinstance(each, str) else each.name for each in rows),
