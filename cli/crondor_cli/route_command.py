@@ -9,6 +9,7 @@ from crondor_cli.lazy_group import LazyGroup
 COMMANDS = {
     "show": ("crondor_cli.route_show", "The routing table, and the routes that are rejected."),
     "check": ("crondor_cli.route_check", "What is wrong with a router's configuration, or will surprise."),
+    "convert": ("crondor_cli.route_convert", "Routes written as ClassAds as routes of today."),
 }
 
 EPILOG = """\b
