@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor_cli.jobs import read_source
-from crondor_cli.route_options import config_option, load_config
+from crondor_cli.route_options import config_option, files_below, load_config
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -66,7 +65,7 @@ def command(
         raise click.UsageError("--faithful prints what HTCondor's tool prints: it takes no --cmd-output, no --format")
     _check_out(out, (*config, *([cmd_output] if cmd_output else [])))
     configuration = load_config(config, allow_dirs)
-    files = _files(config, allow_dirs)
+    files = files_below(config, allow_dirs)
     if faithful:
         made = convert_as_tool(configuration, mode=Mode(mode or Mode.FILE.value), files=files)
         _write(str(made), out)
@@ -84,12 +83,6 @@ def command(
 def _converted(configuration: Configuration, files: Files, cmd_output: str | None) -> NewTable:
     run = None if cmd_output is None else lambda _: read_source(cmd_output).text
     return convert_table(read_legacy(configuration, files=files, run=run, macros=Macros.KEPT))
-
-
-def _files(paths: Sequence[str], allow_dirs: Iterable[str]) -> Files:
-    """Return the files that JOB_ROUTER_ENTRIES_FILE may name: those below the folders of the configuration."""
-    folders = [os.path.dirname(path) or "." for path in paths if path != "-"]
-    return Files((*folders, *allow_dirs), base=folders[0] if folders else ".")
 
 
 def _check_out(out: str, inputs: Iterable[str]) -> None:

@@ -36,6 +36,7 @@ NAMES = "JOB_ROUTER_ROUTE_NAMES"
 BEFORE = "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES"
 AFTER = "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES"
 MOST_ROUTES = 10_000
+_MOST_GUESSES = 100
 
 
 def load_table(
@@ -142,7 +143,7 @@ class _Loader:
             self._reject(name, None, _error("route-name", "NAMES is no name for a route: HTCondor skips it", None))
         elif knob is None:
             message = f"route '{name}' from {NAMES} not found in the routing table"
-            help_text = f"{ROUTE}{name} is not defined; set it, or take {name} out of the list"
+            help_text = self._near(name) or f"{ROUTE}{name} is not defined; set it, or take {name} out of the list"
             self._reject(name, None, _error("route-missing", message, self._place(NAMES, name), help_text))
         elif not knob.text.strip():
             message = f"{ROUTE}{name} definition is empty, ignoring"
@@ -208,6 +209,16 @@ class _Loader:
             said.expression("SendIDTokens", empty='""'),
             place=knob.span if knob.lines() else None,
         )
+
+    def _near(self, name: str) -> str | None:
+        """Guess at what is meant by a name without a knob; asked of a few names only."""
+        from difflib import get_close_matches  # noqa: PLC0415 - only for a fault
+
+        if len(self.rejected) >= _MOST_GUESSES:
+            return None
+        defined = {key[len(ROUTE) :]: knob for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower())}
+        found = get_close_matches(name[:40].lower(), list(defined)[:_MOST_GUESSES], 1, 0.7)
+        return f"did you mean {defined[found[0]].name[len(ROUTE) :]}? That is defined" if found else None
 
     def _knob(self, name: str) -> Knob | None:
         """Return a knob that has a text."""

@@ -202,3 +202,13 @@ def test_a_file_that_is_no_text_is_a_finding(tmp_path: Path) -> None:
         result = crondor("route", command, "--config", str(path))
         assert result.status == 1
         assert "UTF-8" in result.out + result.err
+
+
+def test_routes_written_as_classads_are_taken_on_request(tmp_path: Path) -> None:
+    """HTCondor 25 does not look at them."""
+    path = tmp_path / "old.conf"
+    path.write_text('JOB_ROUTER_ENTRIES = [ name = "Site 1"; Requirements = X; GridResource = "batch pbs"; ]\n')
+    assert crondor("route", "show", "--config", str(path)).status == 1
+    result = crondor("route", "show", "--config", str(path), "--legacy")
+    assert result.status == 0
+    assert 'Name         : "Site 1"\n' in result.out
