@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, legacy_routes, queue_log, submit, transforms
+from tests.golden.kinds import (
+    classad,
+    classad_ads,
+    crontab,
+    daemon_timeline,
+    legacy_routes,
+    queue_log,
+    submit,
+    transforms,
+)
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
