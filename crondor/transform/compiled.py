@@ -169,6 +169,11 @@ class Transform:
         return self._iteration is not None
 
     @property
+    def lines(self) -> tuple[LogicalLine, ...]:
+        """The lines that are run: all but NAME, REQUIREMENTS, UNIVERSE and TRANSFORM."""
+        return tuple(each.line for each in self._statements)
+
+    @property
     def has_commands(self) -> bool:
         """Whether any line is a command, or is meant for one."""
         return any(each.is_command or isinstance(each, Fault) for each in self._statements)

@@ -9,6 +9,7 @@ from tests.golden.kinds import (
     daemon_timeline,
     legacy_routes,
     queue_log,
+    routes,
     submit,
     transforms,
 )
@@ -24,5 +25,6 @@ KINDS: Mapping[str, Replay] = {
     **daemon_timeline.KINDS,
     **submit.KINDS,
     **transforms.KINDS,
+    **routes.KINDS,
     **legacy_routes.KINDS,
 }
