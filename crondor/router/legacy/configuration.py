@@ -31,7 +31,7 @@ class NewTable(NamedTuple):
     """A converted table.
 
     ``names`` are all routes in order, those too that were transforms already. ``macros`` are the knobs that the
-    routes refer to, as they are written. ``diagnostics`` are those of the old table, and what changed on the way.
+    routes refer to, and JOB_ROUTER_SOURCE_JOB_CONSTRAINT where a route needs it, as they are written. ``diagnostics`` are those of the old table, and what changed on the way.
     """
 
     routes: tuple[NewRoute, ...]
@@ -111,9 +111,13 @@ def _around(table: LegacyTable) -> list[Diagnostic]:
 
 
 def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str], ...]:
-    """Return the knobs that the routes refer to, directly or through others, that somebody has set."""
+    """Return the knobs that the routes need, directly or through others, that somebody has set."""
     found: dict[str, tuple[str, str]] = {}
     left = [each.text for each in routes if each.entry.expand is not None]
+    constraint = table.configuration.find(CONSTRAINT)
+    if constraint is not None and any("requirements" not in each.entry.ad for each in routes):
+        found[lower(CONSTRAINT)] = (CONSTRAINT, constraint.text)  # those routes do not load without it
+        left.append(constraint.text)
     while left and len(found) < _MOST_MACROS:
         text = left.pop()
         at = text.find("$")
