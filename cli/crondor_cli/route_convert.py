@@ -13,6 +13,7 @@ from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, read_legacy
+from crondor.router.legacy.table import ENTRIES_CMD
 from crondor_cli.jobs import read_source
 from crondor_cli.route_options import config_option, files_below, load_config
 from crondor_cli.show import show
@@ -81,8 +82,12 @@ def command(
 
 
 def _converted(configuration: Configuration, files: Files, cmd_output: str | None) -> NewTable:
-    run = None if cmd_output is None else lambda _: read_source(cmd_output).text
-    return convert_table(read_legacy(configuration, files=files, run=run, macros=Macros.KEPT))
+    if cmd_output is None:
+        return convert_table(read_legacy(configuration, files=files, macros=Macros.KEPT))
+    printed = read_source(cmd_output).text
+    if not configuration.is_set(ENTRIES_CMD):
+        raise click.UsageError(f"--cmd-output: the configuration has no {ENTRIES_CMD}")
+    return convert_table(read_legacy(configuration, files=files, run=lambda _: printed, macros=Macros.KEPT))
 
 
 def _check_out(out: str, inputs: Iterable[str]) -> None:

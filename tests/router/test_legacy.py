@@ -9,7 +9,7 @@ import pytest
 from crondor.classad import ClassAd, EvaluationFailed
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.files import Files
-from crondor.router.legacy import LegacyTable, Macros, legacy_routes, read_legacy
+from crondor.router.legacy import LegacyTable, Macros, Mode, convert_as_tool, legacy_routes, read_legacy
 from crondor.source import Source
 
 SEED = r"""
@@ -156,6 +156,24 @@ def test_an_ad_without_its_bracket_costs_itself_alone() -> None:
     table = read_legacy(Source(text, "r"))
     assert _names(table) == ["b"]
     assert [str(found.span and found.span.location) for found in table.diagnostics] == ["r:4:1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('junk[ Name = "a" ]', []),
+        ('junk [ Name = "a" ]', ["a"]),
+        ('"text"  [ Name = "a" ] [ Name = "b" ]', ["b"]),
+        ('5[ Name = "a" ] , [ Name = "b" ]', ["b"]),
+        (';[ Name = "a" ]', ["a"]),
+        ('=[ Name = "a" ]', []),
+        ('[ x = (; y = [ Name = "inside" ] ]', ["inside"]),
+    ],
+)
+def test_the_tool_reads_on_where_htcondor_s_reader_stopped(text: str, names: list[str]) -> None:
+    """Right behind the sign that made no sense, and what it had looked at."""
+    made = convert_as_tool({"JOB_ROUTER_ENTRIES": text}, mode=Mode.CONFIG)
+    assert [route.name for route in made.routes] == names
 
 
 def test_text_between_ads_is_reported_and_comments_are_not() -> None:

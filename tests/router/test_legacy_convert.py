@@ -56,6 +56,8 @@ MENDED = [
     ("eval_set_N = MY.CurrentTime", "EVALSET N MY.CurrentTime", "EVALSET N time()", "legacy-current-time"),
     ('queue = "atlas"', "queue = atlas", "# queue = atlas", "legacy-keyword"),
     ("else = 5", "else = 5", "# else = 5", "legacy-keyword"),
+    ("if = 1; endif = 2", "if = 1", "# if = 1", "legacy-keyword"),
+    ("if = 1; elif = 2", "elif = 2", "# elif = 2", "legacy-keyword"),
     ("MaxJobs = 5 + 5", "MaxJobs = 5 + 5", "MaxJobs = 10", "legacy-limit"),
     ("mem = 3; MaxIdleJobs = mem", "MaxIdleJobs = mem", "MaxIdleJobs = 3", "legacy-limit"),
     ('MaxJobs = "x"', "MaxJobs = x", None, "legacy-limit"),
@@ -166,12 +168,20 @@ JOB_ROUTER_ENTRIES = [ Name = "a b"; Requirements = TARGET.Q == "$(Y)"; set_A = 
     assert first.apply(ClassAd({"Q": "two"}), table.facts).ad.value("A") == "two 1"
 
 
+def test_a_knob_written_as_a_classad_keeps_its_name() -> None:
+    """Others make room."""
+    knobs = 'JOB_ROUTER_ENTRIES = [ Name = "a b" ]\nJOB_ROUTER_ROUTE_ab = [ MaxJobs = 1 ]\nJOB_ROUTER_ROUTE_x.y = [ ]\n'
+    assert _table(knobs).names == ("ab_2", "ab", "x.y")
+
+
 def test_what_the_rest_of_the_configuration_means_now_is_said() -> None:
     """Transforms around routes reach these too, and Requirements are needed without a constraint."""
     made = _table('JOB_ROUTER_ENTRIES = [ Name = "a" ]\nJOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = T\n')
     assert _codes(made.diagnostics) == {"legacy-around", "legacy-requirements"}
-    made = _table('JOB_ROUTER_ENTRIES = [ Name = "a" ]\nJOB_ROUTER_SOURCE_JOB_CONSTRAINT = true\n')
+    made = _table('JOB_ROUTER_ENTRIES = [ Name = "a" ]\nJOB_ROUTER_SOURCE_JOB_CONSTRAINT = $(YES)\nYES = true\n')
     assert not made.diagnostics
+    assert [name for name, _ in made.macros] == ["JOB_ROUTER_SOURCE_JOB_CONSTRAINT", "YES"]
+    assert [route.name for route in load_table(read_config(str(made))).routes] == ["a"]
 
 
 def test_every_recorded_table_loads() -> None:

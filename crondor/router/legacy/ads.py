@@ -60,6 +60,9 @@ def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[A
     for opening in brackets.opens:
         if opening < at:
             continue
+        if faithful and _is_gone(text, at, opening):
+            at = opening + 1
+            continue
         if not faithful and (junk := _junk(placed, knob, at, opening)):
             yield junk
         end = brackets.closes.get(opening, len(text))
@@ -137,15 +140,38 @@ def _fault(placed: Placed, knob: str, opening: int, error: ClassAdSyntaxError) -
 def _resume(text: str, fault: _Fault, brackets: _Brackets, opening: int, *, faithful: bool) -> int:
     """Return where the next ad is looked for behind a malformed one."""
     if faithful:
-        behind = fault.end
-        # A name or a number is read up to the character behind it, which is then gone.
-        is_word = text[behind - 1 : behind].isalnum() or text[behind - 1 : behind] == "_"
-        return behind + 1 if is_word else behind
+        return _read_on(text, fault.start, fault.end)
     closing = brackets.closes.get(opening)
     if closing is not None and not _is_entry(text, fault.start):
         return closing
     first = bisect_left(brackets.opens, fault.start)
     return next((each for each in islice(brackets.opens, first, None) if _is_entry(text, each)), len(text))
+
+
+def _read_on(text: str, start: int, end: int) -> int:
+    """Return how far HTCondor has read once it knows where a sign ends: what it looked at is gone.
+
+    That is one character behind a word, a number and a sign that another could follow (``=`` and ``==``), and all
+    blanks and one character behind a string, which another string could continue.
+    """
+    last = text[end - 1 : end]
+    if last in {'"', "'"} and end - start > 1:
+        while end < len(text) and text[end] in BLANKS:
+            end += 1
+        return end + 1
+    is_open = last.isalnum() or last == "_" or (end - start == 1 and last in "=<>&|!?.-")
+    return end + 1 if is_open else end
+
+
+def _is_gone(text: str, start: int, opening: int) -> bool:
+    """Whether HTCondor has looked at a bracket already when it gives up on what stands before it, from ``start`` on."""
+    at = opening - 1
+    if at >= start and text[at] not in BLANKS:
+        is_pair = at > start and text[at - 1] in "=<>&|!?"
+        return text[at] in {'"', "'"} or _read_on(text, at - is_pair, opening) > opening
+    while at >= start and text[at] in BLANKS:
+        at -= 1
+    return at >= start and text[at] in {'"', "'"}
 
 
 def _is_entry(text: str, at: int) -> bool:

@@ -31,7 +31,8 @@ class NewTable(NamedTuple):
     """A converted table.
 
     ``names`` are all routes in order, those too that were transforms already. ``macros`` are the knobs that the
-    routes refer to, as they are written. ``diagnostics`` are those of the old table, and what changed on the way.
+    routes refer to, and JOB_ROUTER_SOURCE_JOB_CONSTRAINT where a route needs it, as they are written. ``diagnostics``
+    are those of the old table, and what changed on the way.
     """
 
     routes: tuple[NewRoute, ...]
@@ -57,11 +58,12 @@ class NewTable(NamedTuple):
 def convert_table(table: LegacyTable) -> NewTable:
     """Convert all routes of a table into knobs JOB_ROUTER_ROUTE_<name>; never fails."""
     found = list(table.diagnostics)
-    taken = {lower(name) for name in table.modern} | {"names"}
+    kept = [*table.modern, *(entry.name for entry in table.entries if entry.is_knob)]
+    taken = {*map(lower, kept), "names"}
     routes: list[NewRoute] = []
     names: dict[str, str] = {lower(name): name for name in table.modern}
     for entry in table.entries:
-        name = _free(tag_of(entry.name) or "route", taken)
+        name = entry.name if entry.is_knob else _free(tag_of(entry.name) or "route", taken)
         taken.add(lower(name))
         names[lower(entry.name)] = name
         if name != entry.name:
@@ -111,9 +113,13 @@ def _around(table: LegacyTable) -> list[Diagnostic]:
 
 
 def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str], ...]:
-    """Return the knobs that the routes refer to, directly or through others, that somebody has set."""
+    """Return the knobs that the routes need, directly or through others, that somebody has set."""
     found: dict[str, tuple[str, str]] = {}
     left = [each.text for each in routes if each.entry.expand is not None]
+    constraint = table.configuration.find(CONSTRAINT)
+    if constraint is not None and any("requirements" not in each.entry.ad for each in routes):
+        found[lower(CONSTRAINT)] = (CONSTRAINT, constraint.text)  # those routes do not load without it
+        left.append(constraint.text)
     while left and len(found) < _MOST_MACROS:
         text = left.pop()
         at = text.find("$")

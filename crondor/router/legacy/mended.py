@@ -88,9 +88,8 @@ class _Mended(Commands):
         if not isinstance(value, str):
             self.lost("copy", f"{name} is no string, and copies nothing", name, f'write {name} = "NewName"')
         elif not _NAME.fullmatch(attribute) or not _NAME.fullmatch(self.filled(value)):
-            message = (
-                f"no attribute is called {value[:40]!r}" if _NAME.fullmatch(attribute) else f"{name} names nothing"
-            )
+            word = value if _NAME.fullmatch(attribute) else attribute
+            message = f"{name}: no attribute can be called {word[:40]!r}"
             self.lost("copy", message, name, "names are made of letters, digits and _")
         else:
             self.copies[lower(attribute)] = (attribute, value)

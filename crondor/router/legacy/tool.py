@@ -95,7 +95,8 @@ class _Tool:
         if path and self._mode is Mode.CONFIG and (placed := self._file(path)) is not None:
             routes += self._convert(ENTRIES_FILE, placed)
         names = None
-        if self._mode is Mode.FILE and knobs.get(NAMES) is None:
+        listed = knobs.configuration.find(NAMES)
+        if self._mode is Mode.FILE and (listed is None or listed.is_default):
             names = tuple(each.tag for each in routes)
         return Conversion(self._mode, tuple(routes), names, path, (*knobs.diagnostics, *self._found))
 
