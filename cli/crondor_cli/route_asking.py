@@ -9,10 +9,10 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity
-from crondor.router import RoutingTable, Standing, load_table
+from crondor.router import RoutingTable, Standing
 from crondor_cli.options import clock_of, clock_options
 from crondor_cli.route_jobs import Findings, JobFiles, RoutedJob, is_terminal, jobs_options
-from crondor_cli.route_options import config_option, load_config
+from crondor_cli.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.route_standing import standing_of, standing_options, with_copies
 from crondor_cli.transform_progress import Progress
 
@@ -68,6 +68,7 @@ def asking_options(formats: Sequence[str], default: str) -> Callable[[Callable[.
             jobs: tuple[str, ...],
             config: tuple[str, ...],
             allow_dirs: tuple[str, ...],
+            legacy: bool,
             now: str | None,
             tz: str | None,
             loads: tuple[str, ...],
@@ -82,7 +83,7 @@ def asking_options(formats: Sequence[str], default: str) -> Callable[[Callable[.
             files = JobFiles(jobs, clock_of(now, tz), allow_dirs, job_owner, lenient, ignore_prior_routing)
             files.check(config)
             context = files.context
-            table = load_table(load_config(config, allow_dirs, context), context=context)
+            table = load_route_table(config, allow_dirs, context, legacy=legacy)
             asking = Asking(table, files, owner, Progress(is_wanted=not is_terminal()))
             asking.stand(loads, throttled, counts_copies=count_copies)
             function(asking, **options)
@@ -95,6 +96,6 @@ def asking_options(formats: Sequence[str], default: str) -> Callable[[Callable[.
             show_default=True,
             help="How to print.",
         )(command)
-        return config_option(jobs_options(standing_options(clock_options(formed))))
+        return config_option(legacy_option(jobs_options(standing_options(clock_options(formed)))))
 
     return add

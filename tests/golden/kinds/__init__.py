@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, routes, submit, transforms
+from tests.golden.kinds import (
+    classad,
+    classad_ads,
+    crontab,
+    daemon_timeline,
+    legacy_routes,
+    queue_log,
+    routes,
+    submit,
+    transforms,
+)
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -16,4 +26,5 @@ KINDS: Mapping[str, Replay] = {
     **submit.KINDS,
     **transforms.KINDS,
     **routes.KINDS,
+    **legacy_routes.KINDS,
 }
