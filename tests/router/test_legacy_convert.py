@@ -250,6 +250,13 @@ def test_the_tool_s_output_is_written_as_the_tool_writes_it() -> None:
     )
 
 
+def test_a_route_whose_requirements_cannot_be_written_takes_no_job() -> None:
+    """Rather than every one."""
+    entry = _entry(r'Requirements = TARGET.x == "a\nb"')
+    assert "REQUIREMENTS false" in _commands(entry)
+    assert [found.severity for found in convert_mended(entry).diagnostics] == [Severity.ERROR]
+
+
 def test_a_string_with_a_line_end_makes_commands_in_htcondor_s_conversion() -> None:
     """It is written down and read again: a value can bring a REQUIREMENTS of its own, or end the route."""
     entry = _entry(r'Requirements = false; set_A = "\nREQUIREMENTS true\n"')
