@@ -171,27 +171,31 @@ class _Applying:
     def _transform(self, copy: ClassAd) -> bool:
         """Apply the transforms; return whether all of them were done."""
         run = Run(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
-        before, after = (self.table.before, self.table.after) if self.route.takes_transforms else ((), ())
-        stages = (
-            *(("pre-route transform ", each) for each in before),
-            ("", self.route.transform),
-            *(("pre-route transform " if self.faithful else "post-route transform ", each) for each in after),
+        route, table = self.route, self.table
+        before, after = (table.before, table.after) if route.takes_transforms else ((), ())
+        done = (
+            all(self._applied(run, each, "in pre-route transform ", copy) for each in before)
+            and self._applied(run, route.transform)
+            and all(self._applied(run, each, self._after, copy) for each in after)
         )
-        for stage, transform in stages:
-            if stage and not transform.matches(copy, self.context):
-                continue
-            self.applied.append(transform.name)
-            ended = transform.run(run)
-            if ended is not None:
-                self.found += run.found
-                self.found.append(self._failure(stage, transform, ended))
-                return False
         self.found += run.found
-        return True
+        return done
 
-    def _failure(self, stage: str, transform: Transform, ended: Diagnostic) -> Diagnostic:
-        where = f"in {stage}{transform.name}" if stage else f"(route={self.route.name})"
-        return replace(ended, message=f"JobRouter failure {where}: {ended.message}")
+    def _applied(self, run: Run, transform: Transform, where: str = "", copy: ClassAd | None = None) -> bool:
+        """Apply a transform, one beside the route only where its REQUIREMENTS are met; return whether it was done."""
+        if copy is not None and transform.requirements is not None and not transform.matches(copy, self.context):
+            return True
+        self.applied.append(transform.name)
+        ended = transform.run(run)
+        if ended is None:
+            return True
+        named = f"{where}{transform.name}" if where else f"(route={self.route.name})"
+        run.found.append(replace(ended, message=f"JobRouter failure {named}: {ended.message}"))
+        return False
+
+    @property
+    def _after(self) -> str:
+        return "in pre-route transform " if self.faithful else "in post-route transform "
 
     def _finished(self, copy: ClassAd, id_tokens: Mapping[str, str], *, is_sandboxed: bool) -> Routed:
         """Set what comes after all transforms. Raises _Refused."""
@@ -199,13 +203,12 @@ class _Applying:
         if source_id is None:
             raise _Refused("no-job-id", "the job has no ClusterId and ProcId: its copy could not be told from others")
         codes, names = copy.parts()
-        for key, name, value in (
-            ("routedfromjobid", "RoutedFromJobId", source_id),
-            ("routedby", "RoutedBy", self.table.settings.name),
-            ("routename", "RouteName", self.route.name),
-        ):
-            codes[key] = print_string(value)
-            names.setdefault(key, name)
+        codes["routedfromjobid"] = f'"{source_id}"'
+        codes["routedby"] = print_string(self.table.settings.name)
+        codes["routename"] = print_string(self.route.name)
+        names.setdefault("routedfromjobid", "RoutedFromJobId")
+        names.setdefault("routedby", "RoutedBy")
+        names.setdefault("routename", "RouteName")
         if "routedtojobid" in codes:
             del codes["routedtojobid"], names["routedtojobid"]
         proxy = self._proxy(source_id, is_sandboxed=is_sandboxed)
@@ -214,20 +217,23 @@ class _Applying:
         tokens = self._tokens(copy, id_tokens)
         if string(self.source, "Owner", self.context) is None:
             raise _Refused("no-owner", "the job has no Owner: nobody could submit its copy")
-        files = (string(copy, "TransferInput", self.context) or "") if is_sandboxed else ""
         return Routed(
             self.route,
             self.source,
             copy,
             None,
             is_sandboxed,
-            tuple(stripped for each in files.split(",") if (stripped := each.strip())),
+            self._input_files(copy) if is_sandboxed else (),
             proxy,
             tokens,
             tuple(self.applied),
             tuple(self.found),
             tuple(self.steps or ()),
         )
+
+    def _input_files(self, copy: ClassAd) -> tuple[str, ...]:
+        files = string(copy, "TransferInput", self.context) or ""
+        return tuple(stripped for each in files.split(",") if (stripped := each.strip()))
 
     def _proxy(self, source_id: str, *, is_sandboxed: bool) -> SharedProxy | None:
         route = self.route

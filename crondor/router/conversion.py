@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from crondor.classad.ad import ClassAd
@@ -42,6 +43,7 @@ RESET = (
 """What the copy begins with, whatever the job has."""
 
 UNIVERSE, OLD_UNIVERSE = "JobUniverse", "Remote_JobUniverse"
+_PLAIN = re.compile(r'"([^"\\]*)"').fullmatch
 _DELETED_KEYS = tuple(map(lower, DELETED))
 _RESET_CODES = {lower(name): text for name, text in RESET}
 _RESET_NAMES = tuple((lower(name), name) for name, _ in RESET)
@@ -112,8 +114,11 @@ def forget_routing(ad: ClassAd) -> None:
 
 def string(ad: ClassAd, name: str, context: Context) -> str | None:
     """Return an attribute's value where it is a string."""
-    if name not in ad:
+    text = ad.codes.get(lower(name))
+    if text is None:
         return None
+    if isinstance(text, str) and (plain := _PLAIN(text)):
+        return plain[1]
     try:
         value = ad.value(name, None, context)
     except (EvaluationFailed, ClassAdSyntaxError):
