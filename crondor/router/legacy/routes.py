@@ -49,7 +49,7 @@ def legacy_table(table: LegacyTable | Texts, context: Context | None = None) -> 
     """
     table = table if isinstance(table, LegacyTable) else read_legacy(table)
     loaded, made = _loaded(table, context)
-    is_enabled = loaded.is_enabled and table.is_enabled
+    is_enabled = loaded.is_enabled and table.is_enabled and table.configuration.is_valid
     return replace(
         loaded,
         routes=_renamed(loaded, made) if is_enabled else (),
