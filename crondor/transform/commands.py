@@ -16,7 +16,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import BLANKS, LogicalLine
 from crondor.transform.apply import Run, Statement
 from crondor.transform.errors import Stop, fault, short
-from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
+from crondor.transform.expressions import as_macro, evaluation, settled, stored
 from crondor.transform.template import Template
 from crondor.transform.words import Pattern, Word, next_word, pattern
 
@@ -109,7 +109,8 @@ class Set(Command):
             if not (self._keeps and self.key in run.codes):
                 run.put(self.key, self.name, fixed)
             return None
-        text = self._filled(run)
+        rest = self.rest
+        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
         if run.steps is not None:
             run.step(f"{self.keyword} {self.name} to {text}")
         if self._keeps and self.key in run.codes:
@@ -117,6 +118,8 @@ class Set(Command):
         value = settled(text)
         if value is None:
             run.warn("set-expression", f"SET {self.name} invalid expression : {text}", run.why_not(text, self))
+        elif self.name:
+            run.put(self.key, self.name, value)
         else:
             self._store(run, value)
         return None
@@ -132,9 +135,6 @@ class _Eval(Command):
         super().__init__(line, words, name, rest)
         self._evaluated = evaluation(rest) if self.rest.is_plain else None
 
-    def _evaluation(self, text: str) -> Evaluation:
-        return self._evaluated or evaluation(text)
-
 
 class EvalSet(_Eval):
     """EVALSET: store the value of an expression."""
@@ -143,10 +143,11 @@ class EvalSet(_Eval):
 
     def run(self, run: Run) -> int | None:
         """Evaluate and store."""
-        text = self._filled(run)
+        rest = self.rest
+        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
         if run.steps is not None:
             run.step(f"EVALSET {self.name} to {text}")
-        value = self._evaluation(text).value(run.ad, run.facts.context)
+        value = (self._evaluated or evaluation(text)).value(run.ad, run.facts.context, run.codes)
         if value is None:
             run.warn("evalset", f"EVALSET {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
@@ -163,10 +164,11 @@ class EvalMacro(_Eval):
 
     def run(self, run: Run) -> int | None:
         """Evaluate and define."""
-        text = self._filled(run)
+        rest = self.rest
+        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
         if run.steps is not None:
             run.step(f"EVALMACRO {self.name} to {text}")
-        value = self._evaluation(text).value(run.ad, run.facts.context)
+        value = (self._evaluated or evaluation(text)).value(run.ad, run.facts.context, run.codes)
         if value is None:
             run.warn("evalmacro", f"EVALMACRO {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
@@ -250,10 +252,10 @@ class MoveMany(Command):
         if found is None:
             found = self._search_all(run, regex, names)
         if self.keyword == "DELETE":
-            for name, key, _ in found:
-                if run.steps is not None:
+            if run.steps is not None:
+                for name, _, _ in found:
                     run.step(f"DELETE {name}")
-                run.delete(key)
+            run.delete_all([key for _, key, _ in found])
             return None
         for name, _, groups in found:
             move(run, self.keyword, name, _substituted(text, groups) if "\\" in text else text)

@@ -307,7 +307,8 @@ def transform_ads(
     chain = Chain(transforms, facts)
     for ad in ads:
         chain.macros.clear()
-        chain.macros.update(macros or {})
+        if macros:
+            chain.macros.update(macros)
         for outcome in chain.rounds(ad, trace=trace):
             yield outcome
             if outcome.ad is None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
 from crondor.classad.printing import prints_as_it_is
-from crondor.classad.scope import BEYOND, Attributes, Code, Context, Value
+from crondor.classad.scope import BEYOND, Attributes, Code, Codes, Context, Value
 from crondor.classad.show import code_tree, print_value
 from crondor.classad.text import lower
 from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Unary
@@ -18,13 +19,16 @@ from crondor.diagnostics import Diagnostic
 from crondor.source import Source
 
 _MANY = 4096
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}").fullmatch
+
+
+def settled(text: str) -> str | None:
+    """Return what SET stores for a text, in new syntax; None: it is no expression. Strings are read as in -long ads."""
+    return text if prints_as_it_is(text) else _settled(text)
 
 
 @lru_cache(maxsize=_MANY)
-def settled(text: str) -> str | None:
-    """Return what SET stores for a text, in new syntax; None: it is no expression. Strings are read as in -long ads."""
-    if prints_as_it_is(text):
-        return text
+def _settled(text: str) -> str | None:
     try:
         return unparse(Expression.parse(Source(text), old=True).tree)
     except ClassAdSyntaxError:
@@ -56,14 +60,13 @@ class Evaluation:
         self._names = names if names is not None and len(names) <= _MOST_NAMES else None
         self._known: dict[tuple[Code | str | None, ...], Value] = {}
 
-    def value(self, ad: Attributes, context: Context) -> Value | None:
-        """Return the value in an ad; None: HTCondor finds none."""
+    def value(self, ad: Attributes, context: Context, codes: Codes | None = None) -> Value | None:
+        """Return the value in an ad, whose ``codes`` spare asking for them; None: HTCondor finds none."""
         if self._code is None:
             return None
         if self._names is None:
             return self._computed(ad, context)
-        get = ad.codes.get
-        key = tuple([get(name) for name in self._names])
+        key = tuple(map((ad.codes if codes is None else codes).get, self._names))
         found = self._known.get(key)
         if found is None:
             found = self._computed(ad, context)
@@ -149,7 +152,7 @@ def as_text(code: Code | str) -> str:
     if isinstance(code, str):
         if code[:1] == '"' and "\\" not in code and code.find('"', 1) == len(code) - 1:
             return code[1:-1]
-        if prints_as_it_is(code):
+        if _NUMBER(code) or prints_as_it_is(code):
             return code
     tree = bare = code_tree(code)
     while isinstance(bare, Unary) and bare.op == "()":

@@ -11,9 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.printing import remember_literals
 from crondor.classad.scope import Code
 
-_SIMPLE: Final = re.compile(r'"[ !#-\[\]-~]{0,400}"|0|-?[1-9][0-9]{0,17}|true|false|undefined').fullmatch
+_LITERAL: Final = r'(?:"[ !#-\[\]-~]{0,400}"|0|-?[1-9][0-9]{0,17}|true|false|undefined)'
+_SIMPLE: Final = re.compile(_LITERAL).fullmatch
+_ALL_SIMPLE: Final = re.compile(rf"{_LITERAL}(?:\n{_LITERAL})*").fullmatch
 _FEW: Final = 8  # lines of an ad that is read as fast line by line
 _MANY: Final = 500  # lines of an ad that is not worth keeping
 _MOST_SHAPES: Final = 16
@@ -29,18 +32,23 @@ class Unusual(Exception):
 class Template:
     """The lines that ads have in common, and where the others stand between them."""
 
-    __slots__ = ("_codes", "_head", "_parts", "lines", "names")
+    __slots__ = ("_beginnings", "_codes", "_head", "_keys", "_parts", "lines")
 
-    def __init__(self, lines: Sequence[str], keys: Sequence[str], codes: Sequence[Code | str], varying: set[int]) -> None:
+    def __init__(
+        self, lines: Sequence[str], keys: Sequence[str], codes: Sequence[Code | str], varying: set[int]
+    ) -> None:
         """Take the lines of an ad, its names in lower case and its expressions; ``varying`` are numbers of lines."""
         self.lines = len(lines)
         self._codes = dict(zip(keys, codes, strict=True))
-        self._parts: list[tuple[str, str, str, int]] = []
-        first, *others = [*sorted(varying), len(lines)]
+        numbers = sorted(varying)
+        self._keys = [keys[at] for at in numbers]
+        self._beginnings = [_beginning(lines[at]) for at in numbers]
+        self._parts: list[tuple[str, int]] = []
+        first, *others = [*numbers, len(lines)]
         self._head = _before(lines, 0, first)
-        for at, following in zip([first, *others], others, strict=False):
+        for at, following in zip(numbers, others, strict=True):
             after = "\n" + _before(lines, at + 1, following) if at + 1 < len(lines) else ""
-            self._parts.append((keys[at], _beginning(lines[at]), after, len(after)))
+            self._parts.append((after, len(after)))
 
     def codes(self, block: str, known: Mapping[str, tuple[str, Code | str]]) -> dict[str, Code | str] | None:
         """Return the expressions of an ad, None if it is not like this; ``known`` reads the lines that differ.
@@ -50,17 +58,25 @@ class Template:
         if not block.startswith(self._head):
             return None
         at = len(self._head)
-        made = self._codes.copy()
-        for key, before, after, size in self._parts:
+        texts: list[str] = []
+        for after, size in self._parts:
             end = block.find("\n", at)
             if end < 0:
                 end = len(block)
             if not block.startswith(after, end):
                 return None
-            text = block[at:end]
-            made[key] = text if _SIMPLE(text) else known[before + text][1]
+            texts.append(block[at:end])
             at = end + size
-        return made if at == len(block) else None
+        if at != len(block):
+            return None
+        made = self._codes.copy()
+        if _ALL_SIMPLE("\n".join(texts)):
+            made.update(zip(self._keys, texts, strict=True))
+            remember_literals(texts)
+        else:
+            for key, before, text in zip(self._keys, self._beginnings, texts, strict=True):
+                made[key] = text if _SIMPLE(text) else known[before + text][1]
+        return made
 
 
 def _beginning(line: str) -> str:
