@@ -44,6 +44,15 @@ def why_not(text: str) -> Diagnostic | None:
     return None
 
 
+def why_not_whole(text: str) -> Diagnostic | None:
+    """Return why EVALSET does not read a text to its end."""
+    try:
+        Expression.parse(Source(text))
+    except ClassAdSyntaxError as error:
+        return error.diagnostics[0]
+    return None
+
+
 class Evaluation:
     """An expression that is evaluated in many ads that are much alike.
 
@@ -59,6 +68,11 @@ class Evaluation:
         names = None if code is None else _names(code_tree(code))
         self._names = names if names is not None and len(names) <= _MOST_NAMES else None
         self._known: dict[tuple[Code | str | None, ...], Value] = {}
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the text is no expression."""
+        return self._code is None
 
     def value(self, ad: Attributes, context: Context, codes: Codes | None = None) -> Value | None:
         """Return the value in an ad, whose ``codes`` spare asking for them; None: HTCondor finds none."""

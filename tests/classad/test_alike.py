@@ -69,7 +69,7 @@ def test_ads_together_are_the_ads_alone(texts: list[str], mode: Mode) -> None:
 @example([(0, value, "") for value in ("2", "3", "4", "")] + [(11, "5", ""), (11, "", ""), (0, "6", "")], Mode.STRICT)
 @example([(11, value, "") for value in ("2", '"open', "3", "4 ", "x = y", "6")], Mode.LAZY)
 @example([(0, "2", ""), (0, "3", ""), (0, "4", ""), (0, "5", "More = 1"), (0, "6", "Name1 = 3")], Mode.STRICT)
-@example([(0, f"{n}", "Name1 = 3") for n in range(5)], Mode.STRICT)
+@example([(1, f"{number}", "Name1 = 3") for number in range(5)], Mode.STRICT)
 def test_ads_that_differ_in_a_line(changes: list[tuple[int, str, str]], mode: Mode) -> None:
     """From the one before."""
     values, texts = ["1"] * len(NAMES), []
