@@ -97,6 +97,7 @@ def test_a_regular_expression_takes_many_attributes(rules: str, changes: Mapping
         ("SET X $EVAL(MY.C)", "6"),
         ("SET X $(Knob)", "77"),
         ("XFORM.V = 3\nV = 4\nSET X $(V)", "3"),
+        ("EVALMACRO XFORM.V 3\nV = 4\nSET X $(V)", "3"),
         ('SET X "$(Iterating)$(IsLinux)$(Step:x)"', '"01x"'),
         ('SET X "$ENV(HERE)$ENV(NOT)"', '"hereUNDEFINED"'),
         ('SET X "$(DOLLAR)$$(V)"', '"$$$(V)"'),

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
@@ -46,6 +45,7 @@ _SIMPLE_STRING: Final = re.compile(r'"(?:[^"\\]|\\["\\])*"').fullmatch
 _MAX_KNOWN: Final = 1 << 14
 _MAX_KNOWN_TEXT: Final = 512
 _LARGE: Final = 500  # attributes of an ad whose layout is not worth keeping
+_LONG: Final = 1 << 15  # characters of its names
 
 _Layout = tuple["Callable[[Codes], tuple[Code | str, ...]]", list[str]]
 
@@ -95,19 +95,21 @@ def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBR
     spelled = tuple(names.values())
     if not spelled:
         return "\n"
-    get, blank = _layout(spelled, order) if len(spelled) <= _LARGE else _lay_out(spelled, order)
+    get, blank = _LAYOUTS[order._value_].get(spelled) or _lay_out(spelled, order)
     pieces = blank.copy()
     pieces[1::2] = map((_FAITHFUL if faithful else _PRINTED).__getitem__, get(codes))
     return "".join(pieces)
 
 
-@lru_cache(maxsize=256)
-def _layout(names: tuple[str, ...], order: Order) -> _Layout:
-    return _lay_out(names, order)
+_LAYOUTS: Final[dict[str, dict[tuple[str, ...], _Layout]]] = {order.value: {} for order in Order}
+_MOST_LAYOUTS: Final = 256
 
 
 def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
-    """Return what takes the values in their order, and the text with room for them: every other piece is one."""
+    """Return what takes the values in their order, and the text with room for them: every other piece is one.
+
+    It is kept, unless it is large.
+    """
     spelled = _ordered(names, order)
     keys = tuple(lower(name) for name in spelled)
     blank: list[str] = []
@@ -118,6 +120,11 @@ def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
     if len(keys) == 1:
         only = keys[0]
         get = lambda codes: (codes[only],)  # noqa: E731 - one key makes itemgetter return no tuple
+    if len(names) <= _LARGE and sum(map(len, names)) <= _LONG:
+        known = _LAYOUTS[order.value]
+        if len(known) >= _MOST_LAYOUTS:
+            known.clear()
+        known[names] = get, blank
     return get, blank
 
 

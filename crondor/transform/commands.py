@@ -173,7 +173,7 @@ class EvalMacro(_Eval):
             run.warn("evalmacro", f"EVALMACRO {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
         result = as_macro(value)
-        run.macros[self.key] = result
+        run.define(self.key, result, is_raw=True)
         if run.steps is not None:
             run.step(f"{self.name} = {result}", is_detail=True)
         return None

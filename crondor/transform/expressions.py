@@ -19,20 +19,25 @@ from crondor.diagnostics import Diagnostic
 from crondor.source import Source
 
 _MANY = 4096
+_SHORT = 4096  # characters of a text that is remembered
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}").fullmatch
 
 
 def settled(text: str) -> str | None:
     """Return what SET stores for a text, in new syntax; None: it is no expression. Strings are read as in -long ads."""
-    return text if prints_as_it_is(text) else _settled(text)
+    if prints_as_it_is(text):
+        return text
+    return _known_settled(text) if len(text) <= _SHORT else _settled(text)
 
 
-@lru_cache(maxsize=_MANY)
 def _settled(text: str) -> str | None:
     try:
         return unparse(Expression.parse(Source(text), old=True).tree)
     except ClassAdSyntaxError:
         return None
+
+
+_known_settled = lru_cache(maxsize=_MANY)(_settled)
 
 
 def why_not(text: str) -> Diagnostic | None:
@@ -102,7 +107,7 @@ _PURE = frozenset(("ifthenelse", "isundefined", "iserror", "isinteger", "isreal"
 
 
 def _is_literal(text: Code | str) -> bool:
-    return isinstance(text, str) and prints_as_it_is(text)
+    return isinstance(text, str) and len(text) <= _SHORT and prints_as_it_is(text)
 
 
 def _names(tree: Node) -> tuple[str, ...] | None:
@@ -131,13 +136,19 @@ def _is_my(scope: Node) -> bool:
     return isinstance(scope, Reference) and scope.scope is None and not scope.absolute and lower(scope.name) == "my"
 
 
-@lru_cache(maxsize=_MANY)
 def evaluation(text: str) -> Evaluation:
     """Return the longest beginning of a text that is an expression, as EVALSET reads it."""
+    return _known_evaluation(text) if len(text) <= _SHORT else _evaluation(text)
+
+
+def _evaluation(text: str) -> Evaluation:
     try:
         return Evaluation(Expression.parse(Source(text), partial=True).code)
     except ClassAdSyntaxError:
         return Evaluation(None)
+
+
+_known_evaluation = lru_cache(maxsize=_MANY)(_evaluation)
 
 
 def evaluated(text: str, ad: Attributes, context: Context) -> Value | None:

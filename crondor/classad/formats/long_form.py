@@ -39,7 +39,7 @@ _BANNERS: Final = ("***", "-- ")
 _WINDOW: Final = 1 << 16
 _MAX_KNOWN: Final = 1 << 14
 _MAX_KNOWN_TEXT: Final = 512
-_SHORT: Final = 1 << 16  # characters of an ad that others are compared with
+_SHORT: Final = 1 << 16  # characters of an ad whose names are worth keeping, and that others are compared with
 _MANY: Final = 500  # attributes of an ad whose names are not worth keeping
 
 
@@ -162,8 +162,10 @@ def _whole(block: str, mode: Mode, place: Place, alike: Alike) -> ClassAd | None
     except (Unusual, ClassAdSyntaxError):
         return None
     names, values = zip(*pairs, strict=True)
-    keys, spelled = _shape(names) if len(names) <= _MANY else _shaped(names)
-    if len(block) <= _SHORT:
+    if len(block) > _SHORT or len(names) > _MANY:
+        keys, spelled = _shaped(names)
+    else:
+        keys, spelled = _shape(names)
         alike.learn(lines, keys, spelled, values)
     return ClassAd.of(dict(zip(keys, values, strict=True)), spelled, place)
 
