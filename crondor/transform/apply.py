@@ -21,8 +21,8 @@ from crondor.transform.trace import Step
 if TYPE_CHECKING:
     from crondor.macro.conditions import Conditions, IfStack
 
-_SHORT = 1 << 16  # characters of a text that no budget forbids
-_PREFIX = "xform."
+SHORT = 1 << 16  # characters of a text that no budget forbids
+PREFIX = "xform."
 """What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
 
 
@@ -59,6 +59,8 @@ class Run:
     _around: Around | None = None
     _conditions: Conditions | None = None
     _ifs: IfStack | None = None
+    _names: dict[str, str] | None = None
+    _codes: dict[str, Code | str] | None = None
     at = 0
     reached = 0
     line: Statement | None = None
@@ -74,14 +76,13 @@ class Run:
         """Begin; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
         self._has_ad = ad is not None
         self.ad = ClassAd() if ad is None else ad
-        self._own_codes, self._own_names = self.ad.parts()
-        self.codes: Codes = self._own_codes if self.ad.parent is None else self.ad.codes
+        self.codes: Codes = self.ad.codes
         self.facts = facts
         self.macros = macros
         self._defaults = defaults
         self.steps = steps
         self.found: list[Diagnostic] = []
-        self._has_prefixes = bool(macros) and any(key.startswith(_PREFIX) for key in macros)
+        self._has_prefixes = bool(macros) and any(key.startswith(PREFIX) for key in macros)
         self._opened: list[Statement] = []
 
     def apply(self, statements: Sequence[Statement], *, is_straight: bool = False) -> Diagnostic | None:
@@ -207,7 +208,7 @@ class Run:
         """Return the unexpanded text of a macro by its lower-case name."""
         macros = self.macros
         if self._has_prefixes:
-            value = macros.get(_PREFIX + key)
+            value = macros.get(PREFIX + key)
             if value is not None:
                 return value
         value = macros.get(key)
@@ -236,9 +237,9 @@ class Run:
         if "$" in text and not is_raw:
             earlier = self.lookup(key) if key in text.lower() else None
             text = expand_self(text, key, earlier, self.budget, self.lookup, self._surroundings())
-        if len(text) > _SHORT and len(text) > self.budget.size:
+        if len(text) > SHORT and len(text) > self.budget.size:
             raise MacroError("macro-size", f"{key} has grown to more than {self.budget.size} characters")
-        self._has_prefixes = self._has_prefixes or key.startswith(_PREFIX)
+        self._has_prefixes = self._has_prefixes or key.startswith(PREFIX)
         self.macros[key] = text
 
     @property
@@ -270,11 +271,23 @@ class Run:
         for each in error.diagnostics:
             self.warn(each.code, each.message, each.help)
 
+    @property
+    def is_plannable(self) -> bool:
+        """Whether an ad without parent is changed that no line has changed yet, and nobody asks for a trace."""
+        return self.steps is None and self._names is None and self.ad.parent is None and not self._has_prefixes
+
+    def _parts(self) -> tuple[dict[str, Code | str], dict[str, str]]:
+        """Return what the ad itself has, to be changed."""
+        codes, names = self._codes, self._names
+        if codes is None or names is None:
+            codes, names = self._codes, self._names = self.ad.parts()
+        return codes, names
+
     def put(self, key: str, name: str, code: Code | str) -> None:
         """Set an attribute; a new one comes last, an old one keeps its spelling. ``key`` is the name in lower case."""
-        own = self._own_codes
+        own, names = self._parts()
         if key not in own:
-            self._own_names[key] = name
+            names[key] = name
         own[key] = code
 
     def delete(self, key: str) -> None:
@@ -282,9 +295,10 @@ class Run:
         if self.ad.parent is not None:
             if key in self.codes:
                 del self.ad[key]
-        elif key in self._own_codes:
-            del self._own_codes[key]
-            del self._own_names[key]
+        elif key in self.codes:
+            codes, names = self._parts()
+            del codes[key]
+            del names[key]
 
     def delete_all(self, keys: Iterable[str]) -> None:
         """Remove attributes that the ad itself has; those that the parent has too become undefined."""
@@ -292,14 +306,14 @@ class Run:
             for key in keys:
                 self.delete(key)
             return
-        codes, names = self._own_codes, self._own_names
+        codes, names = self._parts()
         for key in keys:
             del codes[key]
             del names[key]
 
     def own_names(self) -> tuple[str, ...]:
         """Return the names that the ad itself has."""
-        return tuple(self._own_names.values())
+        return tuple(self._parts()[1].values())
 
     def step(self, text: str, *, is_detail: bool = False) -> None:
         """Note something done in the trace."""

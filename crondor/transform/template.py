@@ -22,6 +22,11 @@ class Template:
         self.is_plain = "$" not in text
         self._pieces, self._end = ((), text) if self.is_plain else _pieces(text)
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether its macros are all to be put in place as they are."""
+        return bool(self._pieces)
+
     def fill(self, lookup: Callable[[str], str | None], expand: Callable[[str], str]) -> str:
         """Return the text with its macros replaced; ``expand`` does what is more than putting values in place."""
         if not self._pieces:
