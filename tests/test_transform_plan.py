@@ -74,6 +74,9 @@ def _through(chain: Chain, ad: ClassAd, *, trace: bool) -> _Found:
 @given(RULES, RULES, st.lists(st.sampled_from(["5", '"$(V)"', "C", "undefined", '"\\"q\\""']), min_size=3, max_size=6))
 @example("SET X 1\nEVALSET Y MY\nRENAME A B", "SET Z MY.X\nDELETE /^T/", ["5", "6", "7"])
 @example("V=$(MY.A)\nSET X $(V)", "DEFAULT X $(V)", ["5", "5", '"$(V)"', "5"])
+@example('SET X "$(V:none)"\nV=2\nDELETE B\nEVALSET Z MY\nSET Y $(MY.A)', "", ["5", "5", '"$(V)"', "5"])
+@example("V=2", 'SET X "$(V:none)"\nSET Y $(MY.A)', ["5", "5", '"$(V)"', "5"])
+@example("COPY A owner\nSET b 1\nEVALSET c 2", "EVALMACRO XFORM.V 1\nV=2\nSET X $(V)", ["5", "5", "5"])
 @example("EVALSET X A + 1\nSET Y $(MY.A)", "COPY /^(.)$/ New\\1", ["5", "5", '"\\"q\\""', "C", "5"])
 def test_a_plan_does_what_the_lines_do(first: str, second: str, values: list[str]) -> None:
     """A trace makes each line run by itself."""

@@ -215,7 +215,7 @@ class Plans:
         plan = self._plan(names)
         if plan is None:
             return False
-        kept, macros, count = codes.copy(), run.macros.copy(), len(run.found)
+        kept, macros = codes.copy(), run.macros.copy()
         try:
             plan.run(run)
         except (_Unplanned, MacroError, Stop):
@@ -224,7 +224,6 @@ class Plans:
             run.macros.clear()
             run.macros.update(macros)
             run.ad.share_names(names)
-            del run.found[count:]
             plan.trust -= _PRICE
             if plan.trust < 0:
                 self._known[id(names)] = (names, False)
