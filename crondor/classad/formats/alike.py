@@ -23,6 +23,7 @@ _MOST_SHAPES: Final = 16
 _MOST_TEMPLATES: Final = 4
 _PRICE: Final = 4  # ads read line by line that pay for a template
 _MOST_CREDIT: Final = 64
+_MOST_WAIT: Final = 30
 
 
 class Unusual(Exception):
@@ -93,12 +94,14 @@ def _before(lines: Sequence[str], begin: int, end: int) -> str:
 class _Shape:
     """What is known of the ads with the same names in the same order."""
 
-    __slots__ = ("codes", "names", "varying")
+    __slots__ = ("codes", "misses", "names", "varying", "wait")
 
     def __init__(self, names: dict[str, str], codes: Sequence[Code | str]) -> None:
         self.names = names  # kept so that its id stays its own
         self.codes = codes
         self.varying: set[int] = set()
+        self.misses = 0  # ads in a row that differ too much from the one before
+        self.wait = 0  # ads that are not looked at, since those before differ too much
 
 
 class Alike:
@@ -141,10 +144,17 @@ class Alike:
                 self._shapes.clear()
             self._shapes[id(names)] = _Shape(names, codes)
             return
+        if shape.wait:
+            shape.wait -= 1
+            shape.codes = codes
+            return
         differing = {at for at, (one, other) in enumerate(zip(shape.codes, codes, strict=True)) if one is not other}
         shape.codes = codes
         if len(differing) > len(lines) // 3 or self._credit < _PRICE:
+            shape.misses += 1
+            shape.wait = min(shape.misses, _MOST_WAIT)
             return
+        shape.misses = 0
         shape.varying |= differing
         if len(shape.varying) > len(lines) // 2:
             shape.varying = differing
