@@ -20,9 +20,11 @@ from crondor.schedd.editing import check_editable
 from crondor.schedd.protocol import Hold
 from crondor.world import policy, starter
 from crondor.world.clock import MATCH, PASS, POLICY, Entry, Timetable
+from crondor.world.endings import Exit
 from crondor.world.happenings import Happening, Watcher, What
 from crondor.world.negotiator import Negotiator
 from crondor.world.policy import Act
+from crondor.world.programs import DrawnPrograms, Programs
 from crondor.world.schedd_part import ScheddPart
 from crondor.world.settings import Settings
 from crondor.world.turns import RegularTurns, Turns
@@ -30,7 +32,6 @@ from crondor.world.world_job import Run, WorldJob
 from crondor.zones import zone_of
 
 _TRANSFER: Final = 2
-_PROGRAM: Final = 4
 _PLACED: Final = frozenset(("jobstatus", "enteredcurrentstatus"))
 
 
@@ -41,13 +42,23 @@ class World:
     not allow (releasing one that is not held), is passed over and answered with False, as HTCondor's tools do.
     """
 
-    def __init__(self, settings: Settings, now: int, *, turns: Turns | None = None) -> None:
-        """Begin at a time with an empty queue. Raises UnknownZone."""
+    def __init__(
+        self,
+        settings: Settings,
+        now: int,
+        *,
+        turns: Turns | None = None,
+        schedd: ScheddPart | None = None,
+        programs: Programs | None = None,
+        timetable: Timetable | None = None,
+    ) -> None:
+        """Begin at a time with an empty queue, or with a queue whose jobs ``restore`` brings in. Raises UnknownZone."""
         self.settings = settings
-        self.schedd = ScheddPart(settings)
+        self.schedd = ScheddPart(settings) if schedd is None else schedd
         self.jobs: dict[JobId, WorldJob] = {}
         self.watchers: list[Watcher] = []
-        self.timetable = Timetable(now)
+        self.timetable = Timetable(now) if timetable is None else timetable
+        self._programs = DrawnPrograms(settings) if programs is None else programs
         self._turns = RegularTurns(settings, now) if turns is None else turns
         self._negotiator = Negotiator(settings.slots)
         self._zone = zone_of(settings.zone).info
@@ -83,13 +94,45 @@ class World:
             if actions.count(ad, "JobStatus") == JobStatus.HELD and "NumHolds" not in ad:
                 ad.set("NumHolds", 1)
             self.schedd.enter(job_id, ad)
-            job = self.jobs[job_id] = WorldJob(job_id, ad, self.settings.machine, self.settings.schedd)
             made.append(job_id)
-            self._tell(What.SUBMITTED, job)
-            self._look(job)
-            self._check_later(job)
+            self._tell(What.SUBMITTED, self._enter(job_id))
         self._ask_for_pass()
         return made
+
+    def restore(self, job_id: JobId, *, is_new: bool = False, started: int | None = None) -> WorldJob:
+        """Bring in a job that is in the queue already; ``is_new`` says that it has just been submitted.
+
+        ``started`` is when its program did, which runs still or whose end nobody knows yet: call ``ended``. A run that
+        had only been matched goes on waiting, and an idle job whose window is open is matched before it gets another
+        time.
+        """
+        job = self._enter(job_id)
+        if is_new:
+            self._tell(What.SUBMITTED, job)
+        run = Run(job.ad.copy(), self.now, has_slot=False)
+        if started is not None:
+            job.run, run.arrived, run.started = run, started, started
+            run.is_suspended = job.status == JobStatus.SUSPENDED
+        elif job.status in (JobStatus.RUNNING, JobStatus.SUSPENDED):
+            job.run = run
+            self._arrive(job, run)
+        elif job.is_idle and self._is_open(job):
+            self._match(job, has_slot=False)
+        self._ask_for_pass()
+        return job
+
+    def _enter(self, job_id: JobId) -> WorldJob:
+        ad = self.schedd.ads[job_id]
+        job = self.jobs[job_id] = WorldJob(job_id, ad, self.settings.machine, self.settings.schedd)
+        self._look(job)
+        self._check_later(job)
+        return job
+
+    def _is_open(self, job: WorldJob) -> bool:
+        deferral = job.gate.deferral()
+        if deferral is None or not deferral.time <= self.now <= deferral.last_match:
+            return False
+        return job.gate.lets(self.now, self._context(self.now))
 
     def hold(self, job_id: JobId, hold: Hold) -> bool:
         """Put a job on hold: one that runs or waits leaves its machine."""
@@ -115,7 +158,7 @@ class World:
         job = self.jobs.get(job_id)
         if job is None:
             return False
-        self._leave_machine(job)
+        self._leave_machine(job, "RemoveKillSig")
         self._write(job, actions.removed(job.ad, reason, self.now))
         self._leave(job, What.REMOVED, reason)
         return True
@@ -148,8 +191,10 @@ class World:
             return False
         run.is_suspended = False
         if run.started is not None:
+            self._programs.resume(job, run)
             self._write(job, actions.entered(job.ad, JobStatus.RUNNING, self.now))
-            run.next = self.timetable.at(self.now + (run.left or 0), lambda _: self._end(job, run))
+            if run.left is not None:
+                run.next = self.timetable.at(self.now + run.left, lambda _: self._end(job, run, run.ending))
             self._tell(What.RESUMED, job)
         return True
 
@@ -292,7 +337,7 @@ class World:
         waits = verdict.seconds if verdict.verdict is Verdict.WAIT else -verdict.seconds
         self._tell(What.ARRIVED, job, waits)
         if verdict.verdict is Verdict.WAIT:
-            run.next = self.timetable.at(now + waits, lambda _: self._start_program(job, run))
+            run.next = self.timetable.at(now + waits, lambda _: self._wake(job, run, now + waits))
         elif verdict.verdict is Verdict.START:
             self._start_program(job, run)
         elif job.is_local:
@@ -302,15 +347,30 @@ class World:
             later = now + self.settings.missed_delay
             run.next = self.timetable.at(later, lambda _: self._hold(job, Hold(MISSED_REASON, MISSED_CODE, 0)))
 
+    def _wake(self, job: WorldJob, run: Run, due: int) -> None:
+        """Start what has waited; on a clock that was stopped meanwhile it may have missed its time."""
+        if self.now > due:
+            self._arrive(job, run)
+        else:
+            self._start_program(job, run)
+
     def _start_program(self, job: WorldJob, run: Run) -> None:
         run.started = now = self.now
-        length = self.settings.run_time.draw(self.settings.seed, _PROGRAM, *self._run_of(job))
-        values: dict[str, object] = {"NumJobStarts": actions.count(job.ad, "NumJobStarts") + 1}
+        starts = actions.count(job.ad, "NumJobStarts")
+        values: dict[str, object] = {"NumJobStarts": starts + 1, **self._programs.marks(job, run, now)}
         if not job.is_local:
             values["JobCurrentStartExecutingDate"] = now
         self._write(job, values)
+        begun = self._programs.start(job, run, now)
+        if isinstance(begun, Hold):
+            run.started = None
+            self._write(job, {"NumJobStarts": starts})
+            self._hold(job, begun)
+            return
         self._tell(What.STARTED, job)
-        run.next = self.timetable.at(now + length, lambda _: self._end(job, run))
+        if begun is not None:
+            run.ending = begun.ending
+            run.next = self.timetable.at(now + begun.seconds, lambda _: self._end(job, run, run.ending))
         if run.is_suspended:
             self._freeze(job, run)
 
@@ -319,23 +379,35 @@ class World:
         if run.next is not None:
             run.left = run.next.time - self.now
             self.timetable.cancel(run.next)
+        self._programs.suspend(job, run)
         values = actions.entered(job.ad, JobStatus.SUSPENDED, self.now)
         values["LastSuspensionTime"] = self.now
         values["TotalSuspensions"] = actions.count(job.ad, "TotalSuspensions") + 1
         self._write(job, values)
         self._tell(What.SUSPENDED, job)
 
-    def _end(self, job: WorldJob, run: Run) -> None:
-        """End a program, with exit code 0: the job leaves, is held, or is queued again.
+    def ended(self, job_id: JobId, ending: Exit) -> bool:
+        """Say that the program of a job has ended, and how."""
+        job = self.jobs.get(job_id)
+        if job is None or job.run is None or job.run.started is None:
+            return False
+        self._end(job, job.run, ending)
+        return True
+
+    def _end(self, job: WorldJob, run: Run, ending: Exit) -> None:
+        """End a program: the job leaves, is held, or is queued again.
 
         In the local universe on_exit_* see the ad that the starter was given, with NumJobStarts as it was before.
         """
         now = self.now
         seen = run.ad if job.is_local else job.ad
-        exited: dict[str, object] = {"ExitCode": 0, "ExitBySignal": False}
+        exited = {name: value for name, value in ending.attributes().items() if value is not None or name in job.ad}
         if job.is_local:
-            seen.set("ExitCode", 0)
-            seen.set("ExitBySignal", value=False)
+            for name, value in ending.attributes().items():
+                if value is None:
+                    seen.pop(name, None)
+                else:
+                    seen.set(name, value)
         else:
             exited["NumJobCompletions"] = actions.count(job.ad, "NumJobCompletions") + 1
         self._write(job, exited)
@@ -359,11 +431,13 @@ class World:
             self._look(job)
         self._plan_pass()
 
-    def _leave_machine(self, job: WorldJob) -> None:
+    def _leave_machine(self, job: WorldJob, signal: str = "KillSig") -> None:
         """End a run from outside; a program that was started is evicted."""
         run = job.run
         if run is None:
             return
+        if run.started is not None:
+            self._programs.stop(job, run, signal)
         self._tell(What.EVICTED, job)
         self._free(job)
 
@@ -379,7 +453,7 @@ class World:
     # The queue
 
     def _hold(self, job: WorldJob, hold: Hold) -> None:
-        self._leave_machine(job)
+        self._leave_machine(job, "HoldKillSig")
         self._write(job, actions.held(job.ad, hold, self.now))
         self._tell(What.HELD, job, hold.code, hold.reason)
         self._look(job)
