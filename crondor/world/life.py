@@ -20,7 +20,7 @@ from crondor.schedd.editing import check_editable
 from crondor.schedd.protocol import Hold
 from crondor.world import policy, starter
 from crondor.world.clock import MATCH, PASS, POLICY, Entry, Timetable
-from crondor.world.endings import Exit
+from crondor.world.exits import Exit
 from crondor.world.happenings import Happening, Watcher, What
 from crondor.world.negotiator import Negotiator
 from crondor.world.policy import Act
@@ -113,10 +113,11 @@ class World:
         if started is not None:
             job.run, run.arrived, run.started = run, started, started
             run.is_suspended = job.status == JobStatus.SUSPENDED
+            run.ad.set("NumJobStarts", max(0, actions.count(job.ad, "NumJobStarts") - 1))
         elif job.status in (JobStatus.RUNNING, JobStatus.SUSPENDED):
             job.run = run
             self._arrive(job, run)
-        elif job.is_idle and self._is_open(job):
+        elif job.is_idle and self._is_open(job) and self._turns.local(job_id, self.now, self.now) is not None:
             self._match(job, has_slot=False)
         self._ask_for_pass()
         return job
@@ -194,7 +195,7 @@ class World:
             self._programs.resume(job, run)
             self._write(job, actions.entered(job.ad, JobStatus.RUNNING, self.now))
             if run.left is not None:
-                run.next = self.timetable.at(self.now + run.left, lambda _: self._end(job, run, run.ending))
+                run.next = self.timetable.at(self.now + run.left, lambda _: self._end(job, run, run.exit))
             self._tell(What.RESUMED, job)
         return True
 
@@ -369,8 +370,8 @@ class World:
             return
         self._tell(What.STARTED, job)
         if begun is not None:
-            run.ending = begun.ending
-            run.next = self.timetable.at(now + begun.seconds, lambda _: self._end(job, run, run.ending))
+            run.exit = begun.exit
+            run.next = self.timetable.at(now + begun.seconds, lambda _: self._end(job, run, run.exit))
         if run.is_suspended:
             self._freeze(job, run)
 
@@ -401,13 +402,10 @@ class World:
         """
         now = self.now
         seen = run.ad if job.is_local else job.ad
-        exited = {name: value for name, value in ending.attributes().items() if value is not None or name in job.ad}
+        exited = ending.attributes
         if job.is_local:
-            for name, value in ending.attributes().items():
-                if value is None:
-                    seen.pop(name, None)
-                else:
-                    seen.set(name, value)
+            for name, value in exited.items():
+                seen.set(name, value)
         else:
             exited["NumJobCompletions"] = actions.count(job.ad, "NumJobCompletions") + 1
         self._write(job, exited)

@@ -27,6 +27,11 @@ def arrival(ad: ClassAd, now: int, context: Context) -> Arrival | None:
     return Deferral(time, min(max(window, 0), LATEST)).arrival(now)
 
 
+def time_of(ad: ClassAd, context: Context) -> int | None:
+    """Return the DeferralTime that the starter reads (epoch seconds), None where it is no number."""
+    return _integer(ad, "DeferralTime", context)
+
+
 def _integer(ad: ClassAd, name: str, context: Context) -> int | None:
     plain = integer(ad, name)
     if plain is not None:

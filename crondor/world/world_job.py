@@ -8,7 +8,7 @@ from crondor.queued import JobStatus
 from crondor.schedd.actions import count
 from crondor.schedule import Universe
 from crondor.world.clock import Entry
-from crondor.world.endings import Exit
+from crondor.world.exits import SUCCESS
 from crondor.world.gate import Gate
 from crondor.world.policy import has_periodic
 
@@ -19,10 +19,10 @@ class Run:
     """One match of a job, from there to its end; times are epoch seconds of the schedd's clock.
 
     ``ad`` is the copy that the starter has: what is edited later does not reach it. ``next`` is what comes next;
-    ``left`` what a suspended program has still to run (seconds), ``ending`` how it will end, where that is known.
+    ``left`` what a suspended program has still to run (seconds), ``exit`` how it will end, where that is known.
     """
 
-    __slots__ = ("ad", "arrived", "ending", "has_slot", "is_suspended", "left", "matched", "next", "started")
+    __slots__ = ("ad", "arrived", "exit", "has_slot", "is_suspended", "left", "matched", "next", "started")
 
     def __init__(self, ad: ClassAd, matched: int, *, has_slot: bool) -> None:
         """Begin with the match."""
@@ -34,7 +34,7 @@ class Run:
         self.next: Entry | None = None
         self.is_suspended = False
         self.left: int | None = None
-        self.ending = Exit()
+        self.exit = SUCCESS
 
 
 class WorldJob:
