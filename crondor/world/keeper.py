@@ -1,4 +1,4 @@
-"""A program of its own, one for each run: it starts the job's program, outlives whoever asked for it, and keeps its end.
+"""A program of its own, one for each run: it starts the job's program, outlives who asked for it, and keeps its end.
 
 ``python -I -S keeper.py FOLDER TOKEN`` reads a request (JSON) from its standard input, and writes into the folder
 
@@ -115,10 +115,10 @@ def _keep(folder: str, token: str, request: Record) -> Record | None:
         raise _FailedStart("executable", request["argv"][0], int(number))
     _say({"pid": pid})
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # what is left of its group goes before its number is free
-    try:
+    try:  # noqa: SIM105 - contextlib takes longer to import than this
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        pass  # noqa: S110 - nothing is left
+        pass
     _, status, usage = os.wait4(pid, 0)
     ended = {"user": usage.ru_utime, "system": usage.ru_stime}
     if os.WIFSIGNALED(status):
@@ -136,10 +136,10 @@ def boot() -> str:
 
 
 def _say(record: object) -> None:
-    try:
+    try:  # noqa: SIM105 - the same
         os.write(1, json.dumps(record).encode() + b"\n")
     except OSError:
-        pass  # noqa: S110 - whoever asked has gone: the records are there
+        pass
 
 
 def _open(request: Record) -> list[int]:
@@ -153,7 +153,7 @@ def _open(request: Record) -> list[int]:
         try:
             is_again = what == "error" and path == request["files"][1][1]
             found.append(os.dup(found[1]) if is_again else os.open(_bytes(path), flags | os.O_NOCTTY, _BITS))
-        except OSError as error:
+        except OSError as error:  # noqa: PERF203 - there are three files
             raise _FailedStart(what, path, error.errno or 0) from None
     return found
 

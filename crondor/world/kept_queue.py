@@ -12,7 +12,7 @@ from crondor.schedd.actions import integer
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.world.schedd_part import ScheddPart
 
-TOKEN: Final = "CrondorRunToken"
+TOKEN: Final = "CrondorRunToken"  # noqa: S105 - a name
 """The attribute that names the program of a job's run, from before its start until the job is no longer running."""
 
 _ON_MACHINE: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)

@@ -89,7 +89,7 @@ class RealPrograms:
         self._children[token] = child
         return None
 
-    def stop(self, job: WorldJob, run: Run, signal: str) -> None:  # noqa: A002 - the seam's name
+    def stop(self, job: WorldJob, run: Run, signal: str) -> None:
         """Send the job's signal to the whole process group, and SIGKILL after its grace."""
         child = self._children.get(token_of(job.ad))
         if child is not None:
@@ -160,21 +160,21 @@ class RealPrograms:
 
     def wait(self, seconds: float, wakeup: int | None = None) -> None:
         """Wait until a keeper says something, or ``wakeup`` (a descriptor) can be read, at most some seconds."""
-        outputs = [child.keeper.stdout for child in self._children.values() if child.keeper and child.keeper.stdout]
+        outputs = {
+            child.keeper.stdout.fileno(): child
+            for child in self._children.values()
+            if child.keeper is not None and child.keeper.stdout is not None
+        }
         deadlines = [child.deadline - self._clock() for child in self._children.values() if child.deadline is not None]
         if len(outputs) < len(self._children):
             deadlines.append(0.2)  # those of before have no line to us
         most = max(0.0, min([seconds, *deadlines]))
         watched = [*outputs] if wakeup is None else [*outputs, wakeup]
-        ready = select.select(watched, [], [], most)[0]
-        for each in ready:
-            if each is wakeup or isinstance(each, int):
-                with suppress(BlockingIOError):
-                    os.read(each, 1024)
-            elif not os.read(each.fileno(), 1024):
-                child = next(child for child in self._children.values() if child.keeper and child.keeper.stdout is each)
-                _reap(child.keeper)
-                child.keeper = None
+        for descriptor in select.select(watched, [], [], most)[0]:
+            with suppress(BlockingIOError):
+                if not os.read(descriptor, 1024) and descriptor in outputs:
+                    _reap(outputs[descriptor].keeper)
+                    outputs[descriptor].keeper = None
 
     def kill_all(self) -> None:
         """Send SIGKILL to every process group."""

@@ -103,7 +103,7 @@ class Records:
             return False
         pid, begun = started[who]
         if begun:
-            return start_time(int(pid)) == begun
+            return start_time(int(pid)) == str(begun)
         try:  # no /proc: somebody has that number
             os.kill(int(pid), 0)
         except OSError:

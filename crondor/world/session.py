@@ -27,8 +27,8 @@ from crondor.schedd.protocol import Hold
 from crondor.world import starter
 from crondor.world.clock import Entry
 from crondor.world.happenings import Happening, What
-from crondor.world.kept_queue import TOKEN, KeptQueue
 from crondor.world.keeper import publish
+from crondor.world.kept_queue import TOKEN, KeptQueue
 from crondor.world.life import World
 from crondor.world.real_programs import RUN_TIME, RealPrograms, token_of
 from crondor.world.run_records import Course, Ending, Records
@@ -89,6 +89,7 @@ class Session(AbstractContextManager["Session"]):
         self._name, self.was_killed = self._mark()
         self._queue = KeptQueue(self.embedded)
         self._turns = PromptTurns()
+        self._fresh: set[JobId] = set()
         self.programs = RealPrograms(Records(self.folder / _RUNS), self._clock, {STARTED: self._name})
         self.world = World(
             settings,
@@ -158,7 +159,7 @@ class Session(AbstractContextManager["Session"]):
                 own.set(name, value)
             made.append(own)
         jobs = self.embedded.submit(made)
-        self._fresh = {*getattr(self, "_fresh", ()), *jobs}
+        self._fresh |= set(jobs)
         return jobs
 
     def begin(self) -> int:
@@ -185,9 +186,8 @@ class Session(AbstractContextManager["Session"]):
             started = None if course is Course.CALLED_OFF else self.programs.records.started_at(token)
             late.append((job, started if course is Course.CALLED_OFF else started or self.world.now))
         found += self.programs.sweep(token_of(ad) for ad in self._queue.ads.values() if TOKEN in ad)
-        fresh = getattr(self, "_fresh", set())
         for job, started in late:
-            self.world.restore(job, is_new=job in fresh, started=started)
+            self.world.restore(job, is_new=job in self._fresh, started=started)
         return found
 
     def _has(self, job: JobId, spec: str) -> bool:

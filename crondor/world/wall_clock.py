@@ -1,4 +1,4 @@
-"""What a world needs to follow a clock that nobody can stop: what is overdue happens now, and nobody waits for turns."""
+"""What a world needs to follow a clock that nobody can stop: what is overdue happens now, and turns come at once."""
 
 from __future__ import annotations
 
