@@ -150,6 +150,11 @@ class JsonView(View):
     def end(self, lines: Sequence[str]) -> None:
         """Say nothing: the events have said it."""
 
+    def closing(self, running: int) -> None:
+        """Say what the end waits for, to those who asked for it."""
+        if not self.is_unheard:
+            super().closing(running)
+
     def _print(self, data: dict[str, object]) -> None:
         if self.is_unheard:
             return

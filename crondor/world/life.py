@@ -118,6 +118,8 @@ class World:
             job.run = run
             self._arrive(job, run)
         elif job.is_idle and self._is_open(job) and self._turns.local(job_id, self.now, self.now) is not None:
+            self.timetable.cancel(job.turn)
+            job.turn = None
             self._match(job, has_slot=False)
         self._ask_for_pass()
         return job

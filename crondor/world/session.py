@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -88,6 +89,8 @@ class Session(AbstractContextManager["Session"]):
     def _open(self, settings: Settings) -> None:
         self._name, self.was_killed = self._mark()
         self._queue = KeptQueue(self.embedded)
+        for job in [job for job in self.embedded.mirror if self._is_over(job)]:
+            self.embedded.leave(job)  # a session that was killed may have come no further
         self._turns = PromptTurns()
         self._fresh: set[JobId] = set()
         self.programs = RealPrograms(Records(self.folder / _RUNS), self._clock, {STARTED: self._name})
@@ -123,16 +126,16 @@ class Session(AbstractContextManager["Session"]):
 
     # Jobs
 
-    def submitted(self, spec: str) -> int | None:
-        """Return how many jobs of a submit file are in the queue; None where they are still to be submitted.
+    def submitted(self, spec: str) -> list[JobId] | None:
+        """Return the jobs of a submit file that are in the queue; None where they are still to be submitted.
 
         Jobs that this session submitted before it was killed are not submitted again, though all have left.
         """
-        texts = [job for job in self.embedded.mirror if self._has(job, spec)]
-        if texts:
-            return len(texts)
+        found = [job for job in self.embedded.mirror if self._has(job, spec)]
+        if found:
+            return found
         if self.was_killed and any(ad.value(SESSION) == self._name for ad in self._past(spec)):
-            return 0
+            return []
         return None
 
     def ran_at(self, spec: str, ads: Sequence[ClassAd]) -> dict[int, int]:
@@ -167,14 +170,12 @@ class Session(AbstractContextManager["Session"]):
 
         Raises QueueIO, and OSError for records that cannot be read.
         """
-        mine = [job for job in self.embedded.mirror if self.embedded.mirror.text(job, SPEC) is not None]
+        mirror = self.embedded.mirror
+        mine = [job for job in mirror if mirror.text(job, SPEC) is not None and not self._is_over(job)]
         found = 0
         late = []
         for job in sorted(mine):
             ad = self._queue.take(job)
-            if count(ad, "JobStatus") in _GONE:
-                self._queue.leave(job)
-                continue
             token = token_of(ad) if count(ad, "JobStatus") in {JobStatus.RUNNING, JobStatus.SUSPENDED} else ""
             course = self.programs.adopt(token, job) if token else Course.CALLED_OFF
             found += course is Course.RUNS
@@ -192,15 +193,19 @@ class Session(AbstractContextManager["Session"]):
 
     def _has(self, job: JobId, spec: str) -> bool:
         mirror = self.embedded.mirror
-        if mirror.text(job, SPEC) is None:
-            return False
-        ad = mirror.ad(job)
-        return ad.value(SPEC) == spec and count(ad, "JobStatus") not in _GONE
+        return mirror.text(job, SPEC) is not None and mirror.ad(job).value(SPEC) == spec and not self._is_over(job)
+
+    def _is_over(self, job: JobId) -> bool:
+        mirror = self.embedded.mirror
+        return mirror.text(job, SPEC) is not None and count(mirror.ad(job), "JobStatus") in _GONE
 
     def _past(self, spec: str) -> Iterable[ClassAd]:
-        path = self.folder / HISTORY
-        if path.exists():
-            yield from (ad for ad in read_history(path) if SPEC in ad and ad.value(SPEC) == spec)
+        """Yield the jobs of a submit file that are over: those that have left, and those that stay in the queue."""
+        path, mirror = self.folder / HISTORY, self.embedded.mirror
+        past = read_history(path) if path.exists() else ()
+        for ad in chain(past, (mirror.ad(job) for job in mirror if self._is_over(job))):
+            if SPEC in ad and ad.value(SPEC) == spec:
+                yield ad
 
     # Time
 
