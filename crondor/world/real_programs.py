@@ -181,6 +181,14 @@ class RealPrograms:
         for child in self._children.values():
             self.records.send(child.token, signal.SIGKILL)
 
+    def let_go(self) -> None:
+        """Leave what runs to its keepers: whoever opens the queue next finds it again."""
+        for child in self._children.values():
+            if child.keeper is not None:
+                _close(child.keeper)
+                child.keeper.returncode = child.keeper.poll() or 0  # so that Popen does not complain of it
+        self._children.clear()
+
     def _finish(self, job: JobId) -> Hold | None:
         """End at once what is left of the program that a job had before: there are never two. Say if it does not."""
         until = self._clock() + _PATIENCE
@@ -247,6 +255,11 @@ def _is_there(child: subprocess.Popen[bytes] | None) -> bool:
 def _reap(child: subprocess.Popen[bytes] | None) -> None:
     if child is not None:
         child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
+        _close(child)
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with suppress(OSError):
                 pipe.close()

@@ -122,6 +122,7 @@ class Session(AbstractContextManager["Session"]):
         if kind is None:
             with suppress(OSError):
                 (self.folder / _MARKER).unlink()
+        self.programs.let_go()
         self.embedded.close()
 
     # Jobs
