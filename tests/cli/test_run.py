@@ -196,13 +196,29 @@ def test_killed_at_any_point_it_goes_on(point: str, tmp_path: Path) -> None:
     assert "Traceback" not in again.err
     assert (len(lines_of(tmp_path / "started")), len(lines_of(tmp_path / "ended"))) == (1, 1)
     assert past(tmp_path) == [{"JobStatus": 4, "ExitCode": 7, "ExitBySignal": False, "NumJobStarts": 1}]
-    assert run(tmp_path, path.name).err.startswith("warning: 1 job")
+
+
+def test_a_run_is_not_repeated_within_its_window(tmp_path: Path) -> None:
+    """Not by the same session begun again, not by the file submitted once more."""
+    path = job(tmp_path, LASTING, *at(0))
+    assert run(tmp_path, path.name, kill=POINTS["before its records go"]).status == -signal.SIGKILL
+    assert "the killed session is over" in run(tmp_path, path.name).err
+    assert "1 job of job.sub ran at this deferral_time already" in run(tmp_path, path.name).err
     assert len(lines_of(tmp_path / "started")) == 1
+
+
+def test_a_changed_file_is_not_mixed_with_its_jobs(tmp_path: Path) -> None:
+    """The jobs in the queue go on as they were, and that is said."""
+    path = job(tmp_path, LASTING, *at(3600))
+    assert run(tmp_path, path.name, "--until", "0s").status == 0
+    path.write_text(path.read_text() + "queue 2\n")
+    ended = run(tmp_path, path.name, "--until", "0s")
+    assert (ended.status, ended.err.count("as the file was then")) == (0, 1)
 
 
 def test_killed_while_it_waits_or_runs(tmp_path: Path) -> None:
     """From outside: before the time, and while the program runs, which the next session finds again."""
-    path = job(tmp_path, LASTING.replace("0.1", "1.5"), *at(SOON))
+    path = job(tmp_path, LASTING.replace("0.1", "1.0"), *at(SOON))
     with started(tmp_path, "--spec", path.name) as first:
         wait_for(tmp_path / "user.log")
         first.kill()
@@ -319,11 +335,11 @@ def test_two_sessions_of_one_queue_are_refused(tmp_path: Path) -> None:
 
 def test_a_terminal_sees_what_waits_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Below the lines of what happened."""
-    path = job(tmp_path, "sleep 0.3", *at(SOON))
+    path = job(tmp_path, "sleep 0.3", *at(SOON + 1))
     monkeypatch.chdir(tmp_path)
     seen = on_terminal("run", "--spec", str(path))
     assert "waits for" in seen
-    assert "runs, started" in seen
+    assert "runs, process" in seen
     assert "exited with 0" in seen
 
 

@@ -82,7 +82,7 @@ GROUP = 'trap "echo asked >> asked" USR1; sleep 30 & echo $! >> pids; echo $$ >>
 @pytest.mark.parametrize("how", ["remove", "hold", "vacate"])
 def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock: Clock) -> None:
     """First by the signal the job names, then, when its time is up, by SIGKILL."""
-    signals = {"RemoveKillSig": "SIGUSR1", "HoldKillSig": "SIGUSR1", "KillSig": "SIGUSR1", "KillSigTimeout": 1}
+    signals = {"RemoveKillSig": "SIGUSR1", "HoldKillSig": "SIGUSR1", "KillSig": "SIGUSR1", "KillSigTimeout": 5}
     ad = job(tmp_path, GROUP, **signals)
     with session(tmp_path, clock, ad) as made:
         until(made, lambda: len(pids(tmp_path / "pids")) == 2)
@@ -97,6 +97,7 @@ def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock
         assert done
         until(made, (tmp_path / "asked").exists)
         assert any(map(keeper.start_time, group))
+        clock.ahead = 5.0
         until(made, lambda: not made.has_more)
         assert not any(map(keeper.start_time, group))
 
