@@ -152,6 +152,8 @@ def _settings(clock: Clock, dialect: Dialect) -> Settings:
 
 def _paths(paths: tuple[str, ...], state: str | None) -> tuple[str, ...]:
     context = click.get_current_context(silent=True)
+    if not hasattr(os, "fork"):
+        raise click.UsageError("crondor run needs a system with processes as Linux has them", context)
     if not paths and state is None:
         raise click.UsageError("name a submit file: --spec FILE, or a queue to go on with: --state DIR", context)
     if "-" in paths and state is None:

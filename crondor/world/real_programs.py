@@ -42,7 +42,7 @@ class _Child:
 
     def __init__(self, token: str, job: JobId | None, keeper: subprocess.Popen[bytes] | None = None) -> None:
         self.token = token
-        self.owner = job
+        self.owner = job  # whose it is, or was
         self.job = job  # None: nobody waits for its end any more
         self.keeper = keeper
         self.deadline: float | None = None  # for SIGKILL
@@ -119,6 +119,7 @@ class RealPrograms:
         for token in set(self.records.tokens()) - set(wanted):
             if self.records.course(token) is Course.RUNS:
                 child = self._children[token] = _Child(token, None)
+                child.owner = JobId.parse(self.records.owner(token))
                 self._kill(child, *self.records.killing(token))
                 found += 1
             else:

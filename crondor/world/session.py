@@ -42,7 +42,11 @@ SPEC: Final = "CrondorSpec"
 SPEC_JOB: Final = "CrondorSpecJob"
 """The attribute with its number among the jobs of that file."""
 SESSION: Final = "CrondorSession"
+"""The attribute with the name of the session that submitted it."""
+NEW: Final = "CrondorIsNew"
+"""The attribute of a job of which nobody has been told yet that it was submitted."""
 STARTED: Final = "CrondorRunSession"
+"""The attribute with the name of the session that started it last."""
 
 LOST: Final = "Its program was under way when this ended, and how it went is not known"
 LEFT: Final = "Its program was ended with the session"
@@ -92,7 +96,6 @@ class Session(AbstractContextManager["Session"]):
         for job in [job for job in self.embedded.mirror if self._is_over(job)]:
             self.embedded.leave(job)  # a session that was killed may have come no further
         self._turns = PromptTurns()
-        self._fresh: set[JobId] = set()
         self.programs = RealPrograms(Records(self.folder / _RUNS), self._clock, {STARTED: self._name})
         self.world = World(
             settings,
@@ -159,12 +162,16 @@ class Session(AbstractContextManager["Session"]):
         made = []
         for ad, number in zip(ads, numbers, strict=True):
             own = ad.copy()
-            for name, value in ((SPEC, spec), (SPEC_JOB, number), (SESSION, self._name), ("NumJobStarts", 0)):
+            for name, value in (
+                (SPEC, spec),
+                (SPEC_JOB, number),
+                (SESSION, self._name),
+                (NEW, True),
+                ("NumJobStarts", 0),
+            ):
                 own.set(name, value)
             made.append(own)
-        jobs = self.embedded.submit(made)
-        self._fresh |= set(jobs)
-        return jobs
+        return self.embedded.submit(made)
 
     def begin(self) -> int:
         """Bring in the jobs of the queue, and return how many programs of before still run.
@@ -174,12 +181,13 @@ class Session(AbstractContextManager["Session"]):
         mirror = self.embedded.mirror
         mine = [job for job in mirror if mirror.text(job, SPEC) is not None and not self._is_over(job)]
         found = 0
-        late = []
+        wanted, late = set(), []
         for job in sorted(mine):
             ad = self._queue.take(job)
             token = token_of(ad) if count(ad, "JobStatus") in {JobStatus.RUNNING, JobStatus.SUSPENDED} else ""
             course = self.programs.adopt(token, job) if token else Course.CALLED_OFF
             found += course is Course.RUNS
+            wanted.add(token)
             if token and course is Course.CALLED_OFF:
                 starts = max(0, count(ad, "NumJobStarts") - 1)
                 self._queue.write(job, {TOKEN: None, RUN_TIME: None, STARTED: None, "NumJobStarts": starts})
@@ -187,9 +195,12 @@ class Session(AbstractContextManager["Session"]):
                 self._turns.closed.add(job)
             started = None if course is Course.CALLED_OFF else self.programs.records.started_at(token)
             late.append((job, started if course is Course.CALLED_OFF else started or self.world.now))
-        found += self.programs.sweep(token_of(ad) for ad in self._queue.ads.values() if TOKEN in ad)
+        found += self.programs.sweep(wanted)
         for job, started in late:
-            self.world.restore(job, is_new=job in self._fresh, started=started)
+            is_new = self._queue.ads[job].value(NEW) is True
+            self.world.restore(job, is_new=is_new, started=started)
+            if is_new and job in self._queue.ads:
+                self._queue.write(job, {NEW: None})
         return found
 
     def _has(self, job: JobId, spec: str) -> bool:

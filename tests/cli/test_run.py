@@ -196,6 +196,7 @@ def test_killed_at_any_point_it_goes_on(point: str, tmp_path: Path) -> None:
     assert "Traceback" not in again.err
     assert (len(lines_of(tmp_path / "started")), len(lines_of(tmp_path / "ended"))) == (1, 1)
     assert past(tmp_path) == [{"JobStatus": 4, "ExitCode": 7, "ExitBySignal": False, "NumJobStarts": 1}]
+    assert [number for number, _ in logged(tmp_path / "user.log")] == [0, 1, 5]
 
 
 def test_a_run_is_not_repeated_within_its_window(tmp_path: Path) -> None:

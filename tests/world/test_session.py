@@ -255,3 +255,17 @@ def test_which_signal_ends_a_program() -> None:
     for value, expected in (("SIGUSR1", signal.SIGUSR1), (12, 12), ("nonsense", signal.SIGINT), (-1, signal.SIGINT)):
         ad.set("RemoveKillSig", value)
         assert killing_of(ad, "RemoveKillSig") == (expected, 3)
+
+
+def test_a_program_of_a_job_that_was_released_meanwhile_goes_first(tmp_path: Path, clock: Clock) -> None:
+    """Held and released while no session was there: the next one has only its own program."""
+    script = 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done'
+    with session(tmp_path, clock, job(tmp_path, script)) as made:
+        until(made, lambda: len(pids(tmp_path / "pids")) == 1)
+        made.embedded.hold(None, Hold("by somebody else"))
+        made.embedded.release(None, "by somebody else")
+    with session(tmp_path, clock) as made:
+        until(made, lambda: len(pids(tmp_path / "pids")) == 2)
+        first, second = pids(tmp_path / "pids")
+        assert (keeper.start_time(first), bool(keeper.start_time(second))) == ("", True)
+        made.leave()
