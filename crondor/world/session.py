@@ -197,10 +197,7 @@ class Session(AbstractContextManager["Session"]):
             late.append((job, started if course is Course.CALLED_OFF else started or self.world.now))
         found += self.programs.sweep(wanted)
         for job, started in late:
-            is_new = self._queue.ads[job].value(NEW) is True
-            self.world.restore(job, is_new=is_new, started=started)
-            if is_new and job in self._queue.ads:
-                self._queue.write(job, {NEW: None})
+            self.world.restore(job, is_new=self._queue.ads[job].value(NEW) is True, started=started)
         return found
 
     def _has(self, job: JobId, spec: str) -> bool:
@@ -318,7 +315,9 @@ class Session(AbstractContextManager["Session"]):
         ]
 
     def _note(self, seen: Happening) -> None:
-        if seen.what is What.STARTED and self.plan.once:
+        if seen.what is What.SUBMITTED:
+            self._queue.write(seen.job.id, {NEW: None})
+        elif seen.what is What.STARTED and self.plan.once:
             self._turns.closed.add(seen.job.id)
 
 
