@@ -54,6 +54,7 @@ LEFT: Final = "Its program was ended with the session"
 _MARKER: Final = "session"
 _RUNS: Final = "runs"
 _GONE: Final = (int(JobStatus.COMPLETED), int(JobStatus.REMOVED))
+_LEAD: Final = 5  # seconds before its time, from which on a run has its keeper ready
 _PATIENCE: Final = 10.0  # seconds for what was killed to be gone
 
 
@@ -239,6 +240,9 @@ class Session(AbstractContextManager["Session"]):
             return False
         next_times = [time for time in (self.world.next_time, None if self.is_closed else self.plan.until) if time]
         soon = min(next_times, default=None)
+        if soon is not None and soon > now:
+            self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.world.jobs.values()))
+            soon = soon - _LEAD if soon > now + _LEAD else soon
         self.programs.wait(longest if soon is None else max(0.0, min(longest, soon - self._clock())), wakeup)
         return True
 
@@ -324,6 +328,12 @@ class Session(AbstractContextManager["Session"]):
 def is_missed(seen: Happening) -> bool:
     """Say whether a job is held since it missed its time."""
     return seen.what is What.HELD and seen.number == MISSED_CODE
+
+
+def _is_due(job: WorldJob, until: int) -> bool:
+    """Say whether a job that waits on its machine starts until then."""
+    run = job.run
+    return run is not None and run.started is None and run.next is not None and run.next.time <= until
 
 
 def _pending(entry: Entry | None) -> bool:

@@ -33,7 +33,7 @@ LASTING = "echo $$ >> started; sleep 0.1; echo $$ >> ended; exit 7"
 POINTS = {
     "before the jobs are in the queue": (embedded.EmbeddedSchedd, "submit"),
     "before they are brought in": (session.Session, "begin"),
-    "before a match is written": (life.World, "_match"),
+    "before anything is written into it": (kept_queue.KeptQueue, "write"),
     "between the mark and the keeper": (real_programs.RealPrograms, "start"),
     "before the keeper knows what to do": (real_programs, "_ask"),
     "when the program has begun": (real_programs.RealPrograms, "poll"),
@@ -62,6 +62,7 @@ def _become(folder: Path, arguments: tuple[str, ...], kill: tuple[object, str] |
         sys.stdout, sys.stderr = open(1, "w"), open(2, "w")  # noqa: SIM115 - descriptors
         os.environ.update(TZ=ZONE)
         if kill is not None:
+            assert hasattr(*kill)
             setattr(*kill, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
         sys.argv = ["crondor", "run", "--spec", *arguments]
         main()
