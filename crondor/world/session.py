@@ -45,6 +45,8 @@ SESSION: Final = "CrondorSession"
 """The attribute with the name of the session that submitted it."""
 NEW: Final = "CrondorIsNew"
 """The attribute of a job of which nobody has been told yet that it was submitted."""
+TOLD: Final = "CrondorToldToken"
+"""The attribute with the token of the last start that somebody was told of."""
 STARTED: Final = "CrondorRunSession"
 """The attribute with the name of the session that started it last."""
 
@@ -198,7 +200,15 @@ class Session(AbstractContextManager["Session"]):
             late.append((job, started if course is Course.CALLED_OFF else started or self.world.now))
         found += self.programs.sweep(wanted)
         for job, started in late:
-            self.world.restore(job, is_new=self._queue.ads[job].value(NEW) is True, started=started)
+            self.world.restore(job, untold=self._untold(job, started), started=started)
+        return found
+
+    def _untold(self, job: JobId, started: int | None) -> list[What]:
+        """Return what a session before had no time to tell."""
+        ad = self._queue.ads[job]
+        found = [What.SUBMITTED] if ad.value(NEW) is True else []
+        if started is not None and ad.value(TOLD) != token_of(ad):
+            found.append(What.STARTED)
         return found
 
     def _has(self, job: JobId, spec: str) -> bool:
@@ -321,8 +331,10 @@ class Session(AbstractContextManager["Session"]):
     def _note(self, seen: Happening) -> None:
         if seen.what is What.SUBMITTED:
             self._queue.write(seen.job.id, {NEW: None})
-        elif seen.what is What.STARTED and self.plan.once:
-            self._turns.closed.add(seen.job.id)
+        elif seen.what is What.STARTED:
+            self._queue.write(seen.job.id, {TOLD: token_of(seen.job.ad)})
+            if self.plan.once:
+                self._turns.closed.add(seen.job.id)
 
 
 def is_missed(seen: Happening) -> bool:

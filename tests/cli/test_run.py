@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -29,13 +29,15 @@ SOON = 2  # seconds from the writing of a submit file to its deferral_time
 # Says that it runs, runs for a while, says that it has, and fails.
 LASTING = "echo $$ >> started; sleep 0.1; echo $$ >> ended; exit 7"
 
-# Where crondor run is killed: as it calls this.
+# Where crondor run is killed: as it calls this, or after.
 POINTS = {
     "before the jobs are in the queue": (embedded.EmbeddedSchedd, "submit"),
     "before they are brought in": (session.Session, "begin"),
+    "before anything is told": (session.Session, "_note"),
     "before anything is written into it": (kept_queue.KeptQueue, "write"),
     "between the mark and the keeper": (real_programs.RealPrograms, "start"),
     "before the keeper knows what to do": (real_programs, "_ask"),
+    "between the start and its telling": (real_programs.RealPrograms, "start", "after"),
     "when the program has begun": (real_programs.RealPrograms, "poll"),
     "before its end is recorded": (session.Session, "_ended"),
     "before its end has an effect": (life.World, "ended"),
@@ -44,7 +46,7 @@ POINTS = {
 }
 
 
-def run(folder: Path, *arguments: str, kill: tuple[object, str] | None = None) -> Result:
+def run(folder: Path, *arguments: str, kill: tuple[object, str] | tuple[object, str, str] | None = None) -> Result:
     """Run the command in a copy of this process, which takes a tenth of a new one; ``kill`` is where it dies."""
     pid = os.fork()
     if pid == 0:
@@ -54,7 +56,21 @@ def run(folder: Path, *arguments: str, kill: tuple[object, str] | None = None) -
     return Result(os.waitstatus_to_exitcode(status), out.read_text(), err.read_text())
 
 
-def _become(folder: Path, arguments: tuple[str, ...], kill: tuple[object, str] | None) -> NoReturn:
+def dying(function: Callable[..., object], *, after: bool) -> Callable[..., object]:
+    """Return a function that kills this process, before another one is called or after it has been."""
+
+    def die(*arguments: object, **options: object) -> object:
+        if after:
+            function(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+        return None
+
+    return die
+
+
+def _become(
+    folder: Path, arguments: tuple[str, ...], kill: tuple[object, str] | tuple[object, str, str] | None
+) -> NoReturn:
     try:
         os.chdir(folder)
         for number, name in ((1, "stdout"), (2, "stderr")):
@@ -62,8 +78,7 @@ def _become(folder: Path, arguments: tuple[str, ...], kill: tuple[object, str] |
         sys.stdout, sys.stderr = open(1, "w"), open(2, "w")  # noqa: SIM115 - descriptors
         os.environ.update(TZ=ZONE)
         if kill is not None:
-            assert hasattr(*kill)
-            setattr(*kill, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+            setattr(*kill[:2], dying(getattr(*kill[:2]), after=len(kill) > 2))
         sys.argv = ["crondor", "run", "--spec", *arguments]
         main()
     except SystemExit as end:
