@@ -7,6 +7,6 @@ decides at arrival, ``policy`` evaluates on_exit_* and periodic_*. ``outcome`` c
 ``advice`` finds the prep time and the window that would have been enough.
 
 ``session`` is the world on the real clock (``wall_clock``): its queue is on disk (``kept_queue``), its programs really
-run (``programs`` is the seam, ``real_programs`` and ``job_process`` start them), each under a ``keeper`` that outlives the
-session and leaves ``run_records``. ``job_logs`` writes the jobs' own user logs.
+run (``programs`` is the seam, ``real_programs`` and ``job_process`` start them), each under a ``keeper`` that outlives
+the session and leaves ``run_records``. ``job_logs`` writes the jobs' own user logs.
 """
