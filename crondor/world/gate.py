@@ -6,14 +6,14 @@ evaluated once. What is left, and whatever is not plainly true, is evaluated as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from crondor.classad import CircularReference, Context, EvaluationFailed, Expression, Form, unparse
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Code
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
-from crondor.deferral import Deferral, InvalidDeferral
+from crondor.deferral import LATEST, Deferral, InvalidDeferral
 from crondor.schedd.actions import integer
 from crondor.schedule import JobSchedule, Universe
 
@@ -123,7 +123,11 @@ class Gate:
         self._moving: list[Expression] = []
         self._settled: bool | None = None
         self._has_clause = False
+        self._codes = ad.codes
         self._deferral: tuple[object, Deferral | None] | None = None
+        self._terms: tuple[int, int] | None = None
+        self._seen: object = None
+        self._time: int | None = None
         if "Requirements" in ad:
             self._take_apart()
         self.changes_by_itself = bool(self._moving) or self._asks
@@ -137,33 +141,43 @@ class Gate:
                 moves = is_moving(part, self._ad, self._machine, VOLATILE | CLOCK)
                 (self._moving if moves else self._static).append(part)
 
+    @property
+    def time(self) -> int | None:
+        """The DeferralTime (epoch seconds); None where the numbers of the ad are none that a run can have."""
+        code = self._codes.get("deferraltime")
+        if code is not self._seen or code is None:
+            self._seen, self._time = code, self._read_time(code)
+        return self._time
+
     def opens(self, now: int) -> int | None:
         """Return the first second from ``now`` on at which the clause lets a match be made; None for never."""
         if not self._has_clause:
             return now
-        deferral = self.deferral()
-        if deferral is None:
+        time, terms = self.time, self._terms
+        if time is None or terms is None:
             return now if all(name in self._ad for name in _NUMBERS) else None
-        first = max(now, deferral.match_opens)
-        return first if first <= deferral.last_match else None
+        window, lead = terms
+        first = max(now, time - lead)
+        return first if first < time + window else None
 
-    def lets(self, now: int, context: Context) -> bool:
-        """Say whether job and machine match at ``now`` (epoch seconds)."""
+    def lets(self, now: int, context: Callable[[int], Context]) -> bool:
+        """Say whether job and machine match at ``now`` (epoch seconds); ``context`` gives that of an evaluation."""
         ad, machine = self._ad, self._machine
-        if self._asks and not machine["Requirements"].holds(machine, ad, context):
+        if self._asks and not machine["Requirements"].holds(machine, ad, context(now)):
             return False
         if "Requirements" not in ad:
             return not self._is_asked
-        deferral = self.deferral() if self._has_clause else None
-        if self._has_clause and deferral is not None and not deferral.may_match(now):
-            return False
+        is_plain = True
+        if self._has_clause:
+            time, terms = self.time, self._terms
+            is_plain = time is not None and terms is not None
+            if time is not None and terms is not None and not time - terms[1] <= now < time + terms[0]:
+                return False
         if self._settled is None:
-            self._settled = all(self._is_true(part, context) for part in self._static)
-        if self._settled and (deferral is not None or not self._has_clause):
-            parts = self._moving
-            if all(self._is_true(part, context) for part in parts):
-                return True
-        return ad["Requirements"].holds(ad, machine, context)
+            self._settled = all(self._is_true(part, context(now)) for part in self._static)
+        if self._settled and is_plain and all(self._is_true(part, context(now)) for part in self._moving):
+            return True
+        return ad["Requirements"].holds(ad, machine, context(now))
 
     def unmet(self, context: Context) -> list[str]:
         """Return the parts of Requirements that depend on nothing that changes, and are not true of the machine."""
@@ -180,14 +194,24 @@ class Gate:
 
         Of these, only DeferralTime may change in the lifetime of a gate.
         """
-        time = self._ad.codes.get(_KEYS[0])
-        if self._deferral is None or self._deferral[0] != time:
-            made = self._read()
-            self._deferral = self._ad.codes.get(_KEYS[0]), made
+        code = self._codes.get("deferraltime")
+        if self._deferral is None or self._deferral[0] != code:
+            self._deferral = code, self._read()
         return self._deferral[1]
 
+    def _read_time(self, code: object) -> int | None:
+        """Return the time of a DeferralTime; the other numbers are read once."""
+        if self._terms is not None and code.__class__ is str:
+            time = integer(self._ad, "DeferralTime")
+            return time if time is not None and 0 < time <= LATEST else None
+        found = self.deferral()
+        if found is None:
+            return None
+        self._terms = found.window, found.prep_time + found.schedd_interval
+        return found.time
+
     def _read(self) -> Deferral | None:
-        codes = [self._ad.codes.get(name) for name in _KEYS]
+        codes = [self._codes.get(name) for name in _KEYS]
         if any(isinstance(code, Code) and code.const.__class__ is not int for code in codes):
             return None
         time, window, prep_time, interval = (integer(self._ad, name) for name in _NUMBERS)
