@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from crondor.deferral import MISSED_CODE, MISSED_REASON, Verdict
@@ -162,22 +162,29 @@ class Execution:
         In the local universe they see the ad that the starter was given, with NumJobStarts as it was before.
         """
         core = self._core
-        ended = run.ending.attributes()
-        values = {name: value for name, value in ended.items() if value is not None or name in job.ad}
-        if job.is_local:
-            for name, value in ended.items():
-                if value is None:
-                    run.ad.pop(name, None)
-                else:
-                    run.ad.set(name, value)
+        ending = run.ending
+        if ending.signal is None and "exitsignal" not in job.codes and not job.is_local:
+            done = job.counter("numjobcompletions") + 1
+            core.count(job, {"ExitCode": ending.code, "ExitBySignal": False, "NumJobCompletions": done})
         else:
-            values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
-        core.write(job, values)
+            self._write_ending(job, run, ending.attributes())
         ruling = job.ruling
         if ruling is None:
             seen = run.ad if job.is_local else job.ad if core.flow is None else core.flow.policy_ad(job)
             ruling = policy.at_exit(seen, core.now, core.context(core.now))
         self._settle(job, run, ruling, 0)
+
+    def _write_ending(self, job: WorldJob, run: Run, ended: Mapping[str, object]) -> None:
+        values = {name: value for name, value in ended.items() if value is not None or name in job.ad}
+        if not job.is_local:
+            values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
+        else:
+            for name, value in ended.items():
+                if value is None:
+                    run.ad.pop(name, None)
+                else:
+                    run.ad.set(name, value)
+        self._core.write(job, values)
 
     def _settle(self, job: WorldJob, run: Run, ruling: Ruling, attempt: int) -> None:
         """Have the shadow tell the schedd; it tries some times, then the job is queued again as if it had not ended."""

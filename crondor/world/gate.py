@@ -149,6 +149,12 @@ class Gate:
             self._seen, self._time = code, self._read_time(code)
         return self._time
 
+    @property
+    def match_opens(self) -> int | None:
+        """The first second at which the clause lets a match be made (epoch seconds); None where there is no time."""
+        time = self.time
+        return None if time is None or self._terms is None else time - self._terms[1]
+
     def opens(self, now: int) -> int | None:
         """Return the first second from ``now`` on at which the clause lets a match be made; None for never."""
         if not self._has_clause:

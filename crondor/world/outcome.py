@@ -16,6 +16,7 @@ from crondor.world.world_job import WorldJob
 
 _MOST = 100_000  # times that are counted as skipped at once
 _MINUTE = 60
+_KNOWN = 100  # times that are kept of a schedule
 
 
 class Fate(str, Enum):
@@ -79,14 +80,33 @@ class Outcome:
         return self.planned - self.counts[Fate.ON_TIME] - self.counts[Fate.LATE]
 
 
+class _Times:
+    """A schedule, and what it said lately; shared by the jobs that have the same."""
+
+    __slots__ = ("_known", "_recurrence")
+
+    def __init__(self, recurrence: Recurrence) -> None:
+        self._recurrence = recurrence
+        self._known: dict[int, int] = {}
+
+    def next(self, after: int) -> int:
+        """Return the next time. Raises CrondorError where there is none."""
+        found = self._known.get(after)
+        if found is None:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            found = self._known[after] = int(self._recurrence.next(after))
+        return found
+
+
 class _Course:
     """How one job stands in between."""
 
-    __slots__ = ("cause", "idle_since", "last", "outcome", "recurrence", "time")
+    __slots__ = ("cause", "idle_since", "last", "outcome", "time", "times")
 
-    def __init__(self, recurrence: Recurrence | None, now: int) -> None:
+    def __init__(self, now: int) -> None:
         self.outcome = Outcome()
-        self.recurrence = recurrence
+        self.times: _Times | None = None  # of its schedule
         self.time: int | None = None  # the planned run of which nothing is known yet
         self.last: int | None = None  # the planned time before
         self.cause = _Cause.IDLE
@@ -100,6 +120,7 @@ class Ledger:
         """Watch from now on."""
         self._world = world
         self._courses: dict[JobId, _Course] = {}
+        self._times: dict[Recurrence, _Times] = {}
         world.watchers.append(self.note)
 
     def __getitem__(self, job: JobId) -> Outcome:
@@ -118,12 +139,14 @@ class Ledger:
     def _enter(self, seen: Happening) -> None:
         job = QueuedJob(seen.job.ad)
         settings = self._world.settings
-        course = self._courses[seen.job.id] = _Course(None, seen.time)
+        course = self._courses[seen.job.id] = _Course(seen.time)
         course.outcome.is_deferred = job.is_scheduled
         try:
             schedule = job.schedule(seen.time, dialect=settings.dialect, zone=settings.zone, policy=settings.policy)
-            course.recurrence = schedule.recurrence
-            if schedule.recurrence is None and schedule.is_deferred:
+            recurrence = schedule.recurrence
+            if recurrence is not None:
+                course.times = self._times.setdefault(recurrence, _Times(recurrence))
+            elif schedule.is_deferred:
                 course.time = schedule.next(seen.time).time
         except CrondorError as error:
             course.outcome.trouble = error.diagnostics
@@ -155,8 +178,8 @@ class Ledger:
         """Return how many times of the schedule lie strictly between two."""
         number = 0
         try:
-            while course.recurrence is not None and number < _MOST:
-                low = int(course.recurrence.next(low))
+            while course.times is not None and number < _MOST:
+                low = course.times.next(low)
                 if low >= high:
                     break
                 number += 1
@@ -176,8 +199,8 @@ class Ledger:
         late.arrival = _later(late.arrival, -seen.number)
 
     def _lateness(self, course: _Course, seen: Happening) -> Lateness:
-        deferral = seen.job.gate.deferral()
-        is_ready = deferral is not None and course.idle_since <= deferral.match_opens
+        opens = seen.job.gate.match_opens
+        is_ready = opens is not None and course.idle_since <= opens
         return course.outcome.ready if is_ready else course.outcome.unready
 
     def start(self, course: _Course, seen: Happening) -> None:
@@ -225,7 +248,7 @@ class Ledger:
         if course.time is not None and course.time < seen.time:
             course.outcome.counts[course.cause.value] += 1
         course.outcome.has_left = True
-        course.time = course.last = course.recurrence = None
+        course.time = course.last = course.times = None
 
     def close(self) -> None:
         """Settle what was planned before the end."""
@@ -241,7 +264,7 @@ class Ledger:
         window = 0 if deferral is None else deferral.window
         if course.time is not None and course.time + window >= end:
             course.time = None  # it may still start
-        elif course.time is not None and course.recurrence is None and job.status == JobStatus.IDLE:
+        elif course.time is not None and course.times is None and job.status == JobStatus.IDLE:
             course.outcome.counts[Fate.MISSED_IDLE] += 1
             course.time = None
         elif job.run is None or job.run.started is not None:

@@ -98,7 +98,7 @@ class ScheddPart:
         mirror.tell(mirror.changes())
 
     def count(self, job: WorldJob, numbers: Mapping[str, int]) -> None:
-        """Set attributes of a run to numbers: what ``write`` does, in a fraction of the time.
+        """Set attributes of a run to numbers or truth values: what ``write`` does, in a fraction of the time.
 
         A DeferralTime is one that the bookkeeping itself has computed; it is not logged, as HTCondor does not log it.
         """
@@ -111,10 +111,11 @@ class ScheddPart:
         ad, codes = job.ad, job.codes
         for name, number in numbers.items():
             key = _KEYS[name]
+            text = str(number) if number.__class__ is int else _text(number)
             if key in codes:
-                codes[key] = str(number)
+                codes[key] = text
             else:
-                ad.put(name, str(number))
+                ad.put(name, text)
         if is_computed:
             self.mirror.ads[job.key]["deferraltime"] = str(numbers["DeferralTime"])
             return
@@ -123,7 +124,7 @@ class ScheddPart:
             self.mirror.ads[job.key]["jobstatus"] = str(status)
             self.book.enter_status(job.id, status)
         if self.followers:
-            self._follow([Record(Op.SET, job.key, name, str(number)) for name, number in numbers.items()])
+            self._follow([_record(job.key, name, number) for name, number in numbers.items()])
 
     def _follow(self, records: Sequence[Record]) -> None:
         for follower in self.followers:
