@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from crondor.deferral import MISSED_CODE, MISSED_REASON, Verdict
@@ -104,7 +104,7 @@ class Execution:
             return
         core.tell(What.STARTED, job)
         if begun is not None:
-            run.ending = begun.ending
+            run.exit = begun.exit
             run.next = core.timetable.at(now + begun.seconds, lambda _: self.end(job, run))
         if core.flow is not None:
             core.flow.start(job, lambda: self._vacate(job))
@@ -150,7 +150,7 @@ class Execution:
         core = self._core
         run.is_over = True
         if core.flow is not None and not job.is_local:
-            again = core.flow.exit(job, run.ending.attributes())
+            again = core.flow.exit(job, run.exit.attributes)
             if again is not None:
                 run.next = core.timetable.at(again, lambda _: self.end(job, run))
                 return
@@ -162,29 +162,18 @@ class Execution:
         In the local universe they see the ad that the starter was given, with NumJobStarts as it was before.
         """
         core = self._core
-        ending = run.ending
-        if ending.signal is None and "exitsignal" not in job.codes and not job.is_local:
-            done = job.counter("numjobcompletions") + 1
-            core.count(job, {"ExitCode": ending.code, "ExitBySignal": False, "NumJobCompletions": done})
+        values = run.exit.attributes
+        if job.is_local:
+            for name, value in values.items():
+                run.ad.set(name, value)
         else:
-            self._write_ending(job, run, ending.attributes())
+            values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
+        core.count(job, values)
         ruling = job.ruling
         if ruling is None:
             seen = run.ad if job.is_local else job.ad if core.flow is None else core.flow.policy_ad(job)
             ruling = policy.at_exit(seen, core.now, core.context(core.now))
         self._settle(job, run, ruling, 0)
-
-    def _write_ending(self, job: WorldJob, run: Run, ended: Mapping[str, object]) -> None:
-        values = {name: value for name, value in ended.items() if value is not None or name in job.ad}
-        if not job.is_local:
-            values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
-        else:
-            for name, value in ended.items():
-                if value is None:
-                    run.ad.pop(name, None)
-                else:
-                    run.ad.set(name, value)
-        self._core.write(job, values)
 
     def _settle(self, job: WorldJob, run: Run, ruling: Ruling, attempt: int) -> None:
         """Have the shadow tell the schedd; it tries some times, then the job is queued again as if it had not ended."""

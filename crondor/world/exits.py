@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
-from crondor.world.endings import Exit
 from crondor.world.lengths import share
 
 _ONE: Final = re.compile(r"(sig|signal)?\s*(\d{1,3})(?:\s*:\s*(\d{1,6}))?", re.ASCII | re.IGNORECASE).fullmatch
@@ -19,6 +18,24 @@ _HELP: Final = "write an exit code (0 to 255) or sig9; several with their weight
 
 class InvalidExits(CrondorError, ValueError):
     """A text that says no exit codes."""
+
+
+class Exit(NamedTuple):
+    """How one program has ended: ``number`` is its exit code, or that of the signal."""
+
+    number: int = 0
+    by_signal: bool = False
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """What the starter reports; a signal leaves the ExitCode of an earlier run as it is."""
+        if self.by_signal:
+            return {"ExitBySignal": True, "ExitSignal": self.number}
+        return {"ExitBySignal": False, "ExitCode": self.number}
+
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        return f"sig{self.number}" if self.by_signal else str(self.number)
 
 
 SUCCESS: Final = Exit()
@@ -46,7 +63,7 @@ class Exits:
             if not is_signal <= number <= (_MOST_SIGNAL if is_signal else _MOST_CODE):
                 what = f"there is no signal {number}" if is_signal else f"{number} is no exit code"
                 faults.append(Diagnostic("exits", what, span=span, help=_HELP))
-            weights.append((Exit(signal=number) if is_signal else Exit(number), int(found[3] or 1)))
+            weights.append((Exit(number, is_signal), int(found[3] or 1)))
         if not faults and not any(weight for _, weight in weights):
             faults.append(Diagnostic("exits", "all weights are 0", span=source.span(), help=_HELP))
         if faults:
@@ -70,9 +87,5 @@ class Exits:
     def __str__(self) -> str:
         """Return it as it is written."""
         if self.is_fixed:
-            return _text(self.weights[0][0])
-        return ",".join(f"{_text(one)}:{weight}" for one, weight in self.weights)
-
-
-def _text(one: Exit) -> str:
-    return str(one.code) if one.signal is None else f"sig{one.signal}"
+            return str(self.weights[0][0])
+        return ",".join(f"{one}:{weight}" for one, weight in self.weights)

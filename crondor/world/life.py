@@ -16,7 +16,7 @@ from crondor.schedd.editing import check_editable
 from crondor.schedd.protocol import Hold
 from crondor.world.clock import Timetable
 from crondor.world.core import Core
-from crondor.world.endings import Exit
+from crondor.world.exits import Exit
 from crondor.world.execution import Execution
 from crondor.world.happenings import What
 from crondor.world.matching import Matching
@@ -51,7 +51,7 @@ class World(Core):
     ) -> None:
         """Begin at a time with an empty queue, or with a queue whose jobs ``restore`` brings in. Raises UnknownZone."""
         super().__init__(settings, now, schedd, timetable)
-        turns = RegularTurns(settings, now) if turns is None else turns
+        turns = self._turns = RegularTurns(settings, now) if turns is None else turns
         programs = DrawnPrograms(settings) if programs is None else programs
         self.execution = Execution(self, self._hold, self._vacate, self._exited, programs)
         self.matching = Matching(self, turns, self.execution.begin, self._hold)
@@ -102,10 +102,11 @@ class World(Core):
         if started is not None:
             job.run, run.arrived, run.started = run, started, started
             run.is_suspended = job.status == JobStatus.SUSPENDED
+            run.ad.set("NumJobStarts", max(0, actions.count(job.ad, "NumJobStarts") - 1))
         elif job.status in (JobStatus.RUNNING, JobStatus.SUSPENDED):
             job.run = run
             self.execution.arrive(job, run)
-        elif job.is_idle and self.matching.is_open(job):
+        elif job.is_idle and self.matching.is_open(job) and self._turns.local(job_id, self.now, self.now) is not None:
             self.matching.match(job, None)
         self.passes.ask()
         return job
@@ -124,7 +125,7 @@ class World(Core):
         job = self.jobs.get(job_id)
         if job is None or job.run is None or job.run.started is None or job.run.is_over:
             return False
-        job.run.ending = ending
+        job.run.exit = ending
         self.execution.end(job, job.run)
         return True
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol
 
 from crondor.schedd.protocol import Hold
-from crondor.world.endings import Exit
+from crondor.world.exits import SUCCESS, Exit
 from crondor.world.settings import Settings
 from crondor.world.world_job import Run, WorldJob
 
@@ -19,7 +19,7 @@ class Lasting(NamedTuple):
     """A program of which it is known when it ends (seconds from its start), and how."""
 
     seconds: int
-    ending: Exit = Exit()
+    exit: Exit = SUCCESS
 
 
 class Programs(Protocol):

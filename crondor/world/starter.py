@@ -31,6 +31,11 @@ def arrival(ad: ClassAd, now: int, context: Callable[[int], Context]) -> Arrival
     return Deferral(time, min(max(window, 0), LATEST)).arrival(now)
 
 
+def time_of(ad: ClassAd, context: Context) -> int | None:
+    """Return the DeferralTime that the starter reads (epoch seconds), None where it is no number."""
+    return _integer(ad, "DeferralTime", 0, lambda _now: context)
+
+
 def _integer(ad: ClassAd, name: str, now: int, context: Callable[[int], Context]) -> int | None:
     plain = integer(ad, name)
     if plain is not None:

@@ -11,7 +11,7 @@ from crondor.queued import JobStatus
 from crondor.schedd import actions
 from crondor.schedule import Universe
 from crondor.world.clock import Entry
-from crondor.world.endings import Exit
+from crondor.world.exits import SUCCESS
 from crondor.world.gate import Gate
 from crondor.world.lengths import chance
 from crondor.world.negotiator import Claim
@@ -26,11 +26,11 @@ class Run:
 
     ``ad`` is the copy that the starter has: what is edited later does not reach it. ``claim`` is what it has of a
     machine, None in the local universe. ``next`` is what comes next, ``taken`` when the pool takes the machine back;
-    ``left`` what a suspended program has still to run (seconds), ``ending`` how it will end, where that is known;
+    ``left`` what a suspended program has still to run (seconds), ``exit`` how it will end, where that is known;
     ``is_over`` says that it has ended, and who must know does not know it yet.
     """
 
-    __slots__ = ("ad", "arrived", "claim", "ending", "is_over", "is_suspended", "left", "matched", "next", "started", "taken")
+    __slots__ = ("ad", "arrived", "claim", "exit", "is_over", "is_suspended", "left", "matched", "next", "started", "taken")
 
     def __init__(self, ad: ClassAd, matched: int, claim: Claim | None) -> None:
         """Begin with the match."""
@@ -43,7 +43,7 @@ class Run:
         self.taken: Entry | None = None
         self.is_suspended = False
         self.left: int | None = None
-        self.ending = Exit()
+        self.exit = SUCCESS
         self.is_over = False
 
     @property
