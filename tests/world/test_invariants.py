@@ -152,7 +152,7 @@ class Pool(RuleBasedStateMachine):
         """The slots that are taken are those of the runs."""
         if hasattr(self, "world"):
             taken = sum(job.run is not None and job.run.has_slot for job in self.world.jobs.values())
-            assert self.world._negotiator.free == self.world.settings.slots - taken >= 0
+            assert self.world.matching.negotiator.free == self.world.settings.slots - taken >= 0
 
     @invariant()
     def no_edit_is_lost(self) -> None:

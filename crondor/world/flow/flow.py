@@ -104,7 +104,13 @@ class Flow:
             self._histories[Party.HISTORY, job.id] = copies.schedd()
 
     def follow(self, record: Record) -> None:
-        """Take note of a record of job_queue.log: the router reads it when it polls."""
+        """Take note of a record of job_queue.log: the router reads it when it polls.
+
+        What the shadow has not told the schedd yet is not in the log.
+        """
+        job = JobId.parse(record.key) if record.op is Op.SET else None
+        if job in self._copies and lower(record.name) in self._copies[job].unsent:
+            return
         self._router.note(record)
         if not self._polls:
             self._polls = True
@@ -308,6 +314,8 @@ class Flow:
         if not self._send(Link.SHADOW_SCHEDD, job, why, told):
             return False
         copies.unsent.clear()
+        for name, text in told.items():
+            self.follow(Record(Op.SET, job.key, name, text))
         if _USAGE in shadow:
             copies.usage[_USAGE] = shadow[_USAGE]
         if _TIMER_REMOVE in shadow:
