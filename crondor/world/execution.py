@@ -62,6 +62,11 @@ class Execution:
         core = self._core
         run.arrived = now = core.timetable.now
         there = now if job.is_local else now + core.settings.skew
+        if run.time is not None and there < run.time:
+            core.tell(What.ARRIVED, job, run.time - there)
+            due = now + run.time - there
+            run.next = core.timetable.at(due, lambda _: self._wake(job, run, due))
+            return
         verdict = starter.arrival(run.ad, there, core.context)
         if verdict is None:
             self._start(job, run)
@@ -210,7 +215,8 @@ class Execution:
             return
         core = self._core
         core.timetable.cancel(run.next)
-        core.timetable.cancel(run.taken)
+        if run.taken is not None:
+            core.timetable.cancel(run.taken)
         if core.flow is not None:
             core.flow.free(job)
         if run.claim is not None:

@@ -107,7 +107,9 @@ _CLAUSE: Final = _clause()
 class Gate:
     """The Requirements of one job against the machines of one kind.
 
-    ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed.
+    ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed. ``time`` is the
+    DeferralTime and ``match_opens`` the first second at which the clause lets a match be made (epoch seconds); None
+    where the numbers of the ad are none that a run can have.
     """
 
     def __init__(self, ad: ClassAd, machine: ClassAd, *, is_asked: bool = True) -> None:
@@ -125,9 +127,10 @@ class Gate:
         self._has_clause = False
         self._codes = ad.codes
         self._deferral: tuple[object, Deferral | None] | None = None
-        self._terms: tuple[int, int] | None = None
-        self._seen: object = None
-        self._time: int | None = None
+        self.time: int | None = None
+        self.match_opens: int | None = None
+        self._window = self._lead = 0
+        self._read_terms()
         if "Requirements" in ad:
             self._take_apart()
         self.changes_by_itself = bool(self._moving) or self._asks
@@ -141,47 +144,51 @@ class Gate:
                 moves = is_moving(part, self._ad, self._machine, VOLATILE | CLOCK)
                 (self._moving if moves else self._static).append(part)
 
-    @property
-    def time(self) -> int | None:
-        """The DeferralTime (epoch seconds); None where the numbers of the ad are none that a run can have."""
-        code = self._codes.get("deferraltime")
-        if code is not self._seen or code is None:
-            self._seen, self._time = code, self._read_time(code)
-        return self._time
+    def _read_terms(self) -> None:
+        found = self.deferral()
+        if found is None:
+            self.time = self.match_opens = None
+            return
+        self._window, self._lead = found.window, found.prep_time + found.schedd_interval
+        self.time, self.match_opens = found.time, found.match_opens
 
-    @property
-    def match_opens(self) -> int | None:
-        """The first second at which the clause lets a match be made (epoch seconds); None where there is no time."""
-        time = self.time
-        return None if time is None or self._terms is None else time - self._terms[1]
+    def plan(self, time: int) -> None:
+        """Take another DeferralTime, which the ad has already."""
+        if self.time is None or not 0 < time <= LATEST:
+            self._read_terms()
+        else:
+            self.time, self.match_opens = time, time - self._lead
 
     def opens(self, now: int) -> int | None:
         """Return the first second from ``now`` on at which the clause lets a match be made; None for never."""
         if not self._has_clause:
             return now
-        time, terms = self.time, self._terms
-        if time is None or terms is None:
+        time, opens = self.time, self.match_opens
+        if time is None or opens is None:
             return now if all(name in self._ad for name in _NUMBERS) else None
-        window, lead = terms
-        first = max(now, time - lead)
-        return first if first < time + window else None
+        first = now if now > opens else opens
+        return first if first < time + self._window else None
 
     def lets(self, now: int, context: Callable[[int], Context]) -> bool:
         """Say whether job and machine match at ``now`` (epoch seconds); ``context`` gives that of an evaluation."""
         ad, machine = self._ad, self._machine
         if self._asks and not machine["Requirements"].holds(machine, ad, context(now)):
             return False
-        if "Requirements" not in ad:
+        if "requirements" not in self._codes:
             return not self._is_asked
         is_plain = True
         if self._has_clause:
-            time, terms = self.time, self._terms
-            is_plain = time is not None and terms is not None
-            if time is not None and terms is not None and not time - terms[1] <= now < time + terms[0]:
+            time, opens = self.time, self.match_opens
+            is_plain = time is not None
+            if time is not None and opens is not None and not opens <= now < time + self._window:
                 return False
         if self._settled is None:
             self._settled = all(self._is_true(part, context(now)) for part in self._static)
-        if self._settled and is_plain and all(self._is_true(part, context(now)) for part in self._moving):
+        if (
+            self._settled
+            and is_plain
+            and (not self._moving or all(self._is_true(part, context(now)) for part in self._moving))
+        ):
             return True
         return ad["Requirements"].holds(ad, machine, context(now))
 
@@ -204,17 +211,6 @@ class Gate:
         if self._deferral is None or self._deferral[0] != code:
             self._deferral = code, self._read()
         return self._deferral[1]
-
-    def _read_time(self, code: object) -> int | None:
-        """Return the time of a DeferralTime; the other numbers are read once."""
-        if self._terms is not None and code.__class__ is str:
-            time = integer(self._ad, "DeferralTime")
-            return time if time is not None and 0 < time <= LATEST else None
-        found = self.deferral()
-        if found is None:
-            return None
-        self._terms = found.window, found.prep_time + found.schedd_interval
-        return found.time
 
     def _read(self) -> Deferral | None:
         codes = [self._codes.get(name) for name in _KEYS]

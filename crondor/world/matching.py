@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from crondor.queued import JobStatus
@@ -17,6 +17,7 @@ from crondor.world.passes import Passes
 from crondor.world.turns import Turns
 from crondor.world.world_job import Run, WorldJob
 
+_FIRST: Final = (0,)
 REJECTED: Final = "no match found"
 
 
@@ -71,7 +72,10 @@ class Matching:
         if core.flow is not None and not job.is_local and not core.flow.negotiate(job):
             self._turn_at(job, now + core.settings.negotiator_interval)
             return
-        kinds = [kind for kind, gate in enumerate(job.gates) if gate.lets(now, core.context)]
+        if len(job.gates) == 1:
+            kinds: Sequence[int] = _FIRST if job.gate.lets(now, core.context) else ()
+        else:
+            kinds = [kind for kind, gate in enumerate(job.gates) if gate.lets(now, core.context)]
         if not kinds:
             self._reject(job)
             if any(gate.changes_by_itself for gate in job.gates) and job.gate.opens(now) is not None:
@@ -82,7 +86,7 @@ class Matching:
         else:
             self._claim(job, kinds)
 
-    def _claim(self, job: WorldJob, kinds: list[int]) -> None:
+    def _claim(self, job: WorldJob, kinds: Sequence[int]) -> None:
         negotiator, core = self.negotiator, self._core
         wanted = None
         if negotiator.is_partitionable:
@@ -128,6 +132,7 @@ class Matching:
             for name in found.expanded:
                 given[name] = found.ad[name]
         run = job.run = Run(given, now, claim)
+        run.time = job.gate.time if found is None else None
         core.tell(What.MATCHED, job)
         if core.flow is not None:
             core.flow.match(job, run, None if claim is None else self.negotiator.ad(claim))

@@ -10,12 +10,14 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus, QueuedJob
 from crondor.recurrence import Recurrence
+from crondor.spec import FIELDS
 from crondor.world.happenings import Happening, What
 from crondor.world.life import World
 from crondor.world.world_job import WorldJob
 
 _MOST = 100_000  # times that are counted as skipped at once
 _MINUTE = 60
+_CRON = tuple(field.attribute for field in FIELDS)
 _KNOWN = 100  # times that are kept of a schedule
 
 
@@ -120,7 +122,7 @@ class Ledger:
         """Watch from now on."""
         self._world = world
         self._courses: dict[JobId, _Course] = {}
-        self._times: dict[Recurrence, _Times] = {}
+        self._times: dict[tuple[str | None, ...], _Times] = {}  # by the texts of the schedule
         world.watchers.append(self.note)
 
     def __getitem__(self, job: JobId) -> Outcome:
@@ -138,20 +140,30 @@ class Ledger:
 
     def _enter(self, seen: Happening) -> None:
         job = QueuedJob(seen.job.ad)
-        settings = self._world.settings
         course = self._courses[seen.job.id] = _Course(seen.time)
         course.outcome.is_deferred = job.is_scheduled
         try:
-            schedule = job.schedule(seen.time, dialect=settings.dialect, zone=settings.zone, policy=settings.policy)
-            recurrence = schedule.recurrence
-            if recurrence is not None:
-                course.times = self._times.setdefault(recurrence, _Times(recurrence))
-            elif schedule.is_deferred:
-                course.time = schedule.next(seen.time).time
+            self._plan_first(course, job, seen)
         except CrondorError as error:
             course.outcome.trouble = error.diagnostics
         if seen.job.status == JobStatus.HELD:
             course.cause = _Cause.HELD
+
+    def _plan_first(self, course: _Course, job: QueuedJob, seen: Happening) -> None:
+        """Read a job's schedule, unless another job's is the same."""
+        ad, settings = seen.job.ad, self._world.settings
+        key = tuple(ad.text(name) if name in ad else None for name in _CRON)
+        is_plain = any(key) and not job.has_expressions
+        course.times = self._times.get(key) if is_plain else None
+        if course.times is not None:
+            return
+        schedule = job.schedule(seen.time, dialect=settings.dialect, zone=settings.zone, policy=settings.policy)
+        if schedule.recurrence is not None:
+            course.times = _Times(schedule.recurrence)
+            if is_plain:
+                self._times[key] = course.times
+        elif schedule.is_deferred:
+            course.time = schedule.next(seen.time).time
 
     def plan(self, course: _Course, seen: Happening) -> None:
         """Take a new DeferralTime: what was planned until then is settled."""

@@ -26,6 +26,7 @@ class Passes:
         self._hold = hold
         self._look = look
         self._next: Entry | None = None
+        self._planned: int | None = None  # the time that the next pass is for
 
     def ask(self) -> None:
         """Ask for a pass, as whoever changes the queue does."""
@@ -33,9 +34,15 @@ class Passes:
 
     def plan(self, earliest: int = 0) -> None:
         """See to it that there is a pass when the crontab bookkeeping has something to do."""
-        due = self._core.schedd.book.next_due
-        if due is not None:
-            self._at(self._turns.pass_from(max(due, self._core.now, earliest)))
+        due, now = self._core.schedd.book.next_due, self._core.timetable.now
+        if due is None or (due == self._planned and due >= now and due >= earliest and self._is_coming):
+            return
+        self._planned = due
+        self._at(self._turns.pass_from(max(due, now, earliest)))
+
+    @property
+    def _is_coming(self) -> bool:
+        return self._next is not None and self._next.call is not None
 
     def _at(self, time: int) -> None:
         before = self._next
@@ -69,5 +76,7 @@ class Passes:
                 self._hold(job, hold_of(edit))
                 continue
             core.count(job, {"DeferralTime": edit.time})
+            for gate in job.gates:
+                gate.plan(edit.time)
             core.tell(What.PLANNED, job, edit.time, edit.why.value)
             self._look(job)

@@ -27,15 +27,17 @@ class Run:
     ``ad`` is the copy that the starter has: what is edited later does not reach it. ``claim`` is what it has of a
     machine, None in the local universe. ``next`` is what comes next, ``taken`` when the pool takes the machine back;
     ``left`` what a suspended program has still to run (seconds), ``exit`` how it will end, where that is known;
+    ``time`` is its DeferralTime, None where that is to be read from the ad;
     ``is_over`` says that it has ended, and who must know does not know it yet.
     """
 
-    __slots__ = ("ad", "arrived", "claim", "exit", "is_over", "is_suspended", "left", "matched", "next", "started", "taken")
+    __slots__ = ("ad", "arrived", "claim", "exit", "is_over", "is_suspended", "left", "matched", "next", "started", "taken", "time")
 
     def __init__(self, ad: ClassAd, matched: int, claim: Claim | None) -> None:
         """Begin with the match."""
         self.ad = ad
         self.matched = matched
+        self.time: int | None = None
         self.claim = claim
         self.arrived: int | None = None
         self.started: int | None = None
