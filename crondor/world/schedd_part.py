@@ -103,26 +103,24 @@ class ScheddPart:
         A DeferralTime is one that the bookkeeping itself has computed; it is not logged, as HTCondor does not log it.
         """
         is_computed = "DeferralTime" in numbers
-        if self._is_watched or job.id in self._curious:
+        if self._is_watched or (self._curious and job.id in self._curious):
             self._is_computing = is_computed
             self.write(job.id, numbers)
             self._is_computing = False
             return
-        ad, codes = job.ad, job.codes
+        codes, keys = job.codes, _KEYS
         for name, number in numbers.items():
-            key = _KEYS[name]
-            text = str(number) if number.__class__ is int else _text(number)
+            key = keys[name]
             if key in codes:
-                codes[key] = text
+                codes[key] = str(number) if number.__class__ is int else _text(number)
             else:
-                ad.put(name, text)
+                job.ad.put(name, _text(number))
         if is_computed:
             self.mirror.ads[job.key]["deferraltime"] = str(numbers["DeferralTime"])
             return
-        status = numbers.get("JobStatus")
-        if status is not None:
-            self.mirror.ads[job.key]["jobstatus"] = str(status)
-            self.book.enter_status(job.id, status)
+        if "JobStatus" in numbers:
+            self.mirror.ads[job.key]["jobstatus"] = str(numbers["JobStatus"])
+            self.book.enter_status(job.id, numbers["JobStatus"])
         if self.followers:
             self._follow([_record(job.key, name, number) for name, number in numbers.items()])
 
