@@ -56,8 +56,7 @@ class Timetable:
 
     def at(self, time: int, call: Call, order: int = RUN, rank: tuple[int, ...] = ()) -> Entry:
         """Have something called at a time, or at once where it is past; ``rank`` orders within a second."""
-        if time < self.now:
-            time = self.now
+        time = max(time, self.now)
         self._serial += 1
         entry = Entry(time, call)
         heapq.heappush(self._heap, (time, order, rank, self._serial, entry))

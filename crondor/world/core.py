@@ -8,7 +8,6 @@ from typing import Final
 from crondor.classad import Context
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
-from crondor.schedd import actions
 from crondor.world import policy
 from crondor.world.clock import POLICY, Timetable
 from crondor.world.flow.flow import Flow

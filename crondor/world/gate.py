@@ -166,7 +166,7 @@ class Gate:
         time, opens = self.time, self.match_opens
         if time is None or opens is None:
             return now if all(name in self._ad for name in _NUMBERS) else None
-        first = now if now > opens else opens
+        first = max(opens, now)
         return first if first < time + self._window else None
 
     def lets(self, now: int, context: Callable[[int], Context]) -> bool:

@@ -16,8 +16,8 @@ from crondor.schedd.editing import check_editable
 from crondor.schedd.protocol import Hold
 from crondor.world.clock import Timetable
 from crondor.world.core import Core
-from crondor.world.exits import Exit
 from crondor.world.execution import Execution
+from crondor.world.exits import Exit
 from crondor.world.happenings import What
 from crondor.world.matching import Matching
 from crondor.world.passes import Passes

@@ -6,6 +6,7 @@ The ways are those of "Job ClassAd Information Flow in HTCondor"; names and defa
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Final
@@ -80,16 +81,14 @@ class Fault:
 
     @classmethod
     def parse(cls, text: str, name: str = "<fault>") -> Fault:
-        """Read ``LINK[:SHARE%][@FROM..TO]``, as in ``shadow-schedd:20%@1h..90m``. Raises InvalidFault, InvalidLength."""
+        """Read ``LINK[:N%][@FROM..TO]``, as in ``shadow-schedd:20%@1h..90m``. Raises InvalidFault, InvalidLength."""
         source = Source(text, name)
         found = _FORM(text.lower())
         links = {link.value: link for link in FAILING}
         if found is None or found[1] not in links:
             known = ", ".join(links)
             message = f"{text.strip()[:40]!r} names no updates that can fail"
-            raise InvalidFault(
-                Diagnostic("fault", message, span=source.span(), help=f"{_HELP}; the links are {known}")
-            )
+            raise InvalidFault(Diagnostic("fault", message, span=source.span(), help=f"{_HELP}; the links are {known}"))
         percent = float(found[2] or _ALL)
         if percent > _ALL:
             raise InvalidFault(Diagnostic("fault", f"{found[2]} % are more than all", span=source.span(), help=_HELP))
@@ -127,8 +126,8 @@ def _moment(text: str | None, name: str, default: int | None) -> int | None:
 class FlowSettings:
     """The intervals (seconds) at which daemons tell one another about a job, each by the name of its setting.
 
-    ``faults`` are the updates that fail. ``is_kept`` says that what each party sees is to be known; that takes time, and
-    changes nothing in what happens. What fails is always lived through.
+    ``faults`` are the updates that fail. ``is_kept`` says that what each party sees is to be known; that takes time,
+    and changes nothing in what happens. What fails is always lived through.
     """
 
     starter_initial_update_interval: int = 8
@@ -146,6 +145,10 @@ class FlowSettings:
     def is_needed(self) -> bool:
         """Say whether a world must know what each party sees."""
         return self.is_kept or bool(self.faults)
+
+    def with_faults(self, faults: Iterable[Fault]) -> FlowSettings:
+        """Return these settings with updates that fail."""
+        return replace(self, faults=tuple(faults))
 
     def with_knob(self, text: str, name: str = "<knob>") -> FlowSettings:
         """Return these settings with one of them set as in HTCondor's configuration: ``NAME = VALUE``.
@@ -165,7 +168,7 @@ class FlowSettings:
                 raise InvalidKnob(Diagnostic("knob", message, span=source.span(), help="write true or false"))
             return replace(self, **{key.lower(): value.lower() == "true"})  # type: ignore[arg-type]
         least = 0 if key.lower() == "shadow_max_job_cleanup_retries" else 1
-        if not (value.isdecimal() and value.isascii() and len(value) < 12 and least <= int(value) <= LONGEST):  # noqa: PLR2004 - longer than ten years
+        if not (value.isdecimal() and value.isascii() and len(value) < 12 and least <= int(value) <= LONGEST):
             message = f"{value[:40]!r} is no whole number from {least} up"
             raise InvalidKnob(Diagnostic("knob", message, span=source.span(), help="write seconds: 900"))
         return replace(self, **{key.lower(): int(value)})  # type: ignore[arg-type]

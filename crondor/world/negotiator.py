@@ -26,7 +26,7 @@ Job = TypeVar("Job", bound=Waiting)
 
 
 class Claim(NamedTuple):
-    """What a run has: a part of a machine, of which ``kind`` and ``number`` say which; a whole slot has no resources."""
+    """What a run has of the machine that ``kind`` and ``number`` say; a whole slot has no resources."""
 
     kind: int = 0
     number: int = 0

@@ -11,6 +11,7 @@ from crondor.job_queue import JobId
 from crondor.queued import JobStatus, QueuedJob
 from crondor.recurrence import Recurrence
 from crondor.spec import FIELDS
+from crondor.world.execution import LOST_REPORT
 from crondor.world.happenings import Happening, What
 from crondor.world.life import World
 from crondor.world.world_job import WorldJob
@@ -56,13 +57,16 @@ class Lateness:
 class Outcome:
     """The runs of one job.
 
-    ``counts`` by fate; ``starts`` are all starts of its program. ``idle_slot`` are the seconds its slots waited for
-    their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the others, which no prep
+    ``counts`` by fate; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
+    after their start, ``untold`` those that ended without the schedd being told. ``idle_slot`` are the seconds its
+    slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the others, which no prep
     time can help. ``hold`` is the reason it is held for at the end, ``trouble`` why nothing is planned for it.
     """
 
     counts: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
     starts: int = 0
+    evicted: int = 0
+    untold: int = 0
     idle_slot: int = 0
     ready: Lateness = field(default_factory=Lateness)
     unready: Lateness = field(default_factory=Lateness)
@@ -230,6 +234,9 @@ class Ledger:
     def evict(self, course: _Course, seen: Happening) -> None:
         """Note that a run was ended from outside."""
         run = seen.job.run
+        if run is not None and run.started is not None:
+            course.outcome.evicted += 1
+            course.idle_since = seen.time
         if run is None or run.started is not None or run.arrived is None or not run.has_slot:
             return
         if course.time is not None and course.time > run.arrived:
@@ -238,6 +245,7 @@ class Ledger:
     def end(self, course: _Course, seen: Happening) -> None:
         """Note since when the job is idle again."""
         course.idle_since = seen.time
+        course.outcome.untold += seen.text == LOST_REPORT
 
     def hold(self, course: _Course, seen: Happening) -> None:
         """Note why a job is held."""

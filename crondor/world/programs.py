@@ -68,7 +68,9 @@ class DrawnPrograms:
         key = now if time is None else time
         seconds = self._run_time.drawn(job.chance(self._seed, _PROGRAM, key))
         exits = self._exits
-        return Lasting(seconds, exits.weights[0][0] if exits.is_fixed else exits.drawn(job.chance(self._seed, _EXIT, key)))
+        return Lasting(
+            seconds, exits.weights[0][0] if exits.is_fixed else exits.drawn(job.chance(self._seed, _EXIT, key))
+        )
 
     def stop(self, job: WorldJob, run: Run, signal: str) -> None:
         """Forget it: there is nothing to end."""

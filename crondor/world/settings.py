@@ -11,8 +11,8 @@ from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.recurrence import Policy
 from crondor.spec import Dialect
 from crondor.world.exits import Exits
-from crondor.world.links import FlowSettings
 from crondor.world.lengths import Lengths
+from crondor.world.links import FlowSettings
 from crondor.world.machines import Machine
 from crondor.world.preemption import Preemption
 

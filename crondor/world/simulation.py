@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from crondor.classad import EvaluationFailed
 from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
+from crondor.world.flow.messages import Listener
 from crondor.world.happenings import Watcher
 from crondor.world.life import World
 from crondor.world.outcome import Fate, Lateness, Ledger, Outcome
@@ -57,10 +58,19 @@ class Simulation:
         prep_times: Terms | None = None,
         windows: Terms | None = None,
         watchers: Sequence[Watcher] = (),
+        listeners: Sequence[Listener] = (),
         progress: Progress | None = None,
     ) -> list[Outcome]:
-        """Live through it, and return what became of each job, in the order of the ads. Raises UnknownZone."""
-        world = World(self.settings, self.start)
+        """Live through it, and return what became of each job, in the order of the ads. Raises UnknownZone.
+
+        ``watchers`` are told what happens, ``listeners`` which message goes from one daemon to another.
+        """
+        settings = self.settings
+        if listeners:
+            settings = replace(settings, flow=replace(settings.flow, is_kept=True))
+        world = World(settings, self.start)
+        if world.flow is not None:
+            world.flow.listeners += listeners
         ledger = Ledger(world)
         world.watchers += watchers
         jobs: list[JobId] = []

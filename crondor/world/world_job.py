@@ -31,7 +31,20 @@ class Run:
     ``is_over`` says that it has ended, and who must know does not know it yet.
     """
 
-    __slots__ = ("ad", "arrived", "claim", "exit", "is_over", "is_suspended", "left", "matched", "next", "started", "taken", "time")
+    __slots__ = (
+        "ad",
+        "arrived",
+        "claim",
+        "exit",
+        "is_over",
+        "is_suspended",
+        "left",
+        "matched",
+        "next",
+        "started",
+        "taken",
+        "time",
+    )
 
     def __init__(self, ad: ClassAd, matched: int, claim: Claim | None) -> None:
         """Begin with the match."""
@@ -65,8 +78,27 @@ class WorldJob:
     """
 
     __slots__ = (
-        "ad", "check", "codes", "gate", "gates", "has_dollars", "has_left", "has_stayed", "id", "is_local", "is_over", "is_periodic",
-        "is_starved", "key", "rank", "ruling", "run", "status", "turn", "universe", "_chances",
+        "_chances",
+        "ad",
+        "check",
+        "codes",
+        "gate",
+        "gates",
+        "has_dollars",
+        "has_left",
+        "has_stayed",
+        "id",
+        "is_local",
+        "is_over",
+        "is_periodic",
+        "is_starved",
+        "key",
+        "rank",
+        "ruling",
+        "run",
+        "status",
+        "turn",
+        "universe",
     )  # fmt: skip
 
     def __init__(self, job: JobId, ad: ClassAd, machines: Sequence[ClassAd], schedd: ClassAd) -> None:

@@ -20,7 +20,7 @@ _RESOURCES: Final = ("Cpus", "Disk", "Memory")
 class Attempt:
     """What is known of one run: when it went on, when it was heard of last, and what comes next."""
 
-    __slots__ = ("is_broken", "killed", "last_contact", "lease", "ran", "since", "starter_next", "shadow_next", "tries")
+    __slots__ = ("is_broken", "killed", "last_contact", "lease", "ran", "shadow_next", "since", "starter_next", "tries")
 
     def __init__(self, now: int) -> None:
         """Begin with the match (epoch seconds)."""
@@ -71,7 +71,7 @@ class Copies:
         for name, value in values.items():
             key = lower(name)
             if key in LAGGING and key not in self.unsent:
-                self.unsent[key] = name, ad[name] if name in ad else None
+                self.unsent[key] = name, ad.get(name)
             put(shadow, name, value)
 
     def schedd(self) -> ClassAd:

@@ -135,7 +135,7 @@ class Flow:
             is_new = any(record.op is Op.NEW for record in records)
             why = "gone" if records[-1].op is Op.DESTROY else "poll"
             shown = NOTHING if is_new else texts
-            self._hear(Message(now, Link.SCHEDD_ROUTER, job, why, True, shown, len(texts) if is_new else 0))
+            self._hear(Message(now, Link.SCHEDD_ROUTER, job, why, values=shown, whole=len(texts) if is_new else 0))
 
     # What happens to a run
 
@@ -324,17 +324,13 @@ class Flow:
 
     # Messages
 
-    def _send(
-        self, link: Link, job: WorldJob, why: str, values: Mapping[str, str] = NOTHING, whole: int = 0
-    ) -> bool:
+    def _send(self, link: Link, job: WorldJob, why: str, values: Mapping[str, str] = NOTHING, whole: int = 0) -> bool:
         arrived = not self._fails(link, self._timetable.now, *job.id)
         self._hear(Message(self._timetable.now, link, job.id, why, arrived, values, whole))
         return arrived
 
-    def _tell(
-        self, link: Link, job: WorldJob, why: str, values: Mapping[str, str] = NOTHING, whole: int = 0
-    ) -> None:
-        self._hear(Message(self._timetable.now, link, job.id, why, True, values, whole))
+    def _tell(self, link: Link, job: WorldJob, why: str, values: Mapping[str, str] = NOTHING, whole: int = 0) -> None:
+        self._hear(Message(self._timetable.now, link, job.id, why, values=values, whole=whole))
 
     def _fails(self, link: Link, now: int, *key: int) -> bool:
         after = now - self._begin

@@ -20,8 +20,8 @@ class Message(NamedTuple):
     link: Link
     job: JobId
     why: str
-    arrived: bool
-    values: Mapping[str, str]
+    arrived: bool = True
+    values: Mapping[str, str] = {}  # nobody changes it
     whole: int = 0
 
 
