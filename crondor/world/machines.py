@@ -19,6 +19,8 @@ _KIB: Final = {"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30}
 _NAMES: Final = ("cpus", "memory", "disk", "count")
 _QUANTA: Final = (1, 128, 1024)  # cpus, MiB, KiB: what the startd rounds requests up to (MODIFY_REQUEST_EXPR_*)
 _LARGEST: Final = 1 << 53
+_MEMORY: Final = 1 << 20  # MiB, of a machine that does not say
+_DISK: Final = 1 << 40  # KiB
 
 
 class InvalidMachine(CrondorError, ValueError):
@@ -73,7 +75,7 @@ class Machine:
             faults.append(Diagnostic("machine", "how many cpus it has is missing", span=source.span(), help=_HELP))
         if faults:
             raise InvalidMachine(faults)
-        resources = Resources(found["cpus"], found.get("memory", 1 << 20), found.get("disk", 1 << 40))
+        resources = Resources(found["cpus"], found.get("memory", _MEMORY), found.get("disk", _DISK))
         return cls(resources, found.get("count", 1))
 
     def ad(self, base: ClassAd) -> ClassAd:
@@ -90,7 +92,10 @@ class Machine:
     def __str__(self) -> str:
         """Return it as it is written."""
         cpus, memory, disk = self.resources
-        return f"cpus={cpus},memory={memory}M,disk={disk}K" + (f",count={self.count}" if self.count > 1 else "")
+        said = [f"cpus={cpus}", f"memory={memory}M"]
+        said += [f"disk={disk}K"] if disk != _DISK else []
+        said += [f"count={self.count}"] if self.count > 1 else []
+        return ",".join(said)
 
 
 def _number(key: str, value: str) -> int | None:

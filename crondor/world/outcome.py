@@ -59,8 +59,9 @@ class Outcome:
 
     ``counts`` by fate; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
     after their start, ``untold`` those that ended without the schedd being told. ``idle_slot`` are the seconds its
-    slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the others, which no prep
-    time can help. ``hold`` is the reason it is held for at the end, ``trouble`` why nothing is planned for it.
+    slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the
+    others, which no prep time can help. ``hold`` is the reason it is held for at the end, ``trouble`` why nothing is
+    planned for it.
     """
 
     counts: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))

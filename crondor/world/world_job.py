@@ -137,8 +137,8 @@ class WorldJob:
     def counter(self, key: str) -> int:
         """Return a counter of the ad, by its name in lower case; 0 where there is none."""
         text = self.codes.get(key)
-        if text.__class__ is str and text.isdecimal() and len(text) <= _LONGEST:  # type: ignore[union-attr]
-            return int(text)  # type: ignore[arg-type]
+        if text.__class__ is str and text.isdecimal() and len(text) <= _LONGEST:
+            return int(text)
         return actions.count(self.ad, key)
 
     def chance(self, seed: int, kind: int, run: int) -> int:
