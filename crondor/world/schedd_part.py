@@ -21,7 +21,7 @@ from crondor.world.world_job import WorldJob
 _QUIET: Final = VOLATILE - {"jobstatus", "deferraltime"}
 
 
-Follower: TypeAlias = Callable[[Record], None]
+Follower: TypeAlias = Callable[[Record], object]
 
 
 class _Keys(dict[str, str]):
