@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.source import Source
 from crondor.spec import Dialect
+from crondor_cli.jobs import read_source
 from crondor_cli.options import Clock, UsageProblem, clock_of
+from crondor_cli.schedd_queue import no_queue
 from crondor_cli.show import show
 
 if TYPE_CHECKING:
@@ -69,54 +72,68 @@ def command(
     clock = clock_of(None, tz)
     end = _until(until, clock)
     folder = _folder(paths, state)
-    from crondor.world.session import Plan, Session  # noqa: PLC0415 - usage is checked first
+    from crondor.schedd.embedded import LOG  # noqa: PLC0415 - usage is checked first
+    from crondor.world.session import Plan, Session  # noqa: PLC0415 - the same
+    from crondor_cli.run_jobs import read_spec  # noqa: PLC0415 - the same
 
+    sources = [(path, read_source(path)) for path in paths]
+    if not (folder / LOG).exists():  # what is refused leaves no folder behind
+        if not sources:
+            raise CrondorError(no_queue(folder, Severity.ERROR))
+        for number, (path, source) in enumerate(sources, start=1):
+            read_spec(path, source, clock, number)
     settings = _settings(clock, Dialect(dialect))
     with Session(folder, settings, time.time, Plan(once=once, until=end)) as session:
         show(session.embedded.diagnostics)
-        status = _run(session, paths, clock, is_json=format_ == "json")
+        status = _run(session, sources, clock, is_json=format_ == "json")
     if status:
         raise click.exceptions.Exit(status)
 
 
-def _run(session: Session, paths: tuple[str, ...], clock: Clock, *, is_json: bool) -> int:
+def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, is_json: bool) -> int:
     """Submit what is new, run what there is, and return the exit status."""
     from crondor.world.job_logs import JobLogs  # noqa: PLC0415 - the same
     from crondor_cli.run_loop import Loop  # noqa: PLC0415 - the same
     from crondor_cli.view_run import view_of  # noqa: PLC0415 - the same
 
-    for path in paths:
-        _submit(session, path, clock)
+    for path, source in sources:
+        _submit(session, path, source, clock)
     view = view_of(session, clock.zone, is_json=is_json)
     logs = JobLogs(platform.node() or "localhost", clock.zone, view.say)
     session.world.watchers += [logs.note, view.note]
     return Loop(session, view).run()
 
 
-def _submit(session: Session, path: str, clock: Clock) -> None:
+def _submit(session: Session, path: str, source: Source, clock: Clock) -> None:
     """Put the jobs of a file into the queue, unless they are there. Raises CrondorError."""
-    from crondor_cli.run_jobs import read_spec  # noqa: PLC0415 - the same
+    from crondor_cli.run_jobs import DIGEST, digest_of, path_of, read_spec  # noqa: PLC0415 - the same
 
-    spec = read_spec(path, clock, session.embedded.next_cluster)
-    there = session.submitted(spec.path)
-    show(spec.findings)
+    there = session.submitted(path_of(path))
     if there is not None:
-        _say_there(spec.label, there)
+        mirror = session.embedded.mirror
+        changed = any(mirror.ad(job).value(DIGEST) != digest_of(source) for job in there)
+        _say_there(os.path.basename(source.name), len(there), is_changed=changed)
         return
+    spec = read_spec(path, source, clock, session.embedded.next_cluster)
+    show(spec.findings)
     done = session.ran_at(spec.path, spec.ads)
     if done:
-        message = f"{_jobs(len(done))} of {printable(spec.label)} had their run at this deferral_time already"
+        message = f"{_jobs(len(done))} of {printable(spec.label)} ran at this deferral_time already"
         hint = "a run is not repeated: set another deferral_time, or another --state"
         show([Diagnostic("run-done", message, Severity.WARNING, help=hint)])
     numbers = [number for number in range(len(spec.ads)) if number not in done]
     session.submit(spec.path, [spec.ads[number] for number in numbers], numbers)
 
 
-def _say_there(label: str, count: int) -> None:
+def _say_there(label: str, count: int, *, is_changed: bool) -> None:
     what = f"{_jobs(count)} of {printable(label)} {'is' if count == 1 else 'are'} in the queue already: going on"
     message = what if count else f"the jobs of {printable(label)} have all left the queue: the killed session is over"
-    hint = "remove them with crondor schedd rm --queue to submit the file as it is now" if count else None
-    show([Diagnostic("run-goes-on", message, Severity.NOTE, help=hint)])
+    if is_changed:
+        hint = "remove them (crondor schedd rm --queue DIR), or name another --state, to run the file as it is now"
+        message += ", as the file was then"
+        show([Diagnostic("run-changed", message, Severity.WARNING, help=hint)])
+    else:
+        show([Diagnostic("run-goes-on", message, Severity.NOTE)])
 
 
 def _jobs(count: int) -> str:
@@ -135,6 +152,8 @@ def _settings(clock: Clock, dialect: Dialect) -> Settings:
 
 def _paths(paths: tuple[str, ...], state: str | None) -> tuple[str, ...]:
     context = click.get_current_context(silent=True)
+    if not hasattr(os, "fork"):
+        raise click.UsageError("crondor run needs a system with processes as Linux has them", context)
     if not paths and state is None:
         raise click.UsageError("name a submit file: --spec FILE, or a queue to go on with: --state DIR", context)
     if "-" in paths and state is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 import os
 import platform
 from collections.abc import Iterator, Sequence
@@ -14,12 +15,14 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.schedule import Universe
 from crondor.source import Source
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
-from crondor_cli.jobs import files_of, read_source
+from crondor_cli.jobs import files_of
 from crondor_cli.options import Clock
 
 MOST: Final = 10_000  # jobs of one file; a session of more is a slip of the finger
 NAME: Final = "CrondorName"
 """The attribute with what a person calls the job: the file, and the line of its queue statement."""
+DIGEST: Final = "CrondorSpecDigest"
+"""The attribute with the digest of the file's text, when its jobs came into the queue."""
 
 _FOLDERS: Final = ("initialdir", "iwd", "initial_dir", "job_iwd")
 _LOCAL: Final = ("universe = local",)
@@ -36,13 +39,21 @@ class Spec(NamedTuple):
     findings: list[Diagnostic]
 
 
-def read_spec(path: str, clock: Clock, cluster: int) -> Spec:
+def path_of(path: str) -> str:
+    """Return how the queue knows a submit file."""
+    return os.path.abspath(path) if path != "-" else "<stdin>"
+
+
+def digest_of(source: Source) -> str:
+    """Return what tells a text from others."""
+    return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def read_spec(path: str, source: Source, clock: Clock, cluster: int) -> Spec:
     """Read a submit file, whose jobs will be of a cluster.
 
-    Raises CrondorError with what `crondor check` calls an error and with jobs that cannot run here; UsageError for a
-    file that cannot be read.
+    Raises CrondorError with what `crondor check` calls an error, and with jobs that cannot run here.
     """
-    source = read_source(path)
     _refuse_errors(source, path, clock)
     file = _read(source, path, clock, ())
     made = list(_ads(file, cluster))
@@ -60,9 +71,10 @@ def read_spec(path: str, clock: Clock, cluster: int) -> Spec:
     ads = []
     for number, (ad, diagnostics) in enumerate(made):
         findings += diagnostics.findings
-        ads.append(_placed(ad, folders[number] if number < len(folders) else "", diagnostics.label))
-    label = os.path.basename(path) if path != "-" else "<stdin>"
-    return Spec(os.path.abspath(path) if path != "-" else "<stdin>", label, ads, list(dict.fromkeys(findings)))
+        placed = _placed(ad, folders[number] if number < len(folders) else "", diagnostics.label)
+        placed.set(DIGEST, digest_of(source))
+        ads.append(placed)
+    return Spec(path_of(path), os.path.basename(source.name), ads, list(dict.fromkeys(findings)))
 
 
 class _Origin(NamedTuple):

@@ -95,11 +95,6 @@ class View:
         """Say when a job runs next."""
         return f"next run {self.stamp(seen.number)}"
 
-    def started(self, seen: Happening) -> str:
-        """Say which process it is."""
-        pid = self._session.programs.pid(seen.job)
-        return "started" if pid is None else f"started, process {pid}"
-
     def pid(self, job: WorldJob) -> int | None:
         """Return the process of a job."""
         return self._session.programs.pid(job)
@@ -115,7 +110,7 @@ def _exit(seen: Happening) -> str:
 _SAID: Final[dict[What, Callable[[View, Happening], str]]] = {
     What.SUBMITTED: lambda _view, _seen: "submitted",
     What.PLANNED: View.planned,
-    What.STARTED: View.started,
+    What.STARTED: lambda _view, _seen: "started",
     What.ENDED: lambda _view, seen: f"{_exit(seen)}{', queued again' if seen.number else ''}",
     What.HELD: lambda _view, seen: f"held (code {seen.number}): {printable(seen.text)[:_LONGEST]}",
     What.RELEASED: lambda _view, seen: f"released: {printable(seen.text)[:_LONGEST]}",
@@ -149,6 +144,11 @@ class JsonView(View):
 
     def end(self, lines: Sequence[str]) -> None:
         """Say nothing: the events have said it."""
+
+    def closing(self, running: int) -> None:
+        """Say what the end waits for, to those who asked for it."""
+        if not self.is_unheard:
+            super().closing(running)
 
     def _print(self, data: dict[str, object]) -> None:
         if self.is_unheard:
@@ -207,7 +207,7 @@ class LiveView(View):
         now, when = self._session.world.now, self.time_of(job)
         if job.run is not None and job.run.started is not None:
             word = "suspended" if job.run.is_suspended else "runs"
-            return f"{self.name(job)}  {word}, started {relative(job.run.started - now)}"
+            return f"{self.name(job)}  {word}, process {self.pid(job)}, started {relative(job.run.started - now)}"
         if job.status == JobStatus.HELD:
             return f"{self.name(job)}  held: {printable(str(job.ad.value('HoldReason')))}"
         if when is not None and when > now:

@@ -107,6 +107,8 @@ class World(Core):
             job.run = run
             self.execution.arrive(job, run)
         elif job.is_idle and self.matching.is_open(job) and self._turns.local(job_id, self.now, self.now) is not None:
+            self.timetable.cancel(job.turn)
+            job.turn = None
             self.matching.match(job, None)
         self.passes.ask()
         return job

@@ -42,7 +42,7 @@ class _Child:
 
     def __init__(self, token: str, job: JobId | None, keeper: subprocess.Popen[bytes] | None = None) -> None:
         self.token = token
-        self.owner = job
+        self.owner = job  # whose it is, or was
         self.job = job  # None: nobody waits for its end any more
         self.keeper = keeper
         self.deadline: float | None = None  # for SIGKILL
@@ -119,6 +119,7 @@ class RealPrograms:
         for token in set(self.records.tokens()) - set(wanted):
             if self.records.course(token) is Course.RUNS:
                 child = self._children[token] = _Child(token, None)
+                child.owner = JobId.parse(self.records.owner(token))
                 self._kill(child, *self.records.killing(token))
                 found += 1
             else:
@@ -180,6 +181,14 @@ class RealPrograms:
         """Send SIGKILL to every process group."""
         for child in self._children.values():
             self.records.send(child.token, signal.SIGKILL)
+
+    def let_go(self) -> None:
+        """Leave what runs to its keepers: whoever opens the queue next finds it again."""
+        for child in self._children.values():
+            if child.keeper is not None:
+                _close(child.keeper)
+                child.keeper.returncode = child.keeper.poll() or 0  # so that Popen does not complain of it
+        self._children.clear()
 
     def _finish(self, job: JobId) -> Hold | None:
         """End at once what is left of the program that a job had before: there are never two. Say if it does not."""
@@ -247,6 +256,11 @@ def _is_there(child: subprocess.Popen[bytes] | None) -> bool:
 def _reap(child: subprocess.Popen[bytes] | None) -> None:
     if child is not None:
         child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
+        _close(child)
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with suppress(OSError):
                 pipe.close()

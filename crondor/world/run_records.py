@@ -92,6 +92,10 @@ class Records:
         started = self._read(token, _STARTED) or {}
         return int(started["program"][0]) if self.is_alive(token, "program") else None
 
+    def owner(self, token: str) -> str:
+        """Return the job of a run, as 1.0; empty where the record does not say."""
+        return str((self._read(token, _STARTED) or {}).get("job", ""))
+
     def started_at(self, token: str) -> int | None:
         """Return when a program began (epoch seconds, by its record)."""
         return self._time(token, _STARTED)

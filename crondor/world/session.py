@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -41,7 +42,11 @@ SPEC: Final = "CrondorSpec"
 SPEC_JOB: Final = "CrondorSpecJob"
 """The attribute with its number among the jobs of that file."""
 SESSION: Final = "CrondorSession"
+"""The attribute with the name of the session that submitted it."""
+NEW: Final = "CrondorIsNew"
+"""The attribute of a job of which nobody has been told yet that it was submitted."""
 STARTED: Final = "CrondorRunSession"
+"""The attribute with the name of the session that started it last."""
 
 LOST: Final = "Its program was under way when this ended, and how it went is not known"
 LEFT: Final = "Its program was ended with the session"
@@ -88,8 +93,9 @@ class Session(AbstractContextManager["Session"]):
     def _open(self, settings: Settings) -> None:
         self._name, self.was_killed = self._mark()
         self._queue = KeptQueue(self.embedded)
+        for job in [job for job in self.embedded.mirror if self._is_over(job)]:
+            self.embedded.leave(job)  # a session that was killed may have come no further
         self._turns = PromptTurns()
-        self._fresh: set[JobId] = set()
         self.programs = RealPrograms(Records(self.folder / _RUNS), self._clock, {STARTED: self._name})
         self.world = World(
             settings,
@@ -119,20 +125,21 @@ class Session(AbstractContextManager["Session"]):
         if kind is None:
             with suppress(OSError):
                 (self.folder / _MARKER).unlink()
+        self.programs.let_go()
         self.embedded.close()
 
     # Jobs
 
-    def submitted(self, spec: str) -> int | None:
-        """Return how many jobs of a submit file are in the queue; None where they are still to be submitted.
+    def submitted(self, spec: str) -> list[JobId] | None:
+        """Return the jobs of a submit file that are in the queue; None where they are still to be submitted.
 
         Jobs that this session submitted before it was killed are not submitted again, though all have left.
         """
-        texts = [job for job in self.embedded.mirror if self._has(job, spec)]
-        if texts:
-            return len(texts)
+        found = [job for job in self.embedded.mirror if self._has(job, spec)]
+        if found:
+            return found
         if self.was_killed and any(ad.value(SESSION) == self._name for ad in self._past(spec)):
-            return 0
+            return []
         return None
 
     def ran_at(self, spec: str, ads: Sequence[ClassAd]) -> dict[int, int]:
@@ -155,29 +162,32 @@ class Session(AbstractContextManager["Session"]):
         made = []
         for ad, number in zip(ads, numbers, strict=True):
             own = ad.copy()
-            for name, value in ((SPEC, spec), (SPEC_JOB, number), (SESSION, self._name), ("NumJobStarts", 0)):
+            for name, value in (
+                (SPEC, spec),
+                (SPEC_JOB, number),
+                (SESSION, self._name),
+                (NEW, True),
+                ("NumJobStarts", 0),
+            ):
                 own.set(name, value)
             made.append(own)
-        jobs = self.embedded.submit(made)
-        self._fresh |= set(jobs)
-        return jobs
+        return self.embedded.submit(made)
 
     def begin(self) -> int:
         """Bring in the jobs of the queue, and return how many programs of before still run.
 
         Raises QueueIO, and OSError for records that cannot be read.
         """
-        mine = [job for job in self.embedded.mirror if self.embedded.mirror.text(job, SPEC) is not None]
+        mirror = self.embedded.mirror
+        mine = [job for job in mirror if mirror.text(job, SPEC) is not None and not self._is_over(job)]
         found = 0
-        late = []
+        wanted, late = set(), []
         for job in sorted(mine):
             ad = self._queue.take(job)
-            if count(ad, "JobStatus") in _GONE:
-                self._queue.leave(job)
-                continue
             token = token_of(ad) if count(ad, "JobStatus") in {JobStatus.RUNNING, JobStatus.SUSPENDED} else ""
             course = self.programs.adopt(token, job) if token else Course.CALLED_OFF
             found += course is Course.RUNS
+            wanted.add(token)
             if token and course is Course.CALLED_OFF:
                 starts = max(0, count(ad, "NumJobStarts") - 1)
                 self._queue.write(job, {TOKEN: None, RUN_TIME: None, STARTED: None, "NumJobStarts": starts})
@@ -185,22 +195,26 @@ class Session(AbstractContextManager["Session"]):
                 self._turns.closed.add(job)
             started = None if course is Course.CALLED_OFF else self.programs.records.started_at(token)
             late.append((job, started if course is Course.CALLED_OFF else started or self.world.now))
-        found += self.programs.sweep(token_of(ad) for ad in self._queue.ads.values() if TOKEN in ad)
+        found += self.programs.sweep(wanted)
         for job, started in late:
-            self.world.restore(job, is_new=job in self._fresh, started=started)
+            self.world.restore(job, is_new=self._queue.ads[job].value(NEW) is True, started=started)
         return found
 
     def _has(self, job: JobId, spec: str) -> bool:
         mirror = self.embedded.mirror
-        if mirror.text(job, SPEC) is None:
-            return False
-        ad = mirror.ad(job)
-        return ad.value(SPEC) == spec and count(ad, "JobStatus") not in _GONE
+        return mirror.text(job, SPEC) is not None and mirror.ad(job).value(SPEC) == spec and not self._is_over(job)
+
+    def _is_over(self, job: JobId) -> bool:
+        mirror = self.embedded.mirror
+        return mirror.text(job, SPEC) is not None and count(mirror.ad(job), "JobStatus") in _GONE
 
     def _past(self, spec: str) -> Iterable[ClassAd]:
-        path = self.folder / HISTORY
-        if path.exists():
-            yield from (ad for ad in read_history(path) if SPEC in ad and ad.value(SPEC) == spec)
+        """Yield the jobs of a submit file that are over: those that have left, and those that stay in the queue."""
+        path, mirror = self.folder / HISTORY, self.embedded.mirror
+        past = read_history(path) if path.exists() else ()
+        for ad in chain(past, (mirror.ad(job) for job in mirror if self._is_over(job))):
+            if SPEC in ad and ad.value(SPEC) == spec:
+                yield ad
 
     # Time
 
@@ -301,7 +315,9 @@ class Session(AbstractContextManager["Session"]):
         ]
 
     def _note(self, seen: Happening) -> None:
-        if seen.what is What.STARTED and self.plan.once:
+        if seen.what is What.SUBMITTED:
+            self._queue.write(seen.job.id, {NEW: None})
+        elif seen.what is What.STARTED and self.plan.once:
             self._turns.closed.add(seen.job.id)
 
 
