@@ -33,7 +33,7 @@ def print_messages(simulated: Simulated, into: list[dict[str, object]] | None) -
                     "why": message.why,
                     "arrived": message.arrived,
                     "attributes": message.whole or len(message.values),
-                    "values": dict(message.values),
+                    "values": [{"name": name, "text": text} for name, text in message.values.items()],
                 }
             )
             return
