@@ -11,6 +11,7 @@ from crondor.queued import JobStatus
 from crondor.schedd.actions import integer
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.world.schedd_part import ScheddPart
+from crondor.world.world_job import WorldJob
 
 TOKEN: Final = "CrondorRunToken"  # noqa: S105 - a name
 """The attribute that names the program of a job's run, from before its start until the job is no longer running."""
@@ -25,6 +26,7 @@ class KeptQueue(ScheddPart):
         """Take a queue that is open for writing."""
         self.embedded = schedd
         self.ads: dict[JobId, ClassAd] = {}
+        self.followers = []
         self.mirror = schedd.mirror
         self.book = schedd.book
 
@@ -57,6 +59,10 @@ class KeptQueue(ScheddPart):
                 ad.pop(name, None)
             else:
                 ad.set(name, value)
+
+    def count(self, job: WorldJob, numbers: Mapping[str, int]) -> None:
+        """Set attributes of a run as ``write`` does it."""
+        self.write(job.id, numbers)
 
     def leave(self, job: JobId) -> None:
         """Move a job to the history, unless it is to stay in the queue."""

@@ -11,6 +11,8 @@ from crondor.world.settings import Settings
 from crondor.world.world_job import Run, WorldJob
 
 _PROGRAM: Final = 4
+_EXIT: Final = 6
+_NOTHING: Final[Mapping[str, object]] = {}
 
 
 class Lasting(NamedTuple):
@@ -43,21 +45,32 @@ class Programs(Protocol):
 
 
 class DrawnPrograms:
-    """Programs that take the time the settings say, and exit with 0."""
+    """Programs that take the time the settings say, and end as these say."""
 
     def __init__(self, settings: Settings) -> None:
-        """Take the lengths and the seed."""
-        self._settings = settings
+        """Take the lengths, the ways to end, and the seed."""
+        self._run_time = settings.run_time
+        self._exits = settings.exits
+        self._seed = settings.seed
+        self._always = None
+        if self._run_time.is_fixed and self._exits.is_fixed:
+            self._always = Lasting(self._run_time.low, self._exits.weights[0][0])
 
     def marks(self, job: WorldJob, run: Run, now: int) -> Mapping[str, object]:  # noqa: ARG002 - the seam's signature
         """Write nothing."""
-        return {}
+        return _NOTHING
 
     def start(self, job: WorldJob, run: Run, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
-        """Draw how long it takes."""
-        deferral = job.gate.deferral()
-        key = (*job.id, now if deferral is None else deferral.time)
-        return Lasting(self._settings.run_time.draw(self._settings.seed, _PROGRAM, *key))
+        """Draw how long it takes, and how it ends."""
+        if self._always is not None:
+            return self._always
+        time = job.gate.time
+        key = now if time is None else time
+        seconds = self._run_time.drawn(job.chance(self._seed, _PROGRAM, key))
+        exits = self._exits
+        return Lasting(
+            seconds, exits.weights[0][0] if exits.is_fixed else exits.drawn(job.chance(self._seed, _EXIT, key))
+        )
 
     def stop(self, job: WorldJob, run: Run, signal: str) -> None:
         """Forget it: there is nothing to end."""

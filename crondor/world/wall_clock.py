@@ -24,7 +24,7 @@ class WallTimetable(Timetable):
                 return True
             if done == most:
                 return False
-            entry = heapq.heappop(self._heap)
+            entry = heapq.heappop(self._heap)[4]
             call, entry.call = entry.call, None
             done += 1
             if call is not None:
