@@ -66,7 +66,7 @@ class RealPrograms:
 
     # The seam
 
-    def marks(self, job: WorldJob, run: Run, now: int) -> Mapping[str, object]:  # noqa: ARG002 - the seam's signature
+    def marks(self, job: WorldJob, run: Run, now: int) -> Mapping[str, object]:
         """Return a new token, the time the run is for, and the number of starts: whoever takes it back needs both."""
         return {
             TOKEN: uuid.uuid4().hex,
