@@ -16,6 +16,7 @@ from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.conversion import convert, string
 from crondor.router.matching import job_id
+from crondor.router.names import NameChanges
 from crondor.router.route import Route
 from crondor.router.table import RoutingTable
 from crondor.router.umbrella import holds
@@ -39,6 +40,8 @@ NEVER_SENT: Final = (
 
 SPOOLING: Final = (("JobStatus", "5"), ("HoldReason", '"Spooling input data files"'), ("HoldReasonCode", "16"))
 """What a sandboxed copy is submitted with, until its input is there: attributes and their texts."""
+
+_AFTERWARDS = NameChanges(["RoutedToJobId"], ["RoutedFromJobId", "RoutedBy", "RouteName"])
 
 
 class SharedProxy(NamedTuple):
@@ -202,15 +205,10 @@ class _Applying:
         source_id = job_id(self.source, self.context)
         if source_id is None:
             raise _Refused("no-job-id", "the job has no ClusterId and ProcId: its copy could not be told from others")
-        codes, names = copy.parts()
+        codes = _AFTERWARDS.make(copy)
         codes["routedfromjobid"] = f'"{source_id}"'
         codes["routedby"] = print_string(self.table.settings.name)
         codes["routename"] = print_string(self.route.name)
-        names.setdefault("routedfromjobid", "RoutedFromJobId")
-        names.setdefault("routedby", "RoutedBy")
-        names.setdefault("routename", "RouteName")
-        if "routedtojobid" in codes:
-            del codes["routedtojobid"], names["routedtojobid"]
         proxy = self._proxy(source_id, is_sandboxed=is_sandboxed)
         if proxy is not None:
             copy.set("x509userproxy", proxy.copy)
