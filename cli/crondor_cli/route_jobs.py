@@ -14,10 +14,9 @@ from typing import NamedTuple, TypeVar
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import EvaluationFailed
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router.conversion import forget_routing
 from crondor.router.matching import job_id
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
@@ -91,10 +90,7 @@ class JobFiles(NamedTuple):
             progress.show(number)
             if self.ignores:
                 forget_routing(ad)
-            try:
-                name = job_id(ad, context)
-            except (EvaluationFailed, CrondorError):
-                name = None
+            name = job_id(ad, context)
             if name is None:
                 place = "" if ad.place is None else f"{ad.place.name}:{ad.place.line}: "
                 message = f"{place}an ad is left out because it doesn't have a ClusterId and/or ProcId attribute"

@@ -146,7 +146,7 @@ class _Applying:
         copy = begin.copy() if begin.parent is None else begin.flat()
         if not is_edited:
             self.found += convert(copy, route.universe, route.grid_resource, self.context, is_sandboxed=is_sandboxed)
-            if any(each.severity is Severity.ERROR for each in self.found):
+            if self.found and any(each.severity is Severity.ERROR for each in self.found):
                 return self._failed(sandboxed=is_sandboxed)
         if not self._transform(copy):
             return self._failed(sandboxed=is_sandboxed)
@@ -176,18 +176,21 @@ class _Applying:
         run = Run(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
         route, table = self.route, self.table
         before, after = (table.before, table.after) if route.takes_transforms else ((), ())
-        done = (
-            all(self._applied(run, each, "in pre-route transform ", copy) for each in before)
-            and self._applied(run, route.transform)
-            and all(self._applied(run, each, self._after, copy) for each in after)
-        )
+        done = self._all(run, before, "in pre-route transform ", copy) and self._applied(run, route.transform)
+        done = done and self._all(run, after, self._after, copy)
         self.found += run.found
         return done
 
-    def _applied(self, run: Run, transform: Transform, where: str = "", copy: ClassAd | None = None) -> bool:
-        """Apply a transform, one beside the route only where its REQUIREMENTS are met; return whether it was done."""
-        if copy is not None and transform.requirements is not None and not transform.matches(copy, self.context):
-            return True
+    def _all(self, run: Run, transforms: tuple[Transform, ...], where: str, copy: ClassAd) -> bool:
+        """Apply transforms beside the route, each where its REQUIREMENTS are met; return whether all were done."""
+        for transform in transforms:
+            required = transform.requirements
+            if (required is None or transform.matches(copy, self.context)) and not self._applied(run, transform, where):
+                return False
+        return True
+
+    def _applied(self, run: Run, transform: Transform, where: str = "") -> bool:
+        """Apply a transform; return whether it was done."""
         self.applied.append(transform.name)
         ended = transform.run(run)
         if ended is None:

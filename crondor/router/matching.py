@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
 from crondor.classad.scope import Attributes, Context
@@ -43,7 +44,10 @@ def job_id(ad: Attributes, context: Context | None = None) -> str | None:
     if isinstance(cluster, str) and isinstance(proc, str) and _NUMBER(cluster) and _NUMBER(proc):
         return f"{cluster}.{proc}"
     context = context or Context()
-    found = [value_of(code, ad, None, context) for code in (_CLUSTER, _PROC)]
+    try:
+        found = [value_of(code, ad, None, context) for code in (_CLUSTER, _PROC)]
+    except (EvaluationFailed, ClassAdSyntaxError):
+        return None
     if not all(isinstance(value, int) and not isinstance(value, bool) for value in found):
         return None
     return f"{found[0]}.{found[1]}"

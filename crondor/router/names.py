@@ -1,4 +1,4 @@
-"""Attributes that come and go in each copy alike, worked out once for all jobs that share the mapping of their names."""
+"""Attributes that come and go in each copy alike: worked out once for all jobs with the same mapping of names."""
 
 from __future__ import annotations
 
