@@ -79,7 +79,8 @@ def command(
     sources = [(path, read_source(path)) for path in paths]
     if not (folder / LOG).exists():  # what is refused leaves no folder behind
         if not sources:
-            raise CrondorError(no_queue(folder, Severity.ERROR))
+            hint = "name a submit file as well (--spec FILE): its queue is made there"
+            raise CrondorError(replace(no_queue(folder, Severity.ERROR), help=hint))
         for number, (path, source) in enumerate(sources, start=1):
             read_spec(path, source, clock, number)
     settings = _settings(clock, Dialect(dialect))

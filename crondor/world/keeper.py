@@ -1,6 +1,6 @@
 """A program of its own, one for each run: it starts the job's program, outlives who asked for it, and keeps its end.
 
-``python -I -S keeper.py FOLDER TOKEN`` reads a request (JSON) from its standard input, and writes into the folder
+``python -I -S keeper.py FOLDER`` reads a request (JSON) from its standard input, and writes into the folder
 
     TOKEN.started   who keeps and who runs, on the disk before the program begins; there can be only one such file, and
                     whoever makes it first decides whether the program runs: a keeper, or somebody who calls it off
@@ -71,8 +71,12 @@ def publish(folder: str, name: str, record: object) -> bool:
 
 def main() -> None:
     """Keep one program."""
-    folder, token = sys.argv[1:]
-    request = json.loads(sys.stdin.buffer.read())
+    folder = sys.argv[1]
+    text = sys.stdin.buffer.read()
+    if not text:
+        return  # it was not needed
+    request = json.loads(text)
+    token = request["token"]
     for each in _ENDINGS:
         signal.signal(each, signal.SIG_IGN)
     try:

@@ -88,22 +88,24 @@ class World(Core):
         self.passes.ask()
         return made
 
-    def restore(self, job_id: JobId, *, is_new: bool = False, started: int | None = None) -> WorldJob:
-        """Bring in a job that is in the queue already; ``is_new`` says that it has just been submitted.
+    def restore(self, job_id: JobId, *, untold: Sequence[What] = (), started: int | None = None) -> WorldJob:
+        """Bring in a job that is in the queue already; ``untold`` is what has happened and nobody was told of.
 
         ``started`` is when its program did, which runs still or whose end nobody knows yet: call ``ended``. A run that
         had only been matched goes on waiting, and an idle job whose window is open is matched before it gets another
         time.
         """
         job = self._enter(job_id)
-        if is_new:
-            self.tell(What.SUBMITTED, job)
         run = Run(job.ad.copy(), self.now, None)
         if started is not None:
             job.run, run.arrived, run.started = run, started, started
             run.is_suspended = job.status == JobStatus.SUSPENDED
             run.ad.set("NumJobStarts", max(0, actions.count(job.ad, "NumJobStarts") - 1))
-        elif job.status in (JobStatus.RUNNING, JobStatus.SUSPENDED):
+        for what in untold:
+            self.tell(what, job)
+        if started is not None:
+            return job
+        if job.status in (JobStatus.RUNNING, JobStatus.SUSPENDED):
             job.run = run
             self.execution.arrive(job, run)
         elif job.is_idle and self.matching.is_open(job) and self._turns.local(job_id, self.now, self.now) is not None:

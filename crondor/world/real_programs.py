@@ -32,6 +32,7 @@ from crondor.world.world_job import Run, WorldJob
 RUN_TIME: Final = "CrondorRunTime"
 """The attribute with the DeferralTime of a job's last start."""
 
+_MOST_SPARE: Final = 50
 _PATIENCE: Final = 5.0  # seconds for a keeper to say that the program has begun; a later answer counts too
 
 
@@ -60,6 +61,7 @@ class RealPrograms:
         self._clock = clock
         self._mark = mark
         self._children: dict[str, _Child] = {}
+        self._spare: list[subprocess.Popen[bytes]] = []
 
     # The seam
 
@@ -76,9 +78,10 @@ class RealPrograms:
         if left is not None:
             return left
         token = token_of(job.ad)
-        request = {**process._asdict(), "job": str(job.id), "killing": killing_of(run.ad, "RemoveKillSig")}
+        killing = killing_of(run.ad, "RemoveKillSig")
+        request = {**process._asdict(), "token": token, "job": str(job.id), "killing": killing}
         try:
-            child = _Child(token, job.id, self._spawn(token))
+            child = _Child(token, job.id, self._keeper())
         except OSError as error:
             return failure("executable", process.executable, error.errno or 0)
         answer = _ask(child.keeper, json.dumps(request).encode()) if child.keeper else {}
@@ -182,8 +185,22 @@ class RealPrograms:
         for child in self._children.values():
             self.records.send(child.token, signal.SIGKILL)
 
+    def prepare(self, number: int) -> None:
+        """Have some keepers ready, since Python takes longer to start than a program; 50 at most."""
+        try:
+            while len(self._spare) < min(number, _MOST_SPARE):
+                self._spare.append(self._spawn())
+        except OSError:
+            pass  # it will be said where one is needed
+
     def let_go(self) -> None:
         """Leave what runs to its keepers: whoever opens the queue next finds it again."""
+        for spare in self._spare:
+            if spare.stdin is not None:
+                spare.stdin.close()
+        for spare in self._spare:
+            _reap(spare)
+        self._spare.clear()
         for child in self._children.values():
             if child.keeper is not None:
                 _close(child.keeper)
@@ -212,9 +229,18 @@ class RealPrograms:
         self.records.send(child.token, number)
         child.deadline = self._clock() + grace
 
-    def _spawn(self, token: str) -> subprocess.Popen[bytes]:
-        program = [sys.executable, "-I", "-S", str(Path(keeper.__file__)), str(self.records.folder), token]
-        return subprocess.Popen(  # noqa: S603 - the interpreter, its own script, a folder and a token of ours
+    def _keeper(self) -> subprocess.Popen[bytes]:
+        """Return a keeper that waits for its request. Raises OSError."""
+        while self._spare:
+            spare = self._spare.pop(0)
+            if _is_there(spare):
+                return spare
+            _reap(spare)
+        return self._spawn()
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        program = [sys.executable, "-I", "-S", str(Path(keeper.__file__)), str(self.records.folder)]
+        return subprocess.Popen(  # noqa: S603 - the interpreter, its own script, a folder of ours
             program,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -45,6 +45,8 @@ SESSION: Final = "CrondorSession"
 """The attribute with the name of the session that submitted it."""
 NEW: Final = "CrondorIsNew"
 """The attribute of a job of which nobody has been told yet that it was submitted."""
+TOLD: Final = "CrondorToldToken"
+"""The attribute with the token of the last start that somebody was told of."""
 STARTED: Final = "CrondorRunSession"
 """The attribute with the name of the session that started it last."""
 
@@ -54,6 +56,7 @@ LEFT: Final = "Its program was ended with the session"
 _MARKER: Final = "session"
 _RUNS: Final = "runs"
 _GONE: Final = (int(JobStatus.COMPLETED), int(JobStatus.REMOVED))
+_LEAD: Final = 5  # seconds before its time, from which on a run has its keeper ready
 _PATIENCE: Final = 10.0  # seconds for what was killed to be gone
 
 
@@ -197,7 +200,15 @@ class Session(AbstractContextManager["Session"]):
             late.append((job, started if course is Course.CALLED_OFF else started or self.world.now))
         found += self.programs.sweep(wanted)
         for job, started in late:
-            self.world.restore(job, is_new=self._queue.ads[job].value(NEW) is True, started=started)
+            self.world.restore(job, untold=self._untold(job, started), started=started)
+        return found
+
+    def _untold(self, job: JobId, started: int | None) -> list[What]:
+        """Return what a session before had no time to tell."""
+        ad = self._queue.ads[job]
+        found = [What.SUBMITTED] if ad.value(NEW) is True else []
+        if started is not None and ad.value(TOLD) != token_of(ad):
+            found.append(What.STARTED)
         return found
 
     def _has(self, job: JobId, spec: str) -> bool:
@@ -239,6 +250,9 @@ class Session(AbstractContextManager["Session"]):
             return False
         next_times = [time for time in (self.world.next_time, None if self.is_closed else self.plan.until) if time]
         soon = min(next_times, default=None)
+        if soon is not None and soon > now:
+            self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.world.jobs.values()))
+            soon = soon - _LEAD if soon > now + _LEAD else soon
         self.programs.wait(longest if soon is None else max(0.0, min(longest, soon - self._clock())), wakeup)
         return True
 
@@ -317,13 +331,21 @@ class Session(AbstractContextManager["Session"]):
     def _note(self, seen: Happening) -> None:
         if seen.what is What.SUBMITTED:
             self._queue.write(seen.job.id, {NEW: None})
-        elif seen.what is What.STARTED and self.plan.once:
-            self._turns.closed.add(seen.job.id)
+        elif seen.what is What.STARTED:
+            self._queue.write(seen.job.id, {TOLD: token_of(seen.job.ad)})
+            if self.plan.once:
+                self._turns.closed.add(seen.job.id)
 
 
 def is_missed(seen: Happening) -> bool:
     """Say whether a job is held since it missed its time."""
     return seen.what is What.HELD and seen.number == MISSED_CODE
+
+
+def _is_due(job: WorldJob, until: int) -> bool:
+    """Say whether a job that waits on its machine starts until then."""
+    run = job.run
+    return run is not None and run.started is None and run.next is not None and run.next.time <= until
 
 
 def _pending(entry: Entry | None) -> bool:

@@ -9,16 +9,16 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import pytest
 
 from crondor.job_queue import read_history
 from crondor.schedd import embedded
-from crondor.world import kept_queue, life, matching, real_programs, run_records, session
+from crondor.world import kept_queue, life, real_programs, run_records, session
 from crondor_cli import jobs, run_command, run_jobs, run_loop, view_run
 from crondor_cli.main import main
 from tests.cli.running import PROGRAM, SLOWEST, ZONE, Result, crondor, environment
@@ -29,22 +29,32 @@ SOON = 2  # seconds from the writing of a submit file to its deferral_time
 # Says that it runs, runs for a while, says that it has, and fails.
 LASTING = "echo $$ >> started; sleep 0.1; echo $$ >> ended; exit 7"
 
-# Where crondor run is killed: as it calls this.
+
+class Point(NamedTuple):
+    """Where crondor run is killed: as it calls a function, or when that has returned."""
+
+    owner: object
+    name: str
+    after: bool = False
+
+
 POINTS = {
-    "before the jobs are in the queue": (embedded.EmbeddedSchedd, "submit"),
-    "before they are brought in": (session.Session, "begin"),
-    "before a match is written": (matching.Matching, "match"),
-    "between the mark and the keeper": (real_programs.RealPrograms, "start"),
-    "before the keeper knows what to do": (real_programs, "_ask"),
-    "when the program has begun": (real_programs.RealPrograms, "poll"),
-    "before its end is recorded": (session.Session, "_ended"),
-    "before its end has an effect": (life.World, "ended"),
-    "before the job leaves": (kept_queue.KeptQueue, "leave"),
-    "before its records go": (run_records.Records, "forget"),
+    "before the jobs are in the queue": Point(embedded.EmbeddedSchedd, "submit"),
+    "before they are brought in": Point(session.Session, "begin"),
+    "before anything is told": Point(session.Session, "_note"),
+    "before anything is written into it": Point(kept_queue.KeptQueue, "write"),
+    "between the mark and the keeper": Point(real_programs.RealPrograms, "start"),
+    "before the keeper knows what to do": Point(real_programs, "_ask"),
+    "between the start and its telling": Point(real_programs.RealPrograms, "start", after=True),
+    "when the program has begun": Point(real_programs.RealPrograms, "poll"),
+    "before its end is recorded": Point(session.Session, "_ended"),
+    "before its end has an effect": Point(life.World, "ended"),
+    "before the job leaves": Point(kept_queue.KeptQueue, "leave"),
+    "before its records go": Point(run_records.Records, "forget"),
 }
 
 
-def run(folder: Path, *arguments: str, kill: tuple[object, str] | None = None) -> Result:
+def run(folder: Path, *arguments: str, kill: Point | None = None) -> Result:
     """Run the command in a copy of this process, which takes a tenth of a new one; ``kill`` is where it dies."""
     pid = os.fork()
     if pid == 0:
@@ -54,7 +64,19 @@ def run(folder: Path, *arguments: str, kill: tuple[object, str] | None = None) -
     return Result(os.waitstatus_to_exitcode(status), out.read_text(), err.read_text())
 
 
-def _become(folder: Path, arguments: tuple[str, ...], kill: tuple[object, str] | None) -> NoReturn:
+def dying(function: Callable[..., object], *, after: bool) -> Callable[..., object]:
+    """Return a function that kills this process, before another one is called or after it has been."""
+
+    def die(*arguments: object, **options: object) -> object:
+        if after:
+            function(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+        return None
+
+    return die
+
+
+def _become(folder: Path, arguments: tuple[str, ...], kill: Point | None) -> NoReturn:
     try:
         os.chdir(folder)
         for number, name in ((1, "stdout"), (2, "stderr")):
@@ -62,7 +84,7 @@ def _become(folder: Path, arguments: tuple[str, ...], kill: tuple[object, str] |
         sys.stdout, sys.stderr = open(1, "w"), open(2, "w")  # noqa: SIM115 - descriptors
         os.environ.update(TZ=ZONE)
         if kill is not None:
-            setattr(*kill, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+            setattr(kill.owner, kill.name, dying(getattr(kill.owner, kill.name), after=kill.after))
         sys.argv = ["crondor", "run", "--spec", *arguments]
         main()
     except SystemExit as end:

@@ -185,7 +185,7 @@ def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
         until(made, lambda: len(pids(tmp_path / "pids")) == 1)
         made.world.suspend(JobId(2, 0))
         (pid,) = pids(tmp_path / "pids")
-        assert Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        until(made, lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
         made.world.resume(JobId(2, 0))
         until(made, lambda: not made.has_more)
     assert pids(tmp_path / "pids") == [pid, pid]
