@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, submit, transforms
+from tests.golden.kinds import (
+    classad,
+    classad_ads,
+    crontab,
+    daemon_timeline,
+    legacy_routes,
+    queue_log,
+    routes,
+    submit,
+    transforms,
+)
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -15,4 +25,6 @@ KINDS: Mapping[str, Replay] = {
     **daemon_timeline.KINDS,
     **submit.KINDS,
     **transforms.KINDS,
+    **routes.KINDS,
+    **legacy_routes.KINDS,
 }
