@@ -21,6 +21,7 @@ from typing import Any, Final
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
+from crondor.schedd.actions import count
 from crondor.schedd.protocol import Hold
 from crondor.world import keeper, starter
 from crondor.world.job_process import NOT_CREATED, failure, killing_of, process_of
@@ -65,9 +66,14 @@ class RealPrograms:
 
     # The seam
 
-    def marks(self, job: WorldJob, run: Run, now: int) -> Mapping[str, object]:  # noqa: ARG002 - the seam's signature
-        """Return a new token, and the time the run is for."""
-        return {TOKEN: uuid.uuid4().hex, RUN_TIME: starter.time_of(run.ad, Context(now=now)), **self._mark}
+    def marks(self, job: WorldJob, run: Run, now: int) -> Mapping[str, object]:
+        """Return a new token, the time the run is for, and the number of starts: whoever takes it back needs both."""
+        return {
+            TOKEN: uuid.uuid4().hex,
+            RUN_TIME: starter.time_of(run.ad, Context(now=now)),
+            "NumJobStarts": count(job.ad, "NumJobStarts") + 1,
+            **self._mark,
+        }
 
     def start(self, job: WorldJob, run: Run, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
         """Start a keeper and its program."""
