@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from crondor.classad.scope import Code
+from crondor.classad.spelling import Spelling
 from crondor.macro import MacroError
 from crondor.transform.apply import PREFIX, SHORT, Run, Statement
 from crondor.transform.commands import Command, Delete, EvalMacro, EvalSet, Move, MoveMany, Nothing, Set
@@ -36,7 +37,7 @@ def _refuse(text: str) -> NoReturn:  # noqa: ARG001 - in the place of expand
 class _Plan:
     """The steps for ads with certain names, and the names afterwards."""
 
-    __slots__ = ("_names", "_shared", "_steps", "trust")
+    __slots__ = ("_after", "_names", "_shared", "_steps", "trust")
 
     def __init__(self, statements: Sequence[Statement], names: dict[str, str]) -> None:
         """Work the steps out. Raises _Unplanned."""
@@ -46,13 +47,14 @@ class _Plan:
         self.trust = _MOST_TRUST
         for statement in statements:
             self._plan(statement)
+        self._after = Spelling(self._names)
 
     def run(self, run: Run) -> None:
         """Take the steps. Raises _Unplanned, and what a line may raise."""
         codes, _ = run.ad.shared_parts()
         for step in self._steps:
             step(run, codes)
-        run.ad.share_names(self._names)
+        run.ad.share_names(self._after)
 
     def _plan(self, statement: Statement) -> None:
         if isinstance(statement, Command):

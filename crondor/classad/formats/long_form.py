@@ -21,6 +21,7 @@ from crondor.classad.limits import MAX_TEXT
 from crondor.classad.parser import parse_expression
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code
+from crondor.classad.spelling import Spelling
 from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
@@ -171,8 +172,9 @@ def _whole(block: str, mode: Mode, place: Place, alike: Alike) -> ClassAd | None
 
 
 @lru_cache(maxsize=512)
-def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
-    return _shaped(names)
+def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], Spelling]:
+    keys, spelled = _shaped(names)
+    return keys, Spelling(spelled)
 
 
 def _shaped(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
