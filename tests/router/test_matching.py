@@ -6,8 +6,9 @@ import pytest
 
 from crondor.classad import ClassAd, Context
 from crondor.router import RoutingTable
+from crondor.router.job_ids import job_id
 from crondor.router.limits import RouteLoad
-from crondor.router.matching import Matcher, job_id
+from crondor.router.matching import Matcher
 from crondor.router.standing import Standing
 from crondor.router.throttle import Throttle
 from crondor.router.umbrella import umbrella_text
