@@ -41,12 +41,13 @@ class Plan:
     A step is a dict of expressions to be set, or a function of a run and the expressions of its ad.
     """
 
-    __slots__ = ("_before", "_names", "_shared", "_steps", "after", "trust")
+    __slots__ = ("_before", "_defined", "_names", "_shared", "_steps", "after", "trust")
 
     def __init__(self, names: dict[str, str]) -> None:
         """Begin without steps."""
         self._before = self._shared = names  # kept, so that its id stays its own
         self._names = names.copy()
+        self._defined: dict[str, str] = {}  # macros that have the same text in each run
         self._steps: list[_Step | dict[str, Code | str]] = []
         self.after = names
         self.trust = _MOST_TRUST
@@ -96,6 +97,7 @@ class Plan:
         elif isinstance(statement, Assignment):
             if not statement.key or statement.key.startswith(PREFIX) or len(statement.text) > SHORT:
                 raise Unplanned
+            self._defined[statement.key] = statement.text
             self._steps.append(_define(statement.key, statement.text))
         elif not isinstance(statement, Nothing):
             raise Unplanned
@@ -108,6 +110,7 @@ class Plan:
             self._names.setdefault(command.key, command.name)
         elif isinstance(command, EvalMacro) and not command.key.startswith(PREFIX):
             self._evaluate(command, _evalmacro)
+            self._defined.pop(command.key, None)
         elif isinstance(command, Delete):
             self._move("DELETE", command.key, "")
         elif isinstance(command, Move) and command.new:
@@ -124,6 +127,10 @@ class Plan:
         keeps = command.keyword == "DEFAULT" and key in self._names
         if not command.name or (fixed is None and not rest.is_simple):
             raise Unplanned
+        if fixed is None and rest.asks_only(self._defined):
+            fixed = settled(rest.fill(self._defined.get, _refuse))
+            if fixed is None:
+                raise Unplanned
         if fixed is not None:
             if not keeps:
                 self.put(command.name, fixed)
