@@ -97,7 +97,7 @@ def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBR
     Raises ClassAdSyntaxError.
     """
     if names.__class__ is Spelling and not faithful:
-        frame = names.frames.get(order._value_)  # type: ignore[attr-defined]
+        frame = names.frames.get(order._value_)
         if frame is not None:
             return frame.text(codes)
     spelled = tuple(names.values())
