@@ -25,6 +25,8 @@ def lines(job: RoutedJob, told: Why) -> Iterator[str]:
             said = "matched, if it were a candidate"
         elif verdict.reason is None:
             said = "matched" if verdict.route is told.chosen else "matched, but another route takes it"
+            if verdict.route.transform.requirements is None:
+                said += " (it has no REQUIREMENTS: every candidate matches)"
         else:
             said = f"{verdict.outcome.value}: {_short(verdict.reason)}"
         yield f"  {printable(verdict.route.name):<{width}}  {said}"

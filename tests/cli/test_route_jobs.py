@@ -121,7 +121,7 @@ def test_explain_says_why_not(config: str, ads: str) -> None:
     ]
     assert "  Large  idle limit: 50 idle, MaxIdleJobs = 50" in blocks[1]
     assert "  Edit   throttled: 1 routed in this window, at most 0.00166667 jobs/sec" in blocks[2]
-    assert "  not a candidate: target.JobStatus == 1: 5 == 1\n  Small  matched, if it were a candidate" in blocks[3]
+    assert "  not a candidate: only idle jobs (JobStatus 1) are routed: JobStatus = 5 (held)\n  Small  matched, if it were a candidate" in blocks[3]
     assert "  Small  full: 2 jobs, MaxJobs = 2" in blocks[5]
 
 
@@ -131,9 +131,9 @@ def test_explain_as_data(config: str, ads: str) -> None:
     assert data["jobs"][3] == {
         "job": "4.0",
         "route": None,
-        "missed": [{"clause": "idle", "reason": "target.JobStatus == 1: 5 == 1"}],
+        "missed": [{"clause": "idle", "reason": "only idle jobs (JobStatus 1) are routed: JobStatus = 5 (held)"}],
         "routes": [
-            {"route": "Small", "outcome": "not a candidate", "reason": "target.JobStatus == 1: 5 == 1"},
+            {"route": "Small", "outcome": "not a candidate", "reason": "only idle jobs (JobStatus 1) are routed: JobStatus = 5 (held)"},
             {"route": "Large", "outcome": "no match", "reason": "RequestMemory > 4096: 512 > 4096"},
             {"route": "Edit", "outcome": "no match", "reason": "Raise: undefined"},
         ],
