@@ -1,0 +1,199 @@
+"""What moves a routed job's files: sandbox, proxy and tokens together, as the router's life asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from crondor.classad import Expression, print_string
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.job_queue.keys import JobId
+from crondor.queued import JobStatus
+from crondor.router.applying import SPOOLING, Routed
+from crondor.router.files.faults import FilesRefused, Report, fault, ignored
+from crondor.router.files.proxy import Proxies
+from crondor.router.files.rewriting import MARK, rewritten, text
+from crondor.router.files.sandbox import Sandbox
+from crondor.router.files.tokens import Tokens
+from crondor.schedd.protocol import Clock, NotOffered, Schedd
+from crondor.schedd.selection import Selection
+
+SPOOLED: Final = "Data files spooled"
+_CODE: Final = dict(SPOOLING)["HoldReasonCode"]
+_WAITS: Final = f"JobStatus =?= {int(JobStatus.HELD)} && HoldReasonCode =?= {_CODE}"
+_NO_FILES: Final[Mapping[str, str]] = {}
+
+
+class Carried(Protocol):
+    """What is asked of a routed job."""
+
+    @property
+    def id(self) -> JobId:
+        """The source."""
+
+    @property
+    def source(self) -> ClassAd | None:
+        """Its ad."""
+
+    @property
+    def copy_id(self) -> JobId | None:
+        """The copy, once it is submitted."""
+
+    @property
+    def is_sandboxed(self) -> bool:
+        """Whether the copy has a sandbox."""
+
+
+class FileDelivery:
+    """Moves the files of the copies in a schedd whose queue can be edited at once, and whose spool is ours.
+
+    All that a step must know it finds in the queue and in the files, so that another process goes on where one ended:
+    a copy waits on hold (HoldReasonCode 16) until its input is spooled; its ad says where from (SUBMIT_...), and its
+    output is fetched, again if need be, before it is let go. ``clock`` returns epoch seconds.
+    """
+
+    def __init__(
+        self,
+        schedd: Schedd,
+        sandbox: Sandbox,
+        *,
+        clock: Clock,
+        proxies: Proxies | None = None,
+        tokens: Tokens | None = None,
+        report: Report = ignored,
+    ) -> None:
+        """Take the schedd of the copies and what moves their files; nothing is done before the first call."""
+        self._schedd = schedd
+        self._sandbox = sandbox
+        self._clock = clock
+        self._proxies = proxies
+        self._tokens = tokens
+        self._report = report
+        self._is_swept = False
+
+    def tick(self, now: int) -> None:
+        """Do what is due at a poll: tokens, and the first time what a process before has left.
+
+        Raises what the schedd raises.
+        """
+        if self._tokens is not None:
+            self._tokens.tick(now)
+        if self._is_swept:
+            return
+        try:
+            self._sandbox.spool.sweep(self._is_queued)
+            if self._proxies is not None:
+                self._proxies.sweep(self._needs_proxy)
+        except FilesRefused as error:
+            for each in error.diagnostics:
+                self._report(each)
+        self._is_swept = True
+
+    def tokens(self) -> Mapping[str, str]:
+        """Return the files of the tokens that routes may send, by name."""
+        return _NO_FILES if self._tokens is None else self._tokens.paths()
+
+    def prepare(self, job: Carried, routed: Routed, copy: ClassAd) -> ClassAd:
+        """Return a copy's ad as it is to be submitted; make the copy of its proxy. Raises CrondorError."""
+        if not job.is_sandboxed:
+            return copy
+        if not self._schedd.capabilities.atomic_edits:
+            message = "this schedd's spool is its own: crondor spools for an embedded queue only"
+            raise NotOffered(fault("spool-not-ours", message, help="take JobShouldBeSandboxed out of the route"))
+        if routed.proxy is not None:
+            if self._proxies is None:
+                raise FilesRefused(fault("shared-proxy", "this router has been given no way to share a proxy"))
+            self._proxies.prepare(routed.proxy, str(job.id), text(copy, "Owner") or "")
+        try:
+            edits = self._sandbox.prepared(copy, self._own_files())
+        except CrondorError:
+            self._forget_proxy(job.id)
+            raise
+        made = copy.copy()
+        for name, value in edits.items():
+            made.set(name, value)
+        return made
+
+    def waits(self, copy: ClassAd) -> bool:
+        """Say whether a copy waits for its input: its router ended before that was spooled."""
+        return _holds(copy, _WAITS)
+
+    def spool(self, job: Carried, copy: ClassAd | None = None) -> None:  # noqa: ARG002 - the queue knows better
+        """Rewrite a copy's ad, spool its input, release it; each is done once, whoever begins again.
+
+        Raises CrondorError.
+        """
+        if job.copy_id is None:
+            return
+        found = self._live(job.copy_id)
+        if found is None or not self.waits(found):
+            return
+        edits: dict[str, object] = rewritten(found, str(self._sandbox.spool.place(job.copy_id)))
+        if "StageInStart" not in found:
+            edits["StageInStart"] = self._clock()
+        if edits and not self._schedd.edit_if(job.copy_id, _WAITS, edits):
+            return
+        found = found.flat()
+        for name, value in edits.items():
+            found.set(name, value)
+        self._sandbox.spool_in(job.copy_id, found, self._own_files())
+        self._schedd.edit_if(job.copy_id, f"{_WAITS} && StageInFinish =?= undefined", {"StageInFinish": self._clock()})
+        self._schedd.release(Selection(jobs=(job.copy_id,)).where(_WAITS), SPOOLED)
+        self._forget_proxy(job.id)
+
+    def fetch(self, job: Carried) -> None:
+        """Bring a completed copy's output to its source. Raises CrondorError."""
+        found = None if job.copy_id is None else self._live(job.copy_id)
+        if job.copy_id is None or found is None:
+            raise FilesRefused(fault("sandbox-missing", f"the copy of {job.id} has left, and its output with it"))
+        self._sandbox.fetch_back(job.copy_id, found)
+
+    def end(self, job: Carried) -> None:
+        """Delete what was made for a job that is over; where its copy is still alive its sandbox stays.
+
+        Raises what the schedd raises.
+        """
+        try:
+            self._forget_proxy(job.id)
+            if job.copy_id is not None and job.is_sandboxed and self._is_over(job.copy_id):
+                self._sandbox.remove(job.copy_id)
+        except FilesRefused as error:
+            for each in error.diagnostics:
+                self._report(each)
+
+    def is_sandboxed(self, copy: ClassAd) -> bool:
+        """Say whether a copy of a router before this one has a sandbox, or is to have one."""
+        return MARK in copy or self.waits(copy)
+
+    def _own_files(self) -> tuple[str, ...]:
+        """Return the files that copies may have although they are in none of the users' folders."""
+        return (*(() if self._proxies is None else self._proxies.files), *self.tokens().values())
+
+    def _forget_proxy(self, source: JobId) -> None:
+        if self._proxies is not None:
+            self._proxies.remove(str(source))
+
+    def _live(self, job: JobId) -> ClassAd | None:
+        return next(iter(self._schedd.jobs(Selection(jobs=(job,)))), None)
+
+    def _is_queued(self, job: JobId) -> bool:
+        return self._live(job) is not None
+
+    def _is_over(self, job: JobId) -> bool:
+        found = self._live(job)
+        return found is None or _holds(found, _OVER)
+
+    def _needs_proxy(self, source: str) -> bool:
+        """Say whether a copy of a source waits for its input still."""
+        mine = f"RoutedFromJobId =?= {print_string(source)}"
+        return bool(self._schedd.jobs(f"{mine} && {_WAITS}"))
+
+
+_OVER: Final = (
+    f"JobStatus =?= {int(JobStatus.REMOVED)} || (JobStatus =?= {int(JobStatus.COMPLETED)} && !LeaveJobInQueue)"
+)
+
+
+def _holds(ad: ClassAd, condition: str) -> bool:
+    return Expression(condition).holds(ad)
