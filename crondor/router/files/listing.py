@@ -174,11 +174,14 @@ def inputs(ad: ClassAd, reach: Reach, limits: Limits) -> Listing:
     return listing
 
 
-def outputs(ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, limits: Limits) -> Listing:
+def outputs(
+    ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, limits: Limits, uploaded: str = ""
+) -> Listing:
     """Return what of a sandbox is brought back, and where to; the ad is as it was before spooling.
 
     SpooledOutputFiles or else TransferOutput name the files, the job's output and errors go with them; a job with
-    neither has all files brought back that are new or have changed. Raises FilesRefused for too much.
+    neither has all files brought back that are new or have changed. ``uploaded`` are the remaps by which the site has
+    sent files elsewhere; those are not here. Raises FilesRefused for too much.
     """
     listing = Listing(limits, is_output=True)
     chosen = text(ad, "SpooledOutputFiles")
@@ -193,7 +196,7 @@ def outputs(ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, limi
         lost = [each for each in streams if not os.path.lexists(f"{place}/{each}")]
         listing.warnings += [warning("output-missing", f"{each} is not in the sandbox", each) for each in lost]
     else:
-        wanted = [each for each in dict.fromkeys([*listed(chosen), *streams]) if not is_url(each)]
+        wanted = [each for each in dict.fromkeys([*listed(chosen), *streams]) if not _is_uploaded(each, uploaded)]
     rules, iwd = text(ad, "TransferOutputRemaps") or "", text(ad, "Iwd") or ""
     for name in wanted:
         entry = name if os.path.lexists(f"{place}/{name}") else base(name)
@@ -218,6 +221,13 @@ def outputs(ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, limi
                 size = 0 if item.is_folder else os.lstat(item.source).st_size
                 listing.add(item._replace(target=target), size)
     return listing
+
+
+def _is_uploaded(name: str, rules: str) -> bool:
+    try:
+        return is_url(name) or is_url(remapped(rules, name) or "")
+    except EndlessRemaps:
+        return False
 
 
 def _changed(ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, listing: Listing) -> list[str]:

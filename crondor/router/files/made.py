@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from crondor.router.files.faults import refused
-from crondor.router.files.reach import PART, write_file
+from crondor.router.files.reach import CHUNK, PART, write_file
 
 _MOST: Final = 16 << 20
 
@@ -92,8 +93,12 @@ def _digest_of(path: str) -> str | None:
         if os.path.islink(path):  # noqa: PTH114 - a text
             return ""
         raise
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            return hashlib.sha256(file.read(_MOST)).hexdigest()
-        except IsADirectoryError:
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return ""
+        found = hashlib.sha256()
+        while chunk := os.read(descriptor, CHUNK):
+            found.update(chunk)
+        return found.hexdigest()
+    finally:
+        os.close(descriptor)

@@ -65,8 +65,8 @@ class Proxies:
             raise FilesRefused(fault("proxy-foreign", message, proxy.copy, "move it away"))
         self._made.add(source, proxy.copy, data)
         try:
-            owner = (account.uid, account.gid) if account is not None and is_anothers and is_root() else None
-            write_file(proxy.copy, data, 0o600, owner)
+            given = (account.uid, account.gid) if account is not None and is_anothers and is_root() else None
+            write_file(proxy.copy, data, 0o600, given)
         except OSError as error:
             raise refused(proxy.copy, "cannot write", error) from error
 
@@ -88,10 +88,11 @@ class Proxies:
             descriptor = os.open(path, _FILE)
         except (OSError, ValueError) as error:
             raise refused(path, "cannot read the shared proxy", error) from error
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            os.close(descriptor)
+            raise FilesRefused(fault("file-special", f"{path} is not a plain file", path))
         with os.fdopen(descriptor, "rb") as file:
-            state = os.fstat(descriptor)
-            if not stat.S_ISREG(state.st_mode):
-                raise FilesRefused(fault("file-special", f"{path} is not a plain file", path))
             if state.st_uid != os.geteuid() and state.st_uid not in self._owners:
                 message = f"{path} does not belong to the router's account: it is no proxy to share"
                 raise FilesRefused(fault("proxy-denied", message, path, "change its owner to the router's"))

@@ -119,7 +119,8 @@ class Sandbox:
         if not self.spool.is_whole(job):
             raise FilesRefused(fault("sandbox-missing", f"the sandbox of {job} is not there", place))
         account = self._account(ad)
-        listing = outputs(ad, place, self.spool.known(job), Reach([place], account), self._limits)
+        uploaded = text(copy, "TransferOutputRemaps") or ""
+        listing = outputs(ad, place, self.spool.known(job), Reach([place], account), self._limits, uploaded)
         listing.check()
         staging = _Staging(job, Reach([place], account), Reach(self._folders, account))
         size = staging.put(listing.items)

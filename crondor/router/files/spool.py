@@ -14,11 +14,13 @@ from typing import Final, NamedTuple
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.keys import JobId
 from crondor.router.files.faults import FilesRefused, fault, refused
-from crondor.router.files.reach import sync_folder, write_file
+from crondor.router.files.reach import PART, sync_folder, write_file
 
 _BUCKETS: Final = 10_000
 _NOTE: Final = ".crondor"
-_NOTED: Final = re.compile(r"cluster([1-9][0-9]{0,9})\.proc(0|[1-9][0-9]{0,9})\.subproc0\.crondor").fullmatch
+_NOTED: Final = re.compile(
+    r"cluster([1-9][0-9]{0,9})\.proc(0|[1-9][0-9]{0,9})\.subproc0\.crondor(\.crondor-part)?"
+).fullmatch
 _MOST: Final = 64 << 20
 
 
@@ -84,9 +86,10 @@ class Spool:
     def remove(self, job: JobId) -> None:
         """Delete a sandbox of ours; one that is not there is fine. Raises FilesRefused."""
         place, note = self.place(job), self._note(job)
-        if not note.exists():
-            return
         try:
+            _beside(note, PART).unlink(missing_ok=True)
+            if not note.exists():
+                return
             _remove(_beside(place, ".tmp"))
             _remove(place)
             note.unlink(missing_ok=True)
@@ -98,10 +101,10 @@ class Spool:
 
     def jobs(self) -> Iterator[JobId]:
         """Yield the copies that have a sandbox of ours, whole or begun."""
-        for note in self.folder.glob(f"*/*/*{_NOTE}"):
+        for note in self.folder.glob(f"*/*/*{_NOTE}*"):
             found = _NOTED(note.name)
             job = None if found is None else JobId(int(found[1]), int(found[2]))
-            if job is not None and self._note(job) == note:
+            if job is not None and self._note(job).parent == note.parent:
                 yield job
 
     def sweep(self, is_needed: Callable[[JobId], bool]) -> list[JobId]:

@@ -84,6 +84,7 @@ class _Reader:
         self.found: list[Diagnostic] = []
         found = configuration.find(self.knob)
         self._place = None if found is None else found.span
+        self._lines = () if found is None else found.lines()
         try:
             self._text = configuration.string(self.knob) or ""
         except InvalidConfig as error:
@@ -121,17 +122,15 @@ class _Reader:
 
     def _ad(self) -> ClassAd:
         ad = ClassAd()
-        at = 0
-        for line in self._text.split("\n"):
-            begin, at = at, at + len(line) + 1
+        for number, line in enumerate(self._text.split("\n")):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
             found = _LINE(line)
             if found is None:
-                self._at(begin, begin + len(line))
+                self._pieces[""] = self._span(number, line, 0, len(line))
                 self.fault("this line is no attribute", "", 'write name = value, as in sub = "alice"')
                 continue
-            piece = self._span(begin + found.start(2), begin + found.end(2))
+            piece = self._span(number, line, *found.span(2))
             self._pieces[lower(found[1])] = piece
             if lower(found[1]) not in (*_TEXTS, "lifetime"):
                 self.fault(f"HTCondor does not look at {found[1]}", lower(found[1]), severity=Severity.WARNING)
@@ -159,16 +158,12 @@ class _Reader:
         self.fault("lifetime is no integer", "lifetime", "write it in seconds, without quotes")
         return -1
 
-    def _span(self, start: int, end: int) -> Span:
-        """Return the place of a piece of the value in its file, where it stands there as it is."""
-        if self._place is not None:
-            shift = self._place.text.find(self._text)
-            if shift >= 0:
-                return self._place.part(shift + start, shift + end)
-        return self._source.span(start, end) if self._place is None else self._place
-
-    def _at(self, start: int, end: int) -> None:
-        self._pieces[""] = self._span(start, end)
+    def _span(self, number: int, line: str, start: int, end: int) -> Span:
+        """Return the place of a piece of a line; of the whole line or knob where the file says something else."""
+        if number < len(self._lines):
+            written = self._lines[number]
+            return written.span(start, end) if written.text == line else written.span()
+        return self._source.span() if self._place is None else self._place
 
 
 def _value(ad: ClassAd, name: str) -> object:
