@@ -8,17 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import check_path
 from crondor.hooks.runner import DEFAULT_LIMITS, HookCall, HookRun, Limits
 from crondor.hooks.texts import ad_text, read_output
+
+__all__ = [
+    "CLEANUP_TRIES",
+    "ROUTER_HOOKS",
+    "SEPARATOR",
+    "Action",
+    "Consequence",
+    "Found",
+    "RouterHooks",
+    "hook_input",
+    "route_ad",
+]
 
 ROUTER_HOOKS: Final = (
     HookType.TRANSLATE_JOB,
@@ -31,51 +43,6 @@ CLEANUP_TRIES: Final = 10
 """How often a JOB_CLEANUP hook may fail before the router finishes the job without it."""
 
 _NOT_UPDATED: Final = ("MyType", "TargetType")
-
-
-class Action(Enum):
-    """What the router does with the job next."""
-
-    USE_AD = "use-ad"
-    """TRANSLATE_JOB: the ad replaces the source's as the start of the copy; conversion and transforms follow."""
-
-    UPDATE_COPY = "update-copy"
-    """UPDATE_JOB_INFO: set the attributes on the copy in its queue, then mirror its status as usual."""
-
-    MIRROR = "mirror"
-    """UPDATE_JOB_INFO: nothing to set; mirror the copy's status."""
-
-    SKIP_POLL = "skip-poll"
-    """UPDATE_JOB_INFO: no mirroring at this poll; the hook is called again at the next."""
-
-    FINALIZE = "finalize"
-    """JOB_FINALIZE: set the attributes, if any, on the source, then finalise the job."""
-
-    REROUTE = "reroute"
-    """JOB_FINALIZE: the source goes back to Idle unless it is completed, and the copy is removed."""
-
-    FINISH = "finish"
-    """JOB_CLEANUP: the cleaning up goes on."""
-
-    RETRY_CLEANUP = "retry-cleanup"
-    """JOB_CLEANUP: the job stays in cleanup; the hook is called again at the next poll."""
-
-    CLEAN_UP = "clean-up"
-    """The job goes to cleanup, and counts as a failure of its route."""
-
-
-class Consequence(NamedTuple):
-    """What a hook's answer means: what to do, with which attributes, and why.
-
-    ``ad`` is empty where the action needs none. ``reason`` is a sentence for the log and for the job's owner.
-    ``diagnostics`` are findings about the call. ``upstream`` says what HTCondor 25.14 does instead; empty: the same.
-    """
-
-    action: Action
-    ad: ClassAd
-    reason: str
-    diagnostics: tuple[Diagnostic, ...] = ()
-    upstream: str = ""
 
 
 class Found(NamedTuple):
