@@ -7,13 +7,15 @@ import click
 from crondor_cli.lazy_group import LazyGroup
 
 COMMANDS = {
+    "daemon-cron": ("crondor_cli.hook_daemon_cron", "Run a daemon's cron jobs, and show the ads they make."),
     "run": ("crondor_cli.hook_run", "Try a hook by hand: what it gets, says and causes."),
 }
 
 EPILOG = """\b
 Examples:
   crondor hook run TRANSLATE_JOB ./translate --job job.ad --route Grid
-  crondor hook run PREPARE_JOB ./java5 --job job.ad --format json"""
+  crondor hook run PREPARE_JOB ./java5 --job job.ad --format json
+  crondor hook daemon-cron --config cron.conf --once"""
 
 
 @click.group(

@@ -10,12 +10,12 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import printable
 from crondor.hooks.consequence import Consequence
-from crondor.hooks.family import MARK
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.runner import HookRun
 from crondor_cli.view_data import diagnostic_data
 
 _WIDTH = 13
+_YOURS = frozenset({"CONDOR_CONFIG", "HOME", "LOGNAME", "TZ", "USER"})  # as they are here: JSON has them
 _MOST = 100  # lines of a text that are shown
 
 
@@ -24,7 +24,8 @@ def print_run(hook: HookType, run: HookRun, consequence: Consequence) -> None:
     call = run.call
     lines = [_fact(hook.value, call.path)]
     lines.append(_fact("arguments", " ".join(map(_word, call.arguments)) or "none"))
-    lines += _facts("environment", [f"{name}={value}" for name, value in sorted(call.environ.items()) if name != MARK])
+    environ = [f"{name}={value}" for name, value in sorted(call.environ.items()) if name not in _YOURS]
+    lines += _facts("environment", environ)
     lines += _text("stdin", call.stdin)
     lines.append(_fact("ended", run.reason))
     lines += _text("stdout", run.stdout)
@@ -48,7 +49,7 @@ def run_data(hook: HookType, run: HookRun, consequence: Consequence) -> None:
         "hook": hook.value,
         "path": call.path,
         "arguments": list(call.arguments),
-        "environment": {name: value for name, value in sorted(call.environ.items()) if name != MARK},
+        "environment": dict(sorted(call.environ.items())),
         "stdin": call.stdin,
         "ended": run.ended.value,
         "status": run.status,

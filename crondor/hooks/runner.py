@@ -164,6 +164,21 @@ class RunningHook:
                 self._kill(self._ended, now)
         return self._run
 
+    def take(self) -> bytes:
+        """Take what has been printed so far: the limit of output then counts from here on."""
+        taken = bytes(self._output)
+        self._output.clear()
+        return taken
+
+    def send(self, number: signal.Signals) -> None:
+        """Send the program a signal; SIGTERM and SIGKILL go to all its processes."""
+        if self._run is None and self._process is not None:
+            if number in {signal.SIGTERM, signal.SIGKILL}:
+                signal_group(self._process.pid, number)
+            else:
+                with suppress(OSError):
+                    os.kill(self._process.pid, number)
+
     def finish(self) -> HookRun:
         """Wait until it is over, which the limits see to, and return the result."""
         while (run := self.poll()) is None:

@@ -19,7 +19,7 @@ from crondor.source import Source
 _PRIVATE: Final = frozenset({"capability", "childclaimids", "claimid", "claimidlist", "claimids", "transferkey"})
 _PRIVATE_PREFIX: Final = "_condor_priv"
 _BLANKS: Final = " \t\r\f\v"
-_IS_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
+IS_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
 _MOST_FAULTS: Final = 20
 
 
@@ -113,7 +113,7 @@ def _add(ad: ClassAd, line: str, source: Source, start: int) -> Diagnostic | Non
         message, offset = error.args
         span = source.span(start + offset, start + len(line))
         return Diagnostic("hook-output", str(message), span=span, help="print lines of the form Name = expression")
-    if not _IS_NAME(name):
+    if not IS_NAME(name):
         span = source.span(start, start + len(name))
         return Diagnostic(
             "hook-output", "no attribute has this name", span=span, help="a name is letters, digits and _"
