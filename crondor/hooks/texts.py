@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -31,21 +32,22 @@ class Output(NamedTuple):
 
 
 def ad_text(ad: ClassAd) -> str:
-    """Return an ad for standard input: by name, without what HTCondor keeps to itself, a line each attribute.
+    """Return an ad for standard input: a line each attribute, by the bytes of the names, without private ones.
 
     A line end inside a string, which HTCondor prints raw, becomes a blank: it would let the owner of a job write
     attributes of his own, and the end of the ad.
     """
-    shown = ad.flat()
-    for key in [key for key in shown.names if key in _PRIVATE or key.startswith(_PRIVATE_PREFIX)]:
-        del shown[key]
+    codes, names = ad.codes, ad.names
+    shown = {key: name for key, name in names.items() if key not in _PRIVATE and not key.startswith(_PRIVATE_PREFIX)}
+    ordered = sorted(shown.items(), key=itemgetter(1))
+    made = ClassAd.of({key: codes[key] for key, _ in ordered}, dict(ordered))
     try:
-        text = shown.print(Format.LONG, Order.NAME)
+        text = made.print(Format.LONG, Order.KEPT)
     except ClassAdSyntaxError:
         text = ""
-    if text.count("\n") == len(shown):
+    if text.count("\n") == len(made):
         return text
-    return "".join(f"{_one_line(shown, name)}\n" for name in sorted(shown, key=lower))
+    return "".join(f"{_one_line(made, name)}\n" for name in made)
 
 
 def _one_line(ad: ClassAd, name: str) -> str:

@@ -6,8 +6,8 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
+from crondor.classad.printing import Format
 from crondor.classad.scope import Context, Value
-from crondor.classad.unparse import print_string
 from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import CrondorError
 from crondor.hooks.consequence import Action, Consequence
@@ -115,8 +115,11 @@ def fetch_delay(slot: ClassAd, job: ClassAd | None = None, context: Context | No
 
 
 def slot_input(job: ClassAd, slot: ClassAd, claim: str | None) -> str:
-    """Return what REPLY_FETCH and EVICT_CLAIM read: the job, a line of five dashes, the slot with its claim, if any."""
-    claimed = "" if claim is None else f"ClaimId = {print_string(claim)}\n"
+    """Return what REPLY_FETCH and EVICT_CLAIM read: the job, a line of five dashes, the slot with its claim, if any.
+
+    Quotes inside a claim's id get a backslash, so that the line can be read; HTCondor 25.14 prints them as they are.
+    """
+    claimed = "" if claim is None else ClassAd({"ClaimId": claim}).print(Format.LONG)
     return f"{ad_text(job)}{SEPARATOR}\n{ad_text(slot)}{claimed}"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, submit, transforms
+from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, hooks, queue_log, submit, transforms
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -13,6 +13,7 @@ KINDS: Mapping[str, Replay] = {
     **classad_ads.KINDS,
     **queue_log.KINDS,
     **daemon_timeline.KINDS,
+    **hooks.KINDS,
     **submit.KINDS,
     **transforms.KINDS,
 }
