@@ -297,7 +297,7 @@ def test_a_real_program_publishes_while_it_runs(script: Script) -> None:
     manager = CronManager(configured, programs)
     list(manager.configure(configured, 0))
     while not manager.ads.named():
-        wait(programs.started, 10)
+        wait(programs.started, 0.05)
         list(manager.step(0))
     assert [e.what for e in manager.stop(0)] == [What.SIGNALLED]
     assert programs.started[0].finish().signal_number == 9

@@ -128,6 +128,9 @@ class CronManager:
         """Begin without jobs; ``configure`` brings them in."""
         self.ads = CronAds(self.settings.manager, self.settings.auto_publish)
         self._jobs: dict[str, _Running] = {}
+        self._waiting: dict[str, _Running] = {}
+        self._alive: dict[str, float] = {}
+        self._load = 0.0
 
     def configure(self, settings: CronSettings, now: float) -> Iterator[Event]:
         """Take a configuration, the first or a new one, and do what it asks for.
@@ -147,7 +150,10 @@ class CronManager:
             entry.job = entry.reader.job = job
             self.ads.add_job(job)
             yield from self._reconfigured(entry, old_period, now)
-        yield from self._schedule(now)
+        for entry in list(self._jobs.values()):
+            is_first = not (entry.runs + entry.fails) and entry.job.mode is not Mode.ON_DEMAND
+            if entry.state is _State.READY or (is_first and entry.state is _State.IDLE):
+                yield from self._start(entry, now)
 
     def demand(self, now: float) -> Iterator[Event]:
         """Start the jobs of mode OnDemand that are idle: a startd's RunBenchmarks has become true."""
@@ -181,7 +187,7 @@ class CronManager:
     @property
     def load(self) -> float:
         """The sum of the loads of the programs that run."""
-        return sum(entry.job.load for entry in self._jobs.values() if entry.is_alive)
+        return self._load
 
     @property
     def running(self) -> list[str]:
@@ -201,6 +207,8 @@ class CronManager:
             entry.program.send(signal.SIGKILL, now)
             yield Event(now, entry.job.name, What.SIGNALLED, "SIGKILL: the job is taken away")
         del self._jobs[entry.job.name]
+        self._waiting.pop(entry.job.name, None)
+        self._unload(entry)
         self.ads.remove_job(entry.job.name)
 
     def _reconfigured(self, entry: _Running, old_period: int, now: float) -> Iterator[Event]:
@@ -226,10 +234,9 @@ class CronManager:
                 entry.timer = last + job.period
 
     def _schedule(self, now: float) -> Iterator[Event]:
-        """Start what waits for its turn, and what has never run."""
-        for entry in list(self._jobs.values()):
-            is_first = not (entry.runs + entry.fails) and entry.job.mode is not Mode.ON_DEMAND
-            if entry.state is _State.READY or (is_first and entry.state is _State.IDLE):
+        """Start what waits for its turn."""
+        for entry in list(self._waiting.values()):
+            if entry.state is _State.READY:
                 yield from self._start(entry, now)
 
     def _run(self, entry: _Running, now: float) -> Iterator[Event]:
@@ -249,7 +256,9 @@ class CronManager:
             if entry.state is not _State.READY:
                 yield Event(now, job.name, What.WAITS, reason)
             entry.state = _State.READY
+            self._waiting[job.name] = entry
             return
+        self._waiting.pop(job.name, None)
         program = self.programs.start(job, now)
         if isinstance(program, Diagnostic):
             entry.state = _State.IDLE
@@ -260,6 +269,8 @@ class CronManager:
             return
         entry.program, entry.state = program, _State.RUNNING
         entry.last_start = now
+        self._alive[job.name] = job.load
+        self._load += job.load
         entry.runs += 1
         entry.reader = self._reader(job)
         yield Event(now, job.name, What.STARTED)
@@ -301,10 +312,12 @@ class CronManager:
         job = entry.job
         was_killed = entry.state in {_State.TERM_SENT, _State.KILL_SENT}
         entry.program, entry.state, entry.kill_timer = None, _State.IDLE, None
+        self._unload(entry)
         entry.last_exit = now
         if entry.reruns:
             entry.reruns = False
             entry.state = _State.READY
+            self._waiting[job.name] = entry
         elif job.mode is Mode.WAIT_FOR_EXIT:
             if job.period:
                 entry.timer, entry.repeats = now + job.period, False
@@ -313,6 +326,11 @@ class CronManager:
         elif job.mode is Mode.PERIODIC and was_killed:
             yield from self._start(entry, now)
         yield from self._schedule(now)
+
+    def _unload(self, entry: _Running) -> None:
+        self._load -= self._alive.pop(entry.job.name, 0.0)
+        if not self._alive:
+            self._load = 0.0  # what rounding has left
 
 
 def _following(due: float, period: int, now: float) -> float:
