@@ -99,7 +99,8 @@ def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
     if starts:
         first = starts[0]
         ad["CrondorNextJob"] = first.job
-        ad["CrondorNextOwner"] = first.owner
+        if first.owner is not None:
+            ad["CrondorNextOwner"] = first.owner
         ad["CrondorNextDeferral"] = int(first.deferral.time)
         ad["CrondorNext"] = [
             {
@@ -118,5 +119,6 @@ def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
 def _submitted(request: Request, path: str, number: int) -> Iterator[ClassAd]:
     """Yield the ads of a submit file's jobs, one for each group: as if it was cluster ``number``."""
     for made in job_ads(request.read(path), cluster=number):
-        made.ad.setdefault("JobStatus", 1)
+        if "JobStatus" not in made.ad:
+            made.ad["JobStatus"] = 1
         yield made.ad
