@@ -69,14 +69,15 @@ def command(
     format_: str,
 ) -> None:
     """Run the cron jobs of a configuration as the startd and the schedd do, and show the resulting ads."""
-    knobs = knobs_of(config)
+    clock = clock_of(now, tz)
+    knobs = knobs_of(config, Context(now=clock.now, zone=clock.zone), "STARTD")
     wanted = [_NAMES[name] for name in manager] or [Manager.STARTD, Manager.SCHEDD]
     wanted += [Manager.BENCHMARKS] if benchmarks and Manager.BENCHMARKS not in wanted else []
     settings = [read_settings(each, knobs) for each in wanted]
-    show(chain.from_iterable(each.diagnostics for each in settings))
+    faults = (*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings))
+    show(faults)
     if not any(each.jobs for each in settings):
         raise click.UsageError("no jobs: STARTD_CRON_JOBLIST or SCHEDD_CRON_JOBLIST names none that can run")
-    clock = clock_of(now, tz)
     ads = _slots(slots, slot_ads)
     managers = [(_manager(each, clock, ads[0]), each) for each in settings if each.jobs]
     from crondor_cli.view_cron import Screen  # noqa: PLC0415 - after what can go wrong
@@ -94,7 +95,7 @@ def command(
             screen.ads(each.settings.manager, [(ad, each.ads.merged(ad)) for ad in merged])
             for _event in each.stop(time.time()):
                 pass
-    bad = any(d.severity is Severity.ERROR for each in settings for d in each.diagnostics)
+    bad = any(each.severity is Severity.ERROR for each in faults)
     if bad or screen.failed:
         raise click.exceptions.Exit(1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.operators import truth
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.macro import Budget, MacroError, expand
+from crondor.macro import Budget, LogicalLine, MacroError, expand
 from crondor.source import Source
 from crondor.transform.apply import Run
 from crondor.transform.commands import Fault
@@ -19,6 +19,7 @@ from crondor.transform.errors import MOST, InvalidTransform, Stop, check_text, f
 from crondor.transform.expressions import Evaluation
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
+from crondor.transform.plan import Plans
 from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
 from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line
 from crondor.transform.trace import Step
@@ -101,6 +102,7 @@ class Transform:
         "_asks",
         "_is_straight",
         "_iteration",
+        "_plans",
         "_statements",
         "faults",
         "name",
@@ -122,6 +124,7 @@ class Transform:
         self._iteration: Iteration | None = program.iteration
         self._statements = [compile_line(line) for line in program.lines]
         self._is_straight = not any(isinstance(each, (Condition, Heredoc, Hidden)) for each in self._statements)
+        self._plans = Plans(self._statements) if self._is_straight else None
         self.reached = 0
         found = list(program.diagnostics)
         if not program.is_broken:
@@ -145,17 +148,19 @@ class Transform:
         form: Form = Form.FILE,
         facts: Facts = NOTHING,
         strict: bool = True,
+        lines: Sequence[LogicalLine] = (),
     ) -> Transform:
         """Compile rules.
 
         ``name`` is what they are called where they have no NAME (of a KNOB: whatever NAME says). ``facts`` has the
-        knobs that conditions may look at on loading. Raises InvalidTransform with all faults that HTCondor's own
+        knobs that conditions may look at on loading. ``lines`` are those of a KNOB where they stand in the file that
+        sets it, so that findings point there. Raises InvalidTransform with all faults that HTCondor's own
         check on loading would stop at one by one; with ``strict`` false only where there is nothing to run: like
         condor_transform_ads, a transform with faults then fails where an ad leads to one.
         """
         text = Source(source) if isinstance(source, str) else source
         check_text(text)
-        program = read_program(text, form, name)
+        program = read_program(text, form, name, lines)
         made = cls(program._replace(name=program.name or text.name), facts)
         if made.faults and (strict or program.is_broken):
             raise InvalidTransform(made.faults)
@@ -165,6 +170,11 @@ class Transform:
     def iterates(self) -> bool:
         """Whether a TRANSFORM asks for more than one round."""
         return self._iteration is not None
+
+    @property
+    def lines(self) -> tuple[LogicalLine, ...]:
+        """The lines that are run: all but NAME, REQUIREMENTS, UNIVERSE and TRANSFORM."""
+        return tuple(each.line for each in self._statements)
 
     @property
     def has_commands(self) -> bool:
@@ -211,6 +221,8 @@ class Transform:
 
     def run(self, run: Run) -> Diagnostic | None:
         """Run the lines on the ad of a run, which is changed; return why they ended, None if they did not."""
+        if self._plans is not None and self._plans.run(run):
+            return None
         return run.apply(self._statements, is_straight=self._is_straight)
 
 
@@ -307,7 +319,8 @@ def transform_ads(
     chain = Chain(transforms, facts)
     for ad in ads:
         chain.macros.clear()
-        chain.macros.update(macros or {})
+        if macros:
+            chain.macros.update(macros)
         for outcome in chain.rounds(ad, trace=trace):
             yield outcome
             if outcome.ad is None:

@@ -2,7 +2,18 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, hooks, queue_log, submit, transforms
+from tests.golden.kinds import (
+    classad,
+    classad_ads,
+    crontab,
+    daemon_timeline,
+    hooks,
+    legacy_routes,
+    queue_log,
+    routes,
+    submit,
+    transforms,
+)
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -16,4 +27,6 @@ KINDS: Mapping[str, Replay] = {
     **hooks.KINDS,
     **submit.KINDS,
     **transforms.KINDS,
+    **routes.KINDS,
+    **legacy_routes.KINDS,
 }
