@@ -142,7 +142,7 @@ def command(
     show(dict.fromkeys((*run.diagnostics, *consequence.diagnostics)))
     from crondor_cli.view_hook import print_run, run_data  # noqa: PLC0415 - after what can go wrong
 
-    (run_data if format_ == "json" else print_run)(hook, run, consequence)
+    (run_data if format_ == "json" else print_run)(script, hook, run, consequence)
     severe = any(each.severity is Severity.ERROR for each in (*run.diagnostics, *consequence.diagnostics))
     if severe or consequence.action not in _GOOD:
         raise click.exceptions.Exit(1)

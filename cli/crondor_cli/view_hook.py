@@ -19,10 +19,10 @@ _YOURS = frozenset({"CONDOR_CONFIG", "HOME", "LOGNAME", "TZ", "USER"})  # as the
 _MOST = 100  # lines of a text that are shown
 
 
-def print_run(hook: HookType, run: HookRun, consequence: Consequence) -> None:
-    """Print what the hook got, said and caused."""
+def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequence) -> None:
+    """Print what the hook got, said and caused; ``script`` is its program as it was named."""
     call = run.call
-    lines = [_fact(hook.value, call.path)]
+    lines = [_fact(hook.value, script)]
     lines.append(_fact("arguments", " ".join(map(_word, call.arguments)) or "none"))
     environ = [f"{name}={value}" for name, value in sorted(call.environ.items()) if name not in _YOURS]
     lines += _facts("environment", environ)
@@ -42,7 +42,7 @@ def print_run(hook: HookType, run: HookRun, consequence: Consequence) -> None:
     click.echo("\n".join(lines))
 
 
-def run_data(hook: HookType, run: HookRun, consequence: Consequence) -> None:
+def run_data(_: str, hook: HookType, run: HookRun, consequence: Consequence) -> None:
     """Print the same as a JSON object."""
     call = run.call
     data = {

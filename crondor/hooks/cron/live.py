@@ -6,6 +6,7 @@ import math
 import signal
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from crondor.diagnostics import Diagnostic, Severity, printable
@@ -60,7 +61,10 @@ class LiveProgram:
 
 
 class LivePrograms:
-    """Starts the processes of one manager's jobs; ``folder`` is where they run unless CWD says otherwise."""
+    """Starts the processes of one manager's jobs; ``folder`` is where they run unless CWD says otherwise.
+
+    A program without a full path is sought in ``folder``, where the daemon runs.
+    """
 
     def __init__(
         self, settings: CronSettings, environ: Mapping[str, str], clock: Clock, folder: str | None = None
@@ -76,7 +80,8 @@ class LivePrograms:
         """Start a job's process, or say why it cannot be."""
         environ = cron_environment(self._environ, self.settings, job)
         folder = job.folder or self._folder
-        call = HookCall(job.executable, job.arguments, None, environ, folder, _LIMITS, name=job.name)
+        path = str(Path(self._folder or ".").absolute() / job.executable)
+        call = HookCall(path, job.arguments, None, environ, folder, _LIMITS, name=job.name)
         running = self._runner.start(call)
         run = running.poll()
         if run is not None and run.ended is Ended.NOT_STARTED:
