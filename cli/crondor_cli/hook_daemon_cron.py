@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from itertools import chain
 
 import click
@@ -83,18 +84,16 @@ def command(
     from crondor_cli.view_cron import Screen  # noqa: PLC0415 - after what can go wrong
 
     screen = Screen(format_, clock)
-    try:
-        for event in _events(managers, clock, now is not None, once, seconds):
-            screen.event(event)
-            show(event.diagnostics)
-    except KeyboardInterrupt:
-        pass
-    finally:
+    with ExitStack() as stack:
+        for each, _ in managers:
+            stack.callback(_stop, each)
+        with suppress(KeyboardInterrupt):
+            for event in _events(managers, clock, now is not None, once, seconds):
+                screen.event(event)
+                show(event.diagnostics)
         for each, _ in managers:
             merged = [ClassAd({"Name": "schedd"})] if each.settings.manager is Manager.SCHEDD else ads
             screen.ads(each.settings.manager, [(ad, each.ads.merged(ad)) for ad in merged])
-            for _event in each.stop(time.time()):
-                pass
     bad = any(each.severity is Severity.ERROR for each in faults)
     if bad or screen.failed:
         raise click.exceptions.Exit(1)
@@ -103,6 +102,12 @@ def command(
 def _manager(settings: CronSettings, clock: Clock, slot: ClassAd) -> CronManager:
     programs = LivePrograms(settings, daemon_environment(os.environ), time.monotonic, os.getcwd())
     return CronManager(settings, programs, slot, Context(now=clock.now, zone=clock.zone))
+
+
+def _stop(manager: CronManager) -> None:
+    """End what still runs, however the command ends."""
+    for _ in manager.stop(time.monotonic()):
+        pass
 
 
 def _slots(count: int, path: str | None) -> list[ClassAd]:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import IO, Final, TypeAlias
+from typing import IO, Final, TypeAlias, TypedDict
 
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.hooks.family import MARK, end_family, signal_group
@@ -180,9 +180,15 @@ class RunningHook:
                     os.kill(self._process.pid, number)
 
     def finish(self) -> HookRun:
-        """Wait until it is over, which the limits see to, and return the result."""
-        while (run := self.poll()) is None:
-            wait([self], _TICK if self._watch < 0 else max(_TICK, min(1.0, self._deadline - self._clock())))
+        """Wait until it is over, which the limits see to, and return the result; Ctrl-C meanwhile ends it."""
+        try:
+            while (run := self.poll()) is None:
+                wait([self], _TICK if self._watch < 0 else max(_TICK, min(1.0, self._deadline - self._clock())))
+        except BaseException:
+            if self._run is None and self._process is not None:
+                self._kill(Ended.CANCELLED, self._clock())
+                self._conclude(self._process)
+            raise
         return run
 
     def cancel(self) -> HookRun:
@@ -209,7 +215,7 @@ class RunningHook:
                     cwd=call.folder,
                     env={**call.environ, MARK: self._mark},
                     start_new_session=True,
-                    user=call.user,
+                    **_rights(call.user),
                 )
         except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -309,6 +315,23 @@ def wait(running: Iterable[RunningHook], seconds: float) -> None:
                 selector.register(number, selectors.EVENT_READ)
             has_watch = has_watch and hook._watch >= 0  # noqa: SLF001 - of this module
         selector.select(max(0.0, seconds if has_watch else min(seconds, _TICK)))
+
+
+class _Rights(TypedDict, total=False):
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+def _rights(user: str | None) -> _Rights:
+    """Return whose rights a program gets, his groups included, and no others. Raises KeyError for nobody."""
+    if user is None:
+        return {}
+    import pwd  # noqa: PLC0415 - only where rights are given away, and not on every system
+
+    found = pwd.getpwnam(user)
+    groups = os.getgrouplist(user, found.pw_gid)
+    return {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": groups}
 
 
 def _input(text: str | None) -> IO[bytes]:

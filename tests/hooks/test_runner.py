@@ -188,6 +188,32 @@ def test_a_call_that_is_cancelled(script: Script) -> None:
     assert run.ended is Ended.CANCELLED
 
 
+def test_nothing_is_left_when_waiting_is_interrupted(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C reaches the caller, and the program has ended."""
+    running = HookRunner().start(call(script("sleep 1000")))
+
+    def interrupted(_: object, __: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("crondor.hooks.runner.wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        running.finish()
+    assert running._process is not None
+    assert running._process.wait() == -9
+    found = running.poll()
+    assert found is not None
+    assert found.ended is Ended.CANCELLED
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give rights away")
+def test_a_program_has_the_rights_of_a_user() -> None:
+    """His groups are his own, none is left of the caller's."""
+    run = HookRunner().run(HookCall("/usr/bin/id", ("-Gn",), environ=ENVIRON, user="daemon"))
+    assert "root" not in run.stdout.split()
+    assert run.succeeded
+    assert HookRunner().run(HookCall("/usr/bin/id", environ=ENVIRON, user="no-one-here")).ended is Ended.NOT_STARTED
+
+
 def test_the_path_must_be_safe(tmp_path: Path, script: Script) -> None:
     """HTCondor's rules, for each link on the way, too."""
     path = script("true")
