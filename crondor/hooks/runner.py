@@ -12,12 +12,12 @@ import selectors
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
+from time import monotonic
 from typing import IO, Final, TypeAlias, TypedDict
 
 from crondor.diagnostics import Diagnostic, Severity, printable
@@ -34,6 +34,7 @@ _READ: Final = 1 << 16
 _AT_ONCE: Final = 1 << 20  # bytes taken in one poll: then others have their turn
 _TICK: Final = 0.02  # seconds between two looks, where nothing says that a process has ended
 _LOST: Final = 5.0  # seconds to wait for a process that has been killed
+_BRIEF: Final = 1.0  # seconds in which no machine starts so many processes that their numbers begin anew
 _SAID: Final = 2000  # characters of standard error in a message
 
 
@@ -125,6 +126,7 @@ class RunningHook:
         self.call = call
         self._clock = clock
         self._began = clock()
+        self._started = monotonic()
         self._mark = secrets.token_hex(8)
         self._output = bytearray()
         self._errors = bytearray()
@@ -263,7 +265,7 @@ class RunningHook:
 
     def _conclude(self, process: subprocess.Popen[bytes]) -> HookRun:
         """End what is left of it, take the last of its output, and say how it went."""
-        left = end_family(process.pid, self._mark)
+        left = end_family(process.pid, self._mark, is_brief=monotonic() - self._started < _BRIEF)
         self._drain(self.call.limits.output + 1)
         for stream in self._streams:
             stream.close()
@@ -293,7 +295,7 @@ class RunningHook:
 class HookRunner:
     """Calls hooks, and counts time by one clock."""
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
+    def __init__(self, clock: Clock = monotonic) -> None:
         """Take the clock that time limits go by."""
         self._clock = clock
 
