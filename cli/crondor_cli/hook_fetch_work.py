@@ -35,7 +35,7 @@ A run is offered at most once, from its prep time before it until the end of its
 back. Where it stands is in the journal, on disk before the startd hears of it.
 
 Exit status: 0 fine, also without work; 1 a job that cannot be offered, a journal that cannot be trusted; 2 wrong
-usage."""
+usage. PREPARE_JOB has 0 whatever is wrong with the journal: any other would hold the job."""
 
 _HOOKS = (
     HookType.FETCH_WORK,
@@ -46,6 +46,7 @@ _HOOKS = (
     HookType.JOB_EXIT,
 )
 _MOST = 4 << 20  # characters of what the startd tells
+_MOST_JOBS = 1000  # of one submit file
 _DASHES = "-----"
 
 
@@ -102,7 +103,12 @@ def command(
         job = _read(_stdin().partition(f"\n{_DASHES}\n")[0], "the job's ad") or ClassAd()
         if hook is HookType.REPLY_FETCH and answer not in {"accept", "reject"}:
             raise click.UsageError("REPLY_FETCH needs accept or reject")
-        source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "")
+        try:
+            source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "")
+        except CrondorError as error:
+            if hook is not HookType.PREPARE_JOB:
+                raise
+            show_error(error)
     show(dict.fromkeys(findings))
     if any(each.severity is Severity.ERROR for each in findings):
         raise click.exceptions.Exit(1)
@@ -124,8 +130,12 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
         except CrondorError as error:
             findings += error.diagnostics
             continue
+        count = sum(one.jobs.count for one in made)
+        if count > _MOST_JOBS:
+            message = f"{path.name} has {count} jobs: no more than {_MOST_JOBS} of a file are given out"
+            findings.append(Diagnostic("fetch-many", message, help="divide it"))
+            continue
         for one in made:
-            process = 0
             for process in range(one.jobs.count):
                 ad = one.ad.copy()
                 first = one.ad.value("ProcId")

@@ -100,18 +100,29 @@ class RouterHooks:
         return Found(hook, problem=problem)
 
     def call(
-        self, found: Found, source: ClassAd, copy: ClassAd | None = None, route: ClassAd | None = None
+        self,
+        found: Found,
+        source: ClassAd,
+        copy: ClassAd | None = None,
+        route: ClassAd | None = None,
+        user: str | None = None,
     ) -> HookCall | None:
         """Return the call of a program that was found, None where there is nothing to call.
 
         ``source`` and ``copy`` are whole ads, cluster and proc; ``route`` is ``route_ad(...)``, for TRANSLATE_JOB.
-        JOB_CLEANUP is not called for a job that never had a copy.
+        ``user`` is the job's owner where the router is root: HTCondor calls hooks with his rights. JOB_CLEANUP is not called for a job that never had a copy.
         """
         if found.path is None or (found.hook is HookType.JOB_CLEANUP and not copy):
             return None
         stdin = hook_input(found.hook, source, copy, route)
         return HookCall(
-            found.path, stdin=stdin, environ=self.environ, folder=self.folder, limits=self.limits, name=found.knob
+            found.path,
+            stdin=stdin,
+            environ=self.environ,
+            folder=self.folder,
+            limits=self.limits,
+            user=user,
+            name=found.knob,
         )
 
     def conclude(self, hook: HookType, run: HookRun, tries: int = 1) -> Consequence:

@@ -122,6 +122,11 @@ def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:
     assert crondor("hook", "fetch-work", *options, *now).out == ""
     assert "offered" in crondor("hook", "fetch-work", *options, *now, "--list").out
     assert crondor("hook", "fetch-work", *options, "--as", "REPLY_FETCH").status == 2
+    prepared = crondor("hook", "fetch-work", *options, "--as", "PREPARE_JOB", stdin="A = 1\n")
+    assert (prepared.status, "fetch-unknown" in prepared.err) == (0, True)
+    assert crondor("hook", "fetch-work", *options, "--as", "JOB_EXIT", "exit", stdin="A = 1\n").status == 1
+    made("many.sub", "executable = /bin/true\ncron_minute = 0\nqueue 100000\n")
+    assert "fetch-many" in crondor("hook", "fetch-work", *options, *now).err
     (tmp_path / "state" / "fetched.journal").write_text("garbage\n", encoding="utf-8")
     damaged = crondor("hook", "fetch-work", *options, *now)
     assert (damaged.status, damaged.out) == (1, "")
