@@ -110,7 +110,8 @@ class RouterHooks:
         """Return the call of a program that was found, None where there is nothing to call.
 
         ``source`` and ``copy`` are whole ads, cluster and proc; ``route`` is ``route_ad(...)``, for TRANSLATE_JOB.
-        ``user`` is the job's owner where the router is root: HTCondor calls hooks with his rights. JOB_CLEANUP is not called for a job that never had a copy.
+        ``user`` is the job's owner where the router is root: HTCondor calls hooks with his rights.
+        JOB_CLEANUP is not called for a job that never had a copy.
         """
         if found.path is None or (found.hook is HookType.JOB_CLEANUP and not copy):
             return None
