@@ -231,10 +231,14 @@ def test_the_path_must_be_safe(tmp_path: Path, script: Script) -> None:
     (opened / "step").symlink_to(path)
     (tmp_path / "far").symlink_to(opened / "step")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (opened / "folder").symlink_to(tmp_path)
+    (tmp_path / "near").symlink_to("./open/../hook")
+    assert check_path(str(tmp_path / "near")) is None
     problems = {
         str(tmp_path / "none"): "hook-missing",
         str(tmp_path / "loop"): "hook-missing",
         str(tmp_path / "far"): "hook-writable",
+        str(opened / "folder" / "hook"): "hook-writable",
         script("true", "written", 0o757): "hook-writable",
         script("true", "plain", 0o644): "hook-not-executable",
         str(opened): "hook-path",
