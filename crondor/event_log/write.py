@@ -70,7 +70,11 @@ def _evicted(values: Values) -> Iterator[str]:
 
 def _terminated(values: Values) -> Iterator[str]:
     yield "Job terminated."
-    yield f"(1) Normal termination (return value {values.get('ReturnValue', 0)})"
+    if "TerminatedBySignal" in values:
+        yield f"(0) Abnormal termination (signal {values['TerminatedBySignal']})"
+        yield "(0) No core file"
+    else:
+        yield f"(1) Normal termination (return value {values.get('ReturnValue', 0)})"
     yield from _usage("Run")
     yield from _usage("Total")
     yield from _bytes(values, "Run")
