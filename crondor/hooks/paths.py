@@ -1,0 +1,52 @@
+"""Whether a program may be called as a hook: nobody else could have put it there or changed it."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from crondor.diagnostics import Diagnostic, printable
+
+_LINKS = 40  # as the kernel follows
+
+
+def check_path(path: str, knob: str = "the hook") -> Diagnostic | None:
+    """Return what speaks against a program, None if nothing does; ``knob`` is what messages call it.
+
+    HTCondor's rules (validateHookPath): it exists, is not world-writable, its owner may execute it, its directory is
+    not world-writable. They hold here for each link on the way to it too, which HTCondor leaves open. A path must be
+    absolute, since a hook's working directory is not the caller's.
+    """
+    shown = f"{knob} ({printable(path)})"
+    if "\0" in path or not Path(path).is_absolute():
+        return _problem("hook-path", f"{shown} is no absolute path", "write the path from / on")
+    step = Path(path)
+    for _ in range(_LINKS):
+        folder = step.parent
+        try:
+            is_open = folder.stat().st_mode & stat.S_IWOTH
+            found = step.lstat()
+            leads_to = step.readlink() if stat.S_ISLNK(found.st_mode) else None
+        except OSError as error:
+            return _problem("hook-missing", f"{shown}: {error.strerror}", "name a program that is there")
+        if is_open:
+            help_text = f"chmod o-w {printable(str(folder))}, or keep the program elsewhere"
+            return _problem("hook-writable", f"{shown} lies in a world-writable directory", help_text)
+        if leads_to is None:
+            return _check_file(str(step), found.st_mode, shown)
+        step = folder / leads_to
+    return _problem("hook-missing", f"{shown}: too many levels of symbolic links", "name the program itself")
+
+
+def _check_file(path: str, mode: int, shown: str) -> Diagnostic | None:
+    if not stat.S_ISREG(mode):
+        return _problem("hook-path", f"{shown} is not a plain file", "name a program")
+    if mode & stat.S_IWOTH:
+        return _problem("hook-writable", f"{shown} is world-writable", f"chmod o-w {printable(path)}")
+    if not mode & stat.S_IXUSR:
+        return _problem("hook-not-executable", f"{shown} is not executable", f"chmod u+x {printable(path)}")
+    return None
+
+
+def _problem(code: str, message: str, help_text: str) -> Diagnostic:
+    return Diagnostic(code, message, help=help_text)
