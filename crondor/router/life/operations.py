@@ -76,8 +76,8 @@ def claim(job: JobId, name: str) -> Edit:
 def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) -> Edit:
     """Write what the copy's state changes in the source, while that is the router's and has the status it was seen in.
 
-    A hold's reasons come before the hold, since a held job without HoldCopiedFromTargetJob is held by its user; any
-    other status comes first, since it is what the condition asks for.
+    The reasons of a hold or a removal come before it, since a held job without HoldCopiedFromTargetJob is held by its
+    user; any other status comes first, since it is what the condition asks for.
     """
     condition = f"{owned(name)} && JobStatus =?= {int(seen)}"
     now = edits.get("JobStatus")
@@ -85,7 +85,7 @@ def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) ->
         return Edit(job, (Step(condition, edits),))
     rest = {attribute: value for attribute, value in edits.items() if attribute != "JobStatus"}
     changed = Step(condition, {"JobStatus": now})
-    if now == JobStatus.HELD:
+    if now in (JobStatus.HELD, JobStatus.REMOVED):
         return Edit(job, (Step(condition, rest), changed))
     return Edit(job, (changed, Step(owned(name), rest)))
 
@@ -112,6 +112,36 @@ def give_back(job: JobId, ad: ClassAd, name: str, *, done: bool, release_on_hold
         Step(f"Managed =?= {print_string(left)} && ManagedManager =?= {print_string(name)}", {"ManagedManager": ""}),
     ]
     return Edit(job, tuple(steps))
+
+
+def run_again(job: JobId, name: str, edits: Mapping[str, object]) -> Edit:
+    """Give a completed source back to wait for its next run, with what its schedd notes about the one that is over."""
+    mine = owned(name)
+    done = f"{mine} && JobStatus =?= {int(JobStatus.COMPLETED)}"
+    return Edit(
+        job,
+        (
+            Step(done, edits),
+            Step(done, {"JobStatus": int(JobStatus.IDLE)}),
+            Step(f"{mine} && {IDLE}", {"Managed": SCHEDD}),
+            Step(f"{UNMANAGED} && ManagedManager =?= {print_string(name)}", {"ManagedManager": ""}),
+        ),
+    )
+
+
+def update_copy(job: JobId, name: str, edits: Mapping[str, object]) -> Edit:
+    """Set attributes of a copy."""
+    return Edit(job, (Step(f"RoutedBy =?= {print_string(name)}", edits),))
+
+
+def update_source(job: JobId, name: str, edits: Mapping[str, object]) -> Edit:
+    """Set attributes of a source while it is the router's."""
+    return Edit(job, (Step(owned(name), edits),))
+
+
+def change_in_place(job: JobId, edits: Mapping[str, object]) -> Edit:
+    """Edit an idle job that nobody manages."""
+    return Edit(job, (Step(f"{IDLE} && {UNMANAGED}", edits),))
 
 
 def let_go(job: JobId, name: str) -> Edit:

@@ -51,14 +51,15 @@ class RoutedJob:
     is_done: bool = False
     is_success: bool = False
     is_interrupted: bool = False
+    is_removed: bool = False
+    is_evicted: bool = False
     since: int = 0
     retired: int = 0
     retired_at_poll: int = 0
     hook: HookInProgress | None = None
     hook_type: HookType | None = None
     hook_tries: int = 0
-    deliver: ClassAd | None = None
-    reasons: list[str] = field(default_factory=list)
+    owed: dict[str, object] = field(default_factory=dict)
 
     @property
     def is_idle(self) -> bool:
@@ -74,7 +75,6 @@ class RoutedJob:
         """Take what the queue shows of the copy now."""
         self.copy = ad
         if ad is not None:
-            self.was_seen = True
             self.is_running = status(ad) in RUNNING
 
     def __str__(self) -> str:

@@ -1,0 +1,55 @@
+"""Crontab and deferral jobs as sources: when they may be routed, and what comes after a run."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.queued import QueuedJob
+from crondor.router.life.reading import integer
+from crondor.schedd.look import Looker
+from crondor.world.policy import Act, at_exit
+
+
+def opens(ad: ClassAd, now: int, zone: str | tzinfo) -> int | None:
+    """Return when a job may be matched for its next run (epoch seconds), None for a job without a schedule.
+
+    That is what condor_submit's clause in Requirements says: DeferralTime less the prep time and SCHEDD_INTERVAL. A job
+    whose schedule cannot be read, or never fires again, is nobody's who waits for gates: a thousand years.
+    """
+    queued = QueuedJob(ad)
+    if not queued.is_scheduled:
+        return None
+    try:
+        found = Looker(zone=zone).look(queued, now)
+    except CrondorError:
+        return NEVER
+    return NEVER if found.next is None else found.next.match_opens
+
+
+NEVER = 1 << 40
+
+
+def runs_again(ad: ClassAd, now: int, context: Context) -> bool:
+    """Say whether a crontab job whose run is over stays in the queue: its on_exit_remove is false."""
+    return QueuedJob(ad).is_crontab and "OnExitRemove" in ad and at_exit(ad, now, context).act is Act.STAY
+
+
+def next_run(ad: ClassAd, now: int, zone: str | tzinfo) -> dict[str, object] | None:
+    """Return what waiting for the run after this one writes into a source, None where there is no more run.
+
+    DeferralTime goes to the next time at once: as long as the old one's window is open, the job could be taken for the
+    same run again.
+    """
+    present = integer(ad, "DeferralTime") or 0
+    try:
+        schedule = QueuedJob(ad).schedule(now, zone=zone)
+        after = None if schedule.recurrence is None else schedule.recurrence.next(max(now, present))
+    except CrondorError:
+        return None
+    if after is None:
+        return None
+    count = (integer(ad, "NumJobCompletions") or 0) + 1
+    return {"DeferralTime": after, "NumJobCompletions": count, "EnteredCurrentStatus": now}
