@@ -1,0 +1,252 @@
+"""What a route makes of a job: the routed copy, or a job edited where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
+from crondor.classad.evaluate import value_of
+from crondor.classad.expression import Expression
+from crondor.classad.scope import UNKNOWN, Context
+from crondor.classad.values import UNDEFINED
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.router.conversion import convert, string
+from crondor.router.matching import job_id
+from crondor.router.route import Route
+from crondor.router.table import RoutingTable
+from crondor.router.umbrella import holds
+from crondor.transform import Changes, Facts, Step, Transform
+from crondor.transform.apply import Run
+
+NEVER_SENT: Final = (
+    "x509userproxysubject",
+    "x509UserProxyExpiration",
+    "x509UserProxyEmail",
+    "x509UserProxyVOName",
+    "x509UserProxyFirstFQAN",
+    "x509UserProxyFQAN",
+    "AuthTokenSubject",
+    "AuthTokenIssuer",
+    "AuthTokenGroups",
+    "AuthTokenScopes",
+    "AuthTokenId",
+)
+"""Attributes of a routed copy that do not go to the schedd it is submitted to."""
+
+SPOOLING: Final = (("JobStatus", "5"), ("HoldReason", '"Spooling input data files"'), ("HoldReasonCode", "16"))
+"""What a sandboxed copy is submitted with, until its input is there: attributes and their texts."""
+
+
+@dataclass(frozen=True)
+class SharedProxy:
+    """The X.509 proxy of a route: the file to be copied before submission, and the copy that the job is given."""
+
+    file: str
+    copy: str
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What a route made of a job.
+
+    ``ad`` is the routed copy as it would be submitted; None where the job is edited in place, and where routing
+    failed. ``in_place`` are then the changes to the job itself. ``sandboxed``: the copy's files would be spooled;
+    ``input_files`` are those that it names. ``proxy`` is to be copied, ``id_tokens`` are the names of the tokens that
+    it was given. ``applied`` are the names of the transforms that ran. An ERROR among ``diagnostics`` is why it
+    failed, a WARNING was passed over. ``trace`` is empty unless asked for.
+    """
+
+    route: Route
+    source: ClassAd
+    ad: ClassAd | None = None
+    in_place: Changes | None = None
+    sandboxed: bool = False
+    input_files: tuple[str, ...] = ()
+    proxy: SharedProxy | None = None
+    id_tokens: tuple[str, ...] = ()
+    applied: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    trace: tuple[Step, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is neither a copy nor an edited job."""
+        return self.ad is None and self.in_place is None
+
+    @property
+    def changes(self) -> Changes:
+        """What differs between the job and the copy, or what was edited; nothing where routing failed."""
+        if self.in_place is not None:
+            return self.in_place
+        source = self.source.flat()
+        return Changes(source, source if self.ad is None else self.ad)
+
+
+class _Refused(Exception):
+    """Routing of a job fails, for a reason beside the transforms."""
+
+    def __init__(self, code: str, message: str, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
+        super().__init__(message)
+        self.diagnostic = Diagnostic(code, message, help=help)
+
+
+def apply_route(
+    table: RoutingTable,
+    route: Route,
+    ad: ClassAd,
+    *,
+    facts: Facts | None = None,
+    translated: ClassAd | None = None,
+    id_tokens: Mapping[str, str] | None = None,
+    trace: bool = False,
+    faithful: bool = False,
+) -> Routed:
+    """Return what a route makes of a job, whose ad stays as it is; whether it matches is not asked.
+
+    ``translated`` is what a TRANSLATE_JOB hook made of the job, to go on with in place of its ad. ``facts`` replaces
+    those of the table: the time of day is in its context. ``id_tokens`` are the files of the tokens by name. Nothing
+    is read, spooled or submitted. ``faithful`` words failures as HTCondor 25.14 does.
+
+    The order is HTCondor's: the default conversion, transforms before the route, the route, transforms after it, all
+    with one table of macros; then RoutedFromJobId, RoutedBy and RouteName are set, which no rule can override. The
+    first transform that fails ends it.
+    """
+    facts = table.facts if facts is None else facts
+    applying = _Applying(table, route, ad, facts, trace=trace, faithful=faithful)
+    return applying.run(ad if translated is None else translated, id_tokens or {})
+
+
+class _Applying:
+    """One application of a route."""
+
+    def __init__(
+        self, table: RoutingTable, route: Route, source: ClassAd, facts: Facts, *, trace: bool, faithful: bool
+    ) -> None:
+        self.table = table
+        self.route = route
+        self.source = source
+        self.facts = facts
+        self.context: Context = facts.context
+        self.faithful = faithful
+        self.applied: list[str] = []
+        self.found: list[Diagnostic] = []
+        self.steps: list[Step] | None = [] if trace else None
+
+    def run(self, begin: ClassAd, id_tokens: Mapping[str, str]) -> Routed:
+        """Do all of it."""
+        is_sandboxed, is_edited = (
+            self._true(self.route.job_should_be_sandboxed),
+            self._true(self.route.edit_job_in_place),
+        )
+        made = Routed(self.route, self.source, sandboxed=is_sandboxed)
+        copy = begin.copy() if begin.parent is None else begin.flat()
+        if not is_edited:
+            route = self.route
+            self.found += convert(copy, route.universe, route.grid_resource, self.context, is_sandboxed=is_sandboxed)
+            if any(each.severity is Severity.ERROR for each in self.found):
+                return self._done(made)
+        if not self._transform(copy):
+            return self._done(made)
+        if is_edited:
+            return self._done(replace(made, in_place=Changes(self.source.flat(), copy), sandboxed=False))
+        try:
+            return self._done(self._finish(made, copy, id_tokens))
+        except _Refused as refused:
+            self.found.append(refused.diagnostic)
+            return self._done(made)
+
+    def _done(self, made: Routed) -> Routed:
+        return replace(made, applied=tuple(self.applied), diagnostics=tuple(self.found), trace=tuple(self.steps or ()))
+
+    def _true(self, expression: Expression | None) -> bool:
+        return expression is not None and holds(expression.code, self.source, None, self.context)
+
+    def _transform(self, copy: ClassAd) -> bool:
+        """Apply the transforms; return whether all of them were done."""
+        run = Run(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
+        before, after = (self.table.before, self.table.after) if self.route.takes_transforms else ((), ())
+        stages = (
+            *(("pre-route transform ", each) for each in before),
+            ("", self.route.transform),
+            *(("pre-route transform " if self.faithful else "post-route transform ", each) for each in after),
+        )
+        for stage, transform in stages:
+            if stage and not transform.matches(copy, self.context):
+                continue
+            self.applied.append(transform.name)
+            ended = transform.run(run)
+            if ended is not None:
+                self.found += run.found
+                self.found.append(self._failure(stage, transform, ended))
+                return False
+        self.found += run.found
+        return True
+
+    def _failure(self, stage: str, transform: Transform, ended: Diagnostic) -> Diagnostic:
+        where = f"in {stage}{transform.name}" if stage else f"(route={self.route.name})"
+        return replace(ended, message=f"JobRouter failure {where}: {ended.message}")
+
+    def _finish(self, made: Routed, copy: ClassAd, id_tokens: Mapping[str, str]) -> Routed:
+        """Set what comes after all transforms. Raises _Refused."""
+        source_id = job_id(self.source, self.context)
+        if source_id is None:
+            raise _Refused("no-job-id", "the job has no ClusterId and ProcId: its copy could not be told from others")
+        copy.set("RoutedFromJobId", source_id)
+        copy.set("RoutedBy", self.table.settings.name)
+        copy.set("RouteName", self.route.name)
+        copy.prune("RoutedToJobId")
+        proxy = self._proxy(source_id, is_sandboxed=made.sandboxed)
+        if proxy is not None:
+            copy.set("x509userproxy", proxy.copy)
+        names = self._tokens(copy, id_tokens)
+        if string(self.source, "Owner", self.context) is None:
+            raise _Refused("no-owner", "the job has no Owner: nobody could submit its copy")
+        files = (string(copy, "TransferInput", self.context) or "") if made.sandboxed else ""
+        input_files = tuple(stripped for each in files.split(",") if (stripped := each.strip()))
+        return replace(made, ad=copy, proxy=proxy, id_tokens=names, input_files=input_files)
+
+    def _proxy(self, source_id: str, *, is_sandboxed: bool) -> SharedProxy | None:
+        route = self.route
+        if not self._true(route.use_shared_x509_user_proxy):
+            return None
+        file = self._string(route.shared_x509_user_proxy)
+        if file is None:
+            message = "UseSharedX509UserProxy is true, but SharedX509UserProxy is invalid!"
+            raise _Refused("shared-proxy", message, 'write SharedX509UserProxy = "/path/of/the/proxy"')
+        if not is_sandboxed:
+            message = "UseSharedX509UserProxy is true, but JobShouldBeSandboxed is false."
+            raise _Refused("shared-proxy", message, "a shared proxy goes with JobShouldBeSandboxed = true alone")
+        return SharedProxy(file, f"{file}.{source_id}")
+
+    def _tokens(self, copy: ClassAd, id_tokens: Mapping[str, str]) -> tuple[str, ...]:
+        """Put the files of the tokens that the route sends before the copy's input files."""
+        expression = self.route.send_id_tokens
+        listed = self.table.settings.route_id_tokens if expression is None else self._string(expression)
+        if listed is None:
+            if expression is not None and expression.code.const is UNDEFINED:
+                return ()
+            raise _Refused("id-tokens", "evaluated SendIDTokens value is invalid!", 'write SendIDTokens = "name, ..."')
+        names = tuple(name for name in listed.replace(",", " ").split() if name)
+        for name in names:
+            if name not in id_tokens:
+                raise _Refused("id-tokens", f"unknown IDTOKEN {name}", "name it in JOB_ROUTER_CREATE_IDTOKEN_NAMES")
+        if names:
+            files = [id_tokens[name] for name in names]
+            given = string(copy, "TransferInput", self.context)
+            copy.set("TransferInput", ",".join([*files, *([given] if given else [])]))
+        return names
+
+    def _string(self, expression: Expression | None) -> str | None:
+        if expression is None:
+            return None
+        if expression.code.const is not UNKNOWN:
+            value = expression.code.const
+        else:
+            try:
+                value = value_of(expression.code, self.source, None, self.context)
+            except (EvaluationFailed, ClassAdSyntaxError):
+                return None
+        return value if isinstance(value, str) else None

@@ -1,0 +1,107 @@
+"""What becomes of a job's ad before any rule of a route: the copy begins anew, in another universe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
+from crondor.classad.scope import Context
+from crondor.classad.text import lower
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.router.remaps import EndlessRemaps, remapped
+from crondor.router.route import GRID
+
+_DELETED_NAMES = """
+    ClusterId ProcId BufferBlockSize BufferSize CondorPlatform CondorVersion CoreSize GlobalJobId User OsUser QDate
+    RemoteWallClockTime LastRemoteWallClockTime ServerTime AutoClusterId AutoClusterAttrs TotalSubmitProcs
+    StageInFinish StageInStart UserLog UserLogUseXML DAGManNodesLog DAGManNodesMask TimerRemove SUBMIT_Iwd
+"""
+DELETED = tuple(_DELETED_NAMES.split())
+"""What the copy does not have."""
+
+RESET = (
+    ("JobStatus", "1"),
+    ("RemoteUserCpu", "0.0"),
+    ("RemoteSysCpu", "0.0"),
+    ("ExitStatus", "0"),
+    ("CompletionDate", "0"),
+    ("NumCkpts", "0"),
+    ("NumRestarts", "0"),
+    ("NumSystemHolds", "0"),
+    ("CommittedTime", "0"),
+    ("CommittedSlotTime", "0"),
+    ("CumulativeSlotTime", "0"),
+    ("TotalSuspensions", "0"),
+    ("LastSuspensionTime", "0"),
+    ("CumulativeSuspensionTime", "0"),
+    ("CommittedSuspensionTime", "0"),
+    ("ExitBySignal", "false"),
+)
+"""What the copy begins with, whatever the job has."""
+
+UNIVERSE, OLD_UNIVERSE = "JobUniverse", "Remote_JobUniverse"
+_DELETED_KEYS = tuple(map(lower, DELETED))
+_RESET_KEYS = tuple((lower(name), name, text) for name, text in RESET)
+
+
+def convert(
+    ad: ClassAd, universe: int, grid_resource: str | None, context: Context, *, is_sandboxed: bool
+) -> list[Diagnostic]:
+    """Change a copy of a job's ad into one for a universe, and return what is wrong with it.
+
+    The ad has no parent. An ERROR among the findings: there is no JobUniverse, and no copy can be made; HTCondor's
+    daemon ends there, with all its other jobs.
+    """
+    codes, names = ad.parts()
+    old = codes.get("jobuniverse")
+    if old is None:
+        help_text = "HTCondor's job router ends at such a job, and again each time it is started; give it a JobUniverse"
+        return [Diagnostic("no-universe", "the job has no JobUniverse: it cannot be routed", help=help_text)]
+    for key in _DELETED_KEYS:
+        if key in codes:
+            del codes[key]
+            del names[key]
+    for key, name, text in _RESET_KEYS:
+        if key not in codes:
+            names[key] = name
+        codes[key] = text
+    codes["jobuniverse"] = str(universe)
+    ad.put(OLD_UNIVERSE, old)
+    if universe != GRID:
+        return []
+    ad.prune("CurrentHosts")
+    ad.set("GridResource", grid_resource or "")
+    return [] if is_sandboxed else list(_unremapped(ad, context))
+
+
+def _unremapped(ad: ClassAd, context: Context) -> Iterator[Diagnostic]:
+    """Give Out and Err the names that TransferOutputRemaps gives them, and delete that.
+
+    A grid job writes where its ad says; only of a sandboxed copy the output is fetched and moved.
+    """
+    rules = string(ad, "TransferOutputRemaps", context)
+    if not rules:
+        return
+    ad.prune("TransferOutputRemaps")
+    for name in ("Out", "Err"):
+        file = string(ad, name, context)
+        if file is None:
+            continue
+        try:
+            found = remapped(rules, file)
+        except EndlessRemaps:
+            message = f"TransferOutputRemaps lead on from {file} without end: {name} stays as it is"
+            yield Diagnostic("endless-remaps", message, Severity.WARNING, help="let each rule lead to a file itself")
+            continue
+        if found is not None:
+            ad.set(name, found)
+
+
+def string(ad: ClassAd, name: str, context: Context) -> str | None:
+    """Return an attribute's value where it is a string."""
+    try:
+        value = ad.value(name, None, context)
+    except (EvaluationFailed, ClassAdSyntaxError):
+        return None
+    return value if isinstance(value, str) else None

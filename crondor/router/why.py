@@ -1,0 +1,131 @@
+"""Why a job goes on a route, or does not: for each route, with the shortest reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.expression import Expression
+from crondor.classad.scope import AdValue, Attributes, Context
+from crondor.router.autoclusters import meets
+from crondor.router.limits import Limit, limit_text
+from crondor.router.route import Route
+from crondor.router.standing import Standing
+from crondor.router.table import RoutingTable
+from crondor.router.umbrella import Asked, Clause, built_in, holds
+
+_NO_AD = AdValue({}, {})
+
+
+class Outcome(str, Enum):
+    """What becomes of a job at a route."""
+
+    MATCHED = "matched"
+    NO_MATCH = "no match"
+    FULL = "full"
+    IDLE_LIMIT = "idle limit"
+    THROTTLED = "throttled"
+    ROUTER_FULL = "router full"
+    NOT_CANDIDATE = "not a candidate"
+    DISABLED = "routing is disabled"
+
+
+_OF_LIMIT = {
+    Limit.FULL: Outcome.FULL,
+    Limit.IDLE_LIMIT: Outcome.IDLE_LIMIT,
+    Limit.THROTTLED: Outcome.THROTTLED,
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a job at one route; ``reason`` is None where it matches."""
+
+    route: Route
+    outcome: Outcome
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A clause of the umbrella constraint that a job does not meet, and the shortest reason why."""
+
+    clause: Clause
+    reason: str
+
+
+@dataclass(frozen=True)
+class Why:
+    """What becomes of a job at all routes of a table, in their order.
+
+    ``missed`` are the clauses that keep it from being a candidate. ``chosen`` is the route that takes it: the first
+    that matches, or with round robin the one whose turn it is.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    missed: tuple[Missed, ...]
+    chosen: Route | None
+
+
+def why(table: RoutingTable, job: Attributes, standing: Standing, context: Context, *, owner: str | None = None) -> Why:
+    """Explain what the router would do with a job now; ``owner`` as in Matcher.
+
+    A route says first whether its requirements are met: a limit is the reason only where they are.
+    """
+    accepting = standing.accepting(table)
+    missed = tuple(_missed(table, job, accepting, context, owner))
+    verdicts = tuple(_verdict(table, route, job, standing, context, missed) for route in table.routes)
+    matched = [each.route for each in verdicts if each.outcome is Outcome.MATCHED]
+    if not matched:
+        return Why(verdicts, missed, None)
+    turn = standing.turn if table.settings.round_robin else 0
+    return Why(verdicts, missed, matched[turn % len(matched)])
+
+
+def _verdict(
+    table: RoutingTable, route: Route, job: Attributes, standing: Standing, context: Context, missed: tuple[Missed, ...]
+) -> Verdict:
+    required = route.transform.requirements
+    if required is not None and not meets(route, job, context):
+        return Verdict(route, Outcome.NO_MATCH, _reason(required.expression, job, None, context))
+    if not table.is_enabled:
+        return Verdict(route, Outcome.DISABLED, "the configuration switches routing off")
+    if missed:
+        return Verdict(route, Outcome.NOT_CANDIDATE, missed[0].reason)
+    limit = standing.limit(route)
+    if limit is not None:
+        text = limit_text(route, standing.load(route), standing.throttle(route), limit)
+        return Verdict(route, _OF_LIMIT[limit], text.partition(": ")[2])
+    if standing.is_full(table):
+        most = table.settings.max_jobs
+        return Verdict(route, Outcome.ROUTER_FULL, f"{standing.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}")
+    return Verdict(route, Outcome.MATCHED)
+
+
+def _missed(
+    table: RoutingTable, job: Attributes, accepting: tuple[Route, ...], context: Context, owner: str | None
+) -> list[Missed]:
+    found = [
+        Missed(each.clause, _reason(each.expression, _NO_AD, job, context))
+        for each in built_in(table.settings.name, owner)
+        if not holds(each.expression.code, _NO_AD, job, context)
+    ]
+    constraint = table.settings.source_constraint
+    if constraint is not None and not holds(constraint.code, _NO_AD, job, context):
+        reason = _reason(constraint, _NO_AD, job, context)
+        found.append(Missed(Clause.SOURCE_CONSTRAINT, f"{Clause.SOURCE_CONSTRAINT.value}: {reason}"))
+    elif any(meets(route, job, context) for route in accepting):
+        # A job that meets requirements alone may not pass them here, where MY is no job and error wins over true.
+        asked = Asked(table, accepting)
+        if not asked.holds(job, context):
+            reason = asked.reason(job, context) or "it is not true"
+            found.append(Missed(Clause.ROUTES, reason))
+    return found
+
+
+def _reason(expression: Expression, my: Attributes, target: Attributes | None, context: Context) -> str:
+    try:
+        return expression.explain(my, target, context).reason() or f"{expression}: true"
+    except ClassAdSyntaxError as error:
+        return error.diagnostics[0].message
