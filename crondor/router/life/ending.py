@@ -152,7 +152,9 @@ def give_back(desk: Desk, job: RoutedJob) -> bool:
         if desk.edit(edit):
             if status(ad) is JobStatus.REMOVED:
                 operations.remove(desk.source, job.id, "JobStatus =?= 3", string(ad, "RemoveReason") or "")
-            desk.say(What.AGAIN if again is not None else What.YIELDED, job, "" if again else f" (done={int(job.is_done)})")
+            desk.say(
+                What.AGAIN if again is not None else What.YIELDED, job, "" if again else f" (done={int(job.is_done)})"
+            )
             job.source = ad
             return True
     return False
@@ -192,6 +194,3 @@ def is_forgotten(desk: Desk, job: RoutedJob) -> bool:
         desk.say(What.STALE, job, f" ({desk.now - job.retired} seconds)")
         return True
     return False
-
-
-

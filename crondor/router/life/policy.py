@@ -33,7 +33,9 @@ def ruled(source: ClassAd, now: int, context: Context) -> Ruled | None:
         return None
     if "TimerRemove" in source and integer(source, "TimerRemove") is None:
         text = source.text("TimerRemove")
-        return _hold(source, f"The job attribute TimerRemove expression '{text}' evaluated to UNDEFINED", UNDEFINED_CODE, 0, now)
+        return _hold(
+            source, f"The job attribute TimerRemove expression '{text}' evaluated to UNDEFINED", UNDEFINED_CODE, 0, now
+        )
     if not has_periodic(source):
         return None
     found = periodic(source, int(current), now, context)

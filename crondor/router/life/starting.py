@@ -20,7 +20,9 @@ from crondor.router.life.record import RoutedJob, State
 from crondor.router.route import Route
 
 
-def clean_up(desk: Desk, job: RoutedJob, what: What | None = None, text: str = "", *, interrupted: bool = False) -> None:
+def clean_up(
+    desk: Desk, job: RoutedJob, what: What | None = None, text: str = "", *, interrupted: bool = False
+) -> None:
     """Send a job to its end, and say why."""
     if what is not None:
         desk.say(what, job, text)
@@ -189,6 +191,3 @@ def differences(before: ClassAd, after: ClassAd) -> Mapping[str, object]:
         name: after[name] for name in after if name not in before or before.text(name) != after.text(name)
     }
     return {**edits, **{name: operations.UNDEFINED for name in before if name not in after}}
-
-
-
