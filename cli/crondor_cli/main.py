@@ -28,6 +28,7 @@ COMMANDS = {
     "export": ("crondor_cli.export_command", "A schedule as lines for Unix cron, or as a calendar."),
     "schedd": ("crondor_cli.schedd_command", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
     "transform": ("crondor_cli.transform_command", "Ads through HTCondor's transform rules."),
+    "route": ("crondor_cli.route_command", "A job router's configuration: its routes, what is wrong with them."),
     "classad": ("crondor_cli.classad_command", "Evaluate, rewrite and match ClassAds."),
 }
 

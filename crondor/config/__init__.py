@@ -1,1 +1,16 @@
-"""HTCondor's configuration language: knobs by name, with where each was set."""
+"""HTCondor's configuration language: knobs by name, with where each was set.
+
+``read_config(source)`` reads a file, a text or a mapping and gives a ``Configuration``: the value of each knob as it
+is written, with its macros replaced, or as a number, a truth value, an expression; and what is wrong, all at once.
+Nothing is executed, and no file is opened that the caller does not allow.
+"""
+
+from crondor.config.configuration import Configuration, InvalidConfig, Knob
+from crondor.config.reader import read_config
+
+__all__ = [
+    "Configuration",
+    "InvalidConfig",
+    "Knob",
+    "read_config",
+]

@@ -98,6 +98,14 @@ def _unremapped(ad: ClassAd, context: Context) -> Iterator[Diagnostic]:
             ad.set(name, found)
 
 
+def forget_routing(ad: ClassAd) -> None:
+    """Make a job as it is before it was ever routed, as condor_job_router_info -ignore-prior-routing does."""
+    for name in ("Managed", "RoutedBy", "StageInStart", "StageInFinish"):
+        if name in ad:
+            del ad[name]
+    ad.set("JobStatus", 1)
+
+
 def string(ad: ClassAd, name: str, context: Context) -> str | None:
     """Return an attribute's value where it is a string."""
     try:

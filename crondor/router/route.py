@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from crondor.classad.expression import Expression
-from crondor.source import Source
+from crondor.source import Source, Span
 from crondor.transform import Transform
 
 VANILLA = 5
 GRID = 9
+UNIVERSES = (
+    *("", "STANDARD", "PIPE", "LINDA", "PVM", "VANILLA", "PVMD", "SCHEDULER", "MPI", "GRID", "JAVA", "PARALLEL"),
+    *("LOCAL", "VM"),
+)
+"""The name of each universe at its number, as CondorUniverseName() has it; nothing at 0."""
 DEFAULT_MAX_JOBS = 100
 DEFAULT_MAX_IDLE_JOBS = 50
 DEFAULT_FAILURE_RATE = 0.03
@@ -25,7 +31,8 @@ class Route:
     the route never accepts; ``max_idle_jobs`` negative: unlimited. ``failure_rate_threshold`` is in failures a second.
     The expressions are evaluated in the source job's ad alone (HTCondor 25.14); None: not given.
     ``takes_transforms`` is false for a route of JOB_ROUTER_ENTRIES, which the transforms before and after routes
-    leave out. ``is_legacy``: it was written as a ClassAd and converted.
+    leave out. ``is_legacy``: it was written as a ClassAd and converted. ``source`` is its text, named like its knob;
+    ``place`` is where that text stands in a file, None where it stands in none as it is.
     """
 
     name: str
@@ -44,3 +51,18 @@ class Route:
     send_id_tokens: Expression | None = None
     takes_transforms: bool = True
     is_legacy: bool = False
+    place: Span | None = None
+
+
+def universe_number(text: str) -> int:
+    """Return the universe that a UNIVERSE statement names, by number or by name; 0 for none, which counts as unset."""
+    found = re.match(r"[ \t\r\n\v\f]*([-+]?[0-9]{1,9})", text)
+    if found is not None and int(found[1]):
+        return int(found[1])
+    name = text.upper()
+    return UNIVERSES.index(name) if name in UNIVERSES else 0
+
+
+def universe_name(number: int) -> str:
+    """Return the name of a universe, UNKNOWN for a number without one."""
+    return UNIVERSES[number] if 0 < number < len(UNIVERSES) else "UNKNOWN"

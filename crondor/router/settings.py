@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from crondor.classad.expression import Expression
+
+
+class ScheddContact(NamedTuple):
+    """How a schedd is found: its name, its pool, the paths of its queue's log and of its address; empty: not given."""
+
+    name: str = ""
+    pool: str = ""
+    job_queue_log: str = ""
+    address_file: str = ""
+
+
+NOBODY = ScheddContact()
 
 
 @dataclass(frozen=True)
@@ -31,3 +44,11 @@ class RouterSettings:
     delayed_update_prefix: tuple[str, ...] = ("Chirp*",)
     route_id_tokens: str = ""
     id_token_refresh: int = 0
+    max_periodic_interval: int = 1200
+    periodic_timeslice: float = 0.01
+    lock: str = ""
+    source_schedd: ScheddContact = NOBODY
+    destination_schedd: ScheddContact = NOBODY
+    """Without a log of its own it is the source schedd."""
+    id_tokens: tuple[tuple[str, str], ...] = ()
+    """(name, properties as attribute lines) of each token of JOB_ROUTER_CREATE_IDTOKEN_NAMES."""

@@ -7,23 +7,24 @@ from dataclasses import dataclass, field
 from crondor.diagnostics import Diagnostic
 from crondor.router.route import Route
 from crondor.router.settings import RouterSettings
-from crondor.source import Source
+from crondor.source import Source, Span
 from crondor.transform import Facts, Transform
 from crondor.transform.facts import NOTHING
 
 
 @dataclass(frozen=True)
 class Rejected:
-    """A route that is listed but not taken: its name, why, and its text if it has one."""
+    """A route that is listed but not taken: its name, why, and its text if it has one, with the place of that."""
 
     name: str
     diagnostics: tuple[Diagnostic, ...]
     source: Source | None = None
+    place: Span | None = None
 
 
 @dataclass(frozen=True)
 class RoutingTable:
-    """Routes in the order in which they are asked; names have no case.
+    """Routes in the order in which they are asked, one that is listed twice twice; names have no case.
 
     ``before`` and ``after`` are the transforms around each route. ``is_enabled`` false: routing is switched off, by a
     configuration without routes or with a transform that does not load; ``diagnostics`` say why. ``facts`` are the

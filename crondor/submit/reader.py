@@ -202,7 +202,7 @@ class _Reader:
                 self.work.found.warn("warning-statement", f"the file itself warns: {said}", span)
 
     def _include(self, parts: Statement, line: LogicalLine) -> None:
-        from crondor.submit.including import parse_include  # noqa: PLC0415 - few files include others
+        from crondor.macro.including import parse_include  # noqa: PLC0415 - few files include others
 
         span = line.span()
         words = line.text[len(parts.name) : parts.at].strip(BLANKS)
@@ -238,7 +238,7 @@ class _Reader:
             self._include_file(into, span, may_miss=True)
 
     def _include_file(self, path: str, span: Span, *, may_miss: bool) -> None:
-        from crondor.submit.including import MAX_DEPTH, MAX_INCLUDES  # noqa: PLC0415
+        from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES  # noqa: PLC0415
 
         hidden = "what it holds is not known"
         if self.files is None:
@@ -262,7 +262,7 @@ class _Reader:
         self.depth -= 1
 
     def _use(self, parts: Statement, line: LogicalLine) -> None:
-        from crondor.submit.including import MAX_DEPTH, parse_uses, template_text  # noqa: PLC0415 - few files have one
+        from crondor.macro.including import MAX_DEPTH, parse_uses, template_text  # noqa: PLC0415 - few files have one
 
         span = line.span()
         try:

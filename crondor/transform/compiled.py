@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.operators import truth
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.macro import Budget, MacroError, expand
+from crondor.macro import Budget, LogicalLine, MacroError, expand
 from crondor.source import Source
 from crondor.transform.apply import Run
 from crondor.transform.commands import Fault
@@ -145,17 +145,19 @@ class Transform:
         form: Form = Form.FILE,
         facts: Facts = NOTHING,
         strict: bool = True,
+        lines: Sequence[LogicalLine] = (),
     ) -> Transform:
         """Compile rules.
 
         ``name`` is what they are called where they have no NAME (of a KNOB: whatever NAME says). ``facts`` has the
-        knobs that conditions may look at on loading. Raises InvalidTransform with all faults that HTCondor's own
+        knobs that conditions may look at on loading. ``lines`` are those of a KNOB where they stand in the file that
+        sets it, so that findings point there. Raises InvalidTransform with all faults that HTCondor's own
         check on loading would stop at one by one; with ``strict`` false only where there is nothing to run: like
         condor_transform_ads, a transform with faults then fails where an ad leads to one.
         """
         text = Source(source) if isinstance(source, str) else source
         check_text(text)
-        program = read_program(text, form, name)
+        program = read_program(text, form, name, lines)
         made = cls(program._replace(name=program.name or text.name), facts)
         if made.faults and (strict or program.is_broken):
             raise InvalidTransform(made.faults)
@@ -165,6 +167,11 @@ class Transform:
     def iterates(self) -> bool:
         """Whether a TRANSFORM asks for more than one round."""
         return self._iteration is not None
+
+    @property
+    def lines(self) -> tuple[LogicalLine, ...]:
+        """The lines that are run: all but NAME, REQUIREMENTS, UNIVERSE and TRANSFORM."""
+        return tuple(each.line for each in self._statements)
 
     @property
     def has_commands(self) -> bool:

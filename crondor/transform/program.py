@@ -7,7 +7,7 @@ looked at and no macro in them is replaced (HTCondor 25.14, MacroStreamXFormSour
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -77,16 +77,17 @@ class Program(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read_program(source: Source, form: Form, name: str) -> Program:
-    """Take a text apart; never fails."""
-    return _Reader(source, form, name).read()
+def read_program(source: Source, form: Form, name: str, lines: Sequence[LogicalLine] = ()) -> Program:
+    """Take a text apart; never fails. ``lines`` are those of a KNOB where they stand in the file that sets it."""
+    return _Reader(source, form, name, lines).read()
 
 
 class _Reader:
     """One reading."""
 
-    def __init__(self, source: Source, form: Form, name: str) -> None:
+    def __init__(self, source: Source, form: Form, name: str, lines: Sequence[LogicalLine]) -> None:
         self._source = source
+        self._given_lines = lines
         self._form = form
         self._name = name
         self._given = name if form is Form.KNOB else ""
@@ -139,6 +140,9 @@ class _Reader:
             reader = LineReader(self._source)
             while (line := reader.statement()) is not None:
                 yield line.unstripped(), reader.at
+            return
+        if self._given_lines:
+            yield from ((line, None) for line in self._given_lines)
             return
         for found in re.finditer(r"[^\r\n]+", self._source.text):
             body = found[0].strip(BLANKS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, submit, transforms
+from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, routes, submit, transforms
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -15,4 +15,5 @@ KINDS: Mapping[str, Replay] = {
     **daemon_timeline.KINDS,
     **submit.KINDS,
     **transforms.KINDS,
+    **routes.KINDS,
 }

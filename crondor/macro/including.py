@@ -1,4 +1,4 @@
-"""The words of an include statement, and the templates of the configuration that a use statement names."""
+"""The words of include and use statements, and the templates that a use statement names."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crondor.macro import BLANKS, Budget, expand_self
+from crondor.macro.errors import Budget
+from crondor.macro.expand import expand_self
+from crondor.macro.lines import BLANKS
 
 MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
-MAX_INCLUDES = 1000  # of one submit file, so that files which include each other twice end
+MAX_INCLUDES = 1000  # of one file, so that files which include each other twice end
 
 # Without a colon, what stands behind the number and its sign is passed over: $(1?60) is $(1?).
 _ARGUMENT = re.compile(r"\$\(([0-9]+)([?#+]?)(?::((?:[^()]|\([^)]*\))*)|[^()]*)\)")
@@ -87,6 +89,11 @@ def template_text(config: Mapping[str, str], use: Use, budget: Budget) -> str | 
         value = config.get(name)
         if value is not None:
             text = expand_self(text, name, value, budget)
+    return with_arguments(text, use, budget)
+
+
+def with_arguments(text: str, use: Use, budget: Budget) -> str:
+    """Return the text of a template with the arguments of its use in place. Raises MacroError."""
     if use.arguments is None and "$(" not in text:
         return text
     given = use.arguments or ""

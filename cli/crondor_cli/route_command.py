@@ -1,0 +1,35 @@
+"""`crondor route`: a job router's routes; its subcommands are loaded when they are asked for."""
+
+from __future__ import annotations
+
+import click
+
+from crondor_cli.lazy_group import LazyGroup
+
+COMMANDS = {
+    "show": ("crondor_cli.route_show", "The routing table, and the routes that are rejected."),
+    "check": ("crondor_cli.route_check", "What is wrong with a router's configuration, or will surprise."),
+}
+
+EPILOG = """\b
+Examples:
+  crondor route show --config 50-routes.conf
+  crondor route check --config 10-base.conf --config 50-routes.conf
+
+Several --config are read in their order, later assignments win. A file may include files below its own folder; no
+command in it is ever run."""
+
+
+@click.group(
+    "route",
+    cls=LazyGroup,
+    modules=COMMANDS,
+    epilog=EPILOG,
+    no_args_is_help=True,
+    short_help="A job router's configuration: its routes, what is wrong with them.",
+)
+def command() -> None:
+    """Look at what an HTCondor job router does with its configuration, without a router.
+
+    Exit status: 0 fine, 1 a finding (a rejected route, routing switched off, an error), 2 wrong usage.
+    """

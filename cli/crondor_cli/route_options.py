@@ -1,0 +1,61 @@
+"""What the commands of `crondor route` share: the files of the configuration, and the table they make."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.config import Configuration, read_config
+from crondor.source import Source
+from crondor_cli.jobs import files_of, read_source
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def config_option(function: _Function) -> _Function:
+    """Add --config FILE, at least one, to a command, as ``config``; --allow-dir DIR as ``allow_dirs``."""
+    add_config = click.option(
+        "--config",
+        metavar="FILE",
+        multiple=True,
+        required=True,
+        help="A configuration file, - for standard input; of several, later lines win.",
+    )
+    add_folders = click.option(
+        "--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to include files from."
+    )
+    return add_config(add_folders(function))
+
+
+def load_config(
+    paths: Iterable[str], allow_dirs: Iterable[str] = (), context: Context | None = None
+) -> Configuration:
+    """Read the files in their order; each may include what stands below its own folder and the allowed ones.
+
+    Raises CrondorError for a file that is no text, UsageError for one that cannot be read.
+    """
+    return join_config(((path, read_source(path)) for path in check_paths(paths)), allow_dirs, context)
+
+
+def join_config(
+    texts: Iterable[tuple[str, Source]], allow_dirs: Iterable[str] = (), context: Context | None = None
+) -> Configuration:
+    """Read texts in their order, each with its path."""
+    folders = tuple(allow_dirs)
+    made: Configuration | None = None
+    for path, source in texts:
+        files = files_of(path, folders)
+        made = read_config(source, files=files, environ=os.environ, base=made, context=context)
+    return Configuration() if made is None else made
+
+
+def check_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths. Raises UsageError where standard input is named twice."""
+    given = tuple(paths)
+    if given.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once", click.get_current_context(silent=True))
+    return given

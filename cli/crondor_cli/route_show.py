@@ -1,0 +1,53 @@
+"""`crondor route show`: the routing table of a configuration."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.diagnostics import Severity
+from crondor.router import load_table
+from crondor_cli.options import clock_of, clock_options
+from crondor_cli.route_options import config_option, load_config
+from crondor_cli.show import show
+
+EPILOG = """\b
+Examples:
+  crondor route show --config 50-routes.conf
+  crondor route show --config 10-base.conf --config 50-routes.conf --format json
+
+Routes are shown as condor_job_router_info -config of HTCondor 25.14 shows them; those that it silently leaves out
+follow with the reason and the place.
+
+Exit status: 0 every listed route is there; 1 a route is rejected, routing is switched off, or a file is no text;
+2 wrong usage, or a file that cannot be read."""
+
+
+@click.command("show", epilog=EPILOG, short_help="The routing table, and the routes that are rejected.")
+@config_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="How to print the table.",
+)
+@clock_options
+def command(
+    config: tuple[str, ...], allow_dirs: tuple[str, ...], format_: str, now: str | None, tz: str | None
+) -> None:
+    """Show the routes of a configuration in the order in which they are asked, and the transforms around them."""
+    from crondor_cli import view_route  # noqa: PLC0415 - after the cheap refusals
+
+    clock = clock_of(now, tz)
+    context = Context(now=clock.now, zone=clock.zone)
+    table = load_table(load_config(config, allow_dirs, context), context=context)
+    if format_ == "json":
+        view_route.print_json(table)
+    else:
+        view_route.print_table(table)
+        show(each for each in table.diagnostics if each.severity is Severity.ERROR)
+        for line in view_route.remarks(table):
+            click.echo(line, err=True)
+    raise click.exceptions.Exit(int(bool(table.rejected) or not table.is_enabled))

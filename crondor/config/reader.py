@@ -1,0 +1,437 @@
+"""From the text of a configuration to its knobs, by the rules of HTCondor 25.14's Parse_macros; all faults at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from crondor.classad.scope import Context
+from crondor.config.configuration import VERSION, Configuration, Knob
+from crondor.config.defaults import DEFAULTS
+from crondor.config.findings import Findings, TooMany
+from crondor.config.templates import KNOWN, TEMPLATES
+from crondor.diagnostics import CrondorError
+from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, statement
+from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES, parse_include, parse_uses, with_arguments
+from crondor.macro.statement import Statement
+from crondor.source import Source, Span
+
+if TYPE_CHECKING:
+    from crondor.macro.conditions import Conditions, IfStack
+    from crondor.macro.files import Files
+
+MAX_LINES = 1_000_000
+_KEYWORDS = frozenset(("include", "use", "error", "warning"))
+_NO_TEXT = re.compile("[\\0\\ud800-\\udc7f\\udd00-\\udfff]")
+
+
+def read_config(  # noqa: PLR0913 - all that a configuration may see beside its text, by name
+    source: Source | str | Mapping[str, str],
+    *,
+    files: Files | None = None,
+    environ: Mapping[str, str] | None = None,
+    base: Configuration | Mapping[str, str] | None = None,
+    templates: Mapping[str, str] | None = None,
+    subsystem: str = "JOB_ROUTER",
+    local_name: str = "",
+    context: Context | None = None,
+    version: tuple[int, int, int] = VERSION,
+) -> Configuration:
+    """Read a configuration: a text, or a mapping from names to texts as they would stand behind a ``=``.
+
+    ``base`` is what is known before the first line: the configuration of the files read before, or defaults by name
+    (None: those of a job router). ``files`` opens what ``include : FILE`` names; without it none is opened. Commands
+    (``include command``, a ``|``) are never run. ``environ`` is what $ENV() sees. ``templates`` has the text of
+    ``use CATEGORY : NAME`` by ``category.name``; what it lacks is not known, and said so. ``subsystem`` and
+    ``local_name`` are what may stand with a dot before a name to win over it alone. ``context`` has the clock and the
+    seed of expressions, ``version`` is what ``if version`` compares.
+
+    Never fails: what is wrong stands in the result's ``diagnostics``, with HTCondor's words for what it refuses.
+    """
+    begun = (
+        base
+        if isinstance(base, Configuration)
+        else Configuration(
+            defaults={name.lower(): text for name, text in (DEFAULTS if base is None else base).items()},
+            environ=environ,
+            context=context or Context(),
+            subsystem=subsystem,
+            local_name=local_name,
+            version=version,
+        )
+    )
+    reader = _Reader(begun, files, {name.lower(): text for name, text in (templates or {}).items()})
+    if isinstance(source, Mapping):
+        reader.take(source)
+    else:
+        reader.read(Source(source) if isinstance(source, str) else source)
+    return reader.configuration()
+
+
+class _Reader:
+    """One reading: the knobs so far, and what was found wrong."""
+
+    def __init__(self, base: Configuration, files: Files | None, templates: Mapping[str, str]) -> None:
+        self.base = base
+        self.files = files
+        self.templates = templates
+        self.knobs = dict(base.knobs)
+        self.found = Findings(base.diagnostics)
+        self.sources = list(base.sources)
+        self.budget = Budget()
+        self.lines = LineReader(Source(""))
+        self.ifs: IfStack | None = None
+        self.at = 0  # where the present line begins
+        self.depth = 0
+        self.includes = 0
+        self.left = MAX_LINES
+        self.seen = Configuration(
+            self.knobs,
+            base.defaults,
+            environ=base.environ,
+            context=base.context,
+            subsystem=base.subsystem,
+            local_name=base.local_name,
+            version=base.version,
+        )
+
+    def configuration(self) -> Configuration:
+        base, found = self.base, self.found.all()
+        return Configuration(
+            self.knobs,
+            base.defaults,
+            found,
+            tuple(self.sources),
+            base.environ,
+            base.context,
+            base.subsystem,
+            base.local_name,
+            base.version,
+        )
+
+    def take(self, texts: Mapping[str, str]) -> None:
+        """Define the knobs of a mapping."""
+        for name, text in texts.items():
+            value = Source(text, name)
+            broken = _NO_TEXT.search(text) or _NO_TEXT.search(name)
+            try:
+                if broken or not statement.is_name(name):
+                    what = "the value is no text" if statement.is_name(name) else f"Illegal Identifier: <{name[:60]}>"
+                    self.found.error("config-name", what, value.span(), _NAMES_ARE)
+                    continue
+                self._set(name, value)
+            except TooMany:
+                return
+
+    def _set(self, name: str, value: Source) -> None:
+        self._guard(lambda: self._define(name, value.text.strip(BLANKS), None, None), value.span())
+
+    def read(self, source: Source) -> None:
+        """Read a text to its end."""
+        try:
+            self._run(source)
+        except TooMany:
+            return
+
+    def _run(self, source: Source) -> None:
+        self.sources.append(source)
+        broken = _NO_TEXT.search(source.text)
+        if broken is not None:
+            what = "a NUL character" if broken[0] == "\0" else "half of a surrogate pair"
+            self.found.error("config-text", f"the file is not text: it has {what}", source.span(*broken.span()))
+            return
+        if source.text.startswith("\ufeff"):
+            message = "the file begins with a byte order mark, which HTCondor takes for a part of the first name"
+            self.found.error("config-text", message, source.span(0, 1), "save it without one", fix="")
+        around = self.lines, self.ifs
+        self.lines, self.ifs = LineReader(source), None
+        while (line := self._next()) is not None:
+            self._line(line)
+        if self._inside_if:
+            end = source.span(len(source.text))
+            self.found.error("config-if", "endif(s) not found before end-of-file", end, "close each if with endif")
+        self.lines, self.ifs = around
+
+    def _next(self) -> LogicalLine | None:
+        self.at = self.lines.at
+        line = self.lines.statement()
+        self.left -= 1
+        if self.left < 0 and line is not None:
+            self.found.error("config-long", f"crondor reads no more than {MAX_LINES} lines", line.span())
+            self.found.stop()
+        return line
+
+    @property
+    def _inside_if(self) -> bool:
+        return self.ifs is not None and self.ifs.is_open
+
+    def _line(self, line: LogicalLine) -> None:
+        if line.text[0] == ":" and len(line.text) > 1 and (self._inside_if or statement.is_hidden_if(line.text)):
+            line = line.behind(1)
+            if line.is_empty:
+                return
+        keyword = statement.conditional(line.text)
+        if keyword:
+            self._conditional(keyword, line)
+        elif self.ifs is None or self.ifs.holds:
+            self._guard(lambda: self._statement(line), line.span())
+
+    def _guard(self, act: Callable[[], None], span: Span) -> None:
+        """Do something whose macros may be at fault."""
+        try:
+            act()
+        except MacroError as error:
+            for fault in error.diagnostics:
+                inside = f"; it is met in the text of {error.inside}" if error.inside else ""
+                self.found.error(fault.code, fault.message + inside, span, fault.help)
+            if self.budget.left < 0:
+                self.found.stop()
+
+    def _conditional(self, keyword: str, line: LogicalLine) -> None:
+        from crondor.macro.conditions import ConditionError, IfStack  # noqa: PLC0415 - many files have no if
+
+        if self.ifs is None:
+            self.ifs = IfStack()
+        condition = line.text[len(keyword) :].lstrip(BLANKS)
+
+        def enter(ifs: IfStack) -> None:
+            try:
+                ifs.enter(keyword, condition, self._conditions())
+            except ConditionError as error:
+                complex_ = "complex" in str(error) or "expression" in str(error)
+                help_text = "write a number, true or false, defined NAME, or version >= 8.1.6, with ! for the contrary"
+                self.found.error("config-if", str(error), line.span(), help_text if complex_ else None)
+
+        ifs = self.ifs
+        self._guard(lambda: enter(ifs), line.span())
+
+    def _conditions(self) -> Conditions:
+        from crondor.macro.conditions import Conditions  # noqa: PLC0415
+
+        def known(use: str) -> bool:
+            category, _, name = use.partition(":")
+            key = f"{category.strip().lower()}.{name.strip().lower()}"
+            return key in KNOWN or key in self.templates
+
+        return Conditions(self.seen.lookup, self._expanded, self.base.version, known)
+
+    def _expanded(self, text: str) -> str:
+        return expand(text, self.seen.lookup, self.budget, self.seen.around()) if "$" in text else text
+
+    def _statement(self, line: LogicalLine) -> None:
+        if line.is_ragged:
+            message = "HTCondor does not read an indented last line without a line end"
+            self.found.error("config-line", message, line.span(), "end the file with a line end")
+            return
+        if line.swallowed:
+            message = "HTCondor reads the last character of this comment as part of the line it interrupts"
+            self.found.warn("config-comment", message, line.swallowed, "end the comment with a backslash")
+        parts = statement.split(line.text)
+        word = parts.name.removeprefix("@").lower()
+        if parts.operator == ":" and word in _KEYWORDS:
+            self._keyword(word, parts, line)
+        elif parts.operator:
+            self._assignment(parts, line)
+        elif line.text[0] != "[" or len(parts.name) < len(line.text):
+            self._no_statement(parts, line)
+
+    def _no_statement(self, parts: Statement, line: LogicalLine) -> None:
+        name, rest = parts.name, line.text[len(parts.name) :].strip(BLANKS)
+        help_text = f"write {name} = {rest or '...'}" if statement.is_name(name) and len(rest) <= 60 else None
+        if name.upper() in {"SET", "DELETE", "COPY", "RENAME", "EVALSET", "DEFAULT", "REQUIREMENTS", "NAME"}:
+            help_text = "a transform's commands stand in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"
+        message = "this line is no assignment: HTCondor stops reading here"
+        self.found.error("config-line", message, line.span(), help_text)
+
+    def _assignment(self, parts: Statement, line: LogicalLine) -> None:
+        name = self._expanded(parts.name)
+        span = line.span(0, max(1, len(parts.name)))
+        if not statement.is_name(name):
+            self.found.error("config-name", f"Illegal Identifier: <{name[:60]}>", span, _NAMES_ARE)
+            if parts.operator == "@=":
+                self._body(parts, line)
+            return
+        if parts.is_sentence:
+            extra = line.text[len(parts.name) : parts.at].strip(BLANKS)
+            message = f"HTCondor sets {name} here, and passes over {extra[:60]}"
+            self.found.warn("config-words", message, span, "a name has no blanks")
+        if parts.operator == ":":
+            message = f"obsolete use of ':' for parameter assignment at {name}"
+            self.found.warn("config-colon", message, line.span(parts.at, parts.at + 1), "write = instead of :", "=")
+        if parts.operator == "@=":
+            self._heredoc(name, parts, line)
+            return
+        text = line.text[parts.value :]
+        is_whole = True
+        if parts.operator == "+=":
+            earlier = self.seen.lookup(name.lower())
+            if earlier:
+                self.budget.spend(len(earlier))
+                text, is_whole = earlier + parts.joint + text, False
+        # A line behind a colon begins after it; its value is found again only from the line's own beginning.
+        skip = len(self._line_at(line)) - len(line.text) + parts.value
+        begin = self.at if is_whole else -1
+        self._define(name, text, line.span(parts.value), span, begin=begin, skip=skip)
+
+    def _line_at(self, line: LogicalLine) -> str:
+        """Return the whole of the present line, with a colon before it if there is one."""
+        whole = LineReader(line.source, self.at).statement() if line.offset(0) != self.at else line
+        return line.text if whole is None else whole.text
+
+    def _define(
+        self, name: str, text: str, span: Span | None, name_span: Span | None, *, begin: int = -1, skip: int = 0
+    ) -> None:
+        """Set a knob. Raises MacroError."""
+        key = name.lower()
+        if "$" in text and len(text) <= self.budget.size:
+            text = self._self_expanded(key, text)
+        if len(text) > self.budget.size:
+            raise MacroError("macro-size", f"{name} has more than {self.budget.size} characters")
+        self.knobs[key] = Knob(name, text, span, name_span, _begin=begin, _skip=skip)
+
+    def _self_expanded(self, key: str, text: str) -> str:
+        """Replace the references of a text to its own name, with the prefix of its daemon or without."""
+        lowered = text.lower()
+        names = [key]
+        for word in (self.base.local_name.lower(), self.base.subsystem.lower()):
+            if word and key.startswith(f"{word}."):
+                names.append(key[len(word) + 1 :])
+                break
+        for name in names:
+            if name in lowered:
+                earlier = self.seen.lookup(name)
+                text = expand_self(text, name, earlier, self.budget, self.seen.lookup, self.seen.around())
+        return text
+
+    def _heredoc(self, name: str, parts: Statement, line: LogicalLine) -> None:
+        begin = self.lines.at
+        text = self._body(parts, line)
+        if text is not None:
+            end = self.at
+            source = line.source
+            low = begin + len(source.text[begin:end]) - len(source.text[begin:end].lstrip(BLANKS))
+            place = source.span(min(low, end), max(low, low + len(source.text[low:end].rstrip(BLANKS))))
+            self._define(name, text, place, line.span(0, len(parts.name)), begin=begin)
+
+    def _body(self, parts: Statement, line: LogicalLine) -> str | None:
+        """Read the lines of a value up to its tag; None where there is none, which is reported."""
+        tag = "@" + line.text[parts.value :]
+        texts: list[str] = []
+        size = 0
+        while (inner := self._next()) is not None and inner.text != tag:
+            size += len(inner.text) + 1
+            if size <= self.budget.size:
+                texts.append(inner.text)
+        if inner is None:
+            message = f"Found end-of-file while scanning for '{tag[:60]}'"
+            self.found.error("config-heredoc", message, line.span(), f"end the value with a line {tag[:60]}")
+            return None
+        if size > self.budget.size + 1:
+            raise MacroError("macro-size", f"the value has more than {self.budget.size} characters")
+        return "\n".join(texts)
+
+    def _keyword(self, word: str, parts: Statement, line: LogicalLine) -> None:
+        if word == "include":
+            self._include(parts, line)
+        elif word == "use":
+            self._use(parts, line)
+        else:
+            said = self._expanded(line.text[parts.value :])
+            if word == "error":
+                self.found.error("config-error", f"the file itself says that it is wrong: {said}", line.span())
+            else:
+                self.found.warn("config-warning", f"the file itself warns: {said}", line.span())
+
+    def _include(self, parts: Statement, line: LogicalLine) -> None:
+        span = line.span()
+        words = line.text[len(parts.name) : parts.at].strip(BLANKS)
+        include = parse_include(words)
+        if include is None:
+            message = f"unexpected keyword(s) '{words[:60]}' after include"
+            self.found.error("config-include", message, span, "write include : FILE, or include ifexist : FILE")
+            return
+        path = self._expanded(line.text[parts.value :])
+        into = self._expanded(include.into)
+        if not include.is_command and "|" not in path:
+            self._include_file(path, span, may_miss=include.may_miss)
+            return
+        shown = path if len(path) <= 60 else path[:57] + "..."
+        message = f"HTCondor would run {shown} and read what it prints; crondor runs nothing"
+        self.found.hide("config-command", message, span, "put the lines it prints into a file, and include that")
+        if into and self.files is not None:
+            self._include_file(into, span, may_miss=True)
+
+    def _include_file(self, path: str, span: Span, *, may_miss: bool) -> None:
+        if self.files is None:
+            message = f"crondor opens no file here, {path[:60]} neither: what it sets is not known"
+            self.found.hide("config-hidden", message, span, "paste its lines in place of this one")
+            return
+        self.includes += 1
+        if self.depth + 1 >= MAX_DEPTH or self.includes > MAX_INCLUDES:
+            self.found.error("config-include", "includes nested too deep", span, "a file probably includes itself")
+            self.found.stop()
+        try:
+            source = self.files.read(path)
+        except CrondorError as error:
+            self._refused(error, span, may_miss=may_miss)
+            return
+        self.budget.spend(len(source.text))
+        self._deeper(source)
+
+    def _refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
+        for fault in error.diagnostics:
+            if fault.code == "file-missing" and may_miss:
+                continue
+            if fault.code == "file-outside":
+                self.found.hide("config-hidden", f"{fault.message}: what it sets is not known", span, fault.help)
+            else:
+                self.found.error("config-include", fault.message, span, fault.help)
+
+    def _deeper(self, source: Source) -> None:
+        at = self.at
+        self.depth += 1
+        self._run(source)
+        self.depth -= 1
+        self.at = at
+
+    def _use(self, parts: Statement, line: LogicalLine) -> None:
+        span = line.span()
+        category = self._expanded(line.text[len(parts.name) : parts.at].strip(BLANKS))
+        listed = line.text[parts.value :]
+        if category.upper() not in TEMPLATES and not any(
+            key.startswith(f"{category.lower()}.") for key in self.templates
+        ):
+            message = f"at use {category[:60]}:{listed[:60]}: there is no such category"
+            near = _near(category.upper(), list(TEMPLATES))
+            self.found.error("config-use", message, span, near or f"the categories are {', '.join(TEMPLATES)}")
+            return
+        for use in parse_uses(listed):
+            key = f"{category}.{use.name}".lower()
+            text = self.templates.get(key)
+            if text is not None:
+                if self.depth + 1 >= MAX_DEPTH:
+                    self.found.error("config-use", f"use {category}: {use.name[:60]} nesting too deep", span)
+                    self.found.stop()
+                place = f"use {category} : {use.name} of {span.location}"
+                self._deeper(Source(with_arguments(text, use, self.budget), place))
+            elif key in KNOWN:
+                message = f"what use {category} : {use.name} sets is not read here: it is HTCondor's own"
+                self.found.note(
+                    "config-template", message, span, "no template of HTCondor 25.14 sets JOB_ROUTER_ knobs"
+                )
+            else:
+                message = f"use {category}: does not recognise {use.name[:60]}"
+                near = _near(use.name, list(TEMPLATES.get(category.upper(), ())))
+                self.found.error("config-use", message, span, near)
+                return
+
+
+_NAMES_ARE = "names are made of letters, digits, _ . and /"
+
+
+def _near(word: str, known: list[str]) -> str | None:
+    by_lower = {each.lower(): each for each in known}
+    found = get_close_matches(word[:40].lower(), by_lower, 1, 0.7)
+    return f"did you mean {by_lower[found[0]]}?" if found else None

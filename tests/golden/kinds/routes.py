@@ -1,0 +1,151 @@
+"""The kind of routes: runs of condor_job_router_info over a configuration and jobs, up to each routed ad."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.evaluate import matches
+from crondor.classad.expression import Expression
+from crondor.classad.formats import Format, Mode, Order, read_ads
+from crondor.classad.scope import AdValue, Context
+from crondor.config import read_config
+from crondor.router.applying import Routed, apply_route
+from crondor.router.conversion import forget_routing
+from crondor.router.loading import load_table
+from crondor.router.matching import Match, Matcher, job_id
+from crondor.router.standing import Standing
+from crondor.router.table import RoutingTable
+from crondor.source import Source
+from tests.golden.kinds.case import (
+    Case,
+    Difference,
+    Malformed,
+    Replay,
+    check_fields,
+    compare,
+    items,
+    mapping,
+    optional_text,
+    text,
+    texts,
+)
+
+_FIELDS = ("config", "jobs", "options", "config_out", "umbrella", "matches", "routed", "rc", "stdout", "stderr")
+_ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}
+_IGNORE = "-ignore-prior-routing"
+_VARIANTS: tuple[Mapping[str, str | None], ...] = (
+    {},
+    {"JobStatus": "5"},
+    {"ProcId": None},
+    {"Owner": None},
+    {"Owner": "undefined"},
+    {"Managed": '"ScheddDone"'},
+    {"Managed": '"External"'},
+    {"Managed": '"Schedd"'},
+    {"StageInStart": "1"},
+    {"StageInStart": "1", "StageInFinish": "2"},
+    {"RoutedBy": '"jobrouter"'},
+    {"RoutedBy": '"JR2"'},
+    {"RoutedBy": '"jr2"'},
+    {"VO": '"atlas"'},
+    {"VO": "5"},
+    {"RequestMemory": "1"},
+    {"RequestMemory": '"big"'},
+    {"WantJobRouter": "true"},
+    {"WantJobRouter": "error"},
+)
+"""Jobs that the umbrella constraint is asked about beside those of the line: theirs with these changes."""
+
+
+def _replay(case: Case) -> list[Difference]:
+    """Compare the meaning of the umbrella constraint, the matches in order, and what was routed with each ad in full."""
+    record = case.record(_FIELDS)
+    options = texts(record, "options")
+    if not set(options) <= {_IGNORE}:
+        raise Malformed("options", f"{options} are not known here")
+    context = Context()
+    configuration = read_config(Source(text(record, "config"), "config"), environ=_ENVIRON, context=context)
+    table = load_table(configuration, context=context)
+    jobs = dict(_jobs(texts(record, "jobs"), ignores=_IGNORE in options))
+    search = Matcher(table).match(jobs.items(), Standing(), context)
+    found = list(search)
+    differences = list(_umbrella(optional_text(record, "umbrella"), search.umbrella, jobs.values()))
+    differences += compare("matches", _matches(record), [{"job": job, "route": route.name} for job, route in found])
+    made = {match.job: _made(table, jobs[match.job], match) for match in found}
+    said = {job: _shown(routed) for job, routed in made.items() if not routed.failed}
+    return differences + compare("routed", _routed(record), said)
+
+
+def _jobs(ads: Sequence[str], *, ignores: bool) -> Iterator[tuple[str, ClassAd]]:
+    for ad in read_ads("\n".join(ads), Format.LONG, Mode.DAEMON):
+        if ignores:
+            forget_routing(ad)
+        name = job_id(ad)
+        if name is not None:
+            yield name, ad
+
+
+def _umbrella(recorded: str | None, said: str | None, jobs: Collection[ClassAd]) -> Iterator[Difference]:
+    if recorded is None or said is None:
+        yield from compare("umbrella", recorded, said)
+        return
+    theirs, ours = (AdValue({"requirements": Expression(each).code}, {}) for each in (recorded, said))
+    context = Context()
+    for job in jobs:
+        for variant in _VARIANTS:
+            ad = job.copy()
+            for name, value in variant.items():
+                ad.prune(name) if value is None else ad.set_text(name, value)
+            if matches(theirs, ad, context) != matches(ours, ad, context):
+                yield Difference("umbrella", f"{recorded} and {said} part at {ad.print()}")
+                return
+
+
+def _matches(record: Mapping[str, object]) -> list[object]:
+    found = items(record, "matches")
+    for each in found:
+        check_fields(mapping({"matches": each}, "matches"), ("job", "route"))
+    return found
+
+
+def _routed(record: Mapping[str, object]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for each in items(record, "routed"):
+        routed = mapping({"routed": each}, "routed")
+        check_fields(routed, ("src", "route", "in_place", "ad"))
+        job = text(routed, "src")
+        if job in found:
+            raise Malformed("routed", f"{job} stands twice")
+        found[job] = {name: routed[name] for name in ("route", "in_place", "ad")}
+    return found
+
+
+def _made(table: RoutingTable, job: ClassAd, match: Match) -> Routed:
+    """Route a job as the tool does: it claims a job that is to be copied in the ad that it copies."""
+    routed = apply_route(table, match.route, job, faithful=True)
+    if routed.in_place is not None:
+        return routed
+    claimed = job.copy()
+    claimed.set("Managed", "External")
+    claimed.set("ManagedManager", table.settings.name)
+    return apply_route(table, match.route, claimed, faithful=True)
+
+
+def _shown(routed: Routed) -> dict[str, object]:
+    is_edited = routed.in_place is not None
+    return {"route": routed.route.name, "in_place": is_edited, "ad": None if routed.ad is None else _printed(routed.ad)}
+
+
+def _printed(ad: ClassAd) -> dict[str, str]:
+    """Return the ad as HTCondor prints it; a value may go over several lines."""
+    return {
+        name: ClassAd.of_texts({name: ad.text(name)})
+        .print(Format.LONG, Order.NAME, faithful=True)
+        .partition(" = ")[2]
+        .removesuffix("\n")
+        for name in ad
+    }
+
+
+KINDS: Mapping[str, Replay] = {"routes": _replay}
