@@ -12,4 +12,15 @@ from crondor.router.life.journal import Entry, What
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.router import Router
 
-__all__ = ["Delivery", "Entry", "EventWriter", "HookDesk", "Options", "RoutedJob", "Router", "State", "UserLogs", "What"]
+__all__ = [
+    "Delivery",
+    "Entry",
+    "EventWriter",
+    "HookDesk",
+    "Options",
+    "RoutedJob",
+    "Router",
+    "State",
+    "UserLogs",
+    "What",
+]

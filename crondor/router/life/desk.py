@@ -22,6 +22,7 @@ from crondor.router.life.record import RoutedJob
 from crondor.router.route import Route
 from crondor.router.table import RoutingTable
 from crondor.schedd.protocol import NotOffered, Schedd
+from crondor.transform import Facts
 
 SURE: Final = (NotOffered, InvalidChange)
 """Errors after which the queue is as it was; after any other nobody knows."""
@@ -84,6 +85,14 @@ class Desk:
     def context(self) -> Context:
         """What expressions may know of the world now."""
         return Context(now=self.now, zone=self.context_zone)
+
+    @property
+    def facts(self) -> Facts:
+        """What transforms may see now."""
+        facts = self.table.facts
+        made = Facts(environ=facts.environ, context=self.context, files=facts.files, version=facts.version)
+        made.knobs = facts.knobs
+        return made
 
     def say(self, what: What, job: RoutedJob | str = "", text: str = "") -> None:
         """Log something."""

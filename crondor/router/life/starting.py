@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Severity
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
 from crondor.queued import JobStatus
-from crondor.router.applying import apply_route
+from crondor.router.applying import Routed, apply_route
 from crondor.router.life import operations
 from crondor.router.life.asking import WAITING, ask
 from crondor.router.life.copies import domain_of, submitted, working
@@ -105,10 +104,8 @@ def _copy(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd | None) 
         clean_up(desk, job, What.NO_SANDBOX)
         return None
     start = working(source, keeps_schedule=not desk.options.waits_for_gates)
-    routed = apply_route(desk.table, route, start, translated=translated)
-    if routed.ad is None:
-        errors = [each.message for each in routed.diagnostics if each.severity is Severity.ERROR]
-        clean_up(desk, job, What.NOT_TRANSFORMED, f": {'; '.join(errors)}")
+    routed = _routed(desk, job, route, start, translated)
+    if routed is None or routed.ad is None:
         return None
     domain = desk.options.domain or domain_of(source)
     made = submitted(
@@ -165,12 +162,13 @@ def _look_for_copy(desk: Desk, job: RoutedJob) -> None:
 
 def _edit_in_place(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd | None) -> None:
     source = job.source or ClassAd()
-    routed = apply_route(desk.table, route, source, translated=translated)
-    if routed.ad is None:
-        errors = [each.message for each in routed.diagnostics if each.severity is Severity.ERROR]
-        clean_up(desk, job, What.NOT_TRANSFORMED, f": {'; '.join(errors)}")
+    routed = _routed(desk, job, route, source, translated)
+    if routed is None:
         return
-    edits = differences(source, routed.ad)
+    edits = {
+        change.name: operations.UNDEFINED if change.after is None else Expression(change.after)
+        for change in routed.in_place or ()
+    }
     try:
         done = not edits or desk.edit(operations.change_in_place(job.id, edits))
     except CrondorError as error:
@@ -185,9 +183,12 @@ def _edit_in_place(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd
     clean_up(desk, job, What.EDITED)
 
 
-def differences(before: ClassAd, after: ClassAd) -> Mapping[str, object]:
-    """Return the edits that make one ad of another; what is gone becomes undefined."""
-    edits: dict[str, object] = {
-        name: after[name] for name in after if name not in before or before.text(name) != after.text(name)
-    }
-    return {**edits, **{name: operations.UNDEFINED for name in before if name not in after}}
+def _routed(desk: Desk, job: RoutedJob, route: Route, source: ClassAd, translated: ClassAd | None) -> Routed | None:
+    """Return what the route makes of a job; None where it failed and the job was sent to its end."""
+    facts = desk.facts
+    routed = apply_route(desk.table, route, source, facts=facts, translated=translated)
+    if not routed.failed:
+        return routed
+    errors = [each.message for each in routed.diagnostics if each.severity is Severity.ERROR]
+    clean_up(desk, job, What.NOT_TRANSFORMED, f": {'; '.join(errors)}")
+    return None
