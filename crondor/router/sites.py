@@ -77,7 +77,7 @@ class Sites:
     """
 
     def __init__(self, schedd: EmbeddedSchedd, sites: Iterable[Site], now: int) -> None:
-        """Look at the copies that are there at ``now`` (epoch seconds), and at each that comes."""
+        """Look at the copies that are there at ``now`` (epoch seconds), those that run included; at each that comes."""
         self._schedd = schedd
         self._places = {lower(site.name): _Place(site) for site in sites}
         self._timetable = Timetable(now)
@@ -129,6 +129,12 @@ class Sites:
         if status == JobStatus.IDLE and job not in place.waiting and place.site.habit is not Habit.SWALLOWS:
             self._stop(job)
             place.waiting.append(job)
+        elif status == JobStatus.RUNNING and job not in place.running:
+            self._stop(job)
+            place.running.add(job)
+            began = integer(ad, "JobCurrentStartDate")
+            left = place.site.run_time - (0 if began is None else self.now - began)
+            self._later(job, max(0, left), lambda: self._end(job, place))
         elif status not in (JobStatus.IDLE, JobStatus.RUNNING):
             self._stop(job)
         self._fill(place)
