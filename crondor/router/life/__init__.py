@@ -5,6 +5,7 @@ condor_job_router. ``Options`` say where it differs from the daemon. ``router.wh
 now, ``router.routes()`` how each route stands. All that it must remember is in the queues.
 """
 
+from crondor.router.life.because import Because, Reason, RouteNow
 from crondor.router.life.desk import Delivery, Options
 from crondor.router.life.events import EventWriter, UserLogs
 from crondor.router.life.hooking import HookDesk
@@ -13,11 +14,14 @@ from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.router import Router
 
 __all__ = [
+    "Because",
     "Delivery",
     "Entry",
     "EventWriter",
     "HookDesk",
     "Options",
+    "Reason",
+    "RouteNow",
     "RoutedJob",
     "Router",
     "State",

@@ -38,6 +38,19 @@ def finalise(desk: Desk, job: RoutedJob) -> None:
             return
         if not _update_source(desk, job, answer.ad):
             return
+    if not _let_go(desk, job):
+        return
+    if desk.tell(EventType.JOB_TERMINATED, job):
+        desk.say(What.FINALIZED, job)
+        job.is_done = True
+        job.is_success = not _has_failed(desk, job)
+        if not job.is_success:
+            desk.say(What.FAILED, job)
+    clean_up(desk, job)
+
+
+def _let_go(desk: Desk, job: RoutedJob) -> bool:
+    """Fetch the output of a sandboxed copy, and let the copy leave its queue; False: not now, or never."""
     try:
         if job.is_sandboxed and desk.options.delivery is not None:
             desk.options.delivery.fetch(job)
@@ -47,16 +60,8 @@ def finalise(desk: Desk, job: RoutedJob) -> None:
         desk.failed(What.NOT_FINALIZED, job, error)
         if isinstance(error, SURE):
             clean_up(desk, job)
-        return
-    if not desk.tell(EventType.JOB_TERMINATED, job):
-        clean_up(desk, job)
-        return
-    desk.say(What.FINALIZED, job)
-    job.is_done = True
-    job.is_success = not _has_failed(desk, job)
-    if not job.is_success:
-        desk.say(What.FAILED, job)
-    clean_up(desk, job)
+        return False
+    return True
 
 
 def _update_source(desk: Desk, job: RoutedJob, ad: ClassAd) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from crondor.classad import lower
+from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
@@ -48,7 +49,11 @@ def _update_copy(desk: Desk, job: RoutedJob) -> bool:
     if answer.action is Action.CLEAN_UP:
         clean_up(desk, job, What.COPY_NOT_UPDATED)
         return False
-    edits = {name: answer.ad[name] for name in answer.ad if lower(name) not in _UNWRITTEN}
+    return _write_copy(desk, job, answer.ad)
+
+
+def _write_copy(desk: Desk, job: RoutedJob, ad: ClassAd) -> bool:
+    edits = {name: ad[name] for name in ad if lower(name) not in _UNWRITTEN}
     if not edits or job.copy_id is None or job.copy is None:
         return True
     try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from crondor.diagnostics import CrondorError
 from crondor.job_queue.keys import JobId
+from crondor.router.life import operations
 from crondor.router.life.adopting import Orphans
+from crondor.router.life.because import Because, Reason, RouteNow, because, routes_now, summed
 from crondor.router.life.desk import Desk, Options
 from crondor.router.life.ending import finalise, finish, is_forgotten
 from crondor.router.life.following import apply_policy, check_status
@@ -104,6 +107,24 @@ class Router:
         for job in list(self.jobs.values()):
             self._step(job)
         return True
+
+    def why(self, job: JobId) -> Because:
+        """Return why a job is not given to a route now, by the figures of the last poll.
+
+        Raises what the schedd raises.
+        """
+        return because(self._desk, self.jobs, job, operations.live(self._desk.source, job))
+
+    def summary(self) -> Counter[tuple[Reason, str]]:
+        """Return the same for all jobs of the sources' queue: how many for each reason, and the route it is about.
+
+        Raises what the schedd raises.
+        """
+        return summed(self._desk, self.jobs, self._desk.source.jobs())
+
+    def routes(self) -> list[RouteNow]:
+        """Return how the routes stood at the last poll, in the order of the table."""
+        return routes_now(self._desk)
 
     def _refresh(self) -> None:
         for seen in self._sources.refresh():

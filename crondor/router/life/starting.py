@@ -79,17 +79,13 @@ def submit(desk: Desk, job: RoutedJob) -> None:
     answer = ask(desk, job, HookType.TRANSLATE_JOB, route)
     if answer is WAITING:
         return
-    translated = None
-    if answer is not None:
-        if answer.action is not Action.USE_AD:
-            clean_up(desk, job)
-            return
-        translated = answer.ad
+    if answer is not None and answer.action is not Action.USE_AD:
+        clean_up(desk, job)
+        return
+    translated = None if answer is None else answer.ad
     if job.is_in_place:
         _edit_in_place(desk, job, route, translated)
-        return
-    made = _copy(desk, job, route, translated)
-    if made is not None:
+    elif (made := _copy(desk, job, route, translated)) is not None:
         _send(desk, job, made)
 
 

@@ -81,7 +81,10 @@ class Watch:
         idle: Counter[str] = Counter()
         sources: Counter[str] = Counter()
         for found in mirror:
-            if mirror.text(found, "RoutedBy") != '"jobrouter"' or int(mirror.text(found, "JobStatus") or 0) not in ALIVE:
+            if (
+                mirror.text(found, "RoutedBy") != '"jobrouter"'
+                or int(mirror.text(found, "JobStatus") or 0) not in ALIVE
+            ):
                 continue
             route = mirror.text(found, "RouteName") or ""
             routes[route] += 1
@@ -124,9 +127,7 @@ def _waits(stage: Stage) -> bool:
 def leftovers(stage: Stage) -> list[str]:
     """Return what must not be there when all is over: copies, and sources that a router has."""
     found = [f"copy {ad['ClusterId']} with {ad['JobStatus']}" for ad in stage.copies()]
-    found += [
-        f"source {ad['ClusterId']} is {ad['Managed']}" for ad in stage.source.jobs('Managed =?= "External"')
-    ]
+    found += [f"source {ad['ClusterId']} is {ad['Managed']}" for ad in stage.source.jobs('Managed =?= "External"')]
     return found
 
 

@@ -18,7 +18,7 @@ from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 
 NOW = 1_795_200_000
-ROUTE = 'REQUIREMENTS WantJobRouter\nUNIVERSE vanilla\n'
+ROUTE = "REQUIREMENTS WantJobRouter\nUNIVERSE vanilla\n"
 
 
 def table(routes: Mapping[str, str], knobs: str = "") -> RoutingTable:
@@ -72,7 +72,9 @@ class Stage:
         # A new process sees a queue anew.
         self.source._changes = type(self.source._changes)(self.source.mirror)
         self.destination._changes = (
-            self.source._changes if self.destination is self.source else type(self.destination._changes)(self.destination.mirror)
+            self.source._changes
+            if self.destination is self.source
+            else type(self.destination._changes)(self.destination.mirror)
         )
         return self.router
 

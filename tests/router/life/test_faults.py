@@ -66,11 +66,14 @@ SCRIPTS: dict[str, tuple[Script, set[tuple[str, JobStatus]]]] = {
 }
 
 
-def run(
-    script: Script, fault: Fault, *, atomic: bool = True, two: bool = False
-) -> tuple[Stage, list[JobId], Watch]:
+def run(script: Script, fault: Fault, *, atomic: bool = True, two: bool = False) -> tuple[Stage, list[JobId], Watch]:
     """Play a script with a fault, to the end."""
-    stage = Stage(table({"Site1": RULES}, "MAX_JOB_MIRROR_UPDATE_LAG = 60"), [Site("Site1", slots=2, run_time=20)], atomic=atomic, two=two)
+    stage = Stage(
+        table({"Site1": RULES}, "MAX_JOB_MIRROR_UPDATE_LAG = 60"),
+        [Site("Site1", slots=2, run_time=20)],
+        atomic=atomic,
+        two=two,
+    )
     watch = Watch(stage, MOST, IDLE)
     jobs = stage.submit(job(), job(), *([job()] if script is quiet else []))
     play(stage, jobs, fault, script, POLLS)
