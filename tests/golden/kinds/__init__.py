@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-from tests.golden.kinds import classad, classad_ads, crontab, daemon_timeline, queue_log, routes, submit, transforms
+from tests.golden.kinds import (
+    classad,
+    classad_ads,
+    crontab,
+    daemon_timeline,
+    queue_log,
+    router_timeline,
+    routes,
+    submit,
+    transforms,
+)
 from tests.golden.kinds.case import Replay
 
 __all__ = ["KINDS"]
@@ -13,6 +23,7 @@ KINDS: Mapping[str, Replay] = {
     **classad_ads.KINDS,
     **queue_log.KINDS,
     **daemon_timeline.KINDS,
+    **router_timeline.KINDS,
     **submit.KINDS,
     **transforms.KINDS,
     **routes.KINDS,
