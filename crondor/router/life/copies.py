@@ -8,7 +8,6 @@ from crondor.classad.ad import ClassAd
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
 from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, string
-from crondor.spec import FIELDS
 
 SPOOLING_CODE: Final = 16  # CONDOR_HOLD_CODE SpoolingInput
 SPOOLING_REASON: Final = "Spooling input data files"
@@ -23,17 +22,11 @@ NEVER_SENT: Final = (
 _MANAGING: Final = ("Managed", "ManagedManager")
 
 
-def working(source: ClassAd, *, keeps_schedule: bool = True) -> ClassAd:
-    """Return what the route is applied to: the source as it was before the router took it.
-
-    Without ``keeps_schedule`` its Cron attributes are left out, so that the copy is one run and schedules none itself;
-    DeferralTime stays, which is the run's.
-    """
+def working(source: ClassAd) -> ClassAd:
+    """Return what the route is applied to: the source as it was before the router took it."""
     made = source.flat()
     for name in _MANAGING:
         made.prune(name)
-    for field in () if keeps_schedule else FIELDS:
-        made.prune(field.attribute)
     return made
 
 

@@ -3,33 +3,57 @@
 from __future__ import annotations
 
 from datetime import tzinfo
+from typing import Final
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError
 from crondor.queued import QueuedJob
 from crondor.router.life.reading import integer
 from crondor.schedd.look import Looker
+from crondor.spec import FIELDS
 from crondor.world.policy import Act, at_exit
+
+NEVER: Final = 1 << 40
+"""A time (epoch seconds) that does not come."""
 
 
 def opens(ad: ClassAd, now: int, zone: str | tzinfo) -> int | None:
     """Return when a job may be matched for its next run (epoch seconds), None for a job without a schedule.
 
     That is what condor_submit's clause in Requirements says: DeferralTime less the prep time and SCHEDD_INTERVAL. A job
-    whose schedule cannot be read, or never fires again, is nobody's who waits for gates: a thousand years.
+    whose schedule cannot be read, or never fires again, has no such time: NEVER.
     """
-    queued = QueuedJob(ad)
-    if not queued.is_scheduled:
+    if not QueuedJob(ad).is_scheduled:
         return None
+    run = _upcoming(ad, now, zone)
+    return NEVER if run is None else run.match_opens
+
+
+def one_run(source: ClassAd, working: ClassAd, now: int, zone: str | tzinfo) -> ClassAd:
+    """Return what the route is applied to for the next run of a source alone: it schedules none by itself.
+
+    The Cron attributes are left out, DeferralTime is the run's, and the copy leaves its queue when it has run.
+    """
+    if not QueuedJob(source).is_crontab:
+        return working
+    made = working.copy()
+    for field in FIELDS:
+        made.prune(field.attribute)
+    if "OnExitRemove" in made:
+        made.set("OnExitRemove", value=True)
+    run = _upcoming(source, now, zone)
+    if run is not None:
+        made.set("DeferralTime", run.time)
+    return made
+
+
+def _upcoming(ad: ClassAd, now: int, zone: str | tzinfo) -> Deferral | None:
     try:
-        found = Looker(zone=zone).look(queued, now)
+        return Looker(zone=zone).look(QueuedJob(ad), now).next
     except CrondorError:
-        return NEVER
-    return NEVER if found.next is None else found.next.match_opens
-
-
-NEVER = 1 << 40
+        return None
 
 
 def runs_again(ad: ClassAd, now: int, context: Context) -> bool:

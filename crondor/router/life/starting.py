@@ -9,7 +9,7 @@ from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
 from crondor.queued import JobStatus
 from crondor.router.applying import Routed, apply_route
-from crondor.router.life import operations
+from crondor.router.life import operations, runs
 from crondor.router.life.asking import WAITING, ask
 from crondor.router.life.copies import domain_of, submitted, working
 from crondor.router.life.desk import SURE, Desk, written
@@ -99,7 +99,9 @@ def _copy(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd | None) 
     if job.is_sandboxed and desk.options.delivery is None:
         clean_up(desk, job, What.NO_SANDBOX)
         return None
-    start = working(source, keeps_schedule=not desk.options.waits_for_gates)
+    start = working(source)
+    if desk.options.waits_for_gates:
+        start = runs.one_run(source, start, desk.now, desk.options.zone)
     routed = _routed(desk, job, route, start, translated)
     if routed is None or routed.ad is None:
         return None
