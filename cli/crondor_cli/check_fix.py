@@ -17,7 +17,8 @@ from crondor.check import Report
 from crondor.check.fixing import fixed
 from crondor.diagnostics import printable
 from crondor.source import Source
-from crondor_cli.check_run import STDIN, Result
+from crondor_cli.check_result import STDIN
+from crondor_cli.check_run import Result
 from crondor_cli.show import show
 
 

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import click
 
-from crondor.check import RULES, page
+from crondor.check import RULES, Rule, page
 from crondor.diagnostics import printable
 
 
-def list_rules() -> None:
+def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
     """Print code, severity, name and title of every rule."""
-    width = max(len(rule.name) for rule in RULES.values())
-    for code, rule in sorted(RULES.items()):
+    width = max(len(rule.name) for rule in rules.values())
+    for code, rule in sorted(rules.items()):
         click.echo(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
 
 
-def explain(code: str) -> None:
+def explain(code: str, rules: Mapping[str, Rule[Any]] = RULES, page_of: Callable[[str], str] = page) -> None:
     """Print the page of a rule, which may be named by its code or its name. Raises UsageError for an unknown one."""
     asked = code.strip()
-    known = next((rule for rule in RULES.values() if asked.upper() == rule.code or asked.lower() == rule.name), None)
+    known = next((rule for rule in rules.values() if asked.upper() == rule.code or asked.lower() == rule.name), None)
     if known is None:
         from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for a mistake only
 
-        names = [*RULES, *(rule.name for rule in RULES.values())]
+        names = [*rules, *(rule.name for rule in rules.values())]
         close = get_close_matches(asked, names, 1) or get_close_matches(asked.upper(), names, 1)
         hint = f"did you mean {close[0]}?" if close else "--rules lists them"
         message = f"there is no rule {printable(asked)}: {hint}"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    click.echo(page(known.code).rstrip("\n"))
+    click.echo(page_of(known.code).rstrip("\n"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import click
 
-from crondor.check import RULES, Finding, Report, Settings, check, refused, select
-from crondor.diagnostics import CrondorError, Severity, printable
+from crondor.check import RULES, Report, Settings, check, refused
+from crondor.diagnostics import CrondorError, printable
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.check_files import find
+from crondor_cli.check_result import STDIN, Checked
 from crondor_cli.jobs import files_of, read_source
 from crondor_cli.options import clock_of
 
-STDIN = "<stdin>"  # the name of the text of standard input
 _AROUND_BAR = 32  # columns of the label, the number and the time left
 _MANY = 100  # files, from which on a person wants to see progress
 
@@ -36,52 +36,16 @@ class Options(NamedTuple):
     strict: bool | None
 
 
-@dataclass(frozen=True)
-class Result:
-    """The reports in the order of the files, the findings that were chosen of each, and how to check again.
+@dataclass(frozen=True, kw_only=True)
+class Result(Checked):
+    """What was found, and how to check again."""
 
-    ``unread`` says of each file that could not be read why.
-    """
-
-    reports: tuple[Report, ...]
     settings: Settings
     allow_dirs: tuple[str, ...]
-    chosen: tuple[str, ...]
-    ignored: tuple[str, ...]
-    strict: bool
-    unread: tuple[str, ...] = ()
 
     def read(self, source: Source) -> SubmitFile:
         """Read one of the descriptions once more, changed perhaps."""
         return _read(source, self.settings, self.allow_dirs)
-
-    def findings(self, report: Report) -> tuple[Finding, ...]:
-        """Return the findings of a report that --select and --ignore leave."""
-        return self.choose(report.findings)
-
-    def choose(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Leave out the findings that --select and --ignore do not want."""
-        return tuple(select(findings, self.chosen, self.ignored))
-
-    @property
-    def all_findings(self) -> Iterator[Finding]:
-        """The findings of all files; one about a file that several include, once."""
-        seen = set()
-        for report in self.reports:
-            for finding in self.findings(report):
-                span = finding.diagnostic.span
-                key = (finding.diagnostic.code, finding.diagnostic.message, span and (span.source.name, span.start))
-                if span is None or span.source.name == STDIN or key not in seen:
-                    seen.add(key)
-                    yield finding
-
-    @property
-    def status(self) -> int:
-        """The exit status."""
-        if self.unread:
-            return 2
-        counted = set(Severity) if self.strict else {Severity.ERROR, Severity.WARNING}
-        return int(any(finding.diagnostic.severity in counted for finding in self.all_findings))
 
 
 def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: bool) -> Result:
@@ -114,19 +78,20 @@ def _settle(given: Options, now: str | None, *, use_config: bool) -> Result:
     interval = next((x for x in (given.schedd_interval, config.schedd_interval) if x is not None), 300)
     return Result(
         (),
-        Settings(clock.now, clock.zone, schedd_interval=interval),
-        (*given.allow_dirs, *config.allow_dirs),
-        _codes(given.select or config.select),
-        _codes((*given.ignore, *config.ignore)),
+        codes_of(given.select or config.select, RULES),
+        codes_of((*given.ignore, *config.ignore), RULES),
         bool(config.strict) if given.strict is None else given.strict,
+        settings=Settings(clock.now, clock.zone, schedd_interval=interval),
+        allow_dirs=(*given.allow_dirs, *config.allow_dirs),
     )
 
 
-def _codes(given: Iterable[str]) -> tuple[str, ...]:
+def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:
     """Return the codes of comma-separated lists in capitals; one that no rule begins with is a usage error."""
+    known_codes = tuple(rules)
     codes = tuple(code.strip().upper() for text in given for code in text.split(",") if code.strip())
     for code in codes:
-        if not any(known.startswith(code) for known in RULES):
+        if not any(known.startswith(code) for known in known_codes):
             message = f"no rule has a code that begins with {printable(code)}: --rules lists them"
             raise click.UsageError(message, click.get_current_context(silent=True))
     return codes

@@ -9,6 +9,10 @@ from crondor_cli.lazy_group import LazyGroup
 COMMANDS = {
     "show": ("crondor_cli.route_show", "The routing table, and the routes that are rejected."),
     "check": ("crondor_cli.route_check", "What is wrong with a router's configuration, or will surprise."),
+    "match": ("crondor_cli.route_match", "Which job goes on which route."),
+    "explain": ("crondor_cli.route_explain", "For each job and route: matched, or the reason why not."),
+    "apply": ("crondor_cli.route_apply", "The routed ads of jobs, or what changes."),
+    "convert": ("crondor_cli.route_convert", "Routes written as ClassAds as routes of today."),
 }
 
 EPILOG = """\b

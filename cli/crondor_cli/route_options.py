@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration, read_config
+from crondor.macro.files import Files
+from crondor.router import RoutingTable, load_table
 from crondor.source import Source
 from crondor_cli.jobs import files_of, read_source
 
@@ -31,9 +33,37 @@ def config_option(function: _Function) -> _Function:
     return add_config(add_folders(function))
 
 
-def load_config(
-    paths: Iterable[str], allow_dirs: Iterable[str] = (), context: Context | None = None
-) -> Configuration:
+def legacy_option(function: _Function) -> _Function:
+    """Add --legacy to a command, as ``legacy``: see load_route_table()."""
+    return click.option(
+        "--legacy", is_flag=True, help="Take routes written as ClassAds too, as HTCondor up to 24 does."
+    )(function)
+
+
+def load_route_table(
+    paths: Sequence[str], allow_dirs: Iterable[str], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of the files; with ``legacy`` the routes of JOB_ROUTER_ENTRIES and its kin are in it.
+
+    JOB_ROUTER_ENTRIES_FILE is read below the folders of the files and the allowed ones; JOB_ROUTER_ENTRIES_CMD is not
+    run. Raises as load_config() does.
+    """
+    folders = tuple(allow_dirs)
+    configuration = load_config(paths, folders, context)
+    if not legacy:
+        return load_table(configuration, context=context)
+    from crondor.router.legacy import legacy_table, read_legacy  # noqa: PLC0415 - few have such routes
+
+    return legacy_table(read_legacy(configuration, files=files_below(paths, folders)), context)
+
+
+def files_below(paths: Iterable[str], allow_dirs: Iterable[str]) -> Files:
+    """Return the files below the folders of the configuration and the allowed ones."""
+    folders = [os.path.dirname(path) or "." for path in paths if path != "-"]
+    return Files((*folders, *allow_dirs), base=folders[0] if folders else ".")
+
+
+def load_config(paths: Iterable[str], allow_dirs: Iterable[str] = (), context: Context | None = None) -> Configuration:
     """Read the files in their order; each may include what stands below its own folder and the allowed ones.
 
     Raises CrondorError for a file that is no text, UsageError for one that cannot be read.

@@ -6,9 +6,8 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity
-from crondor.router import load_table
 from crondor_cli.options import clock_of, clock_options
-from crondor_cli.route_options import config_option, load_config
+from crondor_cli.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -25,6 +24,7 @@ Exit status: 0 every listed route is there; 1 a route is rejected, routing is sw
 
 @click.command("show", epilog=EPILOG, short_help="The routing table, and the routes that are rejected.")
 @config_option
+@legacy_option
 @click.option(
     "--format",
     "format_",
@@ -35,14 +35,19 @@ Exit status: 0 every listed route is there; 1 a route is rejected, routing is sw
 )
 @clock_options
 def command(
-    config: tuple[str, ...], allow_dirs: tuple[str, ...], format_: str, now: str | None, tz: str | None
+    config: tuple[str, ...],
+    allow_dirs: tuple[str, ...],
+    legacy: bool,
+    format_: str,
+    now: str | None,
+    tz: str | None,
 ) -> None:
     """Show the routes of a configuration in the order in which they are asked, and the transforms around them."""
     from crondor_cli import view_route  # noqa: PLC0415 - after the cheap refusals
 
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
-    table = load_table(load_config(config, allow_dirs, context), context=context)
+    table = load_route_table(config, allow_dirs, context, legacy=legacy)
     if format_ == "json":
         view_route.print_json(table)
     else:

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 import click
 
-from crondor.check import RULES, Finding
+from crondor.check import Finding
 from crondor.diagnostics import Severity, render
-from crondor_cli.check_run import Result
+from crondor_cli.check_result import Checked
 from crondor_cli.show import coloured, wants_colour
 
 
-def print_report(result: Result, form: str) -> None:
+def print_report(result: Checked, form: str) -> None:
     """Print the findings of all files in one of the forms."""
     if form == "text":
         _print_text(result)
@@ -32,7 +32,7 @@ def print_report(result: Result, form: str) -> None:
         print_json(result)
 
 
-def _print_text(result: Result) -> None:
+def _print_text(result: Checked) -> None:
     colour = wants_colour(sys.stdout)
     count: Counter[Severity] = Counter()
     cures: Counter[bool] = Counter()
@@ -64,21 +64,26 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def print_statistics(result: Result, form: str) -> None:
+def print_statistics(result: Checked, form: str) -> None:
     """Print how often each rule found something, the most frequent first."""
     rows = _counted(result.all_findings)
     if form == "json":
         import json  # noqa: PLC0415 - for programs only
 
         data = [
-            {"code": code, "name": RULES[code].name, "severity": RULES[code].severity.value, "count": number}
+            {
+                "code": code,
+                "name": result.rules[code].name,
+                "severity": result.rules[code].severity.value,
+                "count": number,
+            }
             for code, number in rows
         ]
         click.echo(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))
         return
     width = max((len(str(number)) for _, number in rows), default=1)
     for code, number in rows:
-        click.echo(f"{number:>{width}}  {code}  {RULES[code].name}: {RULES[code].title}")
+        click.echo(f"{number:>{width}}  {code}  {result.rules[code].name}: {result.rules[code].title}")
     if not rows:
         click.echo(_summary(len(result.reports), Counter(), Counter()))
 

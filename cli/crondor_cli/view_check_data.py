@@ -7,20 +7,20 @@ from collections import Counter
 
 import click
 
-from crondor.check import RULES, Finding, Fix
+from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity
 from crondor.source import Span
-from crondor_cli.check_run import Result
+from crondor_cli.check_result import Checked
 
 
-def print_json(result: Result) -> None:
+def print_json(result: Checked) -> None:
     """Print one object with the files in the order named."""
     counted = Counter(finding.diagnostic.severity for finding in result.all_findings)
     data = {
         "files": [
             {
                 "name": report.source.name,
-                "findings": [_finding(finding) for finding in result.findings(report)],
+                "findings": [_finding(finding, result) for finding in result.findings(report)],
                 "silenced": len(report.silenced),
             }
             for report in result.reports
@@ -30,11 +30,11 @@ def print_json(result: Result) -> None:
     click.echo(json.dumps(data, indent=2))
 
 
-def _finding(finding: Finding) -> dict[str, object]:
+def _finding(finding: Finding, result: Checked) -> dict[str, object]:
     diagnostic = finding.diagnostic
     return {
         "code": diagnostic.code,
-        "name": RULES[diagnostic.code].name,
+        "name": result.rules[diagnostic.code].name,
         "severity": diagnostic.severity.value,
         "message": diagnostic.message,
         "help": diagnostic.help,

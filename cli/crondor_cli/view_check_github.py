@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import click
 
-from crondor.check import RULES
 from crondor.diagnostics import Diagnostic, Severity, printable
-from crondor_cli.check_run import Result
+from crondor_cli.check_result import Checked
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def print_github(result: Result) -> None:
+def print_github(result: Checked) -> None:
     """Print a line for each finding."""
     for finding in result.all_findings:
-        click.echo(_line(finding.diagnostic))
+        click.echo(_line(finding.diagnostic, result))
 
 
-def _line(diagnostic: Diagnostic) -> str:
-    properties = {"title": f"{diagnostic.code} {RULES[diagnostic.code].name}"}
+def _line(diagnostic: Diagnostic, result: Checked) -> str:
+    properties = {"title": f"{diagnostic.code} {result.rules[diagnostic.code].name}"}
     span = diagnostic.span
     if span is not None:
         end_line, end_column = span.source.position(span.end)

@@ -9,20 +9,20 @@ from urllib.parse import quote
 
 import click
 
-from crondor.check import RULES, Finding, page
+from crondor.check import Finding
 from crondor.diagnostics import Severity
 from crondor.source import Span
-from crondor_cli.check_run import Result
+from crondor_cli.check_result import Checked
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def print_sarif(result: Result) -> None:
+def print_sarif(result: Checked) -> None:
     """Print one log with one run; only rules that found something are described in it."""
     findings = list(result.all_findings)
     codes = sorted({finding.diagnostic.code for finding in findings})
-    driver: dict[str, object] = {"name": "crondor", "rules": [_rule(code) for code in codes]}
+    driver: dict[str, object] = {"name": "crondor", "rules": [_rule(code, result) for code in codes]}
     with suppress(metadata.PackageNotFoundError):  # run from a checkout
         driver["version"] = metadata.version("crondor")
     run = {
@@ -33,13 +33,13 @@ def print_sarif(result: Result) -> None:
     click.echo(json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
 
 
-def _rule(code: str) -> dict[str, object]:
-    rule = RULES[code]
+def _rule(code: str, result: Checked) -> dict[str, object]:
+    rule, page = result.rules[code], result.page(code)
     return {
         "id": code,
         "name": rule.name,
         "shortDescription": {"text": rule.title},
-        "help": {"text": page(code), "markdown": page(code)},
+        "help": {"text": page, "markdown": page},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
 

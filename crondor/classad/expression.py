@@ -11,7 +11,7 @@ from crondor.classad.explain import Explanation, explain
 from crondor.classad.flatten import flatten
 from crondor.classad.limits import MAX_CACHED_TEXT
 from crondor.classad.parser import parse_expression
-from crondor.classad.scope import Attributes, Code, Context, Value
+from crondor.classad.scope import Attributes, Code, Context, Inlining, Value
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import Node
@@ -111,12 +111,14 @@ class Expression:
         )
         return References(tuple(found[0]), tuple(found[1]), target)
 
-    def flatten(self, ad: Attributes = EMPTY, context: Context = NOW_UNKNOWN) -> Expression:
-        """Return what is left when all that the ad decides is computed.
+    def flatten(
+        self, ad: Attributes = EMPTY, context: Context = NOW_UNKNOWN, inlining: Inlining | None = None
+    ) -> Expression:
+        """Return what is left when all that the ad decides is computed; with ``inlining`` without names of the ad.
 
         Raises EvaluationFailed.
         """
-        return Expression.of(flatten(self.code, ad, context))
+        return Expression.of(flatten(self.code, ad, context, inlining))
 
     def explain(
         self, my: Attributes = EMPTY, target: Attributes | None = None, context: Context = NOW_UNKNOWN

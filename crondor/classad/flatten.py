@@ -17,7 +17,7 @@ from crondor.classad.evaluate import begin, failed
 from crondor.classad.functions import find_function
 from crondor.classad.limits import MAX_DEPTH
 from crondor.classad.lookup import find, find_bare, root_of
-from crondor.classad.scope import NOWHERE, AdValue, Attributes, Code, Context, ListValue, State, Value
+from crondor.classad.scope import NOWHERE, AdValue, Attributes, Code, Context, Inlining, ListValue, State, Value
 from crondor.classad.show import code_tree, to_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
@@ -39,12 +39,13 @@ class _Part:
     op: str | None = None
 
 
-def flatten(code: Code, ad: Attributes, context: Context) -> Code:
-    """Return what is left of an expression in an ad.
+def flatten(code: Code, ad: Attributes, context: Context, inlining: Inlining | None = None) -> Code:
+    """Return what is left of an expression in an ad; with ``inlining`` no name of the ad is left.
 
     Raises EvaluationFailed.
     """
     state = begin(ad, None, context)
+    state.inlining = inlining
     state.free = 0
     try:
         part = _flatten(state, code_tree(code), split=False)
@@ -125,7 +126,8 @@ def _call(state: State, node: Call) -> _Part:
     if find_function(node.name) is None:
         return _Part(ERROR)
     parts = [_flatten(state, argument, split=False) for argument in node.arguments]
-    if any(part.tree is not None for part in parts):
+    is_open = state.inlining is not None and lower(node.name) in state.inlining.open
+    if is_open or any(part.tree is not None for part in parts):
         return _Part(tree=Call(node.name, tuple(map(_as_tree, parts))))
     return _Part(compile_node(node, 0, False)(state))  # noqa: FBT003
 
@@ -144,7 +146,10 @@ def _reference(state: State, node: Reference) -> _Part:
     state.cur, state.used = place, used + 1
     part = _flatten(state, tree, split=False)
     state.cur, state.used = cur, used
-    return part if part.tree is None else _Part(tree=node)
+    if part.tree is None or state.inlining is None:
+        return part if part.tree is None else _Part(tree=node)
+    is_compound = isinstance(part.tree, (Binary, Ternary)) or (isinstance(part.tree, Unary) and part.tree.op != "()")
+    return _Part(tree=Unary("()", part.tree)) if is_compound and state.inlining.parentheses else part
 
 
 def _found(state: State, node: Reference) -> tuple[AdValue, Code] | _Part:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from crondor.classad.errors import Exhausted
 from crondor.classad.limits import MAX_DEPTH, MAX_STEPS
@@ -138,6 +138,18 @@ ENCLOSED: Final = -1
 OUT_OF_STEPS: Final = f"the evaluation takes more than {MAX_STEPS} steps"
 
 
+class Inlining(NamedTuple):
+    """How flattening replaces names by the expressions of attributes that have no value yet.
+
+    ``parentheses`` keeps what is put in place together, which HTCondor 25.14 does not: for ``m * 2`` with ``m = x + 1``
+    it prints ``2 * x + 1``. ``open`` are functions, in lower case, that are left for later, though they could be
+    computed now: the clock and the dice.
+    """
+
+    parentheses: bool = True
+    open: frozenset[str] = frozenset(("time", "random", "currenttime"))
+
+
 class State:
     """One evaluation under way.
 
@@ -145,10 +157,11 @@ class State:
     nobody has asked for); ``used`` how much of the depth is taken; ``stack`` the attributes under way.
     ``free`` is the depth at which an ad that is written out belongs to no ad (ENCLOSED: everywhere it belongs to the
     one it is written in): HTCondor takes references from, and flattens, an expression that has not been put into the
-    ad, so that names inside such an ad do not reach MY.
+    ad, so that names inside such an ad do not reach MY. ``inlining`` says how flattening puts the expressions of
+    names in their place, None: not at all.
     """
 
-    __slots__ = ("_random", "ads", "context", "cur", "free", "my", "read", "root", "stack", "steps", "used")
+    __slots__ = ("_random", "ads", "context", "cur", "free", "inlining", "my", "read", "root", "stack", "steps", "used")
 
     def __init__(self, context: Context, my: AdValue, read: Callable[[str], Code]) -> None:
         """Begin in the ad ``my``; ``read`` turns a text into an expression."""
@@ -159,6 +172,7 @@ class State:
         self.read = read
         self.used = 0
         self.free = ENCLOSED
+        self.inlining: Inlining | None = None
         self.steps = MAX_STEPS if context.effort is None else min(MAX_STEPS, context.effort.left)
         self.stack: list[tuple[AdValue, str]] = []
         self.ads: dict[tuple[int, int], AdValue] | None = None

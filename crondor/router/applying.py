@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
 from crondor.classad.scope import UNKNOWN, Context
+from crondor.classad.unparse import print_string
 from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.conversion import convert, string
@@ -40,16 +41,14 @@ SPOOLING: Final = (("JobStatus", "5"), ("HoldReason", '"Spooling input data file
 """What a sandboxed copy is submitted with, until its input is there: attributes and their texts."""
 
 
-@dataclass(frozen=True)
-class SharedProxy:
+class SharedProxy(NamedTuple):
     """The X.509 proxy of a route: the file to be copied before submission, and the copy that the job is given."""
 
     file: str
     copy: str
 
 
-@dataclass(frozen=True)
-class Routed:
+class Routed(NamedTuple):
     """What a route made of a job.
 
     ``ad`` is the routed copy as it would be submitted; None where the job is edited in place, and where routing
@@ -122,6 +121,8 @@ def apply_route(
 class _Applying:
     """One application of a route."""
 
+    __slots__ = ("applied", "context", "facts", "faithful", "found", "route", "source", "steps", "table")
+
     def __init__(
         self, table: RoutingTable, route: Route, source: ClassAd, facts: Facts, *, trace: bool, faithful: bool
     ) -> None:
@@ -137,29 +138,32 @@ class _Applying:
 
     def run(self, begin: ClassAd, id_tokens: Mapping[str, str]) -> Routed:
         """Do all of it."""
-        is_sandboxed, is_edited = (
-            self._true(self.route.job_should_be_sandboxed),
-            self._true(self.route.edit_job_in_place),
-        )
-        made = Routed(self.route, self.source, sandboxed=is_sandboxed)
+        route = self.route
+        is_sandboxed, is_edited = self._true(route.job_should_be_sandboxed), self._true(route.edit_job_in_place)
         copy = begin.copy() if begin.parent is None else begin.flat()
         if not is_edited:
-            route = self.route
             self.found += convert(copy, route.universe, route.grid_resource, self.context, is_sandboxed=is_sandboxed)
             if any(each.severity is Severity.ERROR for each in self.found):
-                return self._done(made)
+                return self._failed(sandboxed=is_sandboxed)
         if not self._transform(copy):
-            return self._done(made)
+            return self._failed(sandboxed=is_sandboxed)
         if is_edited:
-            return self._done(replace(made, in_place=Changes(self.source.flat(), copy), sandboxed=False))
+            return self._failed()._replace(in_place=Changes(self.source.flat(), copy))
         try:
-            return self._done(self._finish(made, copy, id_tokens))
+            return self._finished(copy, id_tokens, is_sandboxed=is_sandboxed)
         except _Refused as refused:
             self.found.append(refused.diagnostic)
-            return self._done(made)
+            return self._failed(sandboxed=is_sandboxed)
 
-    def _done(self, made: Routed) -> Routed:
-        return replace(made, applied=tuple(self.applied), diagnostics=tuple(self.found), trace=tuple(self.steps or ()))
+    def _failed(self, *, sandboxed: bool = False) -> Routed:
+        return Routed(
+            self.route,
+            self.source,
+            sandboxed=sandboxed,
+            applied=tuple(self.applied),
+            diagnostics=tuple(self.found),
+            trace=tuple(self.steps or ()),
+        )
 
     def _true(self, expression: Expression | None) -> bool:
         return expression is not None and holds(expression.code, self.source, None, self.context)
@@ -167,46 +171,69 @@ class _Applying:
     def _transform(self, copy: ClassAd) -> bool:
         """Apply the transforms; return whether all of them were done."""
         run = Run(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
-        before, after = (self.table.before, self.table.after) if self.route.takes_transforms else ((), ())
-        stages = (
-            *(("pre-route transform ", each) for each in before),
-            ("", self.route.transform),
-            *(("pre-route transform " if self.faithful else "post-route transform ", each) for each in after),
+        route, table = self.route, self.table
+        before, after = (table.before, table.after) if route.takes_transforms else ((), ())
+        done = (
+            all(self._applied(run, each, "in pre-route transform ", copy) for each in before)
+            and self._applied(run, route.transform)
+            and all(self._applied(run, each, self._after, copy) for each in after)
         )
-        for stage, transform in stages:
-            if stage and not transform.matches(copy, self.context):
-                continue
-            self.applied.append(transform.name)
-            ended = transform.run(run)
-            if ended is not None:
-                self.found += run.found
-                self.found.append(self._failure(stage, transform, ended))
-                return False
         self.found += run.found
-        return True
+        return done
 
-    def _failure(self, stage: str, transform: Transform, ended: Diagnostic) -> Diagnostic:
-        where = f"in {stage}{transform.name}" if stage else f"(route={self.route.name})"
-        return replace(ended, message=f"JobRouter failure {where}: {ended.message}")
+    def _applied(self, run: Run, transform: Transform, where: str = "", copy: ClassAd | None = None) -> bool:
+        """Apply a transform, one beside the route only where its REQUIREMENTS are met; return whether it was done."""
+        if copy is not None and transform.requirements is not None and not transform.matches(copy, self.context):
+            return True
+        self.applied.append(transform.name)
+        ended = transform.run(run)
+        if ended is None:
+            return True
+        named = f"{where}{transform.name}" if where else f"(route={self.route.name})"
+        run.found.append(replace(ended, message=f"JobRouter failure {named}: {ended.message}"))
+        return False
 
-    def _finish(self, made: Routed, copy: ClassAd, id_tokens: Mapping[str, str]) -> Routed:
+    @property
+    def _after(self) -> str:
+        return "in pre-route transform " if self.faithful else "in post-route transform "
+
+    def _finished(self, copy: ClassAd, id_tokens: Mapping[str, str], *, is_sandboxed: bool) -> Routed:
         """Set what comes after all transforms. Raises _Refused."""
         source_id = job_id(self.source, self.context)
         if source_id is None:
             raise _Refused("no-job-id", "the job has no ClusterId and ProcId: its copy could not be told from others")
-        copy.set("RoutedFromJobId", source_id)
-        copy.set("RoutedBy", self.table.settings.name)
-        copy.set("RouteName", self.route.name)
-        copy.prune("RoutedToJobId")
-        proxy = self._proxy(source_id, is_sandboxed=made.sandboxed)
+        codes, names = copy.parts()
+        codes["routedfromjobid"] = f'"{source_id}"'
+        codes["routedby"] = print_string(self.table.settings.name)
+        codes["routename"] = print_string(self.route.name)
+        names.setdefault("routedfromjobid", "RoutedFromJobId")
+        names.setdefault("routedby", "RoutedBy")
+        names.setdefault("routename", "RouteName")
+        if "routedtojobid" in codes:
+            del codes["routedtojobid"], names["routedtojobid"]
+        proxy = self._proxy(source_id, is_sandboxed=is_sandboxed)
         if proxy is not None:
             copy.set("x509userproxy", proxy.copy)
-        names = self._tokens(copy, id_tokens)
+        tokens = self._tokens(copy, id_tokens)
         if string(self.source, "Owner", self.context) is None:
             raise _Refused("no-owner", "the job has no Owner: nobody could submit its copy")
-        files = (string(copy, "TransferInput", self.context) or "") if made.sandboxed else ""
-        input_files = tuple(stripped for each in files.split(",") if (stripped := each.strip()))
-        return replace(made, ad=copy, proxy=proxy, id_tokens=names, input_files=input_files)
+        return Routed(
+            self.route,
+            self.source,
+            copy,
+            None,
+            is_sandboxed,
+            self._input_files(copy) if is_sandboxed else (),
+            proxy,
+            tokens,
+            tuple(self.applied),
+            tuple(self.found),
+            tuple(self.steps or ()),
+        )
+
+    def _input_files(self, copy: ClassAd) -> tuple[str, ...]:
+        files = string(copy, "TransferInput", self.context) or ""
+        return tuple(stripped for each in files.split(",") if (stripped := each.strip()))
 
     def _proxy(self, source_id: str, *, is_sandboxed: bool) -> SharedProxy | None:
         route = self.route
@@ -229,6 +256,8 @@ class _Applying:
             if expression is not None and expression.code.const is UNDEFINED:
                 return ()
             raise _Refused("id-tokens", "evaluated SendIDTokens value is invalid!", 'write SendIDTokens = "name, ..."')
+        if not listed:
+            return ()
         names = tuple(name for name in listed.replace(",", " ").split() if name)
         for name in names:
             if name not in id_tokens:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
+from crondor.classad.unparse import print_string
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.remaps import EndlessRemaps, remapped
 from crondor.router.route import GRID
@@ -41,8 +43,10 @@ RESET = (
 """What the copy begins with, whatever the job has."""
 
 UNIVERSE, OLD_UNIVERSE = "JobUniverse", "Remote_JobUniverse"
+_PLAIN = re.compile(r'"([^"\\]*)"').fullmatch
 _DELETED_KEYS = tuple(map(lower, DELETED))
-_RESET_KEYS = tuple((lower(name), name, text) for name, text in RESET)
+_RESET_CODES = {lower(name): text for name, text in RESET}
+_RESET_NAMES = tuple((lower(name), name) for name, _ in RESET)
 
 
 def convert(
@@ -62,16 +66,18 @@ def convert(
         if key in codes:
             del codes[key]
             del names[key]
-    for key, name, text in _RESET_KEYS:
-        if key not in codes:
-            names[key] = name
-        codes[key] = text
+    codes.update(_RESET_CODES)
+    for key, name in _RESET_NAMES:
+        names.setdefault(key, name)
     codes["jobuniverse"] = str(universe)
-    ad.put(OLD_UNIVERSE, old)
+    codes["remote_jobuniverse"] = old
+    names.setdefault("remote_jobuniverse", OLD_UNIVERSE)
     if universe != GRID:
         return []
-    ad.prune("CurrentHosts")
-    ad.set("GridResource", grid_resource or "")
+    if "currenthosts" in codes:
+        del codes["currenthosts"], names["currenthosts"]
+    codes["gridresource"] = print_string(grid_resource or "")
+    names.setdefault("gridresource", "GridResource")
     return [] if is_sandboxed else list(_unremapped(ad, context))
 
 
@@ -108,6 +114,11 @@ def forget_routing(ad: ClassAd) -> None:
 
 def string(ad: ClassAd, name: str, context: Context) -> str | None:
     """Return an attribute's value where it is a string."""
+    text = ad.codes.get(lower(name))
+    if text is None:
+        return None
+    if isinstance(text, str) and (plain := _PLAIN(text)):
+        return plain[1]
     try:
         value = ad.value(name, None, context)
     except (EvaluationFailed, ClassAdSyntaxError):

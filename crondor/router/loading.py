@@ -36,6 +36,7 @@ NAMES = "JOB_ROUTER_ROUTE_NAMES"
 BEFORE = "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES"
 AFTER = "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES"
 MOST_ROUTES = 10_000
+_MOST_GUESSES = 100
 
 
 def load_table(
@@ -65,6 +66,7 @@ class _Loader:
         self.found: list[Diagnostic] = []
         self.is_enabled = configuration.is_valid
         self.rejected: dict[str, Rejected] = {}
+        self._words: dict[str, dict[str, tuple[int, int]]] = {}
 
     def load(self, *, keep_routes: bool) -> RoutingTable:
         """Make the table; what is found stands in the order in which HTCondor comes to it."""
@@ -90,8 +92,8 @@ class _Loader:
         names = self.reader.names(NAMES)
         if not names:
             message = f"{NAMES} is not defined, so job routing will not take place"
-            self._warn("route-names", message, self._place(NAMES), f"list the routes: {NAMES} = A, B")
-            self.is_enabled = False
+            begin = self.took.sources[0].span(0, 0) if self.took.sources else None
+            self._fault("route-names", message, self._place(NAMES) or begin, f"list the routes: {NAMES} = A, B")
         if len(names) > MOST_ROUTES:
             self._fault("route-many", f"crondor takes no more than {MOST_ROUTES} routes", self._place(NAMES))
             return names[:MOST_ROUTES]
@@ -99,11 +101,12 @@ class _Loader:
 
     def _transforms(self, list_knob: str) -> Iterator[Transform]:
         """Load the transforms of a list; any that fails switches routing off."""
-        by_key = {name.lower(): name for name in reversed(self.reader.names(list_knob))}
-        for key in dict.fromkeys(name.lower() for name in self.reader.names(list_knob)):
-            name = by_key[key]
+        by_key: dict[str, str] = {}
+        for name in self.reader.names(list_knob):
+            by_key.setdefault(name.lower(), name)
+        for name in by_key.values():
             knob = self._knob(TRANSFORM + name)
-            if knob is None:
+            if knob is None or not knob.text:
                 message = f"{TRANSFORM}{name} not found"
                 help_text = f"define it, or take {name} out of {list_knob}; without it nothing is routed"
                 self._fault("route-transform", message, self._place(list_knob, name), help_text)
@@ -140,7 +143,7 @@ class _Loader:
             self._reject(name, None, _error("route-name", "NAMES is no name for a route: HTCondor skips it", None))
         elif knob is None:
             message = f"route '{name}' from {NAMES} not found in the routing table"
-            help_text = f"{ROUTE}{name} is not defined; set it, or take {name} out of the list"
+            help_text = self._near(name) or f"{ROUTE}{name} is not defined; set it, or take {name} out of the list"
             self._reject(name, None, _error("route-missing", message, self._place(NAMES, name), help_text))
         elif not knob.text.strip():
             message = f"{ROUTE}{name} definition is empty, ignoring"
@@ -207,6 +210,16 @@ class _Loader:
             place=knob.span if knob.lines() else None,
         )
 
+    def _near(self, name: str) -> str | None:
+        """Guess at what is meant by a name without a knob; asked of a few names only."""
+        from difflib import get_close_matches  # noqa: PLC0415 - only for a fault
+
+        if len(self.rejected) >= _MOST_GUESSES:
+            return None
+        defined = {key[len(ROUTE) :]: knob for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower())}
+        found = get_close_matches(name[:40].lower(), list(defined)[:_MOST_GUESSES], 1, 0.7)
+        return f"did you mean {defined[found[0]].name[len(ROUTE) :]}? That is defined" if found else None
+
     def _knob(self, name: str) -> Knob | None:
         """Return a knob that has a text."""
         knob = self.took.find(name)
@@ -214,11 +227,15 @@ class _Loader:
 
     def _place(self, name: str, word: str = "") -> Span | None:
         """Return where a knob's value stands, or the last place of a word in it."""
+        if name not in self._words:
+            knob = self.took.find(name)
+            text = knob.span.text if knob is not None and knob.span is not None else ""
+            self._words[name] = {each[0]: each.span() for each in re.finditer(r"[^, \t\r\n]+", text)}
         knob = self.took.find(name)
         if knob is None or knob.span is None:
             return None
-        found = [each.span() for each in re.finditer(r"[^, \t\r\n]+", knob.span.text) if each[0] == word]
-        return knob.span.part(*found[-1]) if found else knob.span
+        place = self._words[name].get(word)
+        return knob.span if place is None else knob.span.part(*place)
 
     def _reject(self, name: str, knob: Knob | None, *why: Diagnostic) -> None:
         source = Source(knob.text, ROUTE + name) if knob is not None else None

@@ -68,12 +68,22 @@ class Why:
     chosen: Route | None
 
 
-def why(table: RoutingTable, job: Attributes, standing: Standing, context: Context, *, owner: str | None = None) -> Why:
+def why(
+    table: RoutingTable,
+    job: Attributes,
+    standing: Standing,
+    context: Context,
+    *,
+    owner: str | None = None,
+    accepting: tuple[Route, ...] | None = None,
+) -> Why:
     """Explain what the router would do with a job now; ``owner`` as in Matcher.
 
-    A route says first whether its requirements are met: a limit is the reason only where they are.
+    ``accepting`` are the routes that took jobs when the router began to look, of which the umbrella constraint is made;
+    None: those of ``standing``. A route says first whether its requirements are met: a limit is the reason only where
+    they are.
     """
-    accepting = standing.accepting(table)
+    accepting = standing.accepting(table) if accepting is None else accepting
     missed = tuple(_missed(table, job, accepting, context, owner))
     verdicts = tuple(_verdict(table, route, job, standing, context, missed) for route in table.routes)
     matched = [each.route for each in verdicts if each.outcome is Outcome.MATCHED]

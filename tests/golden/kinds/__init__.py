@@ -7,6 +7,7 @@ from tests.golden.kinds import (
     classad_ads,
     crontab,
     daemon_timeline,
+    legacy_routes,
     queue_log,
     router_timeline,
     routes,
@@ -27,4 +28,5 @@ KINDS: Mapping[str, Replay] = {
     **submit.KINDS,
     **transforms.KINDS,
     **routes.KINDS,
+    **legacy_routes.KINDS,
 }

@@ -30,6 +30,7 @@ from tests.golden.kinds.case import (
     text,
     texts,
 )
+from tests.golden.kinds.routes_config import compare_config
 
 _FIELDS = ("config", "jobs", "options", "config_out", "umbrella", "matches", "routed", "rc", "stdout", "stderr")
 _ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}
@@ -59,8 +60,11 @@ _VARIANTS: tuple[Mapping[str, str | None], ...] = (
 
 
 def _replay(case: Case) -> list[Difference]:
-    """Compare the meaning of the umbrella constraint, the matches in order, and what was routed with each ad in full."""
+    """Compare the table, the meaning of the umbrella constraint, the matches in order, and all that was routed."""
     record = case.record(_FIELDS)
+    differences = compare_config(record)
+    if mapping(record, "rc").get("config"):
+        return differences  # HTCondor does not read the configuration, and has nothing more to say
     options = texts(record, "options")
     if not set(options) <= {_IGNORE}:
         raise Malformed("options", f"{options} are not known here")
@@ -70,7 +74,7 @@ def _replay(case: Case) -> list[Difference]:
     jobs = dict(_jobs(texts(record, "jobs"), ignores=_IGNORE in options))
     search = Matcher(table).match(jobs.items(), Standing(), context)
     found = list(search)
-    differences = list(_umbrella(optional_text(record, "umbrella"), search.umbrella, jobs.values()))
+    differences += _umbrella(optional_text(record, "umbrella"), search.umbrella, jobs.values())
     differences += compare("matches", _matches(record), [{"job": job, "route": route.name} for job, route in found])
     made = {match.job: _made(table, jobs[match.job], match) for match in found}
     said = {job: _shown(routed) for job, routed in made.items() if not routed.failed}

@@ -1,0 +1,101 @@
+"""What the commands share that ask a router about jobs: its table, how it stands, and the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.diagnostics import Severity
+from crondor.router import RoutingTable, Standing
+from crondor_cli.options import clock_of, clock_options
+from crondor_cli.route_jobs import Findings, JobFiles, RoutedJob, is_terminal, jobs_options
+from crondor_cli.route_options import config_option, legacy_option, load_route_table
+from crondor_cli.route_standing import standing_of, standing_options, with_copies
+from crondor_cli.transform_progress import Progress
+
+
+class Asking:
+    """A question about jobs. ``count`` is how many were read so far."""
+
+    def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None, progress: Progress) -> None:
+        """Take what the command line says."""
+        self.table = table
+        self.owner = owner
+        self.context: Context = files.context
+        self.standing = Standing()
+        self.progress = progress
+        self.findings = Findings(progress)
+        self.count = 0
+        self._files = files
+        self._kept: Sequence[RoutedJob] | None = None
+
+    def stand(self, loads: Sequence[str], throttled: Sequence[str], *, counts_copies: bool) -> None:
+        """Set how the router stands; to count copies the jobs are read and kept. Raises UsageError."""
+        self.standing = standing_of(self.table, loads, throttled)
+        if counts_copies:
+            self._kept = list(self._files.jobs(self.findings, self.progress))
+            self.standing = with_copies(self.standing, self.table, (job.ad for job in self._kept), self.context)
+
+    def jobs(self) -> Iterator[RoutedJob]:
+        """Yield the jobs as they are read."""
+        jobs = self._files.jobs(self.findings, self.progress) if self._kept is None else iter(self._kept)
+        for self.count, job in enumerate(jobs, start=1):
+            yield job
+
+    def end(self) -> None:
+        """Say what has to be said at the end, and exit with 1 where something was wrong."""
+        self.progress.clear()
+        if not self.table.is_enabled:
+            self.findings.add(each for each in self.table.diagnostics if each.severity is Severity.ERROR)
+            click.echo("JobRouter is disabled.", err=True)
+        if self.table.rejected:
+            rejected = ", ".join(each.name for each in self.table.rejected)
+            click.echo(f"rejected: {rejected}; see crondor route check", err=True)
+        if self.findings.failed or not self.table.is_enabled:
+            raise click.exceptions.Exit(1)
+
+
+def asking_options(formats: Sequence[str], default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add all options of a question about jobs; the command gets ``asking`` and ``format_``."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(
+            *,
+            jobs: tuple[str, ...],
+            config: tuple[str, ...],
+            allow_dirs: tuple[str, ...],
+            legacy: bool,
+            now: str | None,
+            tz: str | None,
+            loads: tuple[str, ...],
+            throttled: tuple[str, ...],
+            count_copies: bool,
+            owner: str | None,
+            job_owner: str | None,
+            ignore_prior_routing: bool,
+            lenient: bool,
+            **options: object,
+        ) -> None:
+            files = JobFiles(jobs, clock_of(now, tz), allow_dirs, job_owner, lenient, ignore_prior_routing)
+            files.check(config)
+            context = files.context
+            table = load_route_table(config, allow_dirs, context, legacy=legacy)
+            asking = Asking(table, files, owner, Progress(is_wanted=not is_terminal()))
+            asking.stand(loads, throttled, counts_copies=count_copies)
+            function(asking, **options)
+
+        formed = click.option(
+            "--format",
+            "format_",
+            type=click.Choice(list(formats)),
+            default=default,
+            show_default=True,
+            help="How to print.",
+        )(command)
+        return config_option(legacy_option(jobs_options(standing_options(clock_options(formed)))))
+
+    return add

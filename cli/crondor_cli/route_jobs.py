@@ -1,0 +1,190 @@
+"""The jobs that a route command is asked about, from files of any kind, told by what is in them."""
+
+from __future__ import annotations
+
+import getpass
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple, TypeVar
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import EvaluationFailed
+from crondor.classad.formats import read_ads
+from crondor.classad.scope import Context
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.router.conversion import forget_routing
+from crondor.router.matching import job_id
+from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.options import Clock
+from crondor_cli.show import show
+from crondor_cli.transform_progress import Progress
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+_PEEK = 1 << 16  # characters that a file's kind is told by
+_LOG = re.compile(r"10[1-7] ").match
+_QUEUE = re.compile(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])").search
+_AD = re.compile(r"(?im)^[ \t]*(?:ClusterId|ProcId|MyType|JobStatus|Owner)[ \t]*=[ \t]*[-0-9\"]").search
+_MOST_SHOWN = 10_000  # different findings that are remembered, so that none is shown for each job
+
+
+class RoutedJob(NamedTuple):
+    """A job as the router sees it: its id, ``cluster.proc``, and its ad."""
+
+    id: str
+    ad: ClassAd
+
+
+class Findings:
+    """Shows each finding once, however many jobs have it; ``failed``: there was one that counts."""
+
+    def __init__(self, progress: Progress) -> None:
+        """Begin with none; ``progress`` makes room for each."""
+        self.failed = False
+        self._progress = progress
+        self._shown: set[Diagnostic] = set()
+
+    def add(self, found: Iterable[Diagnostic], *, counts: bool = True) -> None:
+        """Show what was not shown yet; without ``counts`` it does not make the status 1."""
+        for each in found:
+            self.failed = self.failed or counts
+            if each not in self._shown and len(self._shown) < _MOST_SHOWN:
+                self._shown.add(each)
+                self._progress.clear()
+                show([each])
+
+
+class JobFiles(NamedTuple):
+    """The files that jobs come from, and what the command line says of them."""
+
+    paths: tuple[str, ...]
+    clock: Clock
+    allow_dirs: tuple[str, ...] = ()
+    owner: str | None = None
+    lenient: bool = False
+    ignores: bool = False
+
+    @property
+    def context(self) -> Context:
+        """What expressions may know of the world."""
+        return Context(now=self.clock.now, zone=self.clock.zone)
+
+    def check(self, others: Iterable[str] = ()) -> None:
+        """Look at the files before anything is written; ``others`` are read too. Raises UsageError."""
+        check_stdin(*self.paths, *others)
+        for path in self.paths:
+            if path != "-" and os.path.isdir(path):
+                raise click.UsageError(f"cannot read '{printable(path)}': Is a directory")
+            if path != "-" and not os.access(path, os.R_OK):
+                reason = "Permission denied" if os.path.exists(path) else "No such file or directory"
+                raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
+
+    def jobs(self, findings: Findings, progress: Progress) -> Iterator[RoutedJob]:
+        """Yield the jobs of all files as they are read; what has no id is reported and left out."""
+        context = self.context
+        for number, ad in enumerate(self._ads(findings), start=1):
+            progress.show(number)
+            if self.ignores:
+                forget_routing(ad)
+            try:
+                name = job_id(ad, context)
+            except (EvaluationFailed, CrondorError):
+                name = None
+            if name is None:
+                place = "" if ad.place is None else f"{ad.place.name}:{ad.place.line}: "
+                message = f"{place}an ad is left out because it doesn't have a ClusterId and/or ProcId attribute"
+                findings.add([Diagnostic("no-job-id", message, Severity.WARNING)])
+                continue
+            yield RoutedJob(name, ad)
+
+    def _ads(self, findings: Findings) -> Iterator[ClassAd]:
+        cluster = 0
+        for path in self.paths:
+            pieces = chunks(path)
+            head = _head(pieces)
+            begin = head.lstrip()
+            if _LOG(begin):
+                yield from _log(chain((head,), pieces), name_of(path), findings)
+            elif begin[:1] not in {"<", "[", "{"} and (_QUEUE(head) or (len(head) >= _PEEK and not _AD(head))):
+                cluster += 1
+                yield from self._submitted("".join(chain((head,), pieces)), path, cluster, findings)
+            else:
+                yield from read_ads(
+                    chain((head,), pieces),
+                    None,
+                    mode_of(self.lenient),
+                    name=name_of(path),
+                    report=lambda found: findings.add([found]),
+                )
+
+    def _submitted(self, text: str, path: str, cluster: int, findings: Findings) -> Iterator[ClassAd]:
+        """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""
+        from crondor.macro import source_from_bytes  # noqa: PLC0415 - most files hold ads
+        from crondor.submit import job_ads, read_submit  # noqa: PLC0415 - the same
+        from crondor_cli.jobs import files_of  # noqa: PLC0415 - the same
+
+        file = read_submit(
+            source_from_bytes(text.encode("utf-8", "surrogateescape"), name_of(path)),
+            files=files_of(path, self.allow_dirs),
+            environ=os.environ,
+            now=self.clock.now,
+            zone=self.clock.zone,
+        )
+        findings.add(file.warnings, counts=False)
+        owner = self.owner or getpass.getuser()
+        for made in job_ads(file, in_order=True, cluster=cluster):
+            first = made.jobs.first[1]
+            for proc in range(first, first + made.jobs.count):
+                ad = made.ad.copy()
+                ad.set("ProcId", proc)
+                for name, value in (("JobStatus", 1), ("Owner", owner), ("QDate", self.clock.now)):
+                    if name not in ad:
+                        ad.set(name, value)
+                yield ad
+
+
+def _head(pieces: Iterator[str]) -> str:
+    """Return the beginning of a text, long enough to tell its kind."""
+    head: list[str] = []
+    size = 0
+    for piece in pieces:
+        head.append(piece)
+        size += len(piece)
+        if size >= _PEEK:
+            break
+    return "".join(head)
+
+
+def _log(pieces: Iterable[str], name: str, findings: Findings) -> Iterator[ClassAd]:
+    """Yield the jobs of a job_queue.log. Raises DamagedLog."""
+    from crondor.job_queue.log import read_records  # noqa: PLC0415 - most files hold ads
+
+    reading = read_records(io.BytesIO("".join(pieces).encode("utf-8", "surrogateescape")), name, live=True)
+    findings.add(reading.diagnostics)
+    mirror = reading.mirror
+    for job in mirror:
+        yield mirror.ad(job)
+
+
+def jobs_options(function: _Function) -> _Function:
+    """Add JOBS and what says how they are read: --ignore-prior-routing, --job-owner, --lenient."""
+    for add in (
+        lenient_option,
+        click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you)."),
+        click.option(
+            "--ignore-prior-routing", is_flag=True, help="Take each job for idle, and as one that was never routed."
+        ),
+        click.argument("jobs", metavar="JOBS...", nargs=-1, required=True),
+    ):
+        function = add(function)
+    return function
+
+
+def is_terminal() -> bool:
+    """Say whether a person looks at stdout."""
+    return sys.stdout is not None and sys.stdout.isatty()

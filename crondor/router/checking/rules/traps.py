@@ -1,0 +1,140 @@
+"""CRN62.: lines of a transform that do something else than they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from crondor.check.rule import Found, Rule, rule
+from crondor.classad.errors import CircularReference
+from crondor.diagnostics import Severity
+from crondor.macro.lines import LogicalLine
+from crondor.macro.scan import Kind, scan
+from crondor.macro.statement import split
+from crondor.router.checking.subject import CheckedTable, commands
+from crondor.source import Span
+from crondor.transform import Transform
+
+_TARGET = ("requirements-target", "evalset-target")
+_OWN = frozenset((*_TARGET, "keyword-assigned"))
+_IN_VAIN = frozenset(
+    (
+        *("clusterid", "enteredcurrentstatus", "leavejobinqueue", "procid", "qdate"),
+        *("routedby", "routedfromjobid", "routedtojobid", "routename"),
+    )
+)
+_OF_HTCONDOR = frozenset(
+    (
+        *("arch", "bin", "collector_host", "collector_name", "condor_admin", "condor_host"),
+        *("config_root", "detected_cores", "detected_cpus", "detected_memory", "dollar", "etc"),
+        *("execute", "filesystem_domain", "full_hostname", "hostname", "ip_address", "ipv4_address"),
+        *("ipv6_address", "lib", "libexec", "local_config_dir", "local_dir", "lock"),
+        *("log", "localname", "network_hostname", "opsys", "opsysandver", "opsysmajorver"),
+        *("opsysver", "pid", "ppid", "real_gid", "real_uid", "release_dir"),
+        *("run", "sbin", "schedd_name", "share", "spool", "subsystem"),
+        *("tilde", "uid_domain", "uname_arch", "uname_opsys", "username", "sec_token_directory"),
+    )
+)
+"""Macros that every HTCondor defines itself."""
+
+
+@rule("CRN621", "keyword-assigned", Severity.WARNING, "a command that is written as an assignment")
+def _assigned(table: CheckedTable) -> Iterator[Found]:
+    """``REQUIREMENTS = expr`` defines a macro; the route or transform then takes every job."""
+    for transform in table.transforms:
+        for each in transform.warnings:
+            if each.code == "keyword-assigned":
+                help_text = f"write {each.fix}" if each.fix and len(each.fix) <= 100 else each.help
+                yield Found(each.message, each.span, help_text)
+
+
+@rule("CRN622", "transform-trap", Severity.WARNING, "a line of a transform that HTCondor takes otherwise")
+def _trap(table: CheckedTable) -> Iterator[Found]:
+    """Commands that fail softly, macros with blanks, conditions that do not hold what they enclose."""
+    for transform in table.transforms:
+        for each in (*transform.warnings, *transform.faults):
+            if each.code not in _OWN:
+                yield Found(each.message, each.span, each.help)
+
+
+@rule("CRN623", "target-undefined", Severity.WARNING, "TARGET where there is no other ad")
+def _target(table: CheckedTable) -> Iterator[Found]:
+    """A route looks at the job alone: TARGET is undefined, and what depends on it is not true."""
+    for transform in table.transforms:
+        for each in transform.warnings:
+            if each.code in _TARGET:
+                yield Found(each.message, each.span, each.help)
+    for route in table.routes:
+        tests = {
+            "JobFailureTest": route.job_failure_test,
+            "JobShouldBeSandboxed": route.job_should_be_sandboxed,
+            "EditJobInPlace": route.edit_job_in_place,
+            "UseSharedX509UserProxy": route.use_shared_x509_user_proxy,
+        }
+        for name, test in tests.items():
+            try:
+                asked = test.references().target if test is not None else ()
+            except CircularReference:
+                continue
+            if asked:
+                message = (
+                    f"{name} is evaluated in the job's ad alone: TARGET.{asked[0]} is undefined, which counts as false"
+                )
+                yield Found(message, table.assigned(route, name), f"write MY.{asked[0]}, or {asked[0]}")
+
+
+@rule("CRN624", "undefined-macro", Severity.WARNING, "a macro that nothing defines")
+def _undefined(table: CheckedTable) -> Iterator[Found]:
+    """An undefined macro leaves nothing in its place, without a word."""
+    known = set(table.table.facts.knobs) | set(table.table.facts.defaults(iterates=False)) | _OF_HTCONDOR
+    known |= set(table.table.facts.defaults(iterates=True))
+    known |= {name for transform in table.transforms for name in _defined(transform)}
+    for transform in table.transforms:
+        for line in transform.lines:
+            for name, span in _macros(line):
+                if name not in known and not name.startswith("my.") and f"my.{name}" not in known:
+                    message = f"nothing defines the macro {name}: it leaves nothing in its place"
+                    help_text = (
+                        f"define it, give it a default as in $({name}:0), or write $(MY.{name}) for the attribute"
+                    )
+                    yield Found(message, span, help_text)
+
+
+def _defined(transform: Transform) -> Iterator[str]:
+    for line in transform.lines:
+        parts = split(line.text.removeprefix(":"))
+        if parts.operator in {"=", "+=", "@="} and not parts.is_sentence:
+            yield f"my.{parts.name[1:].lower()}" if parts.name[:1] in {"+", "-"} else parts.name.lower()
+    for each in commands(transform):
+        if each.keyword == "EVALMACRO" and each.target is not None:
+            yield each.target
+
+
+def _macros(line: LogicalLine) -> Iterator[tuple[str, Span]]:
+    """Yield the macros of a line that have no default, and where they stand."""
+    at = line.text.find("$")
+    while at >= 0:
+        found = scan(line.text, at)
+        if found.kind is Kind.MACRO and found.default < 0 and found.name:
+            yield found.name, line.span(found.at, found.end)
+        at = line.text.find("$", max(found.resume, at + 1))
+
+
+@rule("CRN625", "set-in-vain", Severity.NOTE, "an attribute that the router sets itself afterwards")
+def _in_vain(table: CheckedTable) -> Iterator[Found]:
+    """After all transforms the router sets the copy's ids, its times and where it comes from."""
+    for route in table.routes:
+        if route.edit_job_in_place is not None:
+            continue
+        for each in commands(route.transform):
+            if each.target in _IN_VAIN and each.keyword != "EVALMACRO":
+                message = f"the router sets {_name(each.line, each.target)} after all transforms: this has no effect"
+                yield Found(message, each.line.span(), "leave it out")
+
+
+def _name(line: LogicalLine, lowered: str) -> str:
+    found = re.search(re.escape(lowered), line.text, re.IGNORECASE)
+    return found[0] if found else lowered
+
+
+TRAP_RULES: tuple[Rule[CheckedTable], ...] = (_assigned, _trap, _target, _undefined, _in_vain)

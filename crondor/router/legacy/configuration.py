@@ -1,0 +1,142 @@
+"""A table of converted routes as a text of HTCondor's configuration."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from crondor.classad import lower
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.macro.scan import Kind, scan
+from crondor.router.legacy.entry import LegacyEntry
+from crondor.router.legacy.mended import convert_mended
+from crondor.router.legacy.table import NAMES, REFRESH, ROUTE, LegacyTable
+from crondor.router.legacy.tool import tag_of
+
+AROUND = ("JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES", "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES")
+CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
+_MOST_MACROS = 1000
+_LINE_END = re.compile(r"[\r\n]")
+
+
+class NewRoute(NamedTuple):
+    """A converted route: what it was, the name it has now, and its commands."""
+
+    entry: LegacyEntry
+    name: str
+    text: str
+
+
+class NewTable(NamedTuple):
+    """A converted table.
+
+    ``names`` are all routes in order, those too that were transforms already. ``macros`` are the knobs that the
+    routes refer to, and JOB_ROUTER_SOURCE_JOB_CONSTRAINT where a route needs it, as they are written. ``diagnostics``
+    are those of the old table, and what changed on the way.
+    """
+
+    routes: tuple[NewRoute, ...]
+    names: tuple[str, ...]
+    macros: tuple[tuple[str, str], ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    def __str__(self) -> str:
+        """Return the configuration: macros, routes, and their order."""
+        out = [_assignment(name, text) for name, text in self.macros]
+        if out:
+            out.append("\n")
+        for route in self.routes:
+            tag = "jre"
+            while re.search(rf"(?m)^[ \t]*@{tag}[ \t]*$", route.text):
+                tag += "x"
+            body = "".join(f"   {line}\n" for line in route.text.split("\n"))
+            out.append(f"{ROUTE}{route.name} @={tag}\n{body}@{tag}\n\n")
+        out.append(" ".join([NAMES, "=", *self.names]) + "\n")
+        return "".join(out)
+
+
+def convert_table(table: LegacyTable) -> NewTable:
+    """Convert all routes of a table into knobs JOB_ROUTER_ROUTE_<name>; never fails."""
+    found = list(table.diagnostics)
+    kept = [*table.modern, *(entry.name for entry in table.entries if entry.is_knob)]
+    taken = {*map(lower, kept), "names"}
+    routes: list[NewRoute] = []
+    names: dict[str, str] = {lower(name): name for name in table.modern}
+    for entry in table.entries:
+        name = entry.name if entry.is_knob else _free(tag_of(entry.name) or "route", taken)
+        taken.add(lower(name))
+        names[lower(entry.name)] = name
+        if name != entry.name:
+            message = f"the route {entry.name} is called {name} now, in RouteName of its copies too"
+            found.append(Diagnostic("legacy-name", message, Severity.NOTE, entry.place("Name")))
+        made = convert_mended(entry)
+        found += made.diagnostics
+        # A knob of comments alone is an empty one, and no route.
+        is_named = name != entry.name or not made.has_commands
+        routes.append(NewRoute(entry, name, made.text(entry.name if is_named else "")))
+    found += _around(table)
+    ordered = tuple(names[lower(name)] for name in table.order if lower(name) in names)
+    return NewTable(tuple(routes), ordered, _macros(table, routes), tuple(dict.fromkeys(found)))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number, made = 2, name
+    while lower(made) in taken:
+        made, number = f"{name}_{number}", number + 1
+    return made
+
+
+def _around(table: LegacyTable) -> list[Diagnostic]:
+    """Return what the rest of the configuration means for routes that are no ClassAds any more."""
+    found: list[Diagnostic] = []
+    configuration = table.configuration
+    for name in AROUND:
+        knob = configuration.find(name)
+        if knob is not None and configuration.is_set(name) and table.entries:
+            message = f"the transforms of {name} are applied to these routes, too, now; to ClassAd routes they were not"
+            help_text = "give those transforms REQUIREMENTS that leave these jobs alone, if that is not meant"
+            found.append(Diagnostic("legacy-around", message, Severity.WARNING, knob.place(), help_text))
+    if not configuration.is_set(CONSTRAINT):
+        for entry in table.entries:
+            if "requirements" not in entry.ad:
+                message = f"{entry.name} has no Requirements: HTCondor rejects it, as before, without {CONSTRAINT}"
+                help_text = f"write Requirements = true, or set {CONSTRAINT}"
+                span = entry.span.part(0, 1)
+                found.append(Diagnostic("legacy-requirements", message, Severity.WARNING, span, help_text))
+    if table.refresh:
+        refresh = configuration.find(REFRESH)
+        message = f"{REFRESH} = {table.refresh} reads the configuration again; these routes do not change by that"
+        help_text = "convert again when the table's source changes"
+        place = None if refresh is None else refresh.place()
+        found.append(Diagnostic("legacy-refresh", message, Severity.NOTE, place, help_text))
+    return found
+
+
+def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str], ...]:
+    """Return the knobs that the routes need, directly or through others, that somebody has set."""
+    found: dict[str, tuple[str, str]] = {}
+    left = [each.text for each in routes if each.entry.expand is not None]
+    constraint = table.configuration.find(CONSTRAINT)
+    if constraint is not None and any("requirements" not in each.entry.ad for each in routes):
+        found[lower(CONSTRAINT)] = (CONSTRAINT, constraint.text)  # those routes do not load without it
+        left.append(constraint.text)
+    while left and len(found) < _MOST_MACROS:
+        text = left.pop()
+        at = text.find("$")
+        while at >= 0:
+            macro = scan(text, at)
+            knob = table.configuration.find(macro.name) if macro.kind is Kind.MACRO else None
+            if knob is not None and not knob.is_default and macro.name not in found:
+                found[macro.name] = (knob.name, knob.text)
+                left.append(knob.text)
+            at = text.find("$", max(macro.resume, at + 1))
+    return tuple(found[key] for key in sorted(found))
+
+
+def _assignment(name: str, text: str) -> str:
+    if not _LINE_END.search(text) and not text.endswith("\\"):
+        return f"{name} = {text}\n"
+    tag = "end"
+    while re.search(rf"(?m)^[ \t]*@{tag}[ \t]*$", text):
+        tag += "x"
+    return f"{name} @={tag}\n{text}\n@{tag}\n"

@@ -1,0 +1,293 @@
+"""JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES and their kin as a table of routes, by the rules of HTCondor 23.10."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from crondor.classad import lower
+from crondor.classad.operators import truth
+from crondor.classad.values import UNDEFINED
+from crondor.config import Configuration, InvalidConfig
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.macro.errors import MacroError
+from crondor.macro.files import Files
+from crondor.macro.lines import BLANKS
+from crondor.router.legacy.ads import Ad, read_ads
+from crondor.router.legacy.entry import Attributes, LegacyEntry
+from crondor.router.legacy.knobs import Knobs, Texts, knobs_of, placed_knob
+from crondor.router.legacy.placed import Macros, Placed, Segment
+from crondor.source import Source, Span
+
+DEFAULTS = "JOB_ROUTER_DEFAULTS"
+ENTRIES = "JOB_ROUTER_ENTRIES"
+ENTRIES_FILE = "JOB_ROUTER_ENTRIES_FILE"
+ENTRIES_CMD = "JOB_ROUTER_ENTRIES_CMD"
+REFRESH = "JOB_ROUTER_ENTRIES_REFRESH"
+MERGE = "MERGE_JOB_ROUTER_DEFAULT_ADS"
+NAMES = "JOB_ROUTER_ROUTE_NAMES"
+ROUTE = "JOB_ROUTER_ROUTE_"
+MOST = 1000  # findings kept; whoever has more learns nothing from the rest
+
+Runner = Callable[[str], str]
+"""Runs a command line and returns what it prints."""
+
+
+@dataclass(frozen=True)
+class LegacyTable:
+    """The routes of an old configuration, in the order in which they are asked.
+
+    ``refresh`` is JOB_ROUTER_ENTRIES_REFRESH in seconds, 0: the table is read once. ``modern`` are the names of the
+    routes among them that are written as transforms already; ``order`` has the names of all, in order.
+    ``is_enabled`` false: the defaults do not read, and HTCondor routes nothing. ``configuration`` is what was read.
+    """
+
+    entries: tuple[LegacyEntry, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    refresh: int = 0
+    modern: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    is_enabled: bool = True
+    configuration: Configuration = field(default_factory=Configuration, compare=False, repr=False)
+
+    def entry(self, name: str) -> LegacyEntry | None:
+        """Return the route of a name, which has no case."""
+        return next((each for each in self.entries if lower(each.name) == lower(name)), None)
+
+
+def read_legacy(
+    *texts: Texts, files: Files | None = None, run: Runner | None = None, macros: Macros = Macros.EXPANDED
+) -> LegacyTable:
+    """Read the routes that configurations (texts, sources, or knobs by name) hold in the deprecated syntax.
+
+    ``files`` opens JOB_ROUTER_ENTRIES_FILE; ``run`` runs JOB_ROUTER_ENTRIES_CMD, which nothing else does, and may
+    raise OSError or CrondorError. ``macros`` says what becomes of those in the ads. Never raises: what is wrong
+    stands in ``diagnostics``.
+    """
+    return _Reader(knobs_of(*texts), files, run, macros).read()
+
+
+class _Reader:
+    """One reading."""
+
+    def __init__(self, knobs: Knobs, files: Files | None, run: Runner | None, macros: Macros) -> None:
+        self._knobs = knobs
+        self._files = files
+        self._run = run
+        self._macros = macros
+        self._found: list[Diagnostic] = []
+        self._rows: dict[str, LegacyEntry | str] = {}
+        self._defaults = Attributes(None, Placed(()))
+        self._unnamed = 0
+
+    def read(self) -> LegacyTable:
+        is_enabled = self._read_defaults()
+        for knob, placed in self._texts():
+            self._add_all(knob, placed)
+        self._add_knobs()
+        self._choose()
+        rows = [*self._rows.values()]
+        refresh = self._refresh()
+        return LegacyTable(
+            tuple(each for each in rows if isinstance(each, LegacyEntry)),
+            tuple(dict.fromkeys([*self._knobs.configuration.diagnostics, *self._knobs.diagnostics, *self._found])),
+            refresh,
+            tuple(each for each in rows if isinstance(each, str)),
+            tuple(each if isinstance(each, str) else each.name for each in rows),
+            is_enabled,
+            self._knobs.configuration,
+        )
+
+    def _say(self, code: str, message: str, severity: Severity, span: Span, help: str | None = None) -> None:  # noqa: A002
+        if len(self._found) < MOST:
+            self._found.append(Diagnostic(code, message, severity, span, help))
+
+    def _refresh(self) -> int:
+        try:
+            return max(0, self._knobs.configuration.integer(REFRESH))
+        except InvalidConfig as error:
+            self._found += error.diagnostics
+            return 0
+
+    def _read_defaults(self) -> bool:
+        placed = self._knobs.expanded(DEFAULTS, self._macros)
+        if placed is None:
+            return self._knobs.get(DEFAULTS) is None
+        found = list(read_defaults(placed, is_merged=self._knobs.holds(MERGE)))
+        for each in found:
+            if isinstance(each, Diagnostic):
+                self._found.append(each)
+            else:
+                self._defaults = self._defaults.updated(each)
+        if not any(isinstance(each, Diagnostic) and each.severity is Severity.ERROR for each in found):
+            return True
+        message = f"with {DEFAULTS} malformed HTCondor routes nothing; the routes are taken without what it lost"
+        self._say("legacy-defaults", message, Severity.ERROR, placed.span(0, 1))
+        return False
+
+    def _texts(self) -> Iterator[tuple[str, Placed]]:
+        """Yield the texts of the table in HTCondor's order: of the command, of the file, of the knob."""
+        command = self._knobs.get(ENTRIES_CMD)
+        if command is not None and (printed := self._output(command)) is not None:
+            yield ENTRIES_CMD, Placed.of(Source(printed, f"<{ENTRIES_CMD}>"))
+        file = self._knobs.get(ENTRIES_FILE)
+        if file is not None and (source := self._file(file)) is not None:
+            yield ENTRIES_FILE, Placed.of(source)
+        entries = self._knobs.expanded(ENTRIES, self._macros)
+        if entries is not None:
+            yield ENTRIES, entries
+
+    def _output(self, command: Placed) -> str | None:
+        if self._run is None:
+            message = f"the command of {ENTRIES_CMD} is not run: its routes are missing"
+            help_text = "run it yourself and hand over what it prints"
+            self._say("legacy-command", message, Severity.WARNING, command.span(), help_text)
+            return None
+        try:
+            return self._run(self._knobs.text(ENTRIES_CMD))
+        except (OSError, CrondorError) as error:
+            reason = error.diagnostics[0].message if isinstance(error, CrondorError) else str(error)
+            message = f"the command of {ENTRIES_CMD} failed: {reason}"
+            self._say("legacy-command", message, Severity.ERROR, command.span())
+            return None
+
+    def _file(self, knob: Placed) -> Source | None:
+        path = self._knobs.text(ENTRIES_FILE)
+        if self._files is None:
+            message = f"{ENTRIES_FILE} is not opened: its routes are missing"
+            self._say("legacy-file", message, Severity.WARNING, knob.span(), "allow its folder")
+            return None
+        try:
+            return self._files.read(path)
+        except CrondorError as error:
+            only = error.diagnostics[0]
+            span = only.span if only.span is not None and only.span.source.text else knob.span()
+            self._say("legacy-file", f"{ENTRIES_FILE}: {only.message}", Severity.ERROR, span, only.help)
+            return None
+
+    def _add_all(self, knob: str, placed: Placed) -> None:
+        for number, each in enumerate(read_ads(placed, knob), start=1):
+            if isinstance(each, Diagnostic):
+                if len(self._found) < MOST:
+                    self._found.append(each)
+            else:
+                self._add(self._entry(each, placed, knob, number))
+
+    def _entry(self, ad: Ad, placed: Placed, knob: str, number: int, name: str = "") -> LegacyEntry:
+        merged = self._defaults.updated(Attributes(ad, placed))
+        span = placed.span(ad.start, ad.end)
+        kept = self._macros is Macros.KEPT and knob not in {ENTRIES_FILE, ENTRIES_CMD}
+        made = LegacyEntry(
+            name, merged.ad(), knob, number, span, merged.places, self._filled if kept else None, is_knob=bool(name)
+        )
+        return made if name else self._named(made)
+
+    def _filled(self, text: str) -> str:
+        try:
+            return self._knobs.fill(text)
+        except MacroError:
+            return text
+
+    def _named(self, entry: LegacyEntry) -> LegacyEntry:
+        """Return the entry with its name: Name, else GridResource, else one of our own."""
+        given = next(
+            (each for each in map(entry.value, ("Name", "GridResource")) if isinstance(each, str) and each), ""
+        )
+        name = " ".join((entry.expand(given) if entry.expand else given).split())
+        if not name:
+            self._unnamed += 1
+            name = f"route_{self._unnamed}"
+            message = f"this route has neither Name nor GridResource; it is called {name} here"
+            self._say("legacy-name", message, Severity.WARNING, entry.span.part(0, 1), "give it a Name")
+        return LegacyEntry(
+            name, entry.ad, entry.knob, entry.number, entry.span, entry.places, entry.expand, entry.is_knob
+        )
+
+    def _add(self, entry: LegacyEntry) -> None:
+        """Put a route into the table, by OverrideRoutingEntry where its name is taken."""
+        key = lower(entry.name)
+        earlier = self._rows.get(key)
+        if isinstance(earlier, LegacyEntry):
+            value = entry.value("OverrideRoutingEntry")
+            wins = None if value is UNDEFINED else truth(value)
+            span = entry.span.part(0, 1)
+            if wins is False:
+                message = f"a second route {entry.name} is ignored: its OverrideRoutingEntry is false"
+                self._say("legacy-override", message, Severity.NOTE, span)
+                return
+            if wins is None:
+                message = f"a second route {entry.name} replaces the one at {earlier.span.location}"
+                help_text = "set OverrideRoutingEntry to true if that is meant, or give it another Name"
+                self._say("legacy-override", message, Severity.WARNING, span, help_text)
+        self._rows[key] = entry
+
+    def _add_knobs(self) -> None:
+        """Add the knobs JOB_ROUTER_ROUTE_<name>, which replace routes of the same name."""
+        for knob in self._knobs.routes():
+            placed = placed_knob(knob)
+            name = knob.name[len(ROUTE) :]
+            if not placed.text.lstrip().startswith(("[", "/*")):
+                self._replaced(name, placed)
+                self._rows[lower(name)] = name
+                continue
+            text = self._knobs.expanded(knob.name, self._macros)
+            for each in () if text is None else islice(read_ads(text, knob.name), 1):
+                if isinstance(each, Diagnostic):
+                    self._found.append(each)
+                elif text is not None:
+                    self._replaced(name, placed)
+                    self._rows[lower(name)] = self._entry(each, text, knob.name, 1, name)
+
+    def _replaced(self, name: str, placed: Placed) -> None:
+        earlier = self._rows.get(lower(name))
+        if isinstance(earlier, LegacyEntry):
+            message = f"{ROUTE}{name} replaces the route {earlier.name} at {earlier.span.location}"
+            self._say("legacy-override", message, Severity.WARNING, placed.span(0, 1))
+
+    def _choose(self) -> None:
+        """Put the routes into the order of JOB_ROUTER_ROUTE_NAMES, which leaves out what it does not name."""
+        placed = self._knobs.get(NAMES)
+        if placed is None:
+            return
+        rows: dict[str, LegacyEntry | str] = {}
+        for name in re.findall(r"[^,\s]+", self._knobs.text(NAMES)):
+            key = lower(name)
+            if key in self._rows:
+                rows.setdefault(key, self._rows[key])
+            elif key != "names":
+                message = f"route '{name}' from {NAMES} not found in the routing table."
+                self._say("legacy-order", message, Severity.WARNING, placed.span())
+        for key, row in self._rows.items():
+            if key not in rows and isinstance(row, LegacyEntry):
+                message = f"the route {row.name} is not in {NAMES}: it is not used, and left out"
+                self._say("legacy-order", message, Severity.WARNING, row.span.part(0, 1))
+        self._rows = rows
+
+
+def read_defaults(placed: Placed, *, is_merged: bool, faithful: bool = False) -> Iterator[Attributes | Diagnostic]:
+    """Yield the attributes of the ads of JOB_ROUTER_DEFAULTS that count: the first, with ``is_merged`` all of them.
+
+    Text that does not begin with a bracket is the inside of one ad.
+    """
+    begin = len(placed.text) - len(placed.text.lstrip(BLANKS))
+    if not placed.text.startswith("[", begin):
+        around = placed.span(0, 0)
+        segments = placed.segments(0, len(placed.text))
+        placed = Placed([Segment("[ ", span=around), *segments, Segment(" ]", span=around)])
+        is_merged = False
+    at = 0
+    for each in read_ads(placed, DEFAULTS, faithful=faithful):
+        if isinstance(each, Diagnostic):
+            if at == 0 or is_merged:
+                yield each
+            return
+        if at and not is_merged:
+            if not faithful:
+                message = f"only the first ad of {DEFAULTS} counts, since {MERGE} is not true"
+                span = placed.span(each.start, each.start + 1)
+                yield Diagnostic("legacy-defaults", message, Severity.WARNING, span)
+            return
+        yield Attributes(each, placed)
+        at = each.end

@@ -1,0 +1,75 @@
+"""The example of HTCondor's manual, stray parenthesis and all."""
+
+from __future__ import annotations
+
+from crondor.classad import ClassAd
+from crondor.config import read_config
+from crondor.router import apply_route, load_table
+from crondor.router.checking import check_routes
+from crondor.source import Source
+
+MANUAL = r"""# Now we define each of the routes to send jobs to
+JOB_ROUTER_SOURCE_JOB_CONSTRAINT = WantJobRouter
+JOB_ROUTER_ROUTE_NAMES = Site1 Site2 CondorSite
+
+JOB_ROUTER_ROUTE_Site1 @=rt
+  GridResource = "batch slurm"
+@rt
+
+JOB_ROUTER_ROUTE_Site2 @=rt
+  GridResource = "arc"
+  SET ArcRte = "ENV/PROXY"
+@rt
+
+JOB_ROUTER_ROUTE_CondorSite @=rt
+  MaxIdleJobs = 20
+  GridResource = "condor"
+  SET remote_jobuniverse = 5
+@rt
+
+# define a pre-route transform that does the transforms all routes should do
+JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Defaults
+JOB_ROUTER_TRANSFORM_Defaults @=jrd
+   # remove routed job if it goes on hold or stays idle for over 6 hours
+   SET PeriodicRemove = JobStatus == 5 || \
+                       (JobStatus == 1 && (time() - QDate) > 3600*6))
+   # delete the global SOURCE_JOB_CONSTRAINT attribute so that routed jobs will not be routed again
+   DELETE WantJobRouter
+   SET Requirements = true
+@jrd
+
+JOB_ROUTER_MAX_JOBS = 50
+MAX_JOB_MIRROR_UPDATE_LAG = 60
+"""
+
+
+def test_it_loads_and_routes() -> None:
+    """The attribute with the stray parenthesis is not set, and all else is done (HTCondor 25.14)."""
+    table = load_table(read_config(Source(MANUAL, "manual.conf")))
+    assert [(each.name, each.grid_resource, each.max_idle_jobs) for each in table.routes] == [
+        ("Site1", "batch slurm", 50),
+        ("Site2", "arc", 50),
+        ("CondorSite", "condor", 20),
+    ]
+    assert (table.settings.max_jobs, table.settings.update_lag) == (50, 60)
+    job = ClassAd(
+        {"ClusterId": 1, "ProcId": 0, "JobUniverse": 5, "JobStatus": 1, "Owner": "ann", "WantJobRouter": True}
+    )
+    made = apply_route(table, table.routes[1], job).ad
+    assert made is not None
+    assert (made.python("ArcRte"), made.python("GridResource"), made.python("Requirements")) == (
+        "ENV/PROXY",
+        "arc",
+        True,
+    )
+    assert "PeriodicRemove" not in made
+    assert "WantJobRouter" not in made
+
+
+def test_the_stray_parenthesis_is_found_with_its_place() -> None:
+    """Over the continuation, where it stands."""
+    findings = check_routes(read_config(Source(MANUAL, "manual.conf"))).reports[0].findings
+    stray = next(each.diagnostic for each in findings if each.diagnostic.code == "CRN622")
+    assert stray.message.startswith("SET PeriodicRemove invalid expression : JobStatus == 5 || ")
+    assert stray.span is not None
+    assert (stray.span.location, stray.span.text) == ("manual.conf:25:69", ")")

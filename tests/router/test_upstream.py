@@ -1,0 +1,117 @@
+"""What HTCondor's own test job_router_xform.run expects, as far as matching and routing go; and the seed's example."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from crondor.classad import ClassAd, Context
+from crondor.config import read_config
+from crondor.router import Matcher, RoutingTable, Standing, apply_route, load_table
+from crondor.source import Source
+from tests.router.tables import job
+
+_CONFIG = """\
+COLLECTOR_NAME = jira902
+JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Defaults
+JOB_ROUTER_TRANSFORM_Defaults @=end
+DELETE RouteMe
+SET RoutedJob true
+SET Requirements true
+SET CollHost "$(COLLECTOR_NAME)"
+@end
+JOB_ROUTER_ROUTE_NAMES = Production1 Analysis3 Production2 Analysis4
+JOB_ROUTER_ROUTE_Production1 @=end
+UNIVERSE vanilla
+REQUIREMENTS RouteMe && (ProcId & 1)
+SET ProductionJob true
+@end
+JOB_ROUTER_ROUTE_Analysis3 @=end
+UNIVERSE VANILLA
+Requirements RouteMe && !(ProcId & 1)
+SET ProductionJob false
+@end
+JOB_ROUTER_ROUTE_Production2 @=end
+UNIVERSE 5
+REQUIREMENTS RouteMe && (ProcId & 1)
+SET ProductionJob true
+@end
+JOB_ROUTER_ROUTE_Analysis4 @=end
+REQUIREMENTS RouteMe && !(ProcId & 1)
+UNIVERSE vanilla
+SET ProductionJob false
+@end
+"""
+_SEED = """\
+JOB_ROUTER_SOURCE_JOB_CONSTRAINT = WantJobRouter
+JOB_ROUTER_ROUTE_NAMES = Site1 Site2 CondorSite
+JOB_ROUTER_ROUTE_Site1 @=rt
+  GridResource = "batch slurm"
+@rt
+JOB_ROUTER_ROUTE_Site2 @=rt
+  GridResource = "arc"
+  SET ArcRte = "ENV/PROXY"
+@rt
+JOB_ROUTER_ROUTE_CondorSite @=rt
+  MaxIdleJobs = 20
+  GridResource = "condor"
+  SET remote_jobuniverse = 5
+@rt
+JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Defaults
+JOB_ROUTER_TRANSFORM_Defaults @=jd
+   SET PeriodicRemove = JobStatus == 5 || \\
+                       (JobStatus == 1 && (time() - QDate) > 3600*6))
+   DELETE WantJobRouter
+   SET Requirements = true
+@jd
+"""
+
+
+def _table(config: str) -> RoutingTable:
+    return load_table(read_config(Source(config, "routes.conf")))
+
+
+def test_jobs_of_the_upstream_test_are_routed_by_their_number() -> None:
+    """Of 16 jobs the 8 that want it are routed, odd ones to production and even ones to analysis; first match wins."""
+    table = _table(_CONFIG)
+    assert [route.name for route in table.routes] == ["Production1", "Analysis3", "Production2", "Analysis4"]
+    jobs = {f"1.{n}": job(ProcId=str(n), RouteMe="true" if n < 8 else "false") for n in range(16)}
+    wanted = {name: ad for name, ad in jobs.items() if ad.value("RouteMe") is True}
+    found = list(Matcher(table).match(jobs.items(), Standing(), Context()))
+    assert [match.job for match in found] == list(wanted)
+    kinds: Counter[tuple[str, object, object]] = Counter()
+    for match in found:
+        copy = apply_route(table, match.route, jobs[match.job]).ad
+        assert copy is not None
+        assert (copy.value("CollHost"), copy.value("RoutedJob"), "RouteMe" in copy) == ("jira902", True, False)
+        odd = int(match.job.partition(".")[2]) % 2 == 1
+        kinds[match.route.name, odd, copy.value("ProductionJob")] += 1
+    assert kinds.keys() == {("Production1", True, True), ("Analysis3", False, False)}
+
+
+def test_eight_of_sixteen() -> None:
+    """As it is submitted: 8 jobs with RouteMe = 0 and 8 with 1, in one cluster each."""
+    table = _table(_CONFIG)
+    jobs = [(f"{2 - wants}.{n}", job(ClusterId=str(2 - wants), ProcId=str(n), RouteMe=str(wants)))
+            for wants in (0, 1) for n in range(8)]  # fmt: skip
+    found = Counter(match.route.name for match in Matcher(table).match(jobs, Standing(), Context()))
+    assert found == {"Production1": 4, "Analysis3": 4}
+
+
+def test_the_seeds_table_routes_and_names_the_stray_parenthesis() -> None:
+    """PeriodicRemove is not set, all else is, and the finding points at the second parenthesis."""
+    table = _table(_SEED)
+    ad = job(WantJobRouter="LastRejMatchTime =!= UNDEFINED", Requirements="TARGET.Memory > 1")
+    assert not list(Matcher(table).match([("1.0", ad)], Standing(), Context()))
+    ad.set("LastRejMatchTime", 5)
+    (match,) = Matcher(table).match([("1.0", ad)], Standing(), Context())
+    routed = apply_route(table, match.route, ad)
+    assert routed.ad is not None
+    assert _present(routed.ad, "PeriodicRemove", "WantJobRouter", "Requirements") == {"Requirements": "true"}
+    (found,) = routed.diagnostics
+    assert "PeriodicRemove" in found.message
+    assert found.span is not None
+    assert found.span.source.name == "routes.conf"
+
+
+def _present(ad: ClassAd, *names: str) -> dict[str, str]:
+    return {name: ad.text(name) for name in names if name in ad}
