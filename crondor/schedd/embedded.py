@@ -137,6 +137,11 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         """Return what has become of jobs since the last call."""
         return self._changes.take()
 
+    def forget_changes(self) -> None:
+        """Begin with ``changes`` anew, as for a reader that has just started: the next call returns all jobs."""
+        self._changes.close()
+        self._changes = ChangeList(self.mirror)
+
     def history(
         self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
     ) -> list[ClassAd]:

@@ -87,12 +87,23 @@ def _is_source_ours(desk: Desk, job: RoutedJob) -> bool:
 
 def _miss_copy(desk: Desk, job: RoutedJob) -> None:
     age = desk.now - job.since
-    if job.was_seen:
+    if job.was_seen or (age > 0 and _is_gone(desk, job)):
         clean_up(desk, job, What.COPY_REMOVED)
     elif age > desk.table.settings.update_lag:
         clean_up(desk, job, What.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
     else:
         desk.say(What.NOT_YET, job, f" (submitted {age} seconds ago)")
+
+
+def _is_gone(desk: Desk, job: RoutedJob) -> bool:
+    """Say whether a copy that was never seen has left its queue already, as at a site that removes what it gets.
+
+    HTCondor's router asks its mirror of the queue only, and waits MAX_JOB_MIRROR_UPDATE_LAG for such a copy.
+    """
+    try:
+        return job.copy_id is not None and operations.live(desk.destination, job.copy_id) is None
+    except CrondorError:
+        return False
 
 
 def _tell_source(desk: Desk, job: RoutedJob) -> bool:

@@ -70,12 +70,9 @@ class Stage:
         copies = destination or (None if self.destination is self.source else self.destination)
         self.router = Router(self.table, source, copies, clock=lambda: self.now, options=self.options)
         # A new process sees a queue anew.
-        self.source._changes = type(self.source._changes)(self.source.mirror)
-        self.destination._changes = (
-            self.source._changes
-            if self.destination is self.source
-            else type(self.destination._changes)(self.destination.mirror)
-        )
+        self.source.forget_changes()
+        if self.destination is not self.source:
+            self.destination.forget_changes()
         return self.router
 
     def _write(self, _ad: ClassAd, event: JobEvent) -> bool:
