@@ -12,6 +12,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.job_queue import History, JobId, JobQueueError, Transaction
 from crondor.job_queue.mirror import Mirror
 from crondor.recurrence import Policy
+from crondor.schedd.ads import mirror_of
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Capabilities, Clock
 from crondor.schedd.reading import latest
@@ -22,9 +23,9 @@ from crondor.spec import Dialect
 class MemoryQueue:
     """The transactions of a JobQueue, in memory alone."""
 
-    def __init__(self) -> None:
-        """Begin without jobs."""
-        self.mirror = Mirror()
+    def __init__(self, mirror: Mirror) -> None:
+        """Begin with the jobs of a mirror."""
+        self.mirror = mirror
         self.left: list[ClassAd] = []
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._under_way = False
@@ -69,9 +70,10 @@ class MemorySchedd(EmbeddedSchedd):
         dialect: Dialect = Dialect.MANUAL,
         policy: Policy | None = None,
         atomic_edits: bool = True,
+        ads: Iterable[ClassAd] = (),
     ) -> None:
-        """Begin without jobs. Raises UnknownZone."""
-        self._memory = MemoryQueue()
+        """Begin with the jobs of some ads, with their numbers. Raises UnknownZone and ClassAdSyntaxError."""
+        self._memory = MemoryQueue(mirror_of(ads))
         self.capabilities = Capabilities(
             atomic_edits=atomic_edits, can_submit=True, can_write=True, sees_deferral_time=True
         )
