@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,6 @@ from crondor_cli.schedd_queue import (
     queue_option,
 )
 from crondor_cli.show import show, show_error
-from crondor_cli.times_text import local_text
 
 if TYPE_CHECKING:
     from crondor.schedd.embedded import EmbeddedSchedd
@@ -230,6 +230,7 @@ def _writer(clock: Clock, form: str) -> Callable[[Entry], None]:
             data = {"time": entry.time, "what": entry.what.name.lower(), "job": entry.job, "text": str(entry)}
             click.echo(json.dumps(data))
         else:
-            click.echo(f"{local_text(entry.time, clock.zone)}  {entry}")
+            local = datetime.fromtimestamp(entry.time, clock.zone)
+            click.echo(f"{local:%Y-%m-%d %H:%M:%S %z} {entry}")
 
     return write
