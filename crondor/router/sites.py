@@ -93,8 +93,9 @@ class Sites:
         return self._timetable.now
 
     def change(self, site: Site) -> None:
-        """Have a site behave in another way from now on."""
+        """Have a site behave in another way from now on, also towards the copies that it has."""
         self._places[lower(site.name)].site = site
+        self._touched |= dict.fromkeys(sorted(self._schedd.mirror))
 
     def advance(self, until: int) -> None:
         """Let time pass up to and including ``until`` (epoch seconds); finished jobs leave the queue."""

@@ -15,7 +15,7 @@ from crondor.schedd.protocol import Unreachable
 from tests.router.life.scenes import Stage
 
 ALIVE = (1, 2, 5, 6)
-_SETTLED = 8  # the scripts' last poll
+_SETTLED = 15  # behind the last act of a script
 
 
 class Crash(BaseException):

@@ -128,3 +128,55 @@ def test_any_single_fault(name: str, atomic: bool, two: bool, kind: Callable[[],
 def test_any_faults(name: str, points: set[int], kind: Callable[[], BaseException], atomic: bool, two: bool) -> None:
     """Several faults, those during the recovery from another included."""
     assert check(name, *run(SCRIPTS[name][0], Fault(*points, kind=kind), atomic=atomic, two=two)) == []
+
+
+ACTIONS: dict[str, Callable[[Stage, JobId], object]] = {
+    "hold the source": lambda stage, found: stage.source.hold(found, Hold("by alice")),
+    "release the source": lambda stage, found: stage.source.release(found, "by alice"),
+    "remove the source": lambda stage, found: stage.source.remove(found, "by alice"),
+    "hold the copies": lambda stage, _: stage.destination.hold('RoutedBy =?= "jobrouter"', Hold("by the site")),
+    "release the copies": lambda stage, _: stage.destination.release('RoutedBy =?= "jobrouter"', "by the site"),
+    "remove the copies": lambda stage, _: stage.destination.remove(
+        'RoutedBy =?= "jobrouter" && JobStatus =!= 4', "by the site"
+    ),
+    "the site swallows": lambda stage, _: stage.sites.change(Site("Site1", slots=2, habit=Habit.SWALLOWS)),
+    "the site runs": lambda stage, _: stage.sites.change(Site("Site1", slots=2, run_time=20)),
+    "the site fails": lambda stage, _: stage.sites.change(Site("Site1", slots=2, habit=Habit.FAILS)),
+    "a new router": lambda stage, _: stage.start(),
+    "another takes the source": lambda stage, found: stage.source.edit_if(
+        found, "JobStatus == 1", {"Managed": "External", "ManagedManager": "other"}
+    ),
+}
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.sampled_from(sorted(ACTIONS)), st.integers(0, 1)), max_size=12),
+    st.sets(st.integers(0, 60), max_size=3),
+    st.sampled_from([Crash, unreachable]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_any_order_of_events(
+    events: list[tuple[int, str, int]], points: set[int], kind: Callable[[], BaseException], atomic: bool, two: bool
+) -> None:
+    """Whatever users, sites and other routers do, and whenever: one place for each job, and nobody's copies."""
+
+    def script(stage: Stage, jobs: list[JobId], number: int) -> None:
+        for at, action, which in events:
+            if at == number:
+                ACTIONS[action](stage, jobs[which])
+        if number == 14:
+            ACTIONS["the site runs"](stage, jobs[0])
+            ACTIONS["release the copies"](stage, jobs[0])
+
+    stage, jobs, watch = run(script, Fault(*points, kind=kind), atomic=atomic, two=two)
+    assert [each for each in watch.broken if not each.endswith("idle")] == []  # who holds a copy makes it count as idle
+    ends = [end_of(stage, found) for found in jobs]
+    others = [str(ad["ClusterId"]) for ad in stage.source.jobs('ManagedManager =?= "other"')]
+    assert [each for each in leftovers(stage) if not any(each.startswith(f"source {n} ") for n in others)] == []
+    if "hold the source" not in {action for _, action, _ in events}:  # its copy may have done its work just before
+        assert all(count == 1 for count in Counter(stage.sites.ended).values())
+    for found, (where, status) in zip(jobs, ends, strict=True):
+        if where == "queue" and str(found.cluster) not in others:
+            assert status is JobStatus.HELD
