@@ -97,6 +97,23 @@ def test_what_cannot_be_routed() -> None:
     assert not Path("nowhere").exists()
 
 
+@pytest.mark.usefixtures("folder")
+def test_the_copies_of_a_queue() -> None:
+    """As condor_router_q shows them: counts by route and state, or one by one."""
+    run("--once")
+    shown = crondor("route", "q", "-S", "--queue", "queue")
+    assert (shown.status, shown.err) == (0, "")
+    assert shown.lines == ["   JOBS ST Route                GridResource", "      1  I Site1"]
+    assert crondor("route", "q", "-R", "--queue", "queue").lines[1:] == []
+    assert crondor("route", "q", "-I", "--queue", "queue").lines[1:] == ["      1  I Site1"]
+    (row,) = crondor("route", "q", "-idle", "-route", "Site1", "--queue", "queue").lines[1:]
+    assert row.split()[::4] == ["2.0", "1.0"]
+    assert crondor("route", "q", "-held", "--queue", "queue", "--format", "json").data == {"jobs": []}
+    data = crondor("route", "q", "-S", "--queue", "queue", "--format", "json").data
+    assert data == {"routes": [{"count": 1, "status": "I", "route": "Site1", "grid_resource": ""}]}
+    assert crondor("route", "q", "-constraint", "1 +", "--queue", "queue").status == 2
+
+
 @pytest.fixture
 def router(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A router that runs until it is told to end."""

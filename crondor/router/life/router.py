@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from crondor.diagnostics import CrondorError
@@ -76,8 +77,9 @@ class Router:
     def reload(self, table: RoutingTable) -> None:
         """Take a new table from the next poll on; jobs that are routed stay, also where their route is gone.
 
-        Routes that were there keep their throttles. What JOB_ROUTER_NAME says is not changed while a router runs.
+        Routes that were there keep their throttles. The router keeps its name, whatever JOB_ROUTER_NAME is now.
         """
+        table = replace(table, settings=replace(table.settings, name=self._desk.name))
         self._desk.now = self._clock()
         self._desk.table = table
         self._desk.ledger.replace(table, self._desk.now)

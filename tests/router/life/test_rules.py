@@ -533,6 +533,16 @@ def test_a_route_that_goes_leaves_its_jobs() -> None:
     assert stage.values(more, "Managed") == ["External"]
 
 
+def test_a_router_keeps_its_name() -> None:
+    """Under another one it would not know its own jobs."""
+    stage = one(site=Site("Site1", run_time=20))
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.router.reload(table({"Site1": ROUTE}, "JOB_ROUTER_NAME = other"))
+    stage.poll(4)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+
+
 def test_a_new_table_asks_waiting_jobs_anew() -> None:
     """A job that matched nothing is taken by a route that comes later."""
     stage = one("REQUIREMENTS false\nUNIVERSE vanilla")
