@@ -117,7 +117,10 @@ def command(
             stack.enter_context(RouterLock(_lock_path(asked, table), table.settings.name))
         router = Router(table, schedd, clock=ticks, options=options)
         if once or dry_run:
-            if not router.poll():
+            answered = router.poll()
+            if embedded is not None:
+                embedded.clear_finished()
+            if not answered:
                 raise click.exceptions.Exit(1)
             return
         _Loop(router, embedded, load).run()

@@ -91,7 +91,7 @@ def finish(desk: Desk, job: RoutedJob) -> None:
     """Remove the copy unless it has done its work, give the source back, and count what became of it."""
     if job.state is not State.CLEANUP:
         return
-    if job.copy is not None or job.hook is not None:
+    if job.copy is not None:
         answer = ask(desk, job, HookType.JOB_CLEANUP)
         if answer is WAITING or (answer is not None and answer.action is Action.RETRY_CLEANUP):
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Severity
+from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
 from crondor.queued import JobStatus
@@ -27,6 +28,9 @@ def clean_up(
         desk.say(what, job, text)
     job.is_interrupted = job.is_interrupted or interrupted
     job.state = State.CLEANUP
+    if job.hook is not None:
+        job.hook.cancel()
+        job.hook = None
 
 
 def take_over(desk: Desk, job: RoutedJob) -> None:
@@ -69,8 +73,7 @@ def submit(desk: Desk, job: RoutedJob) -> None:
         _look_for_copy(desk, job)
         return
     if job.source is None or status(job.source) is not JobStatus.IDLE:
-        what = What.SOURCE_GONE if job.source is None else What.SOURCE_HELD
-        clean_up(desk, job, what, interrupted=True)
+        _lose_source(desk, job)
         return
     route = desk.table.route(job.route)
     if route is None:
@@ -87,6 +90,17 @@ def submit(desk: Desk, job: RoutedJob) -> None:
         _edit_in_place(desk, job, route, translated)
     elif (made := _copy(desk, job, route, translated)) is not None:
         _send(desk, job, made)
+
+
+def _lose_source(desk: Desk, job: RoutedJob) -> None:
+    """End a job whose source is not idle any more, before there is a copy."""
+    if job.source is None:
+        clean_up(desk, job, What.SOURCE_GONE, interrupted=True)
+    elif status(job.source) is JobStatus.REMOVED:
+        clean_up(desk, job, What.SOURCE_REMOVED, interrupted=True)
+        desk.tell(EventType.JOB_ABORTED, job)
+    else:
+        clean_up(desk, job, What.SOURCE_HELD, interrupted=True)
 
 
 def _copy(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd | None) -> ClassAd | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
+from crondor.event_log import EventType
 from crondor.hooks.router_hooks import RouterHooks
 from crondor.hooks.runner import HookCall, HookRunner
 from crondor.router.life import HookDesk, Options, State, What
@@ -90,3 +92,20 @@ def test_a_cleanup_that_fails_is_tried_again(tmp_path: Path) -> None:
     stage.poll()
     assert stage.source.jobs(found) == []
     assert len(stage.said(What.CLEANED_UP)) == 1
+
+
+def test_a_source_that_is_removed_does_not_wait_for_a_hook(tmp_path: Path) -> None:
+    """The hook is ended, its answer is nobody's, and no copy is made."""
+    stage = stage_of(tmp_path, Site("Site1"), TRANSLATE_JOB="sleep 1000", JOB_CLEANUP="exit 1")
+    hooks = stage.options.hooks
+    assert hooks is not None
+    runner = HookRunner(time.monotonic)
+    stage.options = replace(stage.options, hooks=replace(hooks, start=runner.start))
+    stage.start()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    assert stage.states() == [State.CLAIMED]
+    stage.source.remove(found, "by alice")
+    stage.poll()
+    assert stage.source.jobs() == []
+    assert stage.told() == [EventType.JOB_ABORTED]
