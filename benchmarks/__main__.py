@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit``, ``job-queue``, ``schedd``, ``transform`` and ``world``.
+``submit``, ``job-queue``, ``schedd``, ``transform``, ``routes`` and ``world``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,19 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import agenda, algebra, classad, job_queue, process, recurrence, schedd, submit, transform, world
+from benchmarks import (
+    agenda,
+    algebra,
+    classad,
+    job_queue,
+    process,
+    recurrence,
+    routes,
+    schedd,
+    submit,
+    transform,
+    world,
+)
 from benchmarks.classad_ads import ADS
 from benchmarks.measure import measure
 
@@ -26,6 +38,7 @@ def main() -> None:
         "schedd": _print_schedd,
         "world": _print_world,
         "transform": _print_transform,
+        "routes": _print_routes,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -149,6 +162,31 @@ def _print_transform() -> None:
         beside = f"classad2 reading and writing alone {found.theirs:.1f}: {times}"
     print(f"\n{ADS:,} ads of 60 attributes, -long to -long through {transform.COMMANDS} commands: "
           f"{found.ours:.1f} microseconds an ad, {beside}", flush=True)  # fmt: skip
+
+
+def _print_routes() -> None:
+    """Print what a job router costs a job: routing, matching in memory, and polls in which nothing has changed."""
+    found = routes.routing()
+    beside = f"no classad2 here ({found.missing})"
+    if found.theirs is not None and found.ratio is not None:
+        missed = "" if found.ratio <= routes.MOST else "  missed"
+        times = f"{found.ratio:.2f} times (at most {routes.MOST:.3g}){missed}"
+        beside = f"classad2 reading and writing alone {found.theirs:.1f}: {times}"
+    print(f"\n{ADS:,} ads of 60 attributes, -long to -long, matched with and routed by {routes.ROUTES} routes: "
+          f"{found.ours:.1f} microseconds an ad, {beside}", flush=True)  # fmt: skip
+    many = routes.clusters()
+    missed = "" if many.ratio <= routes.MOST_LOOP else "  missed"
+    print(f"{routes.JOBS:,} jobs in memory, {routes.CLUSTERS:,} autoclusters: matched in {many.matching:.2f} s, a bare "
+          f"loop over the keys {many.loop:.2f} s: {many.ratio:.2f} times (at most {routes.MOST_LOOP:.3g}){missed}",
+          flush=True)  # fmt: skip
+    few, more = routes.polls(1000), routes.polls(100_000)
+    for what, one, other in (
+        ("match no route", few.unmatched, more.unmatched),
+        ("find routes full", few.full, more.full),
+    ):
+        missed = "" if other <= one * routes.MOST_POLL else "  missed"
+        print(f"a poll without a change of jobs that {what}: {one:.1f} microseconds for {few.jobs:,} jobs, {other:.1f} "
+              f"for {more.jobs:,}{missed}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ COMMANDS = {
     "agenda": ("crondor_cli.agenda_command", "The coming days of all jobs of some files."),
     "check": ("crondor_cli.check_command", "What will go wrong with submit files, before submission."),
     "simulate": ("crondor_cli.simulate_command", "What a pool makes of the jobs: on time, late, missed, held."),
+    "run": ("crondor_cli.run_command", "Run the jobs of a submit file on this machine."),
     "import": ("crondor_cli.import_command", "A Unix crontab as submit files."),
     "export": ("crondor_cli.export_command", "A schedule as lines for Unix cron, or as a calendar."),
     "schedd": ("crondor_cli.schedd_command", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),

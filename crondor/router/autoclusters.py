@@ -22,7 +22,9 @@ from crondor.router.table import RoutingTable
 from crondor.router.umbrella import Asked, BuiltIn, Clause, built_in, holds
 
 _BY_JOB = frozenset((Clause.JOB, Clause.NOT_SPOOLING, Clause.OWNED, Clause.OWN))
-_MOST = 100_000  # keys that are remembered
+MOST_KEYS = 100_000
+"""Keys that are remembered; beyond that all are found out anew."""
+
 _CANDIDATE_NAMES = ("jobstatus", "managed", "routedby")
 
 Key: TypeAlias = "tuple[Code | str | None, ...]"
@@ -99,18 +101,20 @@ class Autoclusters:
         self.names = tuple(sorted({*_CANDIDATE_NAMES, *needs.names}))
         self.owners: set[Code | str] = set()  # texts of Owner that are known to be a candidate's
         self.known: _Known = {}
+        self._count = 0
 
     def __len__(self) -> int:
-        """Return the number of keys known, those that lead to longer ones included."""
-        return len(self.known)
+        """Return the number of keys that are remembered, those that lead to longer ones included."""
+        return self._count
 
     def find(self, ad: Attributes, context: Context) -> tuple[Cluster, bool]:
         """Return a job's cluster, and whether it may be kept for jobs that are alike."""
         if self._is_open:
             return self._alone(ad, context), False
         codes = ad.codes
-        if len(self.known) >= _MOST:
+        if self._count >= MOST_KEYS:
             self.known.clear()
+            self._count = 0
         names, known = self.names, self.known
         seen = set(names)
         is_timed = self._is_timed
@@ -129,6 +133,7 @@ class Autoclusters:
                     found = Cluster(_part(ad, seen), context, is_timed=is_timed)
                     found.ask(self.routes, self._of_key, context)
                 known[key] = found
+                self._count += 1
             if isinstance(found, Cluster):
                 return self.renew(found, context), True
             is_timed = found.is_timed
@@ -148,7 +153,7 @@ class Autoclusters:
         if not all(holds(each.expression.code, _NO_AD, ad, context) for each in self._of_job):
             return False
         if isinstance(owner, str) and prints_as_it_is(owner):
-            if len(self.owners) >= _MOST:
+            if len(self.owners) >= MOST_KEYS:
                 self.owners.clear()
             self.owners.add(owner)
         return True

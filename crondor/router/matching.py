@@ -14,7 +14,7 @@ from typing import NamedTuple
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
 from crondor.classad.scope import Attributes, Context
-from crondor.router.autoclusters import Autoclusters, Cluster, Key
+from crondor.router.autoclusters import MOST_KEYS, Autoclusters, Cluster, Key
 from crondor.router.limits import room_of
 from crondor.router.route import Route
 from crondor.router.standing import Standing
@@ -96,7 +96,8 @@ class Taking:
     """Which routes take jobs while a search goes on.
 
     ``accepting`` has a bit for each that does; ``counts`` are the jobs given to each so far. ``room`` is how many more
-    can be given before ``look_again`` has to find out who still takes any.
+    can be given before ``look_again`` has to find out who still takes any. A route that is listed twice has its jobs
+    in common.
     """
 
     __slots__ = ("_left", "_most", "accepting", "counts", "room", "routes")
@@ -112,7 +113,8 @@ class Taking:
 
     def look_again(self) -> None:
         """Find out which routes still take jobs; none does where the router itself has enough."""
-        left = [room - count for room, count in zip(self._left, self.counts, strict=True)]
+        given = self.given()
+        left = [room - given.get(route.name, 0) for room, route in zip(self._left, self.routes, strict=True)]
         router = self._most - sum(self.counts)
         self.accepting = sum(1 << at for at, room in enumerate(left) if room) if router else 0
         self.room = min([router, *(room for room in left if room)]) if self.accepting else 0
@@ -127,7 +129,11 @@ class Taking:
 
     def given(self) -> dict[str, int]:
         """Return how many jobs were given to each route, by its name."""
-        return {route.name: count for route, count in zip(self.routes, self.counts, strict=True) if count}
+        found: dict[str, int] = {}
+        for route, count in zip(self.routes, self.counts, strict=True):
+            if count:
+                found[route.name] = found.get(route.name, 0) + count
+        return found
 
     def among(self, cluster: Cluster) -> tuple[int, ...]:
         """Return the places of the routes that match and take a job."""
@@ -220,6 +226,8 @@ class Search:
         self._matcher.clusters.find(ad, self._context)
         found = self._matcher.clusters.known.get(key)
         among = self._among_of(found) if isinstance(found, Cluster) else None
+        if len(self._chosen) >= MOST_KEYS:
+            self._chosen.clear()
         self._chosen[key] = among
         return among
 

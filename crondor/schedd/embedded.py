@@ -168,6 +168,22 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 change.set(job, name, value)
         return True
 
+    def write(self, job: JobId, values: actions.Writes) -> None:
+        """Set attributes of a job, JobStatus too; None deletes. Raises InvalidChange and QueueIO."""
+        with self._queue.transaction() as change:
+            self._write(change, job, values)
+
+    def leave(self, job: JobId) -> bool:
+        """Move a job that has ended to the history; one whose LeaveJobInQueue is true stays. Say whether it left.
+
+        Raises InvalidChange and QueueIO.
+        """
+        if _STAYS.holds(self.mirror.ad(job), None, self.context()):
+            return False
+        with self._queue.transaction() as change:
+            change.move_to_history(job, self._open_history(), self._clock())
+        return True
+
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Put jobs of one new cluster into the queue.
 

@@ -179,6 +179,29 @@ def test_round_robin_takes_turns() -> None:
     assert _matches(table, *jobs, standing=Standing(turn=(1 << 32) - 1)) == ["0:C", "1:A", "2:C", "3:C", "4:C", "5:B"]
 
 
+def test_a_route_that_is_listed_twice_has_its_limit_once() -> None:
+    """Round robin finds it twice among those that match, and each time its jobs count."""
+    table = table_of({"A": "REQUIREMENTS true\nMaxJobs = 3"}, "JOB_ROUTER_ROUND_ROBIN_SELECTION = true")
+    twice = RoutingTable(table.routes * 2, settings=table.settings)
+    search = Matcher(twice).match(((str(n), job()) for n in range(9)), Standing(), CONTEXT)
+    assert [match.job for match in search] == ["0", "1", "2"]
+    assert search.standing.loads == {"a": RouteLoad(3, 3)}
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs of which no two are alike are matched as well, and leave little behind."""
+    monkeypatch.setattr("crondor.router.autoclusters.MOST_KEYS", 10)
+    monkeypatch.setattr("crondor.router.matching.MOST_KEYS", 10)
+    table = table_of({"A": "REQUIREMENTS Want\nMaxJobs = 1000\nMaxIdleJobs = -1"})
+    matcher = Matcher(table)
+    jobs = [(str(n), job(Want="Seen > 50", Seen=str(n))) for n in range(100)]
+    for _ in range(2):
+        assert len(list(matcher.match(jobs, Standing(), CONTEXT))) == 49
+        assert len(matcher.clusters) <= 12
+    odd = [(str(n), job(Want=f"{n} > 50")) for n in range(100)]
+    assert len(list(matcher.match(odd, Standing(), CONTEXT))) == 49
+
+
 def test_jobs_that_are_managed_are_passed_over() -> None:
     """The router does not take what it has."""
     search = Matcher(table_of({"A": "REQUIREMENTS true"})).match(

@@ -27,7 +27,7 @@ def _wider(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     pairs = st.tuples(inner, st.sampled_from("&& || == =?= =!= < + ?:".split()), inner)  # noqa: SIM905
     return st.one_of(
         pairs.map(lambda each: f"({each[0]} {each[1]} {each[2]})"),
-        inner.map(lambda each: f"!({each})"),
+        inner.map(lambda each: f"(!({each}))"),
         st.tuples(inner, inner, inner).map(lambda each: f"ifThenElse({each[0]}, {each[1]}, {each[2]})"),
         inner.map(lambda each: f"eval({each})"),
         inner.map(lambda each: f"isUndefined({each})"),
