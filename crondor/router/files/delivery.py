@@ -13,7 +13,7 @@ from crondor.queued import JobStatus
 from crondor.router.applying import SPOOLING, Routed
 from crondor.router.files.faults import FilesRefused, Report, fault, ignored
 from crondor.router.files.proxy import Proxies
-from crondor.router.files.rewriting import MARK, rewritten, text
+from crondor.router.files.rewriting import rewritten, text
 from crondor.router.files.sandbox import Sandbox
 from crondor.router.files.tokens import Tokens
 from crondor.schedd.protocol import Clock, NotOffered, Schedd
@@ -22,6 +22,7 @@ from crondor.schedd.selection import Selection
 SPOOLED: Final = "Data files spooled"
 _CODE: Final = dict(SPOOLING)["HoldReasonCode"]
 _WAITS: Final = f"JobStatus =?= {int(JobStatus.HELD)} && HoldReasonCode =?= {_CODE}"
+_SWEEPING: Final = 3600
 _NO_FILES: Final[Mapping[str, str]] = {}
 
 
@@ -70,16 +71,16 @@ class FileDelivery:
         self._proxies = proxies
         self._tokens = tokens
         self._report = report
-        self._is_swept = False
+        self._sweep_due = 0
 
     def tick(self, now: int) -> None:
-        """Do what is due at a poll: tokens, and the first time what a process before has left.
+        """Do what is due at a poll: tokens, and, at first and each hour, what a process or a job has left.
 
         Raises what the schedd raises.
         """
         if self._tokens is not None:
             self._tokens.tick(now)
-        if self._is_swept:
+        if now < self._sweep_due:
             return
         try:
             self._sandbox.spool.sweep(self._is_queued)
@@ -88,7 +89,7 @@ class FileDelivery:
         except FilesRefused as error:
             for each in error.diagnostics:
                 self._report(each)
-        self._is_swept = True
+        self._sweep_due = now + _SWEEPING
 
     def tokens(self) -> Mapping[str, str]:
         """Return the files of the tokens that routes may send, by name."""
@@ -115,11 +116,7 @@ class FileDelivery:
             made.set(name, value)
         return made
 
-    def waits(self, copy: ClassAd) -> bool:
-        """Say whether a copy waits for its input: its router ended before that was spooled."""
-        return _holds(copy, _WAITS)
-
-    def spool(self, job: Carried, copy: ClassAd | None = None) -> None:  # noqa: ARG002 - the queue knows better
+    def spool(self, job: Carried) -> None:
         """Rewrite a copy's ad, spool its input, release it; each is done once, whoever begins again.
 
         Raises CrondorError.
@@ -127,7 +124,7 @@ class FileDelivery:
         if job.copy_id is None:
             return
         found = self._live(job.copy_id)
-        if found is None or not self.waits(found):
+        if found is None or not _holds(found, _WAITS):
             return
         edits: dict[str, object] = rewritten(found, str(self._sandbox.spool.place(job.copy_id)))
         if "StageInStart" not in found:
@@ -161,10 +158,6 @@ class FileDelivery:
         except FilesRefused as error:
             for each in error.diagnostics:
                 self._report(each)
-
-    def is_sandboxed(self, copy: ClassAd) -> bool:
-        """Say whether a copy of a router before this one has a sandbox, or is to have one."""
-        return MARK in copy or self.waits(copy)
 
     def _own_files(self) -> tuple[str, ...]:
         """Return the files that copies may have although they are in none of the users' folders."""
