@@ -8,7 +8,7 @@ goes on: the state is in the queue and in the files.
 """
 
 from crondor.router.files.accounts import Account, Accounts, account_of
-from crondor.router.files.delivery import Carried, FileDelivery
+from crondor.router.files.delivery import Carried, FileDelivery, PlannedDelivery
 from crondor.router.files.faults import FilesRefused, Report
 from crondor.router.files.listing import Limits
 from crondor.router.files.proxy import Proxies
@@ -26,6 +26,7 @@ __all__ = [
     "Issuer",
     "Limits",
     "Moved",
+    "PlannedDelivery",
     "Proxies",
     "Report",
     "Sandbox",

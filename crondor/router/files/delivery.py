@@ -13,8 +13,9 @@ from crondor.queued import JobStatus
 from crondor.router.applying import SPOOLING, Routed
 from crondor.router.files.faults import FilesRefused, Report, fault, ignored
 from crondor.router.files.proxy import Proxies
-from crondor.router.files.rewriting import rewritten, text
+from crondor.router.files.rewriting import listed, rewritten, text
 from crondor.router.files.sandbox import Sandbox
+from crondor.router.files.token_plan import TokenPlan
 from crondor.router.files.tokens import Tokens
 from crondor.schedd.protocol import Clock, NotOffered, Schedd
 from crondor.schedd.selection import Selection
@@ -23,6 +24,7 @@ SPOOLED: Final = "Data files spooled"
 _CODE: Final = dict(SPOOLING)["HoldReasonCode"]
 _WAITS: Final = f"JobStatus =?= {int(JobStatus.HELD)} && HoldReasonCode =?= {_CODE}"
 _SWEEPING: Final = 3600
+_NO_TOKENS: Final = TokenPlan()
 _NO_FILES: Final[Mapping[str, str]] = {}
 
 
@@ -57,14 +59,17 @@ class FileDelivery:
     def __init__(
         self,
         schedd: Schedd,
-        sandbox: Sandbox,
+        sandbox: Sandbox | None,
         *,
         clock: Clock,
         proxies: Proxies | None = None,
         tokens: Tokens | None = None,
         report: Report = ignored,
     ) -> None:
-        """Take the schedd of the copies and what moves their files; nothing is done before the first call."""
+        """Take the schedd of the copies and what moves their files; nothing is done before the first call.
+
+        ``sandbox`` None: sandboxed jobs are refused.
+        """
         self._schedd = schedd
         self._sandbox = sandbox
         self._clock = clock
@@ -83,7 +88,8 @@ class FileDelivery:
         if now < self._sweep_due:
             return
         try:
-            self._sandbox.spool.sweep(self._is_queued)
+            if self._sandbox is not None:
+                self._sandbox.spool.sweep(self._is_queued)
             if self._proxies is not None:
                 self._proxies.sweep(self._needs_proxy)
         except FilesRefused as error:
@@ -99,22 +105,17 @@ class FileDelivery:
         """Return a copy's ad as it is to be submitted; make the copy of its proxy. Raises CrondorError."""
         if not job.is_sandboxed:
             return copy
-        if not self._schedd.capabilities.atomic_edits:
-            message = "this schedd's spool is its own: crondor spools for an embedded queue only"
-            raise NotOffered(fault("spool-not-ours", message, help="take JobShouldBeSandboxed out of the route"))
+        sandbox = self._spooling()
         if routed.proxy is not None:
             if self._proxies is None:
                 raise FilesRefused(fault("shared-proxy", "this router has been given no way to share a proxy"))
             self._proxies.prepare(routed.proxy, str(job.id), text(copy, "Owner") or "")
         try:
-            edits = self._sandbox.prepared(copy, self._own_files())
+            edits = sandbox.prepared(copy, self._own_files())
         except CrondorError:
             self._forget_proxy(job.id)
             raise
-        made = copy.copy()
-        for name, value in edits.items():
-            made.set(name, value)
-        return made
+        return _edited(copy, edits)
 
     def spool(self, job: Carried) -> None:
         """Rewrite a copy's ad, spool its input, release it; each is done once, whoever begins again.
@@ -126,15 +127,13 @@ class FileDelivery:
         found = self._live(job.copy_id)
         if found is None or not _holds(found, _WAITS):
             return
-        edits: dict[str, object] = rewritten(found, str(self._sandbox.spool.place(job.copy_id)))
+        sandbox = self._spooling()
+        edits: dict[str, object] = rewritten(found, str(sandbox.spool.place(job.copy_id)))
         if "StageInStart" not in found:
             edits["StageInStart"] = self._clock()
         if edits and not self._schedd.edit_if(job.copy_id, _WAITS, edits):
             return
-        found = found.flat()
-        for name, value in edits.items():
-            found.set(name, value)
-        self._sandbox.spool_in(job.copy_id, found, self._own_files())
+        sandbox.spool_in(job.copy_id, _edited(found.flat(), edits), self._own_files())
         self._schedd.edit_if(job.copy_id, f"{_WAITS} && StageInFinish =?= undefined", {"StageInFinish": self._clock()})
         self._schedd.release(Selection(jobs=(job.copy_id,)).where(_WAITS), SPOOLED)
         self._forget_proxy(job.id)
@@ -144,7 +143,7 @@ class FileDelivery:
         found = None if job.copy_id is None else self._live(job.copy_id)
         if job.copy_id is None or found is None:
             raise FilesRefused(fault("sandbox-missing", f"the copy of {job.id} has left, and its output with it"))
-        self._sandbox.fetch_back(job.copy_id, found)
+        self._spooling().fetch_back(job.copy_id, found)
 
     def end(self, job: Carried) -> None:
         """Delete what was made for a job that is over; where its copy is still alive its sandbox stays.
@@ -153,11 +152,27 @@ class FileDelivery:
         """
         try:
             self._forget_proxy(job.id)
-            if job.copy_id is not None and job.is_sandboxed and self._is_over(job.copy_id):
+            if self._sandbox is not None and job.copy_id is not None and self._is_over(job.copy_id):
                 self._sandbox.remove(job.copy_id)
         except FilesRefused as error:
             for each in error.diagnostics:
                 self._report(each)
+
+    def reload(self, plan: TokenPlan, now: int) -> None:
+        """Take the tokens of another configuration, at once."""
+        if self._tokens is not None:
+            self._tokens.reconfigure(plan, now)
+
+    def _spooling(self) -> Sandbox:
+        """Return what moves files. Raises NotOffered."""
+        if self._sandbox is None:
+            raise NotOffered(
+                fault("no-spool", "this router has no spool", help="give it one, or route without a sandbox")
+            )
+        if not self._schedd.capabilities.atomic_edits:
+            message = "this schedd's spool is its own: crondor spools for an embedded queue only"
+            raise NotOffered(fault("spool-not-ours", message, help="take JobShouldBeSandboxed out of the route"))
+        return self._sandbox
 
     def _own_files(self) -> tuple[str, ...]:
         """Return the files that copies may have although they are in none of the users' folders."""
@@ -183,9 +198,58 @@ class FileDelivery:
         return bool(self._schedd.jobs(f"{mine} && {_WAITS}"))
 
 
+class PlannedDelivery:
+    """Says what could not be moved, and moves nothing: for a router that only tries what it would do."""
+
+    def __init__(self, sandbox: Sandbox | None = None, plan: TokenPlan = _NO_TOKENS) -> None:
+        """Take what would move files, and the tokens that would be made."""
+        self._sandbox = sandbox
+        self._paths = {spec.name: spec.path for spec in plan.tokens}
+
+    def tick(self, now: int) -> None:
+        """Do nothing."""
+
+    def tokens(self) -> Mapping[str, str]:
+        """Return the files that the tokens would have."""
+        return self._paths
+
+    def prepare(self, job: Carried, routed: Routed, copy: ClassAd) -> ClassAd:
+        """Return the ad that would be submitted; look at its input, but for tokens and proxy. Raises CrondorError."""
+        if not job.is_sandboxed:
+            return copy
+        if self._sandbox is None:
+            raise NotOffered(
+                fault("no-spool", "this router has no spool", help="give it one, or route without a sandbox")
+            )
+        plain = copy.copy()
+        if routed.proxy is not None:
+            plain.prune("x509userproxy")
+        files = listed(text(plain, "TransferInput"))
+        plain.set("TransferInput", ",".join(each for each in files if each not in self._paths.values()))
+        edits = self._sandbox.prepared(plain)
+        edits.pop("TransferInput", None)
+        return _edited(copy, edits)
+
+    def spool(self, job: Carried) -> None:
+        """Do nothing."""
+
+    def fetch(self, job: Carried) -> None:
+        """Do nothing."""
+
+    def end(self, job: Carried) -> None:
+        """Do nothing."""
+
+
 _OVER: Final = (
     f"JobStatus =?= {int(JobStatus.REMOVED)} || (JobStatus =?= {int(JobStatus.COMPLETED)} && !LeaveJobInQueue)"
 )
+
+
+def _edited(ad: ClassAd, edits: Mapping[str, object]) -> ClassAd:
+    made = ad.copy()
+    for name, value in edits.items():
+        made.set(name, value)
+    return made
 
 
 def _holds(ad: ClassAd, condition: str) -> bool:
