@@ -13,7 +13,7 @@ from crondor.queued import JobStatus
 from crondor.router.applying import SPOOLING, Routed
 from crondor.router.files.faults import FilesRefused, Report, fault, ignored
 from crondor.router.files.proxy import Proxies
-from crondor.router.files.rewriting import listed, rewritten, text
+from crondor.router.files.rewriting import fresh, listed, rewritten, text
 from crondor.router.files.sandbox import Sandbox
 from crondor.router.files.token_plan import TokenPlan
 from crondor.router.files.tokens import Tokens
@@ -106,6 +106,7 @@ class FileDelivery:
         if not job.is_sandboxed:
             return copy
         sandbox = self._spooling()
+        copy = fresh(copy)
         if routed.proxy is not None:
             if self._proxies is None:
                 raise FilesRefused(fault("shared-proxy", "this router has been given no way to share a proxy"))
@@ -221,6 +222,7 @@ class PlannedDelivery:
             raise NotOffered(
                 fault("no-spool", "this router has no spool", help="give it one, or route without a sandbox")
             )
+        copy = fresh(copy)
         plain = copy.copy()
         if routed.proxy is not None:
             plain.prune("x509userproxy")

@@ -135,6 +135,15 @@ def _in_sandbox(ad: ClassAd, files: str) -> Iterator[str]:
         yield path if is_url(path) or (keeps and not path.startswith("/")) else base(path)
 
 
+def fresh(ad: ClassAd) -> ClassAd:
+    """Return a copy's ad without what spooling its source has left in it, which would lead its own files astray."""
+    made = ad.copy()
+    for name in list(ad):
+        if lower(name).startswith(lower(PREFIX)):
+            made.prune(name)
+    return made
+
+
 def restored(ad: ClassAd) -> ClassAd:
     """Return a rewritten job's ad as it was before."""
     made = ad.flat()

