@@ -16,7 +16,7 @@ from crondor.router.files import Account, Limits, Sandbox, Spool
 from crondor.router.files.rewriting import rewritten
 
 JOB = JobId(12_345, 6)
-NOBODY = Account("nobody", 65_534, 65_534)
+NOBODY = Account("nobody", 61_234, 61_234)  # nobody at all: only who is root can give files to it
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away, and must ask what others may")
 
