@@ -52,9 +52,9 @@ def load_route_table(
     configuration = load_config(paths, folders, context)
     if not legacy:
         return load_table(configuration, context=context)
-    from crondor.router.old_table import load_old_table  # noqa: PLC0415 - few have such routes
+    from crondor.router.legacy import legacy_table, read_legacy  # noqa: PLC0415 - few have such routes
 
-    return load_old_table(configuration, files=files_below(paths, folders), context=context)
+    return legacy_table(read_legacy(configuration, files=files_below(paths, folders)), context)
 
 
 def files_below(paths: Iterable[str], allow_dirs: Iterable[str]) -> Files:

@@ -83,7 +83,10 @@ def _command(of: Command) -> Iterator[Diagnostic]:
         begin = len(of.line.text) - len(of.rest.text)
         help_text = f"{reason.message}; " if reason is not None else ""
         message = f"SET {of.name} invalid expression : {of.rest.text}"
-        yield warning("set-expression", message, of.line.span(begin), f"{help_text}HTCondor says so for each ad")
+        place = of.line.span(begin)
+        if reason is not None and reason.span is not None and reason.span.start < len(of.rest.text):
+            place = of.line.span(begin + reason.span.start, begin + max(reason.span.end, reason.span.start + 1))
+        yield warning("set-expression", message, place, f"{help_text}HTCondor says so for each ad")
     if of.keyword in {"EVALSET", "EVALMACRO"} and _TARGET.search(of.rest.text):
         message = f"TARGET is undefined in {of.keyword}: the expression is evaluated in the ad alone"
         yield warning("evalset-target", message, of.line.span(), "write MY. or the bare name")

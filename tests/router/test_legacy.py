@@ -9,7 +9,7 @@ import pytest
 from crondor.classad import ClassAd, EvaluationFailed
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.files import Files
-from crondor.router.legacy import LegacyTable, Macros, Mode, convert_as_tool, legacy_routes, read_legacy
+from crondor.router.legacy import LegacyTable, Macros, Mode, convert_as_tool, legacy_routes, legacy_table, read_legacy
 from crondor.source import Source
 
 SEED = r"""
@@ -247,6 +247,31 @@ def test_a_knob_of_its_own_replaces_a_route_of_its_name() -> None:
     assert _codes(table) == ["legacy-override", "legacy-override"]
     route = legacy_routes(table)[0]
     assert (route.name, route.max_jobs, route.takes_transforms) == ("one", 3, True)
+
+
+def test_old_and_new_routes_stand_in_one_table() -> None:
+    """In the old order, with the transforms around them and the settings; where nothing loads the table says why."""
+    knobs = {
+        "JOB_ROUTER_ENTRIES": '[ Name = "a b"; Requirements = true ] [ Name = "c"; Requirements = true ]',
+        "JOB_ROUTER_ROUTE_New": "REQUIREMENTS true",
+        "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES": "T",
+        "JOB_ROUTER_TRANSFORM_T": "SET X 1",
+        "JOB_ROUTER_MAX_JOBS": "7",
+    }
+    table = legacy_table(knobs)
+    assert table.is_enabled
+    assert [(route.name, route.is_legacy, route.takes_transforms) for route in table.routes] == [
+        ("a b", True, False),
+        ("c", True, False),
+        ("New", False, True),
+    ]
+    assert [each.name for each in table.before] == ["T"]
+    assert table.settings.max_jobs == 7
+    ordered = legacy_table({**knobs, "JOB_ROUTER_ROUTE_NAMES": "New c"})
+    assert [route.name for route in ordered.routes] == ["New", "c"]
+    none = legacy_table({"JOB_ROUTER_ENTRIES": "[ x = ; ]"})
+    assert not none.is_enabled
+    assert {"legacy-ad", "route-names"} <= {found.code for found in none.diagnostics}
 
 
 def test_a_route_without_any_name_gets_one() -> None:

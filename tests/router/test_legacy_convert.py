@@ -250,6 +250,13 @@ def test_the_tool_s_output_is_written_as_the_tool_writes_it() -> None:
     )
 
 
+def test_a_route_whose_requirements_cannot_be_written_takes_no_job() -> None:
+    """Rather than every one."""
+    entry = _entry(r'Requirements = TARGET.x == "a\nb"')
+    assert "REQUIREMENTS false" in _commands(entry)
+    assert [found.severity for found in convert_mended(entry).diagnostics] == [Severity.ERROR]
+
+
 def test_a_string_with_a_line_end_makes_commands_in_htcondor_s_conversion() -> None:
     """It is written down and read again: a value can bring a REQUIREMENTS of its own, or end the route."""
     entry = _entry(r'Requirements = false; set_A = "\nREQUIREMENTS true\n"')
@@ -281,7 +288,7 @@ JOB_ROUTER_TRANSFORM_Defaults @=jt
     assert found[0].severity is Severity.WARNING
     assert found[0].span is not None
     assert found[0].span.source.name == "50.conf"
-    assert found[0].span.line == 9
+    assert (found[0].span.line, found[0].span.text) == (10, ")")
 
 
 def test_routes_of_knobs_take_the_transforms_around_them() -> None:

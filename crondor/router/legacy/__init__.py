@@ -2,15 +2,15 @@
 
 ``read_legacy(configuration)`` gives the table of JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES and their kin;
 ``convert(entry)`` one route of it as the text of a transform, ``convert_table(table)`` all of them as a configuration,
-``legacy_routes(table)`` as routes that jobs can be matched with. ``convert_as_tool(configuration)`` is what
-condor_transform_ads -convertoldroutes prints.
+``legacy_routes(table)`` as routes that jobs can be matched with, ``legacy_table(table)`` as a whole routing table.
+``convert_as_tool(configuration)`` is what condor_transform_ads -convertoldroutes prints.
 """
 
 from crondor.router.legacy.configuration import NewRoute, NewTable, convert_table
 from crondor.router.legacy.entry import LegacyEntry
 from crondor.router.legacy.mended import convert_mended
 from crondor.router.legacy.placed import Macros
-from crondor.router.legacy.routes import convert, legacy_routes
+from crondor.router.legacy.routes import convert, legacy_routes, legacy_table
 from crondor.router.legacy.table import LegacyTable, read_legacy
 from crondor.router.legacy.tool import Mode, convert_as_tool
 
@@ -26,5 +26,6 @@ __all__ = [
     "convert_mended",
     "convert_table",
     "legacy_routes",
+    "legacy_table",
     "read_legacy",
 ]

@@ -144,18 +144,21 @@ class _Mended(Commands):
             self.say("universe", message, name, Severity.WARNING, help_text)
 
     def require(self, name: str) -> None:
-        """Take Requirements: attributes of the route put in place, TARGET and other left out, macros replaced."""
+        """Take Requirements: attributes of the route put in place, TARGET and other left out, macros replaced.
+
+        A route whose Requirements cannot be written takes no job at all, rather than every one.
+        """
         node = self._inlined(name, Expression.of(self._timed(name, self.tree(name))))
         text = self.filled(unparse(self._without_others(name, node, without_scope), Form.OLD))
+        reason = "it has a line end in it" if re.search(r"[\r\n]", text) else ""
         try:
             Expression.parse(Source(text), old=True)
         except ClassAdSyntaxError as error:
-            self.lost(
-                "requirements", f"{name} does not read back as {text[:60]!r}: {error.diagnostics[0].message}", name
-            )
-            return
-        if self._is_line(name, text):
-            self.requirements = text
+            reason = reason or error.diagnostics[0].message
+        if reason:
+            message = f"{name} does not read back as {text[:60]!r}: {reason}; the route takes no job now"
+            self.say("requirements", message, name, Severity.ERROR, "write the expression in another way")
+        self.requirements = "false" if reason else text
 
     def assign(self, name: str) -> None:
         """Take any other attribute as a macro."""

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from crondor.classad import lower
 from crondor.classad.scope import Context
-from crondor.config import Configuration, read_config
-from crondor.router.legacy.configuration import convert_table
+from crondor.config import read_config
+from crondor.router.legacy.configuration import NewTable, convert_table
 from crondor.router.legacy.entry import LegacyEntry
 from crondor.router.legacy.faithful import convert_faithfully
 from crondor.router.legacy.knobs import Texts
 from crondor.router.legacy.mended import convert_mended
-from crondor.router.legacy.table import NAMES, ROUTE, LegacyTable, read_legacy
+from crondor.router.legacy.table import (
+    DEFAULTS,
+    ENTRIES,
+    ENTRIES_CMD,
+    ENTRIES_FILE,
+    MERGE,
+    NAMES,
+    ROUTE,
+    LegacyTable,
+    read_legacy,
+)
 from crondor.router.loading import load_table
 from crondor.router.route import Route
+from crondor.router.table import RoutingTable
 
 
 def convert(entry: LegacyEntry, *, faithful: bool = False) -> str:
@@ -28,32 +40,55 @@ def convert(entry: LegacyEntry, *, faithful: bool = False) -> str:
     return convert_mended(entry).text(entry.name)
 
 
-def legacy_routes(table: LegacyTable | Texts, context: Context | None = None) -> tuple[Route, ...]:
-    """Return the ClassAd routes of a table that load, in its order, under their own names.
+def legacy_table(table: LegacyTable | Texts, context: Context | None = None) -> RoutingTable:
+    """Return a table with its ClassAd routes as the router of HTCondor 23.10 would have it.
 
-    They leave out the transforms before and behind routes, which were not for them. A table whose defaults do not
-    read has none. Never fails.
+    The ClassAd routes have their own names, and leave out the transforms before and behind routes, which were not for
+    them; routes that are transforms already stand among them, in the old order. Never fails: a table whose defaults
+    do not read, or that has no route, is not enabled, and ``diagnostics`` say why.
+    """
+    table = table if isinstance(table, LegacyTable) else read_legacy(table)
+    loaded, made = _loaded(table, context)
+    is_enabled = loaded.is_enabled and table.is_enabled and table.configuration.is_valid
+    return replace(
+        loaded,
+        routes=_renamed(loaded, made) if is_enabled else (),
+        is_enabled=is_enabled,
+        diagnostics=tuple(dict.fromkeys([*loaded.diagnostics, *made.diagnostics])),
+    )
+
+
+def legacy_routes(table: LegacyTable | Texts, context: Context | None = None) -> tuple[Route, ...]:
+    """Return the ClassAd routes of a table that load, in its order, as ``legacy_table`` has them.
+
+    A table whose defaults do not read has none. Never fails.
     """
     table = table if isinstance(table, LegacyTable) else read_legacy(table)
     if not table.is_enabled:
         return ()
+    return tuple(route for route in _renamed(*_loaded(table, context)) if route.is_legacy)
+
+
+def _loaded(table: LegacyTable, context: Context | None) -> tuple[RoutingTable, NewTable]:
+    """Load the converted routes and the others together, without the knobs that they come from."""
     made = convert_table(table)
-    knobs = {f"{ROUTE}{route.name}": route.text for route in made.routes}
-    texts = {**knobs, NAMES: " ".join(route.name for route in made.routes)}
     old = table.configuration
-    without = Configuration(
-        {key: knob for key, knob in old.knobs.items() if not key.startswith(ROUTE.lower())},
-        old.defaults,
-        environ=old.environ,
-        context=old.context,
-        subsystem=old.subsystem,
-        local_name=old.local_name,
-        version=old.version,
-    )
-    loaded = load_table(read_config(texts, base=without), context=context, keep_routes=True)
-    by_name = {route.name.lower(): route for route in loaded.routes}
+    gone = {*map(lower, _OLD), *(lower(entry.knob) for entry in table.entries)}
+    without = replace(old, knobs={key: knob for key, knob in old.knobs.items() if key not in gone}, diagnostics=())
+    texts = {f"{ROUTE}{route.name}": route.text for route in made.routes}
+    names = {NAMES: " ".join(made.names)} if made.names else {}
+    return load_table(read_config({**texts, **names}, base=without), context=context, keep_routes=True), made
+
+
+def _renamed(loaded: RoutingTable, made: NewTable) -> tuple[Route, ...]:
+    """Return routes with the names and the rights of the entries that they were."""
+    entries = {lower(route.name): route.entry for route in made.routes}
     return tuple(
-        replace(by_name[each.name.lower()], name=each.entry.name, takes_transforms=each.entry.is_knob, is_legacy=True)
-        for each in made.routes
-        if each.name.lower() in by_name
+        replace(route, name=entry.name, takes_transforms=entry.is_knob, is_legacy=True)
+        if (entry := entries.get(lower(route.name))) is not None
+        else route
+        for route in loaded.routes
     )
+
+
+_OLD = (DEFAULTS, ENTRIES, ENTRIES_FILE, ENTRIES_CMD, MERGE)

@@ -8,7 +8,7 @@ from crondor.classad import ClassAd
 from crondor.config import read_config
 from crondor.macro.files import Files
 from crondor.router import RoutingTable, load_table
-from crondor.router.old_table import load_old_table
+from crondor.router.legacy import legacy_table, read_legacy
 from crondor.source import Source
 
 OLD = """JOB_ROUTER_DEFAULTS = [ requirements = target.WantJobRouter is True; MaxJobs = 200; set_requirements = true; ]
@@ -26,7 +26,7 @@ JOB_ROUTER_TRANSFORM_T = SET Seen true
 
 def load(text: str, files: Files | None = None) -> RoutingTable:
     """Load a configuration in either syntax."""
-    return load_old_table(read_config(Source(text, "old.conf")), files=files)
+    return legacy_table(read_legacy(read_config(Source(text, "old.conf")), files=files))
 
 
 def test_old_routes_need_no_list() -> None:
@@ -50,7 +50,7 @@ def test_both_kinds_stand_in_one_table() -> None:
     assert [each.takes_transforms for each in table.routes if each.is_legacy] == [False, False]
     listed = load(f"JOB_ROUTER_ROUTE_NAMES = New Old Gone\n{OLD}{NEW}")
     assert [each.name for each in listed.routes] == ["New", "Old"]
-    assert [each.name for each in listed.rejected] == ["Gone"]
+    assert any("Gone" in each.message for each in listed.diagnostics)
 
 
 def test_a_route_of_today_written_as_a_classad_is_converted() -> None:
@@ -66,6 +66,7 @@ def test_what_switches_routing_off_does_so_here_too() -> None:
         "JOB_ROUTER_DEFAULTS = [ x\n" + OLD[OLD.index("JOB_ROUTER_ENTRIES") :],
         OLD + NEW.replace("FORM_T =", "FORM_U ="),
         "A = 1\n",
+        OLD + "nothing\n",
     ):
         table = load(text)
         assert (table.is_enabled, table.routes) == (False, ())
