@@ -76,6 +76,7 @@ def jobs_of(jobs: Plannable | Iterable[Plannable], now: int, reading: Reading) -
     Submit files and schedules are numbered as clusters from 1 on, in their order.
     """
     cluster = 0
+    each: object
     for each in (jobs,) if isinstance(jobs, (JobSchedule, SubmitFile, ClassAd, QueuedJob, Schedd)) else jobs:
         if isinstance(each, JobSchedule):
             cluster += 1

@@ -20,7 +20,8 @@ from crondor.router.applying import Routed, apply_route
 from crondor.router.loading import load_table
 from crondor.router.matching import Matcher
 from crondor.router.planning.conduct import Conduct, manner_of
-from crondor.router.planning.jobs import PlannedJob, Plannable, Reading, jobs_of, value_of
+from crondor.router.planning.cure import Cure, cure
+from crondor.router.planning.jobs import Plannable, PlannedJob, Reading, jobs_of, value_of
 from crondor.router.planning.life import Copy, Life, one_run, stays
 from crondor.router.planning.load import Load
 from crondor.router.planning.remarks import Taking, remarks, waits_for_rejection, without_runs
@@ -114,6 +115,20 @@ class RoutePlan:
     def __iter__(self) -> Iterator[PlannedRun]:
         """Yield the runs."""
         return _Planning(self).runs()
+
+    def cure(self, run: PlannedRun) -> Cure | None:
+        """Return the lines that take the schedule out of a run's copy; None for a run without a copy of its own."""
+        if run.routed is None or run.routed.ad is None or run.taken is None:
+            return None
+        zone = zone_of(self.options.reading.zone).info
+        return cure(run.routed, run.taken, zone, facts_at(self.table, Context(now=run.taken, zone=zone)))
+
+
+def facts_at(table: RoutingTable, context: Context) -> Facts:
+    """Return what the transforms of a table may see at another time."""
+    facts: Facts = copied(table.facts)
+    facts.context = context
+    return facts
 
 
 class _What(IntEnum):
@@ -304,8 +319,7 @@ class _Planning:
             return
         self._waiting.pop(life.number, None)
         life.token += 1
-        facts: Facts = copied(self.table.facts)
-        facts.context = context
+        facts = facts_at(self.table, context)
         source = one_run(life.ad, run) if self.options.at_gate else life.ad.copy()
         routed = apply_route(self.table, route, source, facts=facts)
         if routed.failed or routed.ad is None:

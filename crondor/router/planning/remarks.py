@@ -21,6 +21,7 @@ _WITH_PROXY: Final = frozenset(("arc", "nordugrid", "cream", "unicore", "gt2", "
 """The grid types that know a user by an X.509 proxy; of these HTCondor 25 has arc, which takes a token too."""
 
 _OPEN_GATE: Final = "DeferralTime is undefined || time() + ScheddInterval >= DeferralTime - DeferralPrepTime"
+_BRIEF: Final = 80
 _QDATE: Final = re.compile(r"\b(?:qdate|time|currenttime|enteredcurrentstatus)\b", re.IGNORECASE).search
 
 
@@ -181,8 +182,8 @@ def waits_for_rejection(job: PlannedJob, texts: tuple[str, ...]) -> Iterator[Dia
         return
     message = "the job is routed only when the local pool has rejected it (LastRejMatchTime), which it has not"
     help_text = (
-        "--rejected SECONDS plans with a rejection; a schedd offers a waiting job like any other, and its closed gate is"
-        " a reason to reject it: the first negotiation is enough"
+        "--rejected SECONDS plans with a rejection; a schedd offers a waiting job like any other, and its closed"
+        " gate is a reason to reject it: the first negotiation is enough"
     )
     yield Diagnostic("plan-not-rejected", message, Severity.NOTE, job.here, help_text)
 
@@ -211,13 +212,19 @@ def _onto(job: PlannedJob, fault: Diagnostic) -> Span:
 
 
 def _cured(taking: Taking, found: Diagnostic) -> Diagnostic:
-    return Diagnostic(found.code, found.message, found.severity, found.span, f"add to the route: {_lines(taking)}")
+    return Diagnostic(
+        found.code, found.message, found.severity, found.span, f"at the end of the route write {_lines(taking)}"
+    )
 
 
 def _lines(taking: Taking) -> str:
     made = cure(taking.routed, taking.taken, taking.zone, taking.facts)
-    lines = "; ".join(made.text.split("\n")) if made.text else "nothing: take the schedule out of the job"
-    return f"{lines} (with it the copy {made.manner.conduct.value})" if made.text else lines
+    if not made.text:
+        return "nothing: take the schedule out of the job"
+    lines = " and ".join(
+        f"`{line if len(line) <= _BRIEF else line[:_BRIEF] + '...'}`" for line in made.text.split("\n")
+    )
+    return f"{lines}: the copy then {made.manner.conduct.value} (--cure prints the lines)"
 
 
 def _route(taking: Taking) -> str:
