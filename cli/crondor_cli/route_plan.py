@@ -44,7 +44,7 @@ _DEFAULT_COUNT = 10
 @config_option
 @legacy_option
 @click.option(
-    "-n", "--count", type=click.IntRange(1, 1_000_000), help="Runs of each job (default: 10, without an end)."
+    "-n", "--count", type=click.IntRange(1, 1_000_000), help="Runs of each job (default: 10; with an end: all)."
 )
 @click.option("--until", metavar="TIME", help="Plan no run later than this.")
 @click.option("--days", type=click.IntRange(1, 36_600), help="Plan so many days.")
@@ -57,7 +57,7 @@ _DEFAULT_COUNT = 10
     "--rejected",
     type=click.IntRange(0, 10**9),
     metavar="SECONDS",
-    help="The local pool rejects the jobs so long from now.",
+    help="The local pool rejects the jobs then.",
 )
 @standing_options
 @click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you).")

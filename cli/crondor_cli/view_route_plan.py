@@ -20,7 +20,7 @@ from crondor_cli.view_data import diagnostic_data
 _WIDEST = 24  # columns for a route's name
 _LONGEST = 160  # characters of a reason; whoever wants all of it asks for JSON
 _SAME_WEEK = 6 * 86_400
-_NO_MORE = (Outcome.OUT, Outcome.GONE)
+_NO_MORE = (Outcome.BUSY, Outcome.STUCK, Outcome.GONE)
 
 
 def ads_of(jobs: Iterable[Plannable]) -> list[ClassAd]:

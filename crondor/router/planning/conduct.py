@@ -25,7 +25,7 @@ _PREFIX: Final = "remote_"
 
 
 class Conduct(str, Enum):
-    """What a copy does with its schedule; ``..._THERE``: in the queue of the remote schedd that HTCondor-C submits to."""
+    """What a copy does with its schedule; THERE: in the queue of the remote schedd that HTCondor-C submits to."""
 
     AT_ONCE = "starts at once"
     WAITS = "waits for its time"
@@ -98,6 +98,11 @@ def _once(ad: ClassAd, taken: int, zone: tzinfo, *, is_remote: bool) -> Manner:
     if taken > time + (window or 0) or (taken == time + (window or 0) and asks(ad, "DeferralTime")):
         return Manner(Conduct.TOO_LATE, ad, time)
     return Manner(Conduct.WAITS_THERE if is_remote else Conduct.WAITS, ad, time)
+
+
+def is_matched(ad: ClassAd) -> bool:
+    """Say whether a copy's Requirements are ever looked at: those of a grid job are for HTCondor-C alone."""
+    return _integer(ad, "JobUniverse") != Universe.GRID or grid_type(ad) == "condor"
 
 
 def has_cron(ad: ClassAd) -> bool:

@@ -8,7 +8,17 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.router.applying import Routed
-from crondor.router.planning.conduct import CRON, DEFERRAL, Conduct, Manner, asks, has_cron, manner_of, without_clause
+from crondor.router.planning.conduct import (
+    CRON,
+    DEFERRAL,
+    Conduct,
+    Manner,
+    asks,
+    has_cron,
+    is_matched,
+    manner_of,
+    without_clause,
+)
 from crondor.transform import Facts, Transform
 
 DELETE_CRON: Final = f"DELETE /^({'|'.join(CRON)})$/"
@@ -40,7 +50,7 @@ def cure(routed: Routed, taken: int, zone: tzinfo, facts: Facts) -> Cure:
     keeps_time = "DeferralTime" in ad and manner_of(_applied(lines, ad, facts), taken, zone).conduct.waits
     if not keeps_time:
         lines += [DELETE_DEFERRAL] if any(name in ad for name in DEFERRAL) else []
-        if any(asks(ad, name) for name in DEFERRAL):
+        if is_matched(ad) and any(asks(ad, name) for name in DEFERRAL):
             lines.append(f"SET Requirements {_unexpanded(without_clause(ad))}")
     if "OnExitRemove" in ad and ad.text("OnExitRemove").strip().lower() != "true":
         lines.append("SET OnExitRemove true")

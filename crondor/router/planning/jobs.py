@@ -76,24 +76,26 @@ def jobs_of(jobs: Plannable | Iterable[Plannable], now: int, reading: Reading) -
     Submit files and schedules are numbered as clusters from 1 on, in their order.
     """
     cluster = 0
-    each: object
     for each in (jobs,) if isinstance(jobs, (JobSchedule, SubmitFile, ClassAd, QueuedJob, Schedd)) else jobs:
-        if isinstance(each, JobSchedule):
-            cluster += 1
-            yield _of_schedule(each, cluster, now, reading)
-        elif isinstance(each, SubmitFile):
-            cluster += 1
-            yield from _of_file(each, cluster, now, reading)
-        elif isinstance(each, QueuedJob):
-            yield from _of_queued(each, now, reading)
-        elif isinstance(each, ClassAd):
-            yield from _of_queued(QueuedJob(each), now, reading)
-        elif isinstance(each, Schedd):
-            for ad in each.jobs():
-                yield from _of_queued(QueuedJob(ad), now, reading)
-        else:
-            message = f"a plan takes JobSchedule, SubmitFile, ClassAd, QueuedJob or Schedd, not {type(each).__name__}"
-            raise TypeError(message)
+        cluster += isinstance(each, (JobSchedule, SubmitFile))
+        yield from _jobs_of(each, cluster, now, reading)
+
+
+def _jobs_of(each: object, cluster: int, now: int, reading: Reading) -> Iterator[PlannedJob]:
+    if isinstance(each, JobSchedule):
+        yield _of_schedule(each, cluster, now, reading)
+    elif isinstance(each, SubmitFile):
+        yield from _of_file(each, cluster, now, reading)
+    elif isinstance(each, QueuedJob):
+        yield from _of_queued(each, now, reading)
+    elif isinstance(each, ClassAd):
+        yield from _of_queued(QueuedJob(each), now, reading)
+    elif isinstance(each, Schedd):
+        for ad in each.jobs():
+            yield from _of_queued(QueuedJob(ad), now, reading)
+    else:
+        message = f"a plan takes JobSchedule, SubmitFile, ClassAd, QueuedJob or Schedd, not {type(each).__name__}"
+        raise TypeError(message)
 
 
 def _of_schedule(schedule: JobSchedule, cluster: int, now: int, reading: Reading) -> PlannedJob:

@@ -53,6 +53,7 @@ class Life:
         self._ahead: Deferral | None = None
         self._until = until
         self._left = count
+        self.told: set[tuple[object, ...]] = set()
         self._said: set[Diagnostic] = set()
 
     def pull(self) -> Deferral | None:

@@ -195,6 +195,10 @@ class _Planning:
         life.ad.set("JobStatus", int(JobStatus.IDLE))
         present = value_of(life.ad, "DeferralTime")
         begun = max(self.now, present) if isinstance(present, int) else self.now
+        run = life.peek()
+        if run is not None and run.time <= begun:
+            life.starts += 1
+            yield self._row(life, life.pull() or run, Outcome.LOCAL)
         yield from self._next(life, begun + (self.options.run_time or 0), is_busy=True)
 
     # Time
@@ -223,7 +227,7 @@ class _Planning:
         life.copy = None
         run = life.pull()
         while run is not None and is_busy and run.time <= ready:
-            yield self._row(life, run, Outcome.OUT)
+            yield self._row(life, run, Outcome.BUSY)
             run = life.pull()
         if run is None:
             return
@@ -330,7 +334,9 @@ class _Planning:
         copy = Copy(route, manner, routed.ad)
         life.copy, life.taken = copy, time
         self._time(life, copy, run, time)
-        found = self._remarks(life, routed, copy, run, time, facts)
+        key = (route.name, manner.conduct, copy.stays, time < run.match_opens, life.peek() is None)
+        found = [] if key in life.told else self._remarks(life, routed, copy, run, time, facts)
+        life.told.add(key)
         yield self._row(
             life,
             run,
@@ -345,7 +351,7 @@ class _Planning:
             findings=life.new(found),
         )
         if copy.ends is None:
-            self._rest(life, Outcome.OUT)
+            self._rest(life, Outcome.STUCK)
 
     def _not_copied(self, life: Life, route: Route, run: Deferral, time: int, routed: Routed) -> Iterator[PlannedRun]:
         """Go on with a job that was edited where it is, or whose routing failed: the local pool has it."""
@@ -434,7 +440,7 @@ class _Planning:
         """Go on with a copy that schedules itself."""
         run = life.pull()
         while run is not None and run.time <= time:
-            yield self._row(life, run, Outcome.OUT, route=copy.route)
+            yield self._row(life, run, Outcome.BUSY, route=copy.route)
             run = life.pull()
         if run is None:
             return
@@ -457,7 +463,7 @@ class _Planning:
         if copy.ends is not None:
             self._at(copy.ends, _What.END, life)
         else:
-            self._rest(life, Outcome.OUT)
+            self._rest(life, Outcome.STUCK)
 
     def _rest(self, life: Life, outcome: Outcome) -> None:
         """Note the next run of a job that has no more to decide, to be told when its time comes."""
@@ -468,7 +474,7 @@ class _Planning:
 
     def _passed(self, life: Life) -> Iterator[PlannedRun]:
         if life.run is not None:
-            is_out = life.rest is Outcome.OUT and life.copy is not None
+            is_out = life.rest is Outcome.STUCK and life.copy is not None
             yield self._row(life, life.run, life.rest, route=life.copy.route if is_out and life.copy else None)
         self._rest(life, life.rest)
 

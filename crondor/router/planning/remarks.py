@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
@@ -212,18 +213,15 @@ def _onto(job: PlannedJob, fault: Diagnostic) -> Span:
 
 
 def _cured(taking: Taking, found: Diagnostic) -> Diagnostic:
-    return Diagnostic(
-        found.code, found.message, found.severity, found.span, f"at the end of the route write {_lines(taking)}"
-    )
+    return replace(found, help=f"at the end of the route write {_lines(taking)}")
 
 
 def _lines(taking: Taking) -> str:
     made = cure(taking.routed, taking.taken, taking.zone, taking.facts)
     if not made.text:
         return "nothing: take the schedule out of the job"
-    lines = " and ".join(
-        f"`{line if len(line) <= _BRIEF else line[:_BRIEF] + '...'}`" for line in made.text.split("\n")
-    )
+    shown = (line if len(line) <= _BRIEF else f"{line[:_BRIEF]}..." for line in made.text.split("\n"))
+    lines = " and ".join(f"`{line}`" for line in shown)
     return f"{lines}: the copy then {made.manner.conduct.value} (--cure prints the lines)"
 
 

@@ -27,7 +27,8 @@ class Outcome(str, Enum):
     LOCAL = "local"
     EDITED = "edited in place"
     FAILED = "routing fails"
-    OUT = "copy is still out"
+    BUSY = "still busy"
+    STUCK = "held by its copy"
     GONE = "job is gone"
 
 
