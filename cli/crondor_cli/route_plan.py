@@ -39,6 +39,7 @@ _DEFAULT_COUNT = 10
 
 @click.command("plan", epilog=EPILOG, short_help="The coming runs of scheduled jobs, and the route of each.")
 @click.option("--spec", "specs", metavar="FILE", multiple=True, help="A submit file; - reads standard input.")
+@click.argument("files", metavar="[FILES]...", nargs=-1)
 @click.option("--ads", metavar="FILE", multiple=True, help="Jobs as condor_q -long, -json or -xml prints them.")
 @click.option("--queue", metavar="FILE", help="The jobs of a job_queue.log, or of an embedded queue's folder.")
 @config_option
@@ -82,6 +83,7 @@ _DEFAULT_COUNT = 10
 )
 def command(
     specs: tuple[str, ...],
+    files: tuple[str, ...],
     ads: tuple[str, ...],
     queue: str | None,
     config: tuple[str, ...],
@@ -107,7 +109,11 @@ def command(
     cure: bool,
     format_: str,
 ) -> None:
-    """Show which route takes a scheduled job for each coming run, and what becomes of its schedule there."""
+    """Show which route takes a scheduled job for each coming run, and what becomes of its schedule there.
+
+    FILES are more submit files, as after --spec.
+    """
+    specs += files
     if not (specs or ads or queue):
         raise _usage("name the jobs: --spec FILE, --ads FILE or --queue FILE")
     if [*specs, *ads, *config].count("-") > 1:

@@ -92,13 +92,13 @@ def _beside(epoch: int | None, run: PlannedRun, zone: tzinfo) -> str:
     """Return a moment as briefly as it can be said beside the run's own time."""
     if epoch is None:
         return ""
-    time = int(run.run.time)
-    if not 0 <= epoch <= LATEST or abs(epoch - time) > _SAME_WEEK:
+    time = run.run.time
+    if not 0 <= epoch <= LATEST:
         return local_text(epoch, zone)
+    if abs(epoch - time) > _SAME_WEEK:
+        return f"{datetime.fromtimestamp(epoch, zone):%Y-%m-%d}"
     moment, beside = datetime.fromtimestamp(epoch, zone), datetime.fromtimestamp(time, zone)
     clock = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
-    if moment.utcoffset() != beside.utcoffset():
-        return local_text(epoch, zone)
     return clock if moment.date() == beside.date() else f"{local_text(epoch, zone)[:3]} {clock}"
 
 
@@ -180,7 +180,7 @@ def _data(made: RoutePlan, run: PlannedRun) -> dict[str, object]:
     return {
         "job": run.job.id,
         "number": run.number,
-        "time": int(run.run.time),
+        "time": run.run.time,
         "match_opens": run.run.match_opens,
         "last_start": run.run.last_start,
         "outcome": run.outcome.value,

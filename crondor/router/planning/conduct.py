@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import tzinfo
 from enum import Enum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, truth
@@ -12,6 +13,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import AdValue
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
 from crondor.schedule import Universe
+from crondor.source import Source
 from crondor.spec import FIELDS
 
 HONOURING: Final = frozenset((Universe.VANILLA, Universe.LOCAL, Universe.PARALLEL, Universe.JAVA, Universe.VM))
@@ -124,32 +126,34 @@ def asks(ad: ClassAd, name: str) -> bool:
 
 def without_clause(ad: ClassAd) -> str:
     """Return a job's Requirements without the clauses that condor_submit adds for a deferred job."""
-    parts = [] if "Requirements" not in ad else _conjuncts(ad)
-    texts = (part.unparse() for part in parts)
-    left = [text for text in texts if not _CLAUSE(text) and not _OF_STARTERS(text)]
+    left = [text for _, text in _conjuncts(ad) if not _CLAUSE(text) and not _OF_STARTERS(text)]
     return " && ".join(f"({text})" if "||" in text and not text.startswith("(") else text for text in left) or "true"
 
 
 def _keeps_out(ad: ClassAd, context: Context) -> bool:
     """Say whether a clause about the job's time, which no machine can change, is not true."""
-    if "Requirements" not in ad:
-        return False
     try:
         return any(
-            _CLAUSE(part.unparse()) is not None
+            _CLAUSE(text) is not None
             and not _asks_machine(part.tree, ad)
             and truth(part.evaluate(ad, None, context)) is not True
-            for part in _conjuncts(ad)
+            for part, text in _conjuncts(ad)
         )
     except (EvaluationFailed, ClassAdSyntaxError):
         return False
 
 
-def _conjuncts(ad: ClassAd) -> list[Expression]:
+def _conjuncts(ad: ClassAd) -> tuple[tuple[Expression, str], ...]:
+    return _split(ad.text("Requirements")) if "Requirements" in ad else ()
+
+
+@lru_cache(maxsize=256)
+def _split(requirements: str) -> tuple[tuple[Expression, str], ...]:
+    """Return the parts that && joins, each with its text; none of what is no expression."""
     try:
-        tree = ad["Requirements"].tree
+        tree = Expression.parse(Source(requirements, "Requirements"), old=True).tree
     except ClassAdSyntaxError:
-        return []
+        return ()
     left, found = [tree], []
     while left:
         node = left.pop()
@@ -157,8 +161,9 @@ def _conjuncts(ad: ClassAd) -> list[Expression]:
         if isinstance(inner, Binary) and inner.op == "&&":
             left += [inner.right, inner.left]
         else:
-            found.append(Expression.of(node))
-    return found
+            part = Expression.of(node)
+            found.append((part, part.unparse()))
+    return tuple(found)
 
 
 def _asks_machine(tree: Node, ad: ClassAd) -> bool:

@@ -99,7 +99,7 @@ def _jobs_of(each: object, cluster: int, now: int, reading: Reading) -> Iterator
 
 
 def _of_schedule(schedule: JobSchedule, cluster: int, now: int, reading: Reading) -> PlannedJob:
-    """Take a schedule for a job that has nothing else."""
+    """Take a schedule for a job that has nothing else; a crontab job stays in the queue, or it had one run."""
     ad = ClassAd(NEW_JOB)
     for name, value in (
         ("ClusterId", cluster),
@@ -111,6 +111,7 @@ def _of_schedule(schedule: JobSchedule, cluster: int, now: int, reading: Reading
     ):
         ad.set(name, value)
     if schedule.spec is not None:
+        ad.set("OnExitRemove", value=False)
         for f, text in zip(FIELDS, schedule.spec.given, strict=True):
             if text is not None:
                 ad.set(f.attribute, text)

@@ -97,7 +97,7 @@ class Life:
                     yield run
             after = now if present is None else max(now, present)
             for time in schedule.recurrence.upcoming(after):
-                yield schedule.deferral(time, now)
+                yield schedule.deferral(int(time), now)
         except CrondorError:  # said of the job beforehand, or the end of all calendars
             return
 
@@ -111,7 +111,7 @@ def one_run(source: ClassAd, run: Deferral) -> ClassAd:
         made.prune(name)
     if "OnExitRemove" in made:
         made.set("OnExitRemove", value=True)
-    made.set("DeferralTime", int(run.time))
+    made.set("DeferralTime", run.time)
     return made
 
 

@@ -272,7 +272,7 @@ class _Planning:
     def _dress(self, life: Life, time: int) -> None:
         """Put into a job's ad what it has at a time."""
         if self.options.at_gate and life.run is not None:
-            life.ad.set("DeferralTime", int(life.run.time))
+            life.ad.set("DeferralTime", life.run.time)
         if self.options.rejected is not None and time >= self.now + self.options.rejected:
             life.ad.set("LastRejMatchTime", self.now + self.options.rejected)
 
@@ -376,7 +376,7 @@ class _Planning:
         elif conduct.waits and copy.manner.time is not None:
             copy.starts = max(ready, copy.manner.time)
         elif conduct.repeats:
-            copy.starts = max(ready, int(run.time))
+            copy.starts = max(ready, run.time)
         else:
             return
         ends = self._end_of(life, copy.starts)
@@ -393,7 +393,7 @@ class _Planning:
         following = life.peek()
         if following is None:
             return None
-        return max(starts + 1, following.match_opens if self.options.at_gate else int(following.time) - 1)
+        return max(starts + 1, following.match_opens if self.options.at_gate else following.time - 1)
 
     def _remarks(
         self, life: Life, routed: Routed, copy: Copy, run: Deferral, time: int, facts: Facts
@@ -405,7 +405,7 @@ class _Planning:
             copy.manner,
             time,
             run.match_opens,
-            int(run.time),
+            run.time,
             copy.starts,
             copy.stays,
             more and not self.options.at_gate and not copy.stays and copy.manner.conduct.runs,
@@ -445,7 +445,7 @@ class _Planning:
         if run is None:
             return
         life.token += 1
-        copy.starts = int(run.time)
+        copy.starts = run.time
         copy.ends = self._end_of(life, copy.starts)
         at = copy.ends if copy.ends is not None else copy.starts
         copy.stays = stays(copy.ad, at, life.starts + 1, self._context(at))
@@ -470,7 +470,7 @@ class _Planning:
         life.rest = outcome
         run = life.pull()
         if run is not None:
-            self._at(max(int(run.time), self.now), _What.PASS, life)
+            self._at(max(run.time, self.now), _What.PASS, life)
 
     def _passed(self, life: Life) -> Iterator[PlannedRun]:
         if life.run is not None:

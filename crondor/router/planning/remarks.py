@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.router.applying import Routed
-from crondor.router.planning.conduct import CRON, Conduct, Manner, grid_type, has_cron
+from crondor.router.planning.conduct import CRON, Conduct, Manner, grid_type
 from crondor.router.planning.cure import cure
 from crondor.router.planning.jobs import PlannedJob, value_of
 from crondor.router.route import GRID, universe_name
@@ -97,8 +97,6 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
         if universe != GRID:
             message = f"{route}: the copy has nothing of the schedule, and starts when it is matched"
         help_text = "send jobs whose time matters to a pool (UNIVERSE VANILLA), or leave them in the local one"
-        if universe == GRID and has_cron(manner.ad):
-            help_text += f"; what the copy keeps has no use there: {_lines(taking)}"
         yield _warning("plan-not-deferred", message, place, help_text)
     elif conduct is Conduct.NEVER_MATCHES:
         message = f"{route}: the copy's Requirements ask for a time that it does not have, it stays idle for ever"
