@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from itertools import islice
 from pathlib import Path
@@ -74,7 +74,7 @@ NIGHTLY = {
 }
 
 
-def submit(commands: dict[str, str] | None = None, queue: str = "queue", **more: str | None) -> SubmitFile:
+def submit(commands: Mapping[str, str | None] | None = None, queue: str = "queue", **more: str | None) -> SubmitFile:
     """Return a submit file of the nightly job with other commands; None takes one out."""
     given_commands: dict[str, str | None] = {**NIGHTLY, **(commands or {}), **more}
     lines = [f"{name} = {text}" for name, text in given_commands.items() if text is not None]
@@ -339,7 +339,7 @@ def test_what_a_grid_route_needs_is_asked_of_the_copy(
     changes: dict[str, str | None], route: str, expected: set[str]
 ) -> None:
     """The manual: Job Submission with Job Routing Capability."""
-    found = set(codes(planned(submit(**changes), table(route), at_gate=True)))
+    found = set(codes(planned(submit(changes), table(route), at_gate=True)))
     assert found & {"plan-no-transfer", "plan-no-output", "plan-no-proxy"} == expected
 
 

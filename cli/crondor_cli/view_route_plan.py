@@ -20,6 +20,7 @@ from crondor_cli.view_data import diagnostic_data
 _WIDEST = 24  # columns for a route's name
 _LONGEST = 160  # characters of a reason; whoever wants all of it asks for JSON
 _SAME_WEEK = 6 * 86_400
+_NOT_ASKED = "no route is asked: the job runs already, or its last match is past at the router's next poll"
 _NO_MORE = (Outcome.BUSY, Outcome.STUCK, Outcome.GONE)
 
 
@@ -47,7 +48,7 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
             continue
         yield _row(run, clock.zone, width)
         told = run.why()
-        lines = [] if told is None else list(_why(told))
+        lines = list(_why(told)) if told is not None else [_NOT_ASKED] if run.outcome is Outcome.LOCAL else []
         if lines != reasons.get(run.job.id, []):
             yield from (f"  {line}" for line in lines)
             reasons[run.job.id] = lines
