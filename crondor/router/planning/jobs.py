@@ -23,8 +23,8 @@ from crondor.submit import JobGroup, SubmitFile, job_ads
 Plannable: TypeAlias = JobSchedule | SubmitFile | ClassAd | QueuedJob | Schedd
 """What has jobs with schedules."""
 
-MOST_JOBS: Final = 100_000
-"""So many jobs of submit files are planned; the plan says so where there are more."""
+MOST_JOBS: Final = 50_000
+"""So many jobs of a submit file are planned, of some 9 kB each; the plan says so where there are more."""
 
 _REQUIREMENTS: Final = ("requirements", "my.requirements")
 _OUT_OF_PLAY: Final = frozenset((JobStatus.HELD, JobStatus.REMOVED, JobStatus.COMPLETED))

@@ -282,7 +282,9 @@ class _Planning:
         run = life.run
         if run is None:
             return
-        life.asked = Asked(self.table, life.ad.copy(), self.load.standing, context, self.options.owner)
+        life.asked = Asked(self.table, life.ad, self.load.standing, context, self.options.owner)
+        if life.number in self._waiting and life.next_ask > time:
+            return  # it was asked since there is more room, and still there is none for it
         cluster, _ = self.matcher.clusters.find(life.ad, context)
         rejection = self.now + (self.options.rejected or 0)
         later = [self._poll_from(rejection)] if self.options.rejected is not None and rejection > time else []
@@ -294,8 +296,8 @@ class _Planning:
         if life.number not in self._waiting:
             self._waiting[life.number] = life
             self._at(run.last_match + 1, _What.GIVE_UP, life)
-        if later and life.next_ask <= time:
-            life.next_ask = min(later)
+        life.next_ask = min(later, default=run.last_match + 1)
+        if later:
             self._at(life.next_ask, _What.ASK, life)
 
     def _local(self, life: Life) -> Iterator[PlannedRun]:
@@ -303,7 +305,8 @@ class _Planning:
         run = life.run
         if run is None:
             return
-        yield self._row(life, run, Outcome.LOCAL, asked=life.asked)
+        asked = None if life.asked is None else life.asked._replace(ad=life.ad.copy())
+        yield self._row(life, run, Outcome.LOCAL, asked=asked)
         yield from self._after_local(life, run)
 
     def _after_local(self, life: Life, run: Deferral) -> Iterator[PlannedRun]:

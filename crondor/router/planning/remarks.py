@@ -66,7 +66,7 @@ def _when(taking: Taking) -> Iterator[Diagnostic]:
     period = "at its next poll"
     message = f"{_route(taking)} takes the job {period} after it is idle, not when its gate opens"
     if taking.job.schedule is not None and taking.job.schedule.spec is not None:
-        clause = " && ".join(f"{name} is undefined" for name in CRON)
+        clause = " && ".join(f"{name} is undefined" for name in CRON if name in taking.job.ad)
         help_text = (
             "a job router of HTCondor cannot wait for a crontab job: the DeferralTime of its runs is not in"
             f" job_queue.log; keep such jobs from the route with REQUIREMENTS ... && {clause}; --at-gate shows what a"
