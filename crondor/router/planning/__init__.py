@@ -8,7 +8,8 @@ from crondor.router.planning.conduct import Conduct, Manner, manner_of
 from crondor.router.planning.cure import Cure, cure, is_cured
 from crondor.router.planning.jobs import Plannable, PlannedJob, Reading
 from crondor.router.planning.life import one_run
-from crondor.router.planning.plan import PlanOptions, RoutePlan, plan
+from crondor.router.planning.options import PlanOptions
+from crondor.router.planning.plan import RoutePlan, plan
 from crondor.router.planning.runs import Outcome, PlannedRun, Room
 
 __all__ = [
