@@ -575,6 +575,56 @@ def test_a_plan_without_limits_is_matching_run_by_run(specs: list[CronSpec], mem
             assert run.routed.ad == apply_route(routes, run.route, one_run(source, run.run)).ad
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    specs=st.lists(SPECS, min_size=1, max_size=6),
+    most=st.integers(1, 3),
+    idle=st.integers(-1, 3),
+    every=st.integers(-1, 4),
+    run_time=st.one_of(st.none(), st.integers(1, 7200)),
+    queue_time=st.integers(0, 600),
+    at_gate=st.booleans(),
+    route=st.sampled_from([POOL, GRID, CONDOR_C, f"{POOL}\n{NO_CRON}"]),
+    window=st.integers(0, 5000),
+)
+def test_limits_hold_at_each_moment(
+    specs: list[CronSpec],
+    most: int,
+    idle: int,
+    every: int,
+    run_time: int | None,
+    queue_time: int,
+    route: str,
+    window: int,
+    *,
+    at_gate: bool,
+) -> None:
+    """Counted by hand from the moments of the plan: never more copies than places."""
+    routes = table(f"{route}\nMaxJobs = {most}\nMaxIdleJobs = {idle}", f"{POOL}\nMaxJobs = 2", MAX_JOBS=str(every))
+    options = PlanOptions(at_gate=at_gate, run_time=run_time, queue_time=queue_time, count=6)
+    schedules = [JobSchedule(spec, window=window) for spec in specs]
+    copies: dict[tuple[str, int], PlannedRun] = {}
+    ends: dict[tuple[str, int], int | None] = {}
+    for run in plan(schedules, routes, NOW, None, options):
+        if run.taken is None:
+            continue
+        key = (run.job.id, run.taken)
+        copies.setdefault(key, run)
+        ends[key] = None if run.conduct is not None and run.conduct.repeats and not at_gate else run.ends
+    for key, run in copies.items():
+        assert run.route is not None
+        assert run.room is not None
+        at = key[1]
+        there = [
+            each for other, each in copies.items() if other[1] <= at and ((end := ends[other]) is None or end > at)
+        ]
+        on_route = sum(each.route is run.route for each in there)
+        assert on_route <= run.route.max_jobs
+        assert run.room.jobs <= run.route.max_jobs
+        assert idle < 0 or run.route.name == "B" or 0 < run.room.idle <= idle
+        assert every < 0 or (len(there) <= every and run.room.managed <= every)
+
+
 NAMES = ["CronMinute", "DeferralTime", "DeferralWindow", "Requirements", "JobUniverse", "GridResource"]
 ODD = ["undefined", "error", '"condor a b"', "time()", "DeferralTime", "x.y", "1.5", "1/0", "{1}", "DeferralTime > 1"]
 
@@ -624,3 +674,12 @@ def test_grid_jobs_are_no_jobs_for_a_gate() -> None:
     made = plan(schedule, table(POOL), NOW, NOW + 3600, PlanOptions(at_gate=True))
     assert outcomes(list(made)) == [Outcome.ROUTED]
     assert set(DEFERRAL) <= {"DeferralTime", "DeferralWindow", "DeferralPrepTime"}
+
+
+def test_a_router_that_hardly_polls_lets_runs_pass() -> None:
+    """Thousands of them in a row, none of them asked about."""
+    every = JobSchedule(CronSpec(minute="*"))
+    made = plan(every, table(POOL, POLLING_PERIOD="1000000"), NOW, NOW + 500_000, PlanOptions(at_gate=True))
+    runs = list(made)
+    assert set(outcomes(runs)) == {Outcome.LOCAL}
+    assert len(runs) == 500_000 // 60
