@@ -96,10 +96,10 @@ KNOBS = (
 REMOVED = tuple(knob.name for knob in KNOBS if knob.is_removed)
 """The knobs of ClassAd routes, which HTCondor 25 took out."""
 
-# What any daemon may have, for which HTCondor puts the daemon's name before or behind.
+# What any daemon may have, for which HTCondor puts the daemon's name before or behind; and what HTCondor-CE generates.
 _OF_ANY_DAEMON = re.compile(
     r"job_router(?:_log|_debug|_args|_environment|_host|_address_file|_daemon_ad_file|_not_responding_timeout"
-    r"|_timeout_multiplier|_userid|_attrs|_exprs|_super_address_file|_log_keep_open|_.*_log)?"
+    r"|_defaults_generated|_timeout_multiplier|_userid|_attrs|_exprs|_super_address_file|_log_keep_open|_.*_log)?"
 )
 _PATTERNS = tuple(
     re.compile(re.escape(knob.name.lower()).replace("<name>", ".+")) for knob in KNOBS if "<name>" in knob.name

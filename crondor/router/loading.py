@@ -70,6 +70,7 @@ class _Loader:
         self.rejected: dict[str, Rejected] = {}
         self._words: dict[str, dict[str, tuple[int, int]]] = {}
         self._limits: dict[str, int] = {}
+        self._has_old_routes = any(configuration.is_set(name) for name in _OLD_ROUTES)
 
     def load(self, *, keep_routes: bool) -> RoutingTable:
         """Make the table; what is found stands in the order in which HTCondor comes to it."""
@@ -105,7 +106,7 @@ class _Loader:
 
     def _to_list(self) -> str:
         """Return what to write where no list of routes is."""
-        if any(self.took.is_set(name) for name in _OLD_ROUTES):
+        if self._has_old_routes:
             return "the routes here are ClassAds, which HTCondor up to 24 takes: crondor route convert writes them new"
         named = (knob.name for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower()))
         defined = [name[len(ROUTE) :] for name in named if not is_misspelt_list(name)]
@@ -157,6 +158,8 @@ class _Loader:
         elif knob is None:
             message = f"route '{name}' from {NAMES} not found in the routing table"
             help_text = self._near(name) or f"{ROUTE}{name} is not defined; set it, or take {name} out of the list"
+            if self._has_old_routes:
+                help_text = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert writes it new"
             if not is_name(name):
                 help_text = "a name has letters, digits, _ . and /; commas or blanks stand between two"
             self._reject(name, None, _error("route-missing", message, self._place(NAMES, name), help_text))

@@ -153,6 +153,13 @@ def test_without_a_list_the_routes_there_are_help(lines: tuple[str, ...], said: 
     assert [each.help for each in table.diagnostics if each.code == "route-names"] == ([said] if said else [])
 
 
+def test_a_listed_route_may_be_a_classad() -> None:
+    """In the old syntax, JOB_ROUTER_ROUTE_NAMES has the order of the entries."""
+    table = load('JOB_ROUTER_ENTRIES = [ Name = "A"; Requirements = true ]', "JOB_ROUTER_ROUTE_NAMES = A")
+    said = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert writes it new"
+    assert [each.diagnostics[0].help for each in table.rejected] == [said]
+
+
 def test_a_listed_word_that_is_no_name() -> None:
     """Nobody can define such a knob."""
     found = load('JOB_ROUTER_ROUTE_NAMES = "A" B;C').rejected
@@ -284,6 +291,7 @@ def test_the_defaults_of_the_knobs_are_those_of_the_settings() -> None:
         ("JOB_ROUTER_ROUTE_NAME = A", None),  # a route called NAME
         ("JOBROUTER_ROUTE_NAMES = A", "did you mean JOB_ROUTER_ROUTE_NAMES?"),
         ("JOB_ROUTER_DEBUG = D_FULLDEBUG", None),
+        ("JOB_ROUTER_DEFAULTS_GENERATED = MaxJobs = 5", None),  # HTCondor-CE's
         ("JOB_ROUTER_TRANFORM_P_2 = SET A 1", "did you mean JOB_ROUTER_TRANSFORM_P_2?"),
         ("JOB_ROUTER.JOB_ROUTER_POLING_PERIOD = 5", "did you mean JOB_ROUTER_POLLING_PERIOD?"),
         ("JOB_ROUTER_FROBNICATE = 5", "crondor's docs/route.md lists the knobs of a router"),

@@ -95,9 +95,10 @@ def _undefined(table: CheckedTable) -> Iterator[Found]:
         for line in transform.lines:
             for name, span in _macros(line):
                 if name not in known and not name.startswith("my.") and f"my.{name}" not in known:
-                    message = f"nothing defines the macro {name}: it leaves nothing in its place"
+                    shown = _name(span.text, name)
+                    message = f"nothing defines the macro {shown}: it leaves nothing in its place"
                     help_text = (
-                        f"define it, give it a default as in $({name}:0), or write $(MY.{name}) for the attribute"
+                        f"define it, give it a default as in $({shown}:0), or write $(MY.{shown}) for the attribute"
                     )
                     yield Found(message, span, help_text)
 
@@ -130,12 +131,15 @@ def _in_vain(table: CheckedTable) -> Iterator[Found]:
             continue
         for each in commands(route.transform):
             if each.target in _IN_VAIN and each.keyword != "EVALMACRO":
-                message = f"the router sets {_name(each.line, each.target)} after all transforms: this has no effect"
+                message = (
+                    f"the router sets {_name(each.line.text, each.target)} after all transforms: this has no effect"
+                )
                 yield Found(message, each.line.span(), "leave it out")
 
 
-def _name(line: LogicalLine, lowered: str) -> str:
-    found = re.search(re.escape(lowered), line.text, re.IGNORECASE)
+def _name(text: str, lowered: str) -> str:
+    """Return a name as a text spells it."""
+    found = re.search(re.escape(lowered), text, re.IGNORECASE)
     return found[0] if found else lowered
 
 
