@@ -162,6 +162,8 @@ class _Loader:
                 help_text = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert writes it new"
             if not is_name(name):
                 help_text = "a name has letters, digits, _ . and /; commas or blanks stand between two"
+                if name.startswith("#"):
+                    help_text = "a comment needs a line of its own: this is a part of the list"
             self._reject(name, None, _error("route-missing", message, self._place(NAMES, name), help_text))
         elif not knob.text.strip():
             message = f"{ROUTE}{name} definition is empty, ignoring"

@@ -162,6 +162,8 @@ def test_a_listed_route_may_be_a_classad() -> None:
 
 def test_a_listed_word_that_is_no_name() -> None:
     """Nobody can define such a knob."""
+    noted = load("JOB_ROUTER_ROUTE_NAMES = # A").rejected[0].diagnostics[0]
+    assert noted.help == "a comment needs a line of its own: this is a part of the list"
     found = load('JOB_ROUTER_ROUTE_NAMES = "A" B;C').rejected
     assert {each.diagnostics[0].help for each in found} == {
         "a name has letters, digits, _ . and /; commas or blanks stand between two"

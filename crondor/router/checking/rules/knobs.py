@@ -12,7 +12,7 @@ from crondor.router.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM, is_mi
 
 _UNREAD = ("config-command", "config-hidden", "config-template")
 _BAD = ("knob-value", "route-router-name", "classad-syntax", "macro-cycle", "macro-depth", "macro-size", "macro-work")
-_ODD = ("config-comment", "config-words", "config-colon", "config-warning")
+_ODD = ("config-comment", "config-words", "config-colon", "config-nested", "config-warning")
 
 
 @rule("CRN601", "config-refused", Severity.ERROR, "a line over which HTCondor stops reading its configuration")
