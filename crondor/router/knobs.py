@@ -124,6 +124,36 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
         )
 
 
+def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
+    """Yield a warning for each knob that names further files of the configuration, if none of them was read.
+
+    HTCondor reads them after the files that name them; here they are the caller's to read.
+    """
+    read = {source.name for source in configuration.sources}
+    for name, help_text in _FURTHER.items():
+        knob = configuration.find(name)
+        if knob is None or knob.is_default or not knob.text:
+            continue
+        try:
+            is_command = knob.text.rstrip().endswith("|")
+            paths = (knob.text,) if is_command else configuration.names(name)
+        except InvalidConfig:
+            continue
+        for path in paths:
+            begin = path.rstrip("/") + "/" if name == "LOCAL_CONFIG_DIR" else path
+            if path not in read and not any(each.startswith(begin) for each in read):
+                message = (
+                    f"HTCondor reads {path[:60]} too, as {name} says, and crondor does not: what it sets is not known"
+                )
+                yield _said("config-hidden", message, knob.span, help_text)
+
+
+_FURTHER = {
+    "LOCAL_CONFIG_FILE": "name it as well, behind this file",
+    "LOCAL_CONFIG_DIR": "name its files as well, behind this one and in the order of their names",
+}
+
+
 def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
     """Yield a warning for each knob that HTCondor 25 took out and that is set here."""
     for name in REMOVED:

@@ -16,7 +16,7 @@ from crondor.config.values import as_integer, as_real
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import LogicalLine, MacroError
 from crondor.macro.statement import is_name, split
-from crondor.router.knobs import SettingsReader, removed_knobs, unknown_knobs
+from crondor.router.knobs import SettingsReader, removed_knobs, unknown_knobs, unread_files
 from crondor.router.route import (
     DEFAULT_FAILURE_RATE,
     DEFAULT_MAX_IDLE_JOBS,
@@ -75,6 +75,7 @@ class _Loader:
     def load(self, *, keep_routes: bool) -> RoutingTable:
         """Make the table; what is found stands in the order in which HTCondor comes to it."""
         settings = self.reader.settings()
+        self.found += unread_files(self.took)
         self.found += removed_knobs(self.took)
         self.found += unknown_knobs(self.took)
         listed = self._listed()

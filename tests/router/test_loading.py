@@ -310,6 +310,31 @@ def test_a_knob_that_nobody_looks_at_is_named(line: str, said: str | None) -> No
         assert each.fix == (start + meant[1] if meant else None)
 
 
+@pytest.mark.parametrize(
+    ("others", "line", "said"),
+    [
+        ((), "LOCAL_CONFIG_DIR = /etc/condor/config.d", ["/etc/condor/config.d"]),
+        (("/etc/condor/config.d/10.conf",), "LOCAL_CONFIG_DIR = /etc/condor/config.d/", []),
+        (("/etc/condor/config.d-old/10.conf",), "LOCAL_CONFIG_DIR = /etc/condor/config.d", ["/etc/condor/config.d"]),
+        ((), "LOCAL_CONFIG_FILE = $(X)/a, /b", ["/x/a", "/b"]),
+        (("/b",), "LOCAL_CONFIG_FILE = $(X)/a, /b", ["/x/a"]),
+        ((), "LOCAL_CONFIG_DIR =", []),
+        ((), "LOCAL_CONFIG_FILE = make-config now |", ["make-config"]),
+        ((), "LOCAL_CONFIG_FILE = $(Y)", []),
+    ],
+)
+def test_further_files_of_a_configuration_are_not_passed_over_silently(
+    others: tuple[str, ...], line: str, said: list[str]
+) -> None:
+    """HTCondor reads what these knobs name; whoever names the files as well hears nothing."""
+    made = read("JOB_ROUTER_ROUTE_NAMES = A", route("A"), "X = /x", "Y = $(Z)", "Z = $(Y)", line)
+    for name in others:
+        made = read_config(Source("", name), base=made)
+    table = load_table(made)
+    found = [each.message.split()[2] for each in table.diagnostics if each.code == "config-hidden"]
+    assert (table.is_enabled, found) == (True, said)
+
+
 def test_the_difference_of_two_tables_is_by_name() -> None:
     """Added, dropped, changed and unchanged; the order of routes is none of them."""
     old = load("JOB_ROUTER_ROUTE_NAMES = A B C D", route("A"), route("B"), route("C"), route("D"))
