@@ -231,4 +231,4 @@ def test_what_is_said_of_many_routes_counts_once(tmp_path: Path) -> None:
     assert "1 file checked: 2 warnings" in crondor("route", "check", "--config", str(path)).out
     path.write_text('JOB_ROUTER_ENTRIES = [ name = "S 1"; GridResource = "x"; Requirements = CurrentTime > x; ]\n')
     shown = crondor("route", "show", "--config", str(path), "--legacy")
-    assert shown.err == "3 notes: see crondor route convert\n"
+    assert shown.err == "2 notes: see crondor route convert\n"
