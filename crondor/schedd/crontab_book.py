@@ -273,7 +273,7 @@ class CrontabBook:
         heapq.heapify(self._dues)
 
     def enter_status(self, job: JobId, status: int) -> None:
-        """Take note of a JobStatus without a change of the mirror to tell it: its owner has written it there already."""
+        """Take note of a JobStatus that the owner of the mirror has written there already."""
         entry = self._entries.get(job)
         if entry is not None:
             self._enter_status(entry, status)

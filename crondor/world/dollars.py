@@ -79,7 +79,7 @@ def _expanded(
     done: list[str] = []
     at = size = 0
     while len(done) < _MOST and size < _LONGEST:
-        found = _BEGIN(text, at)
+        found = _BEGIN(text, at) if text.find(")", at) >= 0 else None
         if found is None:
             break
         if found[1] is not None:

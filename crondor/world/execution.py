@@ -95,12 +95,13 @@ class Execution:
         run.started = now = core.timetable.now
         starts = job.counter("numjobstarts")
         marks = self._programs.marks(job, run, now)
+        values = {"NumJobStarts": starts + 1}
+        if not job.is_local:
+            values["JobCurrentStartExecutingDate"] = now
         if marks:
-            core.write(job, marks)
-        if job.is_local:
-            core.count(job, {"NumJobStarts": starts + 1})
+            core.write(job, {**values, **marks})  # at once: whoever is killed in between starts nothing twice
         else:
-            core.count(job, {"NumJobStarts": starts + 1, "JobCurrentStartExecutingDate": now})
+            core.count(job, values)
         begun = self._programs.start(job, run, now)
         if isinstance(begun, Hold):
             run.started = None

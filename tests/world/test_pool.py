@@ -152,6 +152,13 @@ def test_dollars_that_fail(text: str) -> None:
     assert expand(ClassAd({"Args": text}), machine_ad(), Context(now=0)).failed is not None
 
 
+@pytest.mark.parametrize("piece", ["$$(a:", "$$(a", "$$([", "$$(Cpus)", "$$([1])", "$$", "$$(a:$$([b"])
+def test_dollars_without_end_take_no_time(piece: str) -> None:
+    """Ten thousand pieces are the most that is expanded; the rest stays as it is."""
+    made = expand(ClassAd({"Args": piece * 100_000}), machine_ad(), Context(now=0))
+    assert made.failed is not None or len(made.ad.text("Args")) > 100_000
+
+
 def test_what_was_expanded_is_used_where_there_is_no_machine() -> None:
     """As for a shadow that comes back after the machine's ad is gone."""
     ad = ClassAd({"Args": "$$(Colour)", "MATCH_EXP_Args": "red", "Other": "$$(Size)", "MATCH_Size": 5})

@@ -15,7 +15,7 @@ from crondor.job_queue import JobId
 from crondor.job_queue.records import Op, Record
 from crondor.schedd.actions import count
 from crondor.world.clock import Timetable
-from crondor.world.flow.copies import Attempt, Copies, put
+from crondor.world.flow.copies import LAGGING, Attempt, Copies, put
 from crondor.world.flow.messages import NOTHING, Listener, Message
 from crondor.world.flow.router_copy import RouterCopy
 from crondor.world.links import Link, Party
@@ -79,8 +79,13 @@ class Flow:
         self._tell(Link.USER_SCHEDD, job, "submit", whole=len(job.ad))
 
     def write(self, job: WorldJob, values: Mapping[str, object]) -> None:
-        """Take note of what a daemon is about to write into the queue."""
-        self._copies[job.id].write(values)
+        """Take note of what a daemon is about to write into the queue; a local starter tells the schedd at once."""
+        copies = self._copies[job.id]
+        copies.write(values)
+        if job.is_local and copies.attempt is not None:
+            told = {name: value for name, value in values.items() if lower(name) in LAGGING}
+            if told:
+                self._tell(Link.STARTER_SCHEDD, job, "update", _shown(told))
 
     def edit(self, job: WorldJob, values: Mapping[str, object]) -> None:
         """Take note of what a user has edited: the shadow is told to pull it."""
