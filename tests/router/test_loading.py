@@ -160,6 +160,12 @@ def test_a_listed_route_may_be_a_classad() -> None:
     assert [each.diagnostics[0].help for each in table.rejected] == [said]
 
 
+def test_requirements_with_a_comment_behind() -> None:
+    """It is a part of the expression."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "REQUIREMENTS X # all of them"))
+    assert table.rejected[0].diagnostics[0].help == "a comment needs a line of its own"
+
+
 def test_a_listed_word_that_is_no_name() -> None:
     """Nobody can define such a knob."""
     noted = load("JOB_ROUTER_ROUTE_NAMES = # A").rejected[0].diagnostics[0]
