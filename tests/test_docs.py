@@ -253,6 +253,8 @@ JSON_INPUTS = [
     ("simulate", "--spec", "hourly.sub", "--interval", "5", "--days", "1", "--no-advice"),
     ("simulate", "--spec", "hourly.sub", "--interval", "5", "--days", "1"),
     ("simulate", "--spec", "never.sub", "only.sub", "--days", "1"),
+    ("simulate", "--spec", "hourly.sub", "--days", "1", "--trace", "flow", "--fail", "schedd-router:50%"),
+    ("simulate", "--spec", "hourly.sub", "--days", "1", "--machine", "cpus=2,memory=2G", "--preempt", "5%@1h"),
     ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
 ]
 

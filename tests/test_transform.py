@@ -97,6 +97,7 @@ def test_a_regular_expression_takes_many_attributes(rules: str, changes: Mapping
         ("SET X $EVAL(MY.C)", "6"),
         ("SET X $(Knob)", "77"),
         ("XFORM.V = 3\nV = 4\nSET X $(V)", "3"),
+        ("EVALMACRO XFORM.V 3\nV = 4\nSET X $(V)", "3"),
         ('SET X "$(Iterating)$(IsLinux)$(Step:x)"', '"01x"'),
         ('SET X "$ENV(HERE)$ENV(NOT)"', '"hereUNDEFINED"'),
         ('SET X "$(DOLLAR)$$(V)"', '"$$$(V)"'),
@@ -229,6 +230,15 @@ def test_all_faults_are_found_at_once() -> None:
         ("SET X 1 # note", "set-expression"),
         ("SET X= 5", "name-sign"),
         ("DELETE A B", "delete-words"),
+        ("V=A\nSET $(V) 1", "name-macro"),
+        ("V=A\nDELETE $(V)", "name-macro"),
+        ("SET MY.X 1", "name-scope"),
+        ("DELETE TARGET.X", "name-scope"),
+        ("SET 1x 1", "name-odd"),
+        ("EVALSET a-b 1", "name-odd"),
+        ("COPY A B C", "new-name"),
+        ("EVALSET X 1..2", "evalset"),
+        ("EVALSET X A + 1; B", "evalset-rest"),
         (r"COPY /A/ \1", "regex-group"),
         ("DELETE /(/", "regex"),
         ("DELETE /A/g", "regex-g"),
@@ -239,6 +249,34 @@ def test_all_faults_are_found_at_once() -> None:
 def test_traps_are_warnings(rules: str, code: str) -> None:
     """HTCondor takes them without a word, or says so for each ad."""
     assert code in [found for found, _ in said(rules, severity=Severity.WARNING)]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "SET X $(MY.A)",
+        "COPY A $(V:B)",
+        "SET MYX 1",
+        "EVALMACRO my.x 1",
+        "EVALSET X MY.A ?: 2",
+        "DELETE /MY.A/",
+        "RENAME A B",
+        "SET X -5",
+        "DELETE 'odd one'",
+        "EVALSET X {1, 2} // two",
+    ],
+)
+def test_what_is_no_trap_is_not_warned_of(rules: str) -> None:
+    """Each of these does what it says."""
+    assert said(rules) == []
+
+
+def test_a_scope_before_a_name_can_be_taken_away() -> None:
+    """Unless there are quotes around it."""
+    for name, fix in (("MY.X", "X"), ("'MY.X'", None), ("my.1", None)):
+        (found,) = Transform.parse(f"SET {name} 1").warnings
+        assert found.fix == fix
+        assert found.span is not None
 
 
 def test_a_command_that_cannot_be_done_is_passed_over() -> None:

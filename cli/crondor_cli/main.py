@@ -24,11 +24,14 @@ COMMANDS = {
     "agenda": ("crondor_cli.agenda_command", "The coming days of all jobs of some files."),
     "check": ("crondor_cli.check_command", "What will go wrong with submit files, before submission."),
     "simulate": ("crondor_cli.simulate_command", "What a pool makes of the jobs: on time, late, missed, held."),
+    "run": ("crondor_cli.run_command", "Run the jobs of a submit file on this machine."),
     "import": ("crondor_cli.import_command", "A Unix crontab as submit files."),
     "export": ("crondor_cli.export_command", "A schedule as lines for Unix cron, or as a calendar."),
     "schedd": ("crondor_cli.schedd_command", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
     "transform": ("crondor_cli.transform_command", "Ads through HTCondor's transform rules."),
     "route": ("crondor_cli.route_command", "A job router's configuration: its routes, what is wrong with them."),
+    "advertise": ("crondor_cli.advertise_command", "A queue's next starts, as a Schedd Cron job prints them."),
+    "hook": ("crondor_cli.hook_command", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad_command", "Evaluate, rewrite and match ClassAds."),
 }
 

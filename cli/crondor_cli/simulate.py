@@ -14,11 +14,14 @@ from crondor.schedule import Universe, misspelt
 from crondor.source import Span
 from crondor.spec import Dialect
 from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
+from crondor.world.flow.messages import Listener
 from crondor.world.gate import Gate
 from crondor.world.happenings import Watcher
+from crondor.world.negotiator import Negotiator
 from crondor.world.outcome import Fate, Outcome
 from crondor.world.settings import Settings
 from crondor.world.simulation import Enough, Progress, Simulation
+from crondor.world.world_job import WorldJob
 from crondor_cli.jobs import files_of, read_source
 from crondor_cli.options import Clock
 
@@ -135,16 +138,24 @@ class Simulated:
             message = "a grid universe job leaves for another system: nothing of it is simulated"
             return [Diagnostic("simulate-universe", message, Severity.WARNING, group.jobs.queue)]
         is_local = universe in (Universe.LOCAL, Universe.SCHEDULER)
-        gate = Gate(group.ad, self.settings.schedd if is_local else self.settings.machine, is_asked=not is_local)
-        unmet = gate.unmet(Context(now=self.start, zone=self.clock.zone))
-        if not unmet:
+        context = Context(now=self.start, zone=self.clock.zone)
+        ads = [self.settings.schedd] if is_local else kinds_of(self.settings)
+        faults = [Gate(group.ad, ad, is_asked=not is_local).unmet(context) for ad in ads]
+        if not all(faults):
             return []
+        unmet = faults[0]
         message = f"no simulated machine meets {printable(unmet[0])[:200]}: the job never matches here"
         hint = "take it out of requirements to see what time alone does, or submit in a pool that has such machines"
         return [Diagnostic("simulate-requirements", message, Severity.WARNING, group.jobs.queue, hint)]
 
     def run(
-        self, dialect: Dialect, *, advise: bool, watchers: Sequence[Watcher] = (), progress: Progress | None = None
+        self,
+        dialect: Dialect,
+        *,
+        advise: bool,
+        watchers: Sequence[Watcher] = (),
+        listeners: Sequence[Listener] = (),
+        progress: Progress | None = None,
     ) -> None:
         """Simulate in a dialect, and keep the results. Raises UnknownZone."""
         clusters: dict[int, list[ClassAd]] = {}
@@ -152,7 +163,7 @@ class Simulated:
             clusters.setdefault(id(group.file), []).extend([group.ad] * group.jobs.count)
         settings = replace(self.settings, dialect=dialect)
         simulation = Simulation(settings, list(clusters.values()), self.start, self.end)
-        outcomes = simulation.run(watchers=watchers, progress=progress)
+        outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
         enough = simulation.enough(progress) if advise else []
         self.sides[dialect] = [
             Result(_together(outcomes[slice(*span)]), _most(enough[slice(*span)]))
@@ -170,6 +181,11 @@ class Simulated:
         if enough.prep_time is not None:
             found.append(_change(group, PREP_COMMANDS, enough.prep_time))
         return found
+
+
+def kinds_of(settings: Settings) -> list[ClassAd]:
+    """Return the ads of the kinds of machines in a pool."""
+    return Negotiator[WorldJob](settings.machine, settings.slots, settings.machines).ads
 
 
 def _is_bad(outcome: Outcome) -> bool:
@@ -204,6 +220,8 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         for fate, count in outcome.counts.items():
             made.counts[fate] += count
         made.starts += outcome.starts
+        made.evicted += outcome.evicted
+        made.untold += outcome.untold
         made.idle_slot += outcome.idle_slot
         made.hold = made.hold or outcome.hold
         made.trouble = made.trouble or outcome.trouble

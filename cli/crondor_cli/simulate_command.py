@@ -28,6 +28,7 @@ Examples:
   crondor simulate --spec a.sub b.sub --days 90 --slots 4 --run-time 20m-2h
   crondor simulate --spec job.sub --interval 60 --match-delay 120 --transfer 5m --dialect manual
   crondor simulate --spec job.sub --days 2 --events
+  crondor simulate --spec job.sub --days 1 --trace flow --fail shadow-schedd@1h..2h
 
 All jobs are submitted at --now, at once. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
 that mean); those that are drawn are the same for the same --seed. What is shown is what HTCondor 25.14 does.
@@ -54,6 +55,33 @@ _SECONDS = click.IntRange(1, 86_400)
 @click.option("--transfer", default="1", show_default=True, metavar="LENGTH", help="How long its files travel.")
 @click.option("--slots", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Jobs that run at once.")
 @click.option(
+    "--machine",
+    "machines",
+    multiple=True,
+    metavar="cpus=N,memory=SIZE",
+    help="A machine that is divided as jobs ask for it, in place of --slots; disk=SIZE and count=N too. Repeatable.",
+)
+@click.option(
+    "--exit-code",
+    default="0",
+    show_default=True,
+    metavar="CODES",
+    help="How programs end: 1, sig9, 0:95,1:4,sig9:1.",
+)
+@click.option(
+    "--preempt", metavar="[N%@]LENGTH", help="The pool takes the machine back, so long after the match, in N % of runs."
+)
+@click.option(
+    "--fail",
+    "faults",
+    multiple=True,
+    metavar="LINK[:N%][@FROM..TO]",
+    help="Updates that fail, as shadow-schedd:20%@1h..2h, counted from --now. Repeatable.",
+)
+@click.option(
+    "--knob", "knobs", multiple=True, metavar="NAME=VALUE", help="SHADOW_QUEUE_UPDATE_INTERVAL=60, and the like."
+)
+@click.option(
     "--skew",
     type=click.IntRange(-86_400, 86_400),
     default=0,
@@ -70,6 +98,7 @@ _SECONDS = click.IntRange(1, 86_400)
 @clock_options
 @click.option("--advice/--no-advice", default=True, help="Find the prep time and the window that would be enough.")
 @click.option("--events", is_flag=True, help="Print all that happens, line by line.")
+@click.option("--trace", type=click.Choice(["flow"]), help="Print who tells whom about a job, line by line.")
 @click.option("--timeline", is_flag=True, help="Print a line of time for each job.")
 @click.option("--plot", metavar="FILE", help="Draw it, into a file .svg or .png (needs matplotlib).")
 @click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
@@ -83,6 +112,11 @@ def command(
     match_delay: str,
     transfer: str,
     slots: int,
+    machines: tuple[str, ...],
+    exit_code: str,
+    preempt: str | None,
+    faults: tuple[str, ...],
+    knobs: tuple[str, ...],
     skew: int,
     dialects: tuple[str, ...],
     seed: int,
@@ -91,6 +125,7 @@ def command(
     tz: str | None,
     advice: bool,
     events: bool,
+    trace: str | None,
     timeline: bool,
     plot: str | None,
     log: str | None,
@@ -100,46 +135,57 @@ def command(
 
     A schedd with SCHEDD_INTERVAL, a negotiator, slots and starters, on a clock that takes no time.
     """
-    from crondor.world.lengths import Lengths  # noqa: PLC0415 - usage is checked first
-    from crondor.world.settings import Settings  # noqa: PLC0415 - the same
-    from crondor_cli.simulate import Simulated  # noqa: PLC0415 - the same
+    from crondor_cli.simulate import Simulated  # noqa: PLC0415 - usage is checked first
+    from crondor_cli.simulate_pool import Pool  # noqa: PLC0415 - the same
     from crondor_cli.view_simulate_lines import Lanes, print_happenings  # noqa: PLC0415 - the same
 
     paths = _paths((*specs, *files), plot)
     clock = clock_of(now, tz)
+    pool = Pool(
+        interval=interval,
+        match_delay=match_delay,
+        transfer=transfer,
+        run_time=run_time,
+        slots=slots,
+        machines=machines,
+        exit_code=exit_code,
+        preempt=preempt,
+        faults=faults,
+        knobs=knobs,
+        skew=skew,
+        zone=clock.zone,
+        policy=policy,
+        seed=seed,
+    )
     try:
-        settings = Settings(
-            schedd_interval=interval,
-            match_delay=Lengths.parse(match_delay, "--match-delay"),
-            transfer=Lengths.parse(transfer, "--transfer"),
-            run_time=Lengths.parse(run_time, "--run-time"),
-            slots=slots,
-            skew=skew,
-            zone=clock.zone,
-            policy=Policy(policy) if policy else None,
-            seed=seed,
-        )
+        settings = pool.settings()
     except CrondorError as error:
         raise UsageProblem(error) from None
     simulated = Simulated(settings, clock.now, clock.now + days * 86_400, clock)
     simulated.read(paths)
     lanes = Lanes(simulated)
     happened: list[dict[str, object]] = []
+    messages: list[dict[str, object]] = []
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, dialects))):
         watchers: list[Watcher] = [lanes.note] if (timeline or plot) and not simulated.sides else []
         if events and not simulated.sides:
             watchers.append(print_happenings(simulated, happened if format_ == "json" else None))
         if log is not None and not simulated.sides:
             watchers.append(_log_writer(log, clock.zone))
+        listeners = []
+        if trace is not None and not simulated.sides:
+            from crondor_cli.view_simulate_flow import print_messages  # noqa: PLC0415 - seldom asked for
+
+            listeners.append(print_messages(simulated, messages if format_ == "json" else None))
         bar = _progress(simulated, advice) if sys.stderr.isatty() else None
-        simulated.run(dialect, advise=advice, watchers=watchers, progress=bar)
+        simulated.run(dialect, advise=advice, watchers=watchers, listeners=listeners, progress=bar)
     show(dict.fromkeys(simulated.findings))
     if plot is not None:
         _draw(simulated, lanes, plot)
     if format_ == "json":
         from crondor_cli.view_simulate_data import print_json  # noqa: PLC0415 - one view is needed
 
-        print_json(simulated, happened if events else None)
+        print_json(simulated, happened if events else None, messages if trace else None)
     else:
         from crondor_cli.view_simulate import print_table  # noqa: PLC0415 - the same
 

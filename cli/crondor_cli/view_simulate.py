@@ -48,8 +48,15 @@ def _head(simulated: Simulated) -> list[str]:
         f"match delay {settings.match_delay} s",
         f"transfer {settings.transfer} s",
         f"run time {settings.run_time} s",
-        plural(settings.slots, "slot"),
+        *(f"machine {machine}" for machine in settings.machines),
     ]
+    if not settings.machines:
+        pool.append(plural(settings.slots, "slot"))
+    if str(settings.exits) != "0":
+        pool.append(f"exit code {settings.exits}")
+    if settings.preemption is not None:
+        pool.append(f"preempted after {settings.preemption} s")
+    pool += [f"{fault} fails" for fault in settings.flow.faults]
     if settings.skew:
         pool.append(f"execute clock {settings.skew:+} s")
     pool.append(f"seed {settings.seed}")
@@ -91,6 +98,10 @@ def _state(outcome: Outcome) -> list[str]:
         said.append(f"has no schedule: it runs as soon as it can ({plural(outcome.starts, 'start')})")
     elif not outcome.planned and not outcome.trouble:
         said.append("no run is planned in this time")
+    if outcome.evicted:
+        said.append(f"{plural(outcome.evicted, 'run')} evicted after the start")
+    if outcome.untold:
+        said.append(f"{plural(outcome.untold, 'run')} ended, and the schedd was not told: the job was queued again")
     if outcome.hold is not None:
         said.append(f"held at the end: {printable(outcome.hold)}")
     elif outcome.has_left:

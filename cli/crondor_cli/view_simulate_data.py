@@ -11,7 +11,11 @@ from crondor_cli.simulate import Group, Result, Simulated
 from crondor_cli.view_data import diagnostic_data
 
 
-def print_json(simulated: Simulated, happened: Sequence[dict[str, object]] | None) -> None:
+def print_json(
+    simulated: Simulated,
+    happened: Sequence[dict[str, object]] | None,
+    messages: Sequence[dict[str, object]] | None = None,
+) -> None:
     """Print one object."""
     settings = simulated.settings
     data: dict[str, object] = {
@@ -25,6 +29,10 @@ def print_json(simulated: Simulated, happened: Sequence[dict[str, object]] | Non
         "slots": settings.slots,
         "skew": settings.skew,
         "seed": settings.seed,
+        "machines": [str(machine) for machine in settings.machines],
+        "exit_code": str(settings.exits),
+        "preempt": None if settings.preemption is None else str(settings.preemption),
+        "fail": [str(fault) for fault in settings.flow.faults],
         "readings": [
             {
                 "dialect": dialect.value,
@@ -38,6 +46,8 @@ def print_json(simulated: Simulated, happened: Sequence[dict[str, object]] | Non
     }
     if happened is not None:
         data["events"] = list(happened)
+    if messages is not None:
+        data["flow"] = list(messages)
     click.echo(json.dumps(data, indent=2))
 
 
@@ -51,6 +61,8 @@ def _job(simulated: Simulated, group: Group, result: Result) -> dict[str, object
         "planned": outcome.planned,
         **{fate.value: count for fate, count in outcome.counts.items()},
         "starts": outcome.starts,
+        "evicted": outcome.evicted,
+        "untold": outcome.untold,
         "idle_slot": outcome.idle_slot,
         "has_left": outcome.has_left,
         "hold": outcome.hold,

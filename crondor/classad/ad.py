@@ -285,6 +285,19 @@ class ClassAd(MutableMapping[str, Expression]):
         self._own_names()
         return self._codes, self._names
 
+    def shared_parts(self) -> tuple[dict[str, Code | str], dict[str, str]]:
+        """Return what this ad itself has, expressions and spellings; the spellings are from now on shared.
+
+        Whoever changes the expressions says with ``share_names`` which names there are then.
+        """
+        self._names_are_shared = True
+        return self._codes, self._names
+
+    def share_names(self, names: dict[str, str]) -> None:
+        """Take the spellings by lower-case name of all that this ad itself has; other ads may have the same mapping."""
+        self._names = names
+        self._names_are_shared = True
+
     def own(self) -> ClassAd:
         """Return a copy without parent that has only what this ad itself has."""
         made = ClassAd.of(self._codes.copy(), self._names, self.place)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
@@ -46,8 +45,9 @@ _SIMPLE_STRING: Final = re.compile(r'"(?:[^"\\]|\\["\\])*"').fullmatch
 _MAX_KNOWN: Final = 1 << 14
 _MAX_KNOWN_TEXT: Final = 512
 _LARGE: Final = 500  # attributes of an ad whose layout is not worth keeping
+_LONG: Final = 1 << 15  # characters of its names
 
-_Layout = tuple["Callable[[Codes], tuple[Code | str, ...]]", str]
+_Layout = tuple["Callable[[Codes], tuple[Code | str, ...]]", list[str]]
 
 
 def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
@@ -95,25 +95,37 @@ def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBR
     spelled = tuple(names.values())
     if not spelled:
         return "\n"
-    get, template = _layout(spelled, order) if len(spelled) <= _LARGE else _lay_out(spelled, order)
-    printed = map((_FAITHFUL if faithful else _PRINTED).__getitem__, get(codes))
-    return template % tuple(printed)
+    get, blank = _LAYOUTS[order._value_].get(spelled) or _lay_out(spelled, order)
+    pieces = blank.copy()
+    pieces[1::2] = map((_FAITHFUL if faithful else _PRINTED).__getitem__, get(codes))
+    return "".join(pieces)
 
 
-@lru_cache(maxsize=256)
-def _layout(names: tuple[str, ...], order: Order) -> _Layout:
-    return _lay_out(names, order)
+_LAYOUTS: Final[dict[str, dict[tuple[str, ...], _Layout]]] = {order.value: {} for order in Order}
+_MOST_LAYOUTS: Final = 256
 
 
 def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
+    """Return what takes the values in their order, and the text with room for them: every other piece is one.
+
+    It is kept, unless it is large.
+    """
     spelled = _ordered(names, order)
     keys = tuple(lower(name) for name in spelled)
-    template = "".join(f"{print_name(name, Form.OLD).replace('%', '%%')} = %s\n" for name in spelled)
+    blank: list[str] = []
+    for name in spelled:
+        blank += (f"{chr(10) if blank else ''}{print_name(name, Form.OLD)} = ", "")
+    blank.append("\n")
     get: Callable[[Codes], tuple[Code | str, ...]] = itemgetter(*keys)
     if len(keys) == 1:
         only = keys[0]
         get = lambda codes: (codes[only],)  # noqa: E731 - one key makes itemgetter return no tuple
-    return get, template
+    if len(names) <= _LARGE and sum(map(len, names)) <= _LONG:
+        known = _LAYOUTS[order.value]
+        if len(known) >= _MOST_LAYOUTS:
+            known.clear()
+        known[names] = get, blank
+    return get, blank
 
 
 class _Printed(dict["Code | str", str]):
@@ -143,6 +155,13 @@ class _Printed(dict["Code | str", str]):
 
 _PRINTED: Final = _Printed(faithful=False)
 _FAITHFUL: Final = _Printed(faithful=True)
+
+
+def remember_literals(texts: Sequence[str]) -> None:
+    """Remember short texts that are plain literals: the old form prints them as they are written."""
+    if len(_PRINTED) >= _MAX_KNOWN:
+        _PRINTED.clear()
+    _PRINTED.update(zip(texts, texts, strict=True))
 
 
 def prints_as_it_is(text: str) -> bool:

@@ -59,10 +59,10 @@ def _evicted(values: Values) -> Iterator[str]:
     )
     requeued = bool(values.get("TerminatedAndRequeued"))
     yield "(0) Job terminated and was requeued" if requeued else "(0) CPU times"
-    yield from _usage("Run")
+    yield from _usage(values, "Run")
     yield from _bytes(values, "Run")
     if requeued:
-        yield f"(1) Normal termination (return value {values.get('ReturnValue', 0)})"
+        yield from _end(values)
     reason = values.get("Reason")
     if reason:
         yield str(reason) if requeued else f"Reason: {reason}"
@@ -70,16 +70,24 @@ def _evicted(values: Values) -> Iterator[str]:
 
 def _terminated(values: Values) -> Iterator[str]:
     yield "Job terminated."
-    yield f"(1) Normal termination (return value {values.get('ReturnValue', 0)})"
-    yield from _usage("Run")
-    yield from _usage("Total")
+    yield from _end(values)
+    yield from _usage(values, "Run")
+    yield from _usage(values, "Total")
     yield from _bytes(values, "Run")
     yield from _bytes(values, "Total")
 
 
-def _usage(span: str) -> Iterator[str]:
+def _end(values: Values) -> Iterator[str]:
+    if "TerminatedBySignal" in values:
+        yield f"(0) Abnormal termination (signal {values['TerminatedBySignal']})"
+        yield "(0) No core file"
+    else:
+        yield f"(1) Normal termination (return value {values.get('ReturnValue', 0)})"
+
+
+def _usage(values: Values, span: str) -> Iterator[str]:
     for side in ("Remote", "Local"):
-        yield f"\t{_NO_USAGE}  -  {span} {side} Usage"
+        yield f"\t{values.get(f'{span}{side}Usage', _NO_USAGE)}  -  {span} {side} Usage"
 
 
 def _bytes(values: Values, span: str) -> Iterator[str]:

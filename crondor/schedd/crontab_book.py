@@ -272,6 +272,12 @@ class CrontabBook:
         self._dues = list(self._waiting)
         heapq.heapify(self._dues)
 
+    def enter_status(self, job: JobId, status: int) -> None:
+        """Take note of a JobStatus that the owner of the mirror has written there already."""
+        entry = self._entries.get(job)
+        if entry is not None:
+            self._enter_status(entry, status)
+
     # Schedules
 
     def _plan(self, entry: _Entry, now: int) -> _Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from crondor.classad.ad import ClassAd
@@ -21,7 +21,8 @@ from crondor.transform.trace import Step
 if TYPE_CHECKING:
     from crondor.macro.conditions import Conditions, IfStack
 
-_PREFIX = "xform."
+SHORT = 1 << 16  # characters of a text that no budget forbids
+PREFIX = "xform."
 """What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
 
 
@@ -52,29 +53,17 @@ class Statement:
 class Run:
     """The state between two lines of transforms in a row, which share ``macros``."""
 
-    __slots__ = (
-        "_around",
-        "_budget",
-        "_conditions",
-        "_defaults",
-        "_has_ad",
-        "_has_fault",
-        "_has_prefixes",
-        "_ifs",
-        "_opened",
-        "_own_codes",
-        "_own_names",
-        "_statements",
-        "ad",
-        "at",
-        "codes",
-        "facts",
-        "found",
-        "line",
-        "macros",
-        "reached",
-        "steps",
-    )
+    _statements: Sequence[Statement] = ()
+    _has_fault = False
+    _budget: Budget | None = None
+    _around: Around | None = None
+    _conditions: Conditions | None = None
+    _ifs: IfStack | None = None
+    _names: dict[str, str] | None = None
+    _codes: dict[str, Code | str] | None = None
+    at = 0
+    reached = 0
+    line: Statement | None = None
 
     def __init__(
         self,
@@ -85,25 +74,15 @@ class Run:
         steps: list[Step] | None = None,
     ) -> None:
         """Begin; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
-        self._statements: Sequence[Statement] = ()
         self._has_ad = ad is not None
         self.ad = ClassAd() if ad is None else ad
-        self._own_codes, self._own_names = self.ad.parts()
-        self.codes: Codes = self._own_codes if self.ad.parent is None else self.ad.codes
+        self.codes: Codes = self.ad.codes
         self.facts = facts
         self.macros = macros
         self._defaults = defaults
-        self._budget: Budget | None = None
         self.steps = steps
         self.found: list[Diagnostic] = []
-        self.at = 0
-        self.reached = 0
-        self._has_fault = False
-        self.line: Statement | None = None
-        self._has_prefixes = bool(macros) and any(key.startswith(_PREFIX) for key in macros)
-        self._around: Around | None = None
-        self._conditions: Conditions | None = None
-        self._ifs: IfStack | None = None
+        self._has_prefixes = bool(macros) and any(key.startswith(PREFIX) for key in macros)
         self._opened: list[Statement] = []
 
     def apply(self, statements: Sequence[Statement], *, is_straight: bool = False) -> Diagnostic | None:
@@ -111,12 +90,13 @@ class Run:
 
         ``is_straight`` says that there are neither conditions nor values of several lines.
         """
-        self._begin(statements)
         try:
             if is_straight:
-                for self.line in statements:
-                    self.line.run(self)
+                for line in statements:
+                    self.line = line
+                    line.run(self)
                 return None
+            self._begin(statements)
             while (statement := self._next()) is not None:
                 self._go(statement.run(self))
         except Stop as stop:
@@ -226,11 +206,12 @@ class Run:
 
     def lookup(self, key: str) -> str | None:
         """Return the unexpanded text of a macro by its lower-case name."""
+        macros = self.macros
         if self._has_prefixes:
-            value = self.macros.get(_PREFIX + key)
+            value = macros.get(PREFIX + key)
             if value is not None:
                 return value
-        value = self.macros.get(key)
+        value = macros.get(key)
         if value is None:
             value = self._defaults.get(key)
             if value is None and self._has_ad and key[:3] == "my.":
@@ -256,9 +237,9 @@ class Run:
         if "$" in text and not is_raw:
             earlier = self.lookup(key) if key in text.lower() else None
             text = expand_self(text, key, earlier, self.budget, self.lookup, self._surroundings())
-        if len(text) > self.budget.size:
+        if len(text) > SHORT and len(text) > self.budget.size:
             raise MacroError("macro-size", f"{key} has grown to more than {self.budget.size} characters")
-        self._has_prefixes = self._has_prefixes or key.startswith(_PREFIX)
+        self._has_prefixes = self._has_prefixes or key.startswith(PREFIX)
         self.macros[key] = text
 
     @property
@@ -290,11 +271,23 @@ class Run:
         for each in error.diagnostics:
             self.warn(each.code, each.message, each.help)
 
+    @property
+    def is_plannable(self) -> bool:
+        """Whether an ad without parent is changed that no line has changed yet, and nobody asks for a trace."""
+        return self.steps is None and self._names is None and self.ad.parent is None and not self._has_prefixes
+
+    def _parts(self) -> tuple[dict[str, Code | str], dict[str, str]]:
+        """Return what the ad itself has, to be changed."""
+        codes, names = self._codes, self._names
+        if codes is None or names is None:
+            codes, names = self._codes, self._names = self.ad.parts()
+        return codes, names
+
     def put(self, key: str, name: str, code: Code | str) -> None:
         """Set an attribute; a new one comes last, an old one keeps its spelling. ``key`` is the name in lower case."""
-        own = self._own_codes
+        own, names = self._parts()
         if key not in own:
-            self._own_names[key] = name
+            names[key] = name
         own[key] = code
 
     def delete(self, key: str) -> None:
@@ -302,13 +295,25 @@ class Run:
         if self.ad.parent is not None:
             if key in self.codes:
                 del self.ad[key]
-        elif key in self._own_codes:
-            del self._own_codes[key]
-            del self._own_names[key]
+        elif key in self.codes:
+            codes, names = self._parts()
+            del codes[key]
+            del names[key]
+
+    def delete_all(self, keys: Iterable[str]) -> None:
+        """Remove attributes that the ad itself has; those that the parent has too become undefined."""
+        if self.ad.parent is not None:
+            for key in keys:
+                self.delete(key)
+            return
+        codes, names = self._parts()
+        for key in keys:
+            del codes[key]
+            del names[key]
 
     def own_names(self) -> tuple[str, ...]:
         """Return the names that the ad itself has."""
-        return tuple(self._own_names.values())
+        return tuple(self._parts()[1].values())
 
     def step(self, text: str, *, is_detail: bool = False) -> None:
         """Note something done in the trace."""

@@ -16,7 +16,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import BLANKS, LogicalLine
 from crondor.transform.apply import Run, Statement
 from crondor.transform.errors import Stop, fault, short
-from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
+from crondor.transform.expressions import as_macro, evaluation, settled, stored
 from crondor.transform.template import Template
 from crondor.transform.words import Pattern, Word, next_word, pattern
 
@@ -94,22 +94,23 @@ class Command(Statement):
 class Set(Command):
     """SET and DEFAULT: store an expression as it is written."""
 
-    __slots__ = ("_fixed", "_keeps")
+    __slots__ = ("_keeps", "fixed")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         """Take the arguments."""
         super().__init__(line, words, name, rest)
         self._keeps = self.keyword == "DEFAULT"
-        self._fixed = settled(rest) if self.rest.is_plain and name else None
+        self.fixed = settled(rest) if self.rest.is_plain and name else None
 
     def run(self, run: Run) -> int | None:
         """Store it, for DEFAULT where the ad has no attribute of that name."""
-        fixed = self._fixed
+        fixed = self.fixed
         if fixed is not None and run.steps is None:
             if not (self._keeps and self.key in run.codes):
                 run.put(self.key, self.name, fixed)
             return None
-        text = self._filled(run)
+        rest = self.rest
+        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
         if run.steps is not None:
             run.step(f"{self.keyword} {self.name} to {text}")
         if self._keeps and self.key in run.codes:
@@ -117,6 +118,8 @@ class Set(Command):
         value = settled(text)
         if value is None:
             run.warn("set-expression", f"SET {self.name} invalid expression : {text}", run.why_not(text, self))
+        elif self.name:
+            run.put(self.key, self.name, value)
         else:
             self._store(run, value)
         return None
@@ -125,15 +128,12 @@ class Set(Command):
 class _Eval(Command):
     """A command with an expression to evaluate."""
 
-    __slots__ = ("_evaluated",)
+    __slots__ = ("evaluated",)
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         """Take the arguments."""
         super().__init__(line, words, name, rest)
-        self._evaluated = evaluation(rest) if self.rest.is_plain else None
-
-    def _evaluation(self, text: str) -> Evaluation:
-        return self._evaluated or evaluation(text)
+        self.evaluated = evaluation(rest) if self.rest.is_plain else None
 
 
 class EvalSet(_Eval):
@@ -143,10 +143,11 @@ class EvalSet(_Eval):
 
     def run(self, run: Run) -> int | None:
         """Evaluate and store."""
-        text = self._filled(run)
+        rest = self.rest
+        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
         if run.steps is not None:
             run.step(f"EVALSET {self.name} to {text}")
-        value = self._evaluation(text).value(run.ad, run.facts.context)
+        value = (self.evaluated or evaluation(text)).value(run.ad, run.facts.context, run.codes)
         if value is None:
             run.warn("evalset", f"EVALSET {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
@@ -163,15 +164,16 @@ class EvalMacro(_Eval):
 
     def run(self, run: Run) -> int | None:
         """Evaluate and define."""
-        text = self._filled(run)
+        rest = self.rest
+        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
         if run.steps is not None:
             run.step(f"EVALMACRO {self.name} to {text}")
-        value = self._evaluation(text).value(run.ad, run.facts.context)
+        value = (self.evaluated or evaluation(text)).value(run.ad, run.facts.context, run.codes)
         if value is None:
             run.warn("evalmacro", f"EVALMACRO {self.name} could not evaluate : {text}", _NO_VALUE)
             return None
         result = as_macro(value)
-        run.macros[self.key] = result
+        run.define(self.key, result, is_raw=True)
         if run.steps is not None:
             run.step(f"{self.name} = {result}", is_detail=True)
         return None
@@ -196,21 +198,21 @@ class Delete(Command):
 class Move(Command):
     """COPY and RENAME of one attribute."""
 
-    __slots__ = ("_new",)
+    __slots__ = ("new",)
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         """Take the arguments."""
         super().__init__(line, words, name, rest)
-        self._new = lower(rest) if is_name(rest) else ""
+        self.new = lower(rest) if is_name(rest) else ""
 
     def run(self, run: Run) -> int | None:
         """Do it."""
-        if self._new and run.steps is None:
+        if self.new and run.steps is None:
             code = run.codes.get(self.key)
             if code is not None:
                 if self.keyword == "RENAME":
                     run.delete(self.key)
-                run.put(self._new, self.rest.text, code)
+                run.put(self.new, self.rest.text, code)
             return None
         move(run, self.keyword, self.name, self._filled(run))
         return None
@@ -250,14 +252,29 @@ class MoveMany(Command):
         if found is None:
             found = self._search_all(run, regex, names)
         if self.keyword == "DELETE":
-            for name, key, _ in found:
-                if run.steps is not None:
+            if run.steps is not None:
+                for name, _, _ in found:
                     run.step(f"DELETE {name}")
-                run.delete(key)
+            run.delete_all([key for _, key, _ in found])
             return None
         for name, _, groups in found:
             move(run, self.keyword, name, _substituted(text, groups) if "\\" in text else text)
         return None
+
+    def moves(self, names: tuple[str, ...]) -> list[tuple[str, str]] | None:
+        """Return names in lower case with their new ones, of names that were searched before.
+
+        None: they were not, or the new names depend on more than the old.
+        """
+        regex = self.compiled()
+        if regex is None or not self.rest.is_plain:
+            return None
+        found = self._found.get(names)
+        if found is None:
+            return None
+        text = self.rest.text
+        moves = [(key, _substituted(text, groups) if "\\" in text else text) for _, key, groups in found]
+        return moves if self.keyword == "DELETE" or all(is_name(new) for _, new in moves) else None
 
     def _search_all(self, run: Run, regex: Regex, names: tuple[str, ...]) -> tuple[_Found, ...]:
         """Return what is found in the names of an ad, and keep it where all were searched: ads are much alike."""

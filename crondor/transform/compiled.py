@@ -19,6 +19,7 @@ from crondor.transform.errors import MOST, InvalidTransform, Stop, check_text, f
 from crondor.transform.expressions import Evaluation
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
+from crondor.transform.plan import Plans
 from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
 from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line
 from crondor.transform.trace import Step
@@ -101,6 +102,7 @@ class Transform:
         "_asks",
         "_is_straight",
         "_iteration",
+        "_plans",
         "_statements",
         "faults",
         "name",
@@ -122,6 +124,7 @@ class Transform:
         self._iteration: Iteration | None = program.iteration
         self._statements = [compile_line(line) for line in program.lines]
         self._is_straight = not any(isinstance(each, (Condition, Heredoc, Hidden)) for each in self._statements)
+        self._plans = Plans(self._statements) if self._is_straight else None
         self.reached = 0
         found = list(program.diagnostics)
         if not program.is_broken:
@@ -218,6 +221,8 @@ class Transform:
 
     def run(self, run: Run) -> Diagnostic | None:
         """Run the lines on the ad of a run, which is changed; return why they ended, None if they did not."""
+        if self._plans is not None and self._plans.run(run):
+            return None
         return run.apply(self._statements, is_straight=self._is_straight)
 
 
@@ -314,7 +319,8 @@ def transform_ads(
     chain = Chain(transforms, facts)
     for ad in ads:
         chain.macros.clear()
-        chain.macros.update(macros or {})
+        if macros:
+            chain.macros.update(macros)
         for outcome in chain.rounds(ad, trace=trace):
             yield outcome
             if outcome.ad is None:

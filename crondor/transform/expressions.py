@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
 from crondor.classad.printing import prints_as_it_is
-from crondor.classad.scope import BEYOND, Attributes, Code, Context, Value
+from crondor.classad.scope import BEYOND, Attributes, Code, Codes, Context, Value
 from crondor.classad.show import code_tree, print_value
 from crondor.classad.text import lower
 from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Unary
@@ -18,23 +19,40 @@ from crondor.diagnostics import Diagnostic
 from crondor.source import Source
 
 _MANY = 4096
+_SHORT = 4096  # characters of a text that is remembered
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}").fullmatch
 
 
-@lru_cache(maxsize=_MANY)
 def settled(text: str) -> str | None:
     """Return what SET stores for a text, in new syntax; None: it is no expression. Strings are read as in -long ads."""
     if prints_as_it_is(text):
         return text
+    return _known_settled(text) if len(text) <= _SHORT else _settled(text)
+
+
+def _settled(text: str) -> str | None:
     try:
         return unparse(Expression.parse(Source(text), old=True).tree)
     except ClassAdSyntaxError:
         return None
 
 
+_known_settled = lru_cache(maxsize=_MANY)(_settled)
+
+
 def why_not(text: str) -> Diagnostic | None:
     """Return what is wrong with a text that SET cannot store."""
     try:
         Expression.parse(Source(text), old=True)
+    except ClassAdSyntaxError as error:
+        return error.diagnostics[0]
+    return None
+
+
+def why_not_whole(text: str) -> Diagnostic | None:
+    """Return why EVALSET does not read a text to its end."""
+    try:
+        Expression.parse(Source(text))
     except ClassAdSyntaxError as error:
         return error.diagnostics[0]
     return None
@@ -56,14 +74,18 @@ class Evaluation:
         self._names = names if names is not None and len(names) <= _MOST_NAMES else None
         self._known: dict[tuple[Code | str | None, ...], Value] = {}
 
-    def value(self, ad: Attributes, context: Context) -> Value | None:
-        """Return the value in an ad; None: HTCondor finds none."""
+    @property
+    def is_none(self) -> bool:
+        """Whether the text is no expression."""
+        return self._code is None
+
+    def value(self, ad: Attributes, context: Context, codes: Codes | None = None) -> Value | None:
+        """Return the value in an ad, whose ``codes`` spare asking for them; None: HTCondor finds none."""
         if self._code is None:
             return None
         if self._names is None:
             return self._computed(ad, context)
-        get = ad.codes.get
-        key = tuple([get(name) for name in self._names])
+        key = tuple(map((ad.codes if codes is None else codes).get, self._names))
         found = self._known.get(key)
         if found is None:
             found = self._computed(ad, context)
@@ -85,7 +107,7 @@ _PURE = frozenset(("ifthenelse", "isundefined", "iserror", "isinteger", "isreal"
 
 
 def _is_literal(text: Code | str) -> bool:
-    return isinstance(text, str) and prints_as_it_is(text)
+    return isinstance(text, str) and len(text) <= _SHORT and prints_as_it_is(text)
 
 
 def _names(tree: Node) -> tuple[str, ...] | None:
@@ -114,13 +136,19 @@ def _is_my(scope: Node) -> bool:
     return isinstance(scope, Reference) and scope.scope is None and not scope.absolute and lower(scope.name) == "my"
 
 
-@lru_cache(maxsize=_MANY)
 def evaluation(text: str) -> Evaluation:
     """Return the longest beginning of a text that is an expression, as EVALSET reads it."""
+    return _known_evaluation(text) if len(text) <= _SHORT else _evaluation(text)
+
+
+def _evaluation(text: str) -> Evaluation:
     try:
         return Evaluation(Expression.parse(Source(text), partial=True).code)
     except ClassAdSyntaxError:
         return Evaluation(None)
+
+
+_known_evaluation = lru_cache(maxsize=_MANY)(_evaluation)
 
 
 def evaluated(text: str, ad: Attributes, context: Context) -> Value | None:
@@ -149,7 +177,7 @@ def as_text(code: Code | str) -> str:
     if isinstance(code, str):
         if code[:1] == '"' and "\\" not in code and code.find('"', 1) == len(code) - 1:
             return code[1:-1]
-        if prints_as_it_is(code):
+        if _NUMBER(code) or prints_as_it_is(code):
             return code
     tree = bare = code_tree(code)
     while isinstance(bare, Unary) and bare.op == "()":

@@ -55,17 +55,15 @@ class Hidden(Statement):
 class Assignment(Statement):
     """``name = text``, ``name += text``, and ``+name = text`` for MY.name."""
 
-    __slots__ = ("_key", "_parts", "_text")
+    __slots__ = ("_parts", "key", "text")
 
     def __init__(self, line: LogicalLine, parts: Parts) -> None:
         """Take the line apart."""
         super().__init__(line)
         self._parts = parts
-        self._text = line.text[parts.value :]
+        self.text = line.text[parts.value :]
         # A plain name with a plain text is defined at once; all else is looked at when it is run.
-        self._key = (
-            parts.name.lower() if parts.operator == "=" and is_name(parts.name) and "$" not in self._text else ""
-        )
+        self.key = parts.name.lower() if parts.operator == "=" and is_name(parts.name) and "$" not in self.text else ""
 
     @property
     def name_span(self) -> Span:
@@ -74,11 +72,11 @@ class Assignment(Statement):
 
     def run(self, run: Run) -> int | None:
         """Define the macro."""
-        if self._key:
-            run.define(self._key, self._text)
+        if self.key:
+            run.define(self.key, self.text)
             return None
         parts = self._parts
-        name, text = parts.name, self._text
+        name, text = parts.name, self.text
         if "$" in name:
             name = run.expand(name)
         if parts.operator == "=" and name[:1] in {"+", "-"}:

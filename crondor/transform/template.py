@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from crondor.macro.scan import Kind, scan
 
+_LONG = 1 << 16  # characters beyond which the text is expanded by the rules that bound it
 _Piece = tuple[str, str, str]
 """The text before a macro, its lower-case name, its default."""
 
@@ -21,17 +22,24 @@ class Template:
         self.is_plain = "$" not in text
         self._pieces, self._end = ((), text) if self.is_plain else _pieces(text)
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether its macros are all to be put in place as they are."""
+        return bool(self._pieces)
+
     def fill(self, lookup: Callable[[str], str | None], expand: Callable[[str], str]) -> str:
         """Return the text with its macros replaced; ``expand`` does what is more than putting values in place."""
-        if self.is_plain:
-            return self.text
+        if not self._pieces:
+            return self.text if self.is_plain else expand(self.text)
         done = ""
         for before, name, default in self._pieces:
             value = lookup(name) or default
             if "$" in value:
                 return expand(self.text)
             done += before + value
-        return done + self._end if self._pieces else expand(self.text)
+            if len(done) > _LONG:
+                return expand(self.text)
+        return done + self._end
 
 
 def _pieces(text: str) -> tuple[tuple[_Piece, ...], str]:

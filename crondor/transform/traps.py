@@ -10,9 +10,9 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.lines import LogicalLine
 from crondor.macro.statement import split
 from crondor.transform.apply import Statement
-from crondor.transform.commands import KEYWORDS, Command, Fault, MoveMany
+from crondor.transform.commands import KEYWORDS, Command, Fault, MoveMany, is_name
 from crondor.transform.errors import short, warning
-from crondor.transform.expressions import settled, why_not
+from crondor.transform.expressions import evaluation, settled, why_not, why_not_whole
 from crondor.transform.statements import Heredoc
 from crondor.transform.words import next_word
 
@@ -73,23 +73,64 @@ def _command(of: Command) -> Iterator[Diagnostic]:
         )
     if isinstance(of, MoveMany):
         yield from _pattern(of)
+    else:
+        yield from _name(of)
     if of.keyword == "DELETE":
         if not isinstance(of, MoveMany) and next_word(of.line.text, second.next) is not None:
             message = "DELETE takes one name: what follows it is not looked at"
             yield warning("delete-words", message, of.line.span(second.end), "write a line for each name")
         return
-    if of.keyword in {"SET", "DEFAULT"} and of.rest.is_plain and settled(of.rest.text) is None:
-        reason = why_not(of.rest.text)
-        begin = len(of.line.text) - len(of.rest.text)
-        help_text = f"{reason.message}; " if reason is not None else ""
-        message = f"SET {of.name} invalid expression : {of.rest.text}"
-        place = of.line.span(begin)
-        if reason is not None and reason.span is not None and reason.span.start < len(of.rest.text):
-            place = of.line.span(begin + reason.span.start, begin + max(reason.span.end, reason.span.start + 1))
-        yield warning("set-expression", message, place, f"{help_text}HTCondor says so for each ad")
-    if of.keyword in {"EVALSET", "EVALMACRO"} and _TARGET.search(of.rest.text):
+    yield from _rest(of)
+
+
+def _name(of: Command) -> Iterator[Diagnostic]:
+    """Yield a warning for a name that is hardly that of an attribute: it is taken as it is written."""
+    name, second = of.name, of.words[1]
+    span = of.line.span(second.start, second.end)
+    head, dot, tail = name.partition(".")
+    if "$(" in name:
+        message = f"{short(name)} is the name itself: no macro is replaced in the name behind {of.keyword}"
+        yield warning("name-macro", message, span, "write the name out; only what follows it may have macros")
+    elif of.keyword == "EVALMACRO":
+        return
+    elif dot and head.lower() in {"my", "target"}:
+        message = f"{short(name)} is an attribute with a dot in its name, not {short(tail)} of the ad"
+        fix = tail if second.start == second.at and is_name(tail) else None
+        yield warning("name-scope", message, span, f"leave {head}. out: commands are about the ad itself", fix)
+    elif of.keyword in {"SET", "DEFAULT", "EVALSET"} and not is_name(name):
+        message = f"{short(name) or 'an empty text'} is no name: an expression finds it only in single quotes"
+        yield warning("name-odd", message, span, "a name is made of letters, digits and _, and begins with no digit")
+
+
+def _rest(of: Command) -> Iterator[Diagnostic]:
+    """Yield warnings for what follows the name."""
+    text = of.rest.text
+    begin = len(of.line.text) - len(text)
+    span = of.line.span(begin)
+    if of.keyword in {"EVALSET", "EVALMACRO"} and _TARGET.search(text):
         message = f"TARGET is undefined in {of.keyword}: the expression is evaluated in the ad alone"
-        yield warning("evalset-target", message, of.line.span(), "write MY. or the bare name")
+        yield warning("evalset-target", message, span, "write MY. or the bare name")
+    if not of.rest.is_plain:
+        return
+    if of.keyword in {"SET", "DEFAULT"} and settled(text) is None:
+        reason = why_not(text)
+        help_text = f"{reason.message}; " if reason is not None else ""
+        message = f"SET {of.name} invalid expression : {text}"
+        if reason is not None and reason.span is not None and reason.span.start < len(text):
+            span = of.line.span(begin + reason.span.start, begin + max(reason.span.end, reason.span.start + 1))
+        yield warning("set-expression", message, span, f"{help_text}HTCondor says so for each ad")
+    elif of.keyword in {"EVALSET", "EVALMACRO"}:
+        reason = why_not_whole(text)
+        if reason is not None and evaluation(text).is_none:
+            message = f"{of.keyword} {of.name} could not evaluate : {text}"
+            yield warning(of.keyword.lower(), message, span, f"{reason.message}; HTCondor says so for each ad")
+        elif reason is not None:
+            message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
+            yield warning("evalset-rest", message, span, reason.message)
+    elif of.keyword in {"COPY", "RENAME"} and not isinstance(of, MoveMany) and not is_name(text):
+        message = f"{of.keyword} {of.name} new name {text} is not valid"
+        help_text = "nothing is done: a name is made of letters, digits and _, and begins with no digit"
+        yield warning("new-name", message, span, help_text)
 
 
 def _pattern(of: MoveMany) -> Iterator[Diagnostic]:

@@ -20,17 +20,12 @@ MATCH: Final = 3
 class Entry:
     """Something to come at a time (epoch seconds); ``call`` is None once it was called off."""
 
-    __slots__ = ("call", "key", "time")
+    __slots__ = ("call", "time")
 
-    def __init__(self, time: int, key: tuple[int, ...], call: Call) -> None:
-        """Take the time, what orders it, and what to do."""
+    def __init__(self, time: int, call: Call) -> None:
+        """Take the time and what to do."""
         self.time = time
-        self.key = key
         self.call: Call | None = call
-
-    def __lt__(self, other: Entry) -> bool:
-        """Order by time, then by what comes first within a second."""
-        return self.key < other.key
 
 
 class Timetable:
@@ -42,7 +37,7 @@ class Timetable:
     def __init__(self, now: int) -> None:
         """Begin at a time with nothing to come."""
         self.now = now
-        self._heap: list[Entry] = []
+        self._heap: list[tuple[int, int, tuple[int, ...], int, Entry]] = []  # the serial number is nobody else's
         self._off = 0
         self._serial = 0
 
@@ -54,17 +49,17 @@ class Timetable:
     def next_time(self) -> int | None:
         """When the next thing comes (epoch seconds), None if nothing does."""
         heap = self._heap
-        while heap and heap[0].call is None:
+        while heap and heap[0][4].call is None:
             heapq.heappop(heap)
             self._off -= 1
-        return heap[0].time if heap else None
+        return heap[0][0] if heap else None
 
     def at(self, time: int, call: Call, order: int = RUN, rank: tuple[int, ...] = ()) -> Entry:
         """Have something called at a time, or at once where it is past; ``rank`` orders within a second."""
         time = max(time, self.now)
         self._serial += 1
-        entry = Entry(time, (time, order, *rank, self._serial), call)
-        heapq.heappush(self._heap, entry)
+        entry = Entry(time, call)
+        heapq.heappush(self._heap, (time, order, rank, self._serial, entry))
         return entry
 
     def cancel(self, entry: Entry | None) -> None:
@@ -74,23 +69,26 @@ class Timetable:
         entry.call = None
         self._off += 1
         if self._off > _SPARE and self._off > len(self._heap) // 2:
-            self._heap = [entry for entry in self._heap if entry.call is not None]
+            self._heap[:] = [place for place in self._heap if place[4].call is not None]
             heapq.heapify(self._heap)
             self._off = 0
 
     def advance(self, until: int, most: int | None = None) -> bool:
         """Do what comes up to and including a time, ``most`` things at most; say whether the time was reached."""
-        done = 0
-        while True:
-            time = self.next_time
-            if time is None or time > until:
-                self.now = max(self.now, until)
-                return True
+        heap, done = self._heap, 0
+        while heap and (heap[0][0] <= until or heap[0][4].call is None):
+            entry = heap[0][4]
+            call = entry.call
+            if call is None:
+                heapq.heappop(heap)
+                self._off -= 1
+                continue
             if done == most:
                 return False
-            entry = heapq.heappop(self._heap)
-            call, entry.call = entry.call, None
-            self.now = time
+            heapq.heappop(heap)
+            entry.call = None
+            self.now = entry.time
             done += 1
-            if call is not None:
-                call(time)
+            call(entry.time)
+        self.now = max(self.now, until)
+        return True

@@ -6,14 +6,14 @@ evaluated once. What is left, and whatever is not plainly true, is evaluated as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from crondor.classad import CircularReference, Context, EvaluationFailed, Expression, Form, unparse
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Code
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
-from crondor.deferral import Deferral, InvalidDeferral
+from crondor.deferral import LATEST, Deferral, InvalidDeferral
 from crondor.schedd.actions import integer
 from crondor.schedule import JobSchedule, Universe
 
@@ -107,7 +107,9 @@ _CLAUSE: Final = _clause()
 class Gate:
     """The Requirements of one job against the machines of one kind.
 
-    ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed.
+    ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed. ``time`` is the
+    DeferralTime and ``match_opens`` the first second at which the clause lets a match be made (epoch seconds); None
+    where the numbers of the ad are none that a run can have.
     """
 
     def __init__(self, ad: ClassAd, machine: ClassAd, *, is_asked: bool = True) -> None:
@@ -123,7 +125,12 @@ class Gate:
         self._moving: list[Expression] = []
         self._settled: bool | None = None
         self._has_clause = False
+        self._codes = ad.codes
         self._deferral: tuple[object, Deferral | None] | None = None
+        self.time: int | None = None
+        self.match_opens: int | None = None
+        self._window = self._lead = 0
+        self._read_terms()
         if "Requirements" in ad:
             self._take_apart()
         self.changes_by_itself = bool(self._moving) or self._asks
@@ -137,33 +144,53 @@ class Gate:
                 moves = is_moving(part, self._ad, self._machine, VOLATILE | CLOCK)
                 (self._moving if moves else self._static).append(part)
 
+    def _read_terms(self) -> None:
+        found = self.deferral()
+        if found is None:
+            self.time = self.match_opens = None
+            return
+        self._window, self._lead = found.window, found.prep_time + found.schedd_interval
+        self.time, self.match_opens = found.time, found.match_opens
+
+    def plan(self, time: int) -> None:
+        """Take another DeferralTime, which the ad has already."""
+        if self.time is None or not 0 < time <= LATEST:
+            self._read_terms()
+        else:
+            self.time, self.match_opens = time, time - self._lead
+
     def opens(self, now: int) -> int | None:
         """Return the first second from ``now`` on at which the clause lets a match be made; None for never."""
         if not self._has_clause:
             return now
-        deferral = self.deferral()
-        if deferral is None:
+        time, opens = self.time, self.match_opens
+        if time is None or opens is None:
             return now if all(name in self._ad for name in _NUMBERS) else None
-        first = max(now, deferral.match_opens)
-        return first if first <= deferral.last_match else None
+        first = max(opens, now)
+        return first if first < time + self._window else None
 
-    def lets(self, now: int, context: Context) -> bool:
-        """Say whether job and machine match at ``now`` (epoch seconds)."""
+    def lets(self, now: int, context: Callable[[int], Context]) -> bool:
+        """Say whether job and machine match at ``now`` (epoch seconds); ``context`` gives that of an evaluation."""
         ad, machine = self._ad, self._machine
-        if self._asks and not machine["Requirements"].holds(machine, ad, context):
+        if self._asks and not machine["Requirements"].holds(machine, ad, context(now)):
             return False
-        if "Requirements" not in ad:
+        if "requirements" not in self._codes:
             return not self._is_asked
-        deferral = self.deferral() if self._has_clause else None
-        if self._has_clause and deferral is not None and not deferral.may_match(now):
-            return False
+        is_plain = True
+        if self._has_clause:
+            time, opens = self.time, self.match_opens
+            is_plain = time is not None
+            if time is not None and opens is not None and not opens <= now < time + self._window:
+                return False
         if self._settled is None:
-            self._settled = all(self._is_true(part, context) for part in self._static)
-        if self._settled and (deferral is not None or not self._has_clause):
-            parts = self._moving
-            if all(self._is_true(part, context) for part in parts):
-                return True
-        return ad["Requirements"].holds(ad, machine, context)
+            self._settled = all(self._is_true(part, context(now)) for part in self._static)
+        if (
+            self._settled
+            and is_plain
+            and (not self._moving or all(self._is_true(part, context(now)) for part in self._moving))
+        ):
+            return True
+        return ad["Requirements"].holds(ad, machine, context(now))
 
     def unmet(self, context: Context) -> list[str]:
         """Return the parts of Requirements that depend on nothing that changes, and are not true of the machine."""
@@ -180,14 +207,13 @@ class Gate:
 
         Of these, only DeferralTime may change in the lifetime of a gate.
         """
-        time = self._ad.codes.get(_KEYS[0])
-        if self._deferral is None or self._deferral[0] != time:
-            made = self._read()
-            self._deferral = self._ad.codes.get(_KEYS[0]), made
+        code = self._codes.get("deferraltime")
+        if self._deferral is None or self._deferral[0] != code:
+            self._deferral = code, self._read()
         return self._deferral[1]
 
     def _read(self) -> Deferral | None:
-        codes = [self._ad.codes.get(name) for name in _KEYS]
+        codes = [self._codes.get(name) for name in _KEYS]
         if any(isinstance(code, Code) and code.const.__class__ is not int for code in codes):
             return None
         time, window, prep_time, interval = (integer(self._ad, name) for name in _NUMBERS)

@@ -30,6 +30,7 @@ class What(str, Enum):
     RELEASED = "released"
     REMOVED = "removed"
     COMPLETED = "completed"
+    LEFT = "left"
 
 
 class Happening(NamedTuple):

@@ -16,6 +16,7 @@ LONGEST: Final = 10 * 366 * 86400  # seconds
 _FORM: Final = re.compile(r"(\d{1,12})([smhd]?)(?:-(\d{1,12})([smhd]?))?|exp:(\d{1,12})([smhd]?)", re.ASCII).fullmatch
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _MASK: Final = (1 << 64) - 1
+_BEGIN: Final = 0x9E3779B97F4A7C15
 
 
 class InvalidLength(CrondorError, ValueError):
@@ -75,12 +76,16 @@ class Lengths:
 
     def draw(self, *parts: int) -> int:
         """Return the length (seconds) that belongs to some numbers: equal ones give equal lengths, everywhere."""
-        if self.is_fixed:
+        return self.drawn(chance(*parts))
+
+    def drawn(self, chance: int) -> int:
+        """Return the length (seconds) that belongs to a chance, see there."""
+        if self.low == self.high and self.shape is Shape.UNIFORM:
             return self.low
-        share = _share(parts)
+        part = share(chance)
         if self.shape is Shape.EXPONENTIAL:
-            return min(int(-self.low * math.log1p(-share)), LONGEST)
-        return self.low + int(share * (self.high - self.low + 1))
+            return min(int(-self.low * math.log1p(-part)), LONGEST)
+        return self.low + int(part * (self.high - self.low + 1))
 
     def __str__(self) -> str:
         """Return it as it is written."""
@@ -89,13 +94,17 @@ class Lengths:
         return str(self.low) if self.is_fixed else f"{self.low}-{self.high}"
 
 
-def _share(parts: tuple[int, ...]) -> float:
-    """Return a number from 0 to below 1 (SplitMix64 over the parts)."""
-    state = 0x9E3779B97F4A7C15
+def chance(*parts: int, after: int = _BEGIN) -> int:
+    """Return what is drawn for some numbers (SplitMix64 over them), ``after`` what was drawn for those before."""
+    state = after
     for part in parts:
         state = (state ^ (part & _MASK)) * 0xBF58476D1CE4E5B9 & _MASK
         state = (state ^ state >> 27) * 0x94D049BB133111EB & _MASK
-        state = (state ^ state >> 31) + 0x9E3779B97F4A7C15 & _MASK
-    state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & _MASK
-    state ^= state >> 27
-    return (state >> 11) / (1 << 53)
+        state = (state ^ state >> 31) + _BEGIN & _MASK
+    return state
+
+
+def share(chance: int) -> float:
+    """Return a chance as a number from 0 to below 1."""
+    state = (chance ^ chance >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    return ((state ^ state >> 27) >> 11) / (1 << 53)

@@ -10,12 +10,16 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus, QueuedJob
 from crondor.recurrence import Recurrence
+from crondor.spec import FIELDS
+from crondor.world.execution import LOST_REPORT
 from crondor.world.happenings import Happening, What
 from crondor.world.life import World
 from crondor.world.world_job import WorldJob
 
 _MOST = 100_000  # times that are counted as skipped at once
 _MINUTE = 60
+_CRON = tuple(field.attribute for field in FIELDS)
+_KNOWN = 100  # times that are kept of a schedule
 
 
 class Fate(str, Enum):
@@ -53,13 +57,17 @@ class Lateness:
 class Outcome:
     """The runs of one job.
 
-    ``counts`` by fate; ``starts`` are all starts of its program. ``idle_slot`` are the seconds its slots waited for
-    their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the others, which no prep
-    time can help. ``hold`` is the reason it is held for at the end, ``trouble`` why nothing is planned for it.
+    ``counts`` by fate; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
+    after their start, ``untold`` those that ended without the schedd being told. ``idle_slot`` are the seconds its
+    slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the
+    others, which no prep time can help. ``hold`` is the reason it is held for at the end, ``trouble`` why nothing is
+    planned for it.
     """
 
     counts: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
     starts: int = 0
+    evicted: int = 0
+    untold: int = 0
     idle_slot: int = 0
     ready: Lateness = field(default_factory=Lateness)
     unready: Lateness = field(default_factory=Lateness)
@@ -79,14 +87,33 @@ class Outcome:
         return self.planned - self.counts[Fate.ON_TIME] - self.counts[Fate.LATE]
 
 
+class _Times:
+    """A schedule, and what it said lately; shared by the jobs that have the same."""
+
+    __slots__ = ("_known", "_recurrence")
+
+    def __init__(self, recurrence: Recurrence) -> None:
+        self._recurrence = recurrence
+        self._known: dict[int, int] = {}
+
+    def next(self, after: int) -> int:
+        """Return the next time. Raises CrondorError where there is none."""
+        found = self._known.get(after)
+        if found is None:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            found = self._known[after] = int(self._recurrence.next(after))
+        return found
+
+
 class _Course:
     """How one job stands in between."""
 
-    __slots__ = ("cause", "idle_since", "last", "outcome", "recurrence", "time")
+    __slots__ = ("cause", "idle_since", "last", "outcome", "time", "times")
 
-    def __init__(self, recurrence: Recurrence | None, now: int) -> None:
+    def __init__(self, now: int) -> None:
         self.outcome = Outcome()
-        self.recurrence = recurrence
+        self.times: _Times | None = None  # of its schedule
         self.time: int | None = None  # the planned run of which nothing is known yet
         self.last: int | None = None  # the planned time before
         self.cause = _Cause.IDLE
@@ -100,6 +127,7 @@ class Ledger:
         """Watch from now on."""
         self._world = world
         self._courses: dict[JobId, _Course] = {}
+        self._times: dict[tuple[str | None, ...], _Times] = {}  # by the texts of the schedule
         world.watchers.append(self.note)
 
     def __getitem__(self, job: JobId) -> Outcome:
@@ -117,18 +145,30 @@ class Ledger:
 
     def _enter(self, seen: Happening) -> None:
         job = QueuedJob(seen.job.ad)
-        settings = self._world.settings
-        course = self._courses[seen.job.id] = _Course(None, seen.time)
+        course = self._courses[seen.job.id] = _Course(seen.time)
         course.outcome.is_deferred = job.is_scheduled
         try:
-            schedule = job.schedule(seen.time, dialect=settings.dialect, zone=settings.zone, policy=settings.policy)
-            course.recurrence = schedule.recurrence
-            if schedule.recurrence is None and schedule.is_deferred:
-                course.time = schedule.next(seen.time).time
+            self._plan_first(course, job, seen)
         except CrondorError as error:
             course.outcome.trouble = error.diagnostics
         if seen.job.status == JobStatus.HELD:
             course.cause = _Cause.HELD
+
+    def _plan_first(self, course: _Course, job: QueuedJob, seen: Happening) -> None:
+        """Read a job's schedule, unless another job's is the same."""
+        ad, settings = seen.job.ad, self._world.settings
+        key = tuple(ad.text(name) if name in ad else None for name in _CRON)
+        is_plain = any(key) and not job.has_expressions
+        course.times = self._times.get(key) if is_plain else None
+        if course.times is not None:
+            return
+        schedule = job.schedule(seen.time, dialect=settings.dialect, zone=settings.zone, policy=settings.policy)
+        if schedule.recurrence is not None:
+            course.times = _Times(schedule.recurrence)
+            if is_plain:
+                self._times[key] = course.times
+        elif schedule.is_deferred:
+            course.time = schedule.next(seen.time).time
 
     def plan(self, course: _Course, seen: Happening) -> None:
         """Take a new DeferralTime: what was planned until then is settled."""
@@ -155,8 +195,8 @@ class Ledger:
         """Return how many times of the schedule lie strictly between two."""
         number = 0
         try:
-            while course.recurrence is not None and number < _MOST:
-                low = int(course.recurrence.next(low))
+            while course.times is not None and number < _MOST:
+                low = course.times.next(low)
                 if low >= high:
                     break
                 number += 1
@@ -176,8 +216,8 @@ class Ledger:
         late.arrival = _later(late.arrival, -seen.number)
 
     def _lateness(self, course: _Course, seen: Happening) -> Lateness:
-        deferral = seen.job.gate.deferral()
-        is_ready = deferral is not None and course.idle_since <= deferral.match_opens
+        opens = seen.job.gate.match_opens
+        is_ready = opens is not None and course.idle_since <= opens
         return course.outcome.ready if is_ready else course.outcome.unready
 
     def start(self, course: _Course, seen: Happening) -> None:
@@ -195,6 +235,9 @@ class Ledger:
     def evict(self, course: _Course, seen: Happening) -> None:
         """Note that a run was ended from outside."""
         run = seen.job.run
+        if run is not None and run.started is not None:
+            course.outcome.evicted += 1
+            course.idle_since = seen.time
         if run is None or run.started is not None or run.arrived is None or not run.has_slot:
             return
         if course.time is not None and course.time > run.arrived:
@@ -203,6 +246,7 @@ class Ledger:
     def end(self, course: _Course, seen: Happening) -> None:
         """Note since when the job is idle again."""
         course.idle_since = seen.time
+        course.outcome.untold += seen.text == LOST_REPORT
 
     def hold(self, course: _Course, seen: Happening) -> None:
         """Note why a job is held."""
@@ -225,7 +269,7 @@ class Ledger:
         if course.time is not None and course.time < seen.time:
             course.outcome.counts[course.cause.value] += 1
         course.outcome.has_left = True
-        course.time = course.last = course.recurrence = None
+        course.time = course.last = course.times = None
 
     def close(self) -> None:
         """Settle what was planned before the end."""
@@ -241,7 +285,7 @@ class Ledger:
         window = 0 if deferral is None else deferral.window
         if course.time is not None and course.time + window >= end:
             course.time = None  # it may still start
-        elif course.time is not None and course.recurrence is None and job.status == JobStatus.IDLE:
+        elif course.time is not None and course.times is None and job.status == JobStatus.IDLE:
             course.outcome.counts[Fate.MISSED_IDLE] += 1
             course.time = None
         elif job.run is None or job.run.started is not None:

@@ -81,6 +81,14 @@ def at_exit(ad: ClassAd, now: int, context: Context) -> Ruling:
     return Ruling(Act.REMOVE)
 
 
+def always_at_exit(ad: ClassAd) -> Ruling | None:
+    """Return what ``at_exit`` says of every run of a job without periodic expressions; None where it depends."""
+    words = [ad.text(name).strip().lower() if name in ad else None for name in ("OnExitHold", "OnExitRemove")]
+    if words[0] in (None, "false") and words[1] in (None, "true", "false"):
+        return at_exit(ad, 0, Context(now=0))
+    return None
+
+
 def _fired(ad: ClassAd, name: str, act: Act, context: Context) -> Ruling:
     said = _value(ad, f"{name}Reason", context)
     subcode = _value(ad, f"{name}SubCode", context)

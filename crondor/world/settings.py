@@ -10,7 +10,11 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.recurrence import Policy
 from crondor.spec import Dialect
+from crondor.world.exits import Exits
 from crondor.world.lengths import Lengths
+from crondor.world.links import FlowSettings
+from crondor.world.machines import Machine
+from crondor.world.preemption import Preemption
 
 NEGOTIATOR_INTERVAL: Final = 60
 
@@ -66,7 +70,10 @@ class Settings:
     until the negotiator turns to it, ``transfer`` the files' way to the machine, ``run_time`` what a program takes.
     ``skew`` is how far the execute machine's clock is ahead of the schedd's; ``missed_delay`` how long the hold of a
     missed run takes to get from the starter to the schedd. ``slots`` is how many jobs run at once, those of
-    the local universe not counted; ``machine`` is the ad of each, ``schedd`` the one that local jobs meet.
+    the local universe not counted; ``machine`` is the ad of each, ``schedd`` the one that local jobs meet. Where there
+    are ``machines``, they are divided as jobs ask for it, ``slots`` does not count, and ``machine`` says what else they
+    have. ``exits`` is how programs end, ``preemption`` when the pool takes a machine back. ``flow`` has the intervals
+    at which daemons tell one another about a job, and which of these updates fail.
     """
 
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
@@ -77,6 +84,10 @@ class Settings:
     transfer: Lengths = _A_SECOND
     run_time: Lengths = _A_MINUTE
     slots: int = 1
+    machines: tuple[Machine, ...] = ()
+    exits: Exits = field(default_factory=Exits)
+    preemption: Preemption | None = None
+    flow: FlowSettings = field(default_factory=FlowSettings)
     skew: int = 0
     missed_delay: int = 10
     zone: str | tzinfo = "UTC"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from crondor.classad import Context, EvaluationFailed
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Arrival, Deferral, Verdict
@@ -10,7 +12,7 @@ from crondor.schedd.actions import integer
 _EXACT = 1 << 63
 
 
-def arrival(ad: ClassAd, now: int, context: Context) -> Arrival | None:
+def arrival(ad: ClassAd, now: int, context: Callable[[int], Context]) -> Arrival | None:
     """Return the verdict on a job at ``now``, epoch seconds of the execute machine; None for one that is not deferred.
 
     A time that is no positive number is a missed one, and a window that is no number has no length. A real number
@@ -18,21 +20,28 @@ def arrival(ad: ClassAd, now: int, context: Context) -> Arrival | None:
     """
     if "DeferralTime" not in ad:
         return None
-    time = _integer(ad, "DeferralTime", context)
+    time = _integer(ad, "DeferralTime", now, context)
     if time is None or time <= 0:
         return Arrival(Verdict.MISSED, now)
     if time > LATEST:
         return Arrival(Verdict.WAIT, time - now)
-    window = _integer(ad, "DeferralWindow", context) or 0
+    if now < time:
+        return Arrival(Verdict.WAIT, time - now)
+    window = _integer(ad, "DeferralWindow", now, context) or 0
     return Deferral(time, min(max(window, 0), LATEST)).arrival(now)
 
 
-def _integer(ad: ClassAd, name: str, context: Context) -> int | None:
+def time_of(ad: ClassAd, context: Context) -> int | None:
+    """Return the DeferralTime that the starter reads (epoch seconds), None where it is no number."""
+    return _integer(ad, "DeferralTime", 0, lambda _now: context)
+
+
+def _integer(ad: ClassAd, name: str, now: int, context: Callable[[int], Context]) -> int | None:
     plain = integer(ad, name)
     if plain is not None:
         return plain
     try:
-        value = ad.value(name, None, context)
+        value = ad.value(name, None, context(now))
     except EvaluationFailed:
         return None
     if isinstance(value, float) and abs(value) < _EXACT:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from crondor.job_queue import JobId
-from crondor.world.lengths import Lengths
+from crondor.world.lengths import Lengths, chance
 from crondor.world.settings import Settings
 
 _MATCH: Final = 1
 _PHASE: Final = 3
+_KNOWN: Final = 100_000  # jobs
 
 
 class Turns(Protocol):
@@ -38,6 +39,7 @@ class RegularTurns:
         self._negotiation = max(1, min(settings.schedd_interval, settings.negotiator_interval))
         self._start = start - _phase(settings.seed, self._interval)
         self._last = self._start
+        self._begun: dict[JobId, int] = {}
 
     def requested(self, now: int) -> int:
         """Keep the minimum interval between passes; those who ask in between share one."""
@@ -53,7 +55,15 @@ class RegularTurns:
 
     def match(self, job: JobId, opens: int, run: int) -> int | None:
         """Draw how long it takes."""
-        return opens + self._settings.match_delay.draw(self._settings.seed, _MATCH, *job, run)
+        delay = self._settings.match_delay
+        if delay.low == delay.high and delay.is_fixed:
+            return opens + delay.low
+        begun = self._begun.get(job)
+        if begun is None:
+            if len(self._begun) >= _KNOWN:
+                self._begun.clear()
+            begun = self._begun[job] = chance(self._settings.seed, _MATCH, *job)
+        return opens + delay.drawn(chance(run, after=begun))
 
     def local(self, job: JobId, opens: int, now: int) -> int | None:  # noqa: ARG002 - all local jobs share a pass
         """Return the schedd's next pass: one is made when a local job becomes idle."""

@@ -46,7 +46,7 @@ def _ended(seen: Happening) -> Told:
         yield EventType.FILE_TRANSFER, {"Type": _OUT_BEGUN}
         yield EventType.FILE_TRANSFER, {"Type": _OUT_DONE}
     if seen.number:
-        yield EventType.JOB_EVICTED, {"TerminatedAndRequeued": True, "Reason": seen.text}
+        yield EventType.JOB_EVICTED, {"TerminatedAndRequeued": True, "Reason": seen.text, **_exit(seen)}
 
 
 def _evicted(seen: Happening) -> Told:
@@ -75,8 +75,27 @@ def _removed(seen: Happening) -> Told:
     yield EventType.JOB_ABORTED, {"Reason": seen.text}
 
 
-def _completed(_seen: Happening) -> Told:
-    yield EventType.JOB_TERMINATED, {"ReturnValue": 0}
+def _completed(seen: Happening) -> Told:
+    yield EventType.JOB_TERMINATED, _exit(seen)
+
+
+def _exit(seen: Happening) -> dict[str, object]:
+    """Return how the program ended, and what processor time it took where that is known."""
+    ad = seen.job.ad
+    number = integer(ad, "ExitSignal") if ad.value("ExitBySignal") is True else None
+    said: dict[str, object] = {"ReturnValue": integer(ad, "ExitCode") or 0}
+    if number is not None:
+        said = {"TerminatedBySignal": number}
+    used = [ad.value(name) for name in ("RemoteUserCpu", "RemoteSysCpu")]
+    if all(isinstance(seconds, float) for seconds in used):
+        user, system = (_span(seconds) for seconds in used)
+        said |= dict.fromkeys(("RunRemoteUsage", "TotalRemoteUsage"), f"Usr {user}, Sys {system}")
+    return said
+
+
+def _span(seconds: object) -> str:
+    whole = int(seconds) if isinstance(seconds, float) else 0
+    return f"{whole // 86_400} {whole // 3600 % 24:02}:{whole // 60 % 60:02}:{whole % 60:02}"
 
 
 _TELLERS: Final[dict[What, Callable[[Happening], Told]]] = {

@@ -153,3 +153,60 @@ def test_too_many_jobs_are_refused(write: Write) -> None:
     result = simulate("--spec", write(*HOURLY, "queue 2000000"))
     assert result.status == 1
     assert "too many to simulate" in result.err
+
+
+def test_the_flow_is_traced(write: Write) -> None:
+    """Each message is a line, with its time to the second; in JSON, an object."""
+    path = write(*HOURLY, "arguments = $$(Cpus)", "queue")
+    arguments = ("--spec", path, "--days", "1", "--trace", "flow", "--fail", "starter-startd")
+    lines = simulate(*arguments).lines
+    assert any(line.endswith('Args = "128"') and "schedd -> shadow: start" in line for line in lines)
+    assert any("starter -> startd: final, FAILED, " in line for line in lines)
+    data = simulate(*arguments, "--format", "json").data
+    assert {message["to"] for message in data["flow"]} >= {"shadow", "startd", "starter", "schedd", "router", "history"}
+    from_starter = [message for message in data["flow"] if message["from"] == "starter"]
+    assert all(message["arrived"] == (message["to"] != "startd") for message in from_starter)
+    assert "flow" not in simulate("--spec", path, "--days", "1", "--format", "json").data
+
+
+def test_a_trace_changes_nothing(write: Write) -> None:
+    """The table is the same."""
+    path = write(*HOURLY, "queue")
+    plain = simulate("--spec", path, "--days", "2")
+    traced = simulate("--spec", path, "--days", "2", "--trace", "flow")
+    assert traced.out.endswith(plain.out)
+
+
+def test_lost_updates_and_preemption_are_told(write: Write) -> None:
+    """Below the table, and in JSON; the pool stands above it."""
+    path = write(*HOURLY, "queue")
+    lost = simulate("--spec", path, "--days", "1", "--fail", "shadow-schedd", "--no-advice")
+    assert "shadow-schedd fails" in lost.out
+    assert "24 runs ended, and the schedd was not told: the job was queued again" in lost.out
+    assert job("--spec", path, "--days", "1", "--preempt", "700", "--no-advice")["evicted"] == 0
+    taken = ("--preempt", "700", "--run-time", "30m", "--no-advice")
+    assert job("--spec", path, "--days", "1", *taken)["evicted"] == 24
+    assert "24 runs evicted after the start" in simulate("--spec", path, "--days", "1", *taken).out
+
+
+def test_exit_codes_machines_and_knobs(write: Write) -> None:
+    """A job that leaves when it succeeds; two that do not fit on one machine; an interval."""
+    text = ("executable = /bin/true", "cron_minute = 0", "on_exit_remove = ExitCode == 0", "queue")
+    assert job("--spec", write(*text), "--days", "1", "--exit-code", "1")["starts"] == 24
+    assert job("--spec", write(*text), "--days", "1", "--exit-code", "0")["starts"] == 1
+    large = write(*HOURLY, "request_cpus = 3", "queue 2")
+    assert job("--spec", large, "--days", "1", "--machine", "cpus=4,memory=8G")["starts"] == 24
+    assert job("--spec", large, "--days", "1", "--machine", "cpus=6,memory=8G")["starts"] == 48
+    none = simulate("--spec", large, "--days", "1", "--machine", "cpus=2,memory=8G")
+    assert "no simulated machine meets" in none.err
+    knob = ("--knob", "SHADOW_QUEUE_UPDATE_INTERVAL=5", "--trace", "flow")
+    assert simulate("--spec", write(*HOURLY, "queue"), "--days", "1", *knob).out.count("shadow -> schedd: update") > 48
+
+
+def test_all_wrong_options_are_said_at_once() -> None:
+    """Each with its text underlined."""
+    wrong = ("--fail", "x", "--machine", "cpu=3", "--exit-code", "300", "--knob", "A=1", "--preempt", "101%@5")
+    result = simulate("--spec", "-", *wrong)
+    assert result.status == 2
+    for name in ("--fail:1:1", "--machine:1:1", "--exit-code:1:1", "--knob:1:1", "--preempt:1:1"):
+        assert name in result.err

@@ -287,8 +287,8 @@ JOB_ROUTER_TRANSFORM_Defaults @=jt
     assert len(found) == 1
     assert found[0].severity is Severity.WARNING
     assert found[0].span is not None
-    assert found[0].span.source.name == "50.conf"
-    assert (found[0].span.line, found[0].span.text) == (10, ")")
+    assert found[0].span.location == "50.conf:10:69"
+    assert found[0].span.text == ")"
 
 
 def test_routes_of_knobs_take_the_transforms_around_them() -> None:

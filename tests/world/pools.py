@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
@@ -13,6 +13,9 @@ from crondor.world.happenings import Happening
 from crondor.world.lengths import Lengths
 from crondor.world.life import World
 from crondor.world.settings import Settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 NOW = 1_795_608_000  # 2026-11-25 12:00 UTC
 POOL = Settings(match_delay=Lengths.fixed(10), transfer=Lengths.fixed(5), run_time=Lengths.fixed(20))
@@ -36,7 +39,7 @@ class Seen:
         self.world.watchers.append(self.happened.append)
         self.jobs: list[JobId] = self.world.submit(ads(text, settings.schedd_interval))
 
-    def at(self, seconds: int) -> Seen:
+    def at(self, seconds: int) -> Self:
         """Let time pass until that long after the submission."""
         self.world.advance(NOW + seconds)
         return self

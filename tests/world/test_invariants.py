@@ -7,10 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from crondor.job_queue import JobId
+from crondor.job_queue.mirror import Mirror
 from crondor.schedd.protocol import Hold
+from crondor.world.exits import Exits
 from crondor.world.happenings import Happening, What
 from crondor.world.lengths import Lengths
 from crondor.world.life import World
+from crondor.world.links import Fault, FlowSettings, Link, Party
+from crondor.world.machines import Machine, Resources
+from crondor.world.preemption import Preemption
 from crondor.world.settings import Settings
 from tests.world.pools import NOW, ads
 
@@ -22,7 +27,17 @@ _SUBMITS = [
     "cron_minute = 61\non_exit_remove = false",
     "cron_minute = x\nperiodic_release = true",
     "cron_minute = */3\ncron_window = 20\nperiodic_hold = NumJobStarts > 1\non_exit_remove = false",
+    "cron_minute = *\narguments = $$(Cpus) $$([Memory + 1])\non_exit_remove = false",
+    "cron_minute = *\nleave_in_queue = time() - CompletionDate < 400",
+    "cron_minute = */4\nrequest_cpus = 2\non_exit_hold = ExitCode == 1\non_exit_remove = false",
 ]
+_FAULTS = (
+    "shadow-schedd:40%",
+    "starter-shadow:40%",
+    "schedd-shadow:30%",
+    "starter-startd:50%",
+    "schedd-negotiator:20%",
+)
 _TIMES = st.integers(0, 900)
 _PICK = st.integers(0, 50)
 
@@ -37,6 +52,7 @@ class Pool(RuleBasedStateMachine):
         self.running: set[JobId] = set()
         self.edits: dict[JobId, dict[str, int]] = {}
         self.serial = 0
+        self.replayed = Mirror()
 
     @initialize(
         delay=st.integers(0, 90),
@@ -44,20 +60,43 @@ class Pool(RuleBasedStateMachine):
         run_time=st.integers(0, 400),
         slots=st.integers(1, 3),
         skew=st.integers(-60, 60),
+        preempt=st.none() | st.integers(0, 300),
+        exits=st.sampled_from(["0", "0:2,1:1,sig9:1"]),
+        is_divided=st.booleans(),
+        faults=st.sets(st.sampled_from(_FAULTS)),
+        is_kept=st.booleans(),
     )
-    def begin(self, delay: int, transfer: int, run_time: int, slots: int, skew: int) -> None:
+    def begin(
+        self,
+        *,
+        delay: int,
+        transfer: int,
+        run_time: int,
+        slots: int,
+        skew: int,
+        preempt: int | None,
+        exits: str,
+        is_divided: bool,
+        faults: set[str],
+        is_kept: bool,
+    ) -> None:
         """Open a pool."""
         pool = Settings(
             match_delay=Lengths(0, delay),
             transfer=Lengths(0, transfer),
             run_time=Lengths(0, run_time),
             slots=slots,
+            machines=(Machine(Resources(2, 4096, 1 << 30), slots),) if is_divided else (),
             skew=skew,
+            preemption=None if preempt is None else Preemption(Lengths(0, preempt), 0.3),
+            exits=Exits.parse(exits),
+            flow=FlowSettings(faults=tuple(map(Fault.parse, sorted(faults))), is_kept=is_kept),
             schedd_interval=60,
             seed=delay,
         )
         self.world = World(pool, NOW)
         self.world.watchers.append(self.note)
+        self.world.schedd.followers.append(self.replayed.apply)
 
     def note(self, seen: Happening) -> None:
         """Judge each thing that happens, as it happens."""
@@ -104,10 +143,10 @@ class Pool(RuleBasedStateMachine):
     @precondition(lambda self: self.world.jobs)
     @rule(number=_PICK)
     def hold(self, number: int) -> None:
-        """Hold a job; a held one says no."""
+        """Hold a job; a held one says no, and one that is removed or completed."""
         job = self.pick(number)
         was = self.world.jobs[job].ad.value("JobStatus")
-        assert self.world.hold(job, Hold("via condor_hold")) == (was != 5)
+        assert self.world.hold(job, Hold("via condor_hold")) == (was not in {3, 4, 5})
 
     @precondition(lambda self: self.world.jobs)
     @rule(number=_PICK)
@@ -123,7 +162,8 @@ class Pool(RuleBasedStateMachine):
         """Do something else to a job."""
         job = self.pick(number)
         if act == "remove":
-            assert self.world.remove(job, "via condor_rm")
+            was = self.world.jobs[job].ad.value("JobStatus")
+            assert self.world.remove(job, "via condor_rm") == (was != 3)
             assert not self.world.remove(job, "via condor_rm")
         else:
             {"suspend": self.world.suspend, "resume": self.world.resume, "vacate": self.world.vacate}[act](job)
@@ -151,8 +191,16 @@ class Pool(RuleBasedStateMachine):
     def slots_are_counted(self) -> None:
         """The slots that are taken are those of the runs."""
         if hasattr(self, "world"):
-            taken = sum(job.run is not None and job.run.has_slot for job in self.world.jobs.values())
-            assert self.world._negotiator.free == self.world.settings.slots - taken >= 0
+            claims = [job.run.claim for job in self.world.jobs.values() if job.run is not None and job.run.claim]
+            negotiator, settings = self.world.matching.negotiator, self.world.settings
+            if not settings.machines:
+                assert negotiator.free == settings.slots - len(claims) >= 0
+                return
+            for number, free in enumerate(negotiator.left[0]):
+                for claim in claims:
+                    if claim.number == number and claim.resources is not None:
+                        free = free.plus(claim.resources)  # noqa: PLW2901 - what would be free without it
+                assert free == settings.machines[0].resources
 
     @invariant()
     def no_edit_is_lost(self) -> None:
@@ -162,6 +210,36 @@ class Pool(RuleBasedStateMachine):
             for name, value in values.items() if job is not None else ():
                 assert job is not None
                 assert job.ad.value(name) == value
+
+    @invariant()
+    def edits_reach_who_must_know(self) -> None:
+        """The schedd's copy has them at once, and the shadow's unless the way there is broken."""
+        flow = self.world.flow if hasattr(self, "world") else None
+        if flow is None:
+            return
+        is_whole = not any(fault.link is Link.SCHEDD_SHADOW for fault in self.world.settings.flow.faults)
+        for job_id, job in self.world.jobs.items():
+            shadow, starter = flow.view(Party.SHADOW, job_id), flow.view(Party.STARTER, job_id)
+            assert (starter is not None) == (job.run is not None)
+            assert (shadow is not None) == (job.run is not None and not job.is_local)
+            for name, value in self.edits.get(job_id, {}).items():
+                schedd = flow.view(Party.SCHEDD, job_id)
+                assert schedd is not None
+                assert schedd.value(name) == value
+                assert shadow is None or not is_whole or shadow.value(name) == value
+
+    @invariant()
+    def the_log_gives_the_queue(self) -> None:
+        """Replaying what is written into job_queue.log gives the same ads; computed times are not logged."""
+        if not hasattr(self, "world"):
+            return
+        assert set(self.replayed) == self.world.jobs.keys()
+        for job_id, job in self.world.jobs.items():
+            mine, theirs = job.ad.copy(), self.replayed.ad(job_id)
+            for name in ("DeferralTime", "MyType", "TargetType"):
+                mine.pop(name, None)
+                theirs.pop(name, None)
+            assert mine == theirs
 
 
 PoolTest = Pool.TestCase

@@ -15,6 +15,7 @@ from typing import Final
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
 from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.formats.alike import Alike, Unusual
 from crondor.classad.formats.pieces import Feed, Mode, Piece, Report, check_characters, error, fault
 from crondor.classad.limits import MAX_TEXT
 from crondor.classad.parser import parse_expression
@@ -38,6 +39,7 @@ _BANNERS: Final = ("***", "-- ")
 _WINDOW: Final = 1 << 16
 _MAX_KNOWN: Final = 1 << 14
 _MAX_KNOWN_TEXT: Final = 512
+_SHORT: Final = 1 << 16  # characters of an ad whose names are worth keeping, and that others are compared with
 _MANY: Final = 500  # attributes of an ad whose names are not worth keeping
 
 
@@ -46,18 +48,23 @@ def read_long(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
 
     Raises ClassAdSyntaxError.
     """
+    alike = Alike(_LINES[mode])
     while True:
         blocks = _plain_blocks(feed) if feed.plain else []
         left = len(blocks)
         for block in blocks:
             left -= 1
-            lines = block.split("\n")
             line = feed.line
-            feed.line = line + len(lines) + 1
-            found = _whole(lines, mode, Place(feed.name, line))
+            known = alike.read(block)
+            if known is not None:
+                feed.line = line + known[2] + 1
+                yield ClassAd.of(known[0], known[1], Place(feed.name, line))
+                continue
+            feed.line = line + block.count("\n") + 2
+            found = _whole(block, mode, Place(feed.name, line), alike)
             if found is not None:
                 yield found
-            elif lines != [""]:
+            elif block:
                 last = mode is Mode.DAEMON and not left and feed.at >= len(feed.buffer) and not feed.more()
                 yield from _by_line(Piece(block, feed.name, line), mode, report, last=last)
         if blocks:
@@ -67,7 +74,7 @@ def read_long(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
             return
         piece, last = following
         text = piece.text.replace("\r\n", "\n").rstrip("\r\n")
-        found = _whole(text.split("\n"), mode, Place(feed.name, piece.position(0)[0]))
+        found = _whole(text, mode, Place(feed.name, piece.position(0)[0]), alike)
         if found is not None:
             yield found
         else:
@@ -147,14 +154,19 @@ def _skip_between(feed: Feed, *, banners: bool) -> bool:
         feed.skip(end + 1)
 
 
-def _whole(lines: list[str], mode: Mode, place: Place) -> ClassAd | None:
+def _whole(block: str, mode: Mode, place: Place, alike: Alike) -> ClassAd | None:
     """Return the ad of lines that are all as HTCondor writes them; None: there is another one, or a fault."""
+    lines = block.split("\n")
     try:
         pairs = list(map(_LINES[mode].__getitem__, lines))
-    except (_Unusual, ClassAdSyntaxError):
+    except (Unusual, ClassAdSyntaxError):
         return None
     names, values = zip(*pairs, strict=True)
-    keys, spelled = _shape(names) if len(names) <= _MANY else _shaped(names)
+    if len(block) > _SHORT or len(names) > _MANY:
+        keys, spelled = _shaped(names)
+    else:
+        keys, spelled = _shape(names)
+        alike.learn(lines, keys, spelled, values)
     return ClassAd.of(dict(zip(keys, values, strict=True)), spelled, place)
 
 
@@ -191,14 +203,10 @@ class _Values(dict[str, "Code | str"]):
         return value
 
 
-class _Unusual(Exception):
-    """A line has to be looked at: it is not as HTCondor writes them, or it has a fault."""
-
-
 class _Lines(dict[str, "tuple[str, Code | str]"]):
     """Names and expressions of lines seen lately; one not seen yet is read.
 
-    _Unusual or ClassAdSyntaxError is raised for any that HTCondor would not write so.
+    Unusual or ClassAdSyntaxError is raised for any that HTCondor would not write so.
     """
 
     __slots__ = ("_values",)
@@ -216,9 +224,9 @@ class _Lines(dict[str, "tuple[str, Code | str]"]):
             or "\r" in line
             or len(text) > MAX_TEXT
         ):
-            raise _Unusual
+            raise Unusual
         if not (line.isascii() or _encodable(line)):
-            raise _Unusual
+            raise Unusual
         found = (sys.intern(name), text if prints_as_it_is(text) else self._values[text])
         if len(line) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:

@@ -1,0 +1,75 @@
+"""The pool that the options of `crondor simulate` describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import TypeVar
+
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.world.exits import Exits
+from crondor.world.lengths import Lengths
+from crondor.world.links import Fault, FlowSettings
+from crondor.world.machines import Machine
+from crondor.world.preemption import Preemption
+from crondor.world.settings import Settings
+from crondor.zones import Policy
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The options, as they were written."""
+
+    interval: int
+    match_delay: str
+    transfer: str
+    run_time: str
+    slots: int
+    machines: tuple[str, ...]
+    exit_code: str
+    preempt: str | None
+    faults: tuple[str, ...]
+    knobs: tuple[str, ...]
+    skew: int
+    zone: tzinfo
+    policy: str | None
+    seed: int
+
+    def settings(self) -> Settings:
+        """Return them as settings. Raises CrondorError with the faults of all of them."""
+        found: list[Diagnostic] = []
+
+        def read(parse: Callable[[str, str], Made], text: str, name: str, default: Made) -> Made:
+            try:
+                return parse(text, name)
+            except CrondorError as error:
+                found.extend(error.diagnostics)
+                return default
+
+        length = Lengths.fixed(0)
+        flow = FlowSettings()
+        for knob in self.knobs:
+            flow = read(flow.with_knob, knob, "--knob", flow)
+        faults = [read(Fault.parse, text, "--fail", None) for text in self.faults]
+        machines = [read(Machine.parse, text, "--machine", None) for text in self.machines]
+        made = Settings(
+            schedd_interval=self.interval,
+            match_delay=read(Lengths.parse, self.match_delay, "--match-delay", length),
+            transfer=read(Lengths.parse, self.transfer, "--transfer", length),
+            run_time=read(Lengths.parse, self.run_time, "--run-time", length),
+            slots=self.slots,
+            machines=tuple(machine for machine in machines if machine is not None),
+            exits=read(Exits.parse, self.exit_code, "--exit-code", Exits()),
+            preemption=None if self.preempt is None else read(Preemption.parse, self.preempt, "--preempt", None),
+            flow=flow.with_faults(fault for fault in faults if fault is not None),
+            skew=self.skew,
+            zone=self.zone,
+            policy=Policy(self.policy) if self.policy else None,
+            seed=self.seed,
+        )
+        if found:
+            raise CrondorError(found)
+        return made

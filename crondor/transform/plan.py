@@ -1,0 +1,249 @@
+"""What a transform does to all ads that have the same names: worked out once, so that only expressions are moved.
+
+Ads of one text share the mapping of their names (ClassAd.of). For such a mapping the names that commands make, move
+and delete are the same in each ad; what is left to do is a list of steps on the expressions alone. Where anything
+turns out otherwise (a command that fails, a macro with macros inside), the lines are run one by one instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from crondor.classad.scope import Code
+from crondor.macro import MacroError
+from crondor.transform.apply import PREFIX, SHORT, Run, Statement
+from crondor.transform.commands import Command, Delete, EvalMacro, EvalSet, Move, MoveMany, Nothing, Set
+from crondor.transform.errors import Stop
+from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
+from crondor.transform.statements import Assignment
+
+_Step = Callable[[Run, "dict[str, Code | str]"], None]
+_MOST_NAMES = 1000
+_MOST_PLANS = 64
+_MOST_TRUST = 64
+_PRICE = 4  # ads that go by a plan for each that does not, or the plan is given up
+
+
+class _Unplanned(Exception):
+    """It is not known before what the lines do."""
+
+
+def _refuse(text: str) -> NoReturn:  # noqa: ARG001 - in the place of expand
+    raise _Unplanned
+
+
+class _Plan:
+    """The steps for ads with certain names, and the names afterwards."""
+
+    __slots__ = ("_names", "_shared", "_steps", "trust")
+
+    def __init__(self, statements: Sequence[Statement], names: dict[str, str]) -> None:
+        """Work the steps out. Raises _Unplanned."""
+        self._names = names.copy()
+        self._shared = names
+        self._steps: list[_Step] = []
+        self.trust = _MOST_TRUST
+        for statement in statements:
+            self._plan(statement)
+
+    def run(self, run: Run) -> None:
+        """Take the steps. Raises _Unplanned, and what a line may raise."""
+        codes, _ = run.ad.shared_parts()
+        for step in self._steps:
+            step(run, codes)
+        run.ad.share_names(self._names)
+
+    def _plan(self, statement: Statement) -> None:
+        if isinstance(statement, Command):
+            self._command(statement)
+        elif isinstance(statement, Assignment):
+            if not statement.key or statement.key.startswith(PREFIX) or len(statement.text) > SHORT:
+                raise _Unplanned
+            self._steps.append(_define(statement.key, statement.text))
+        elif not isinstance(statement, Nothing):
+            raise _Unplanned
+
+    def _command(self, command: Command) -> None:
+        if isinstance(command, Set):
+            self._set(command)
+        elif isinstance(command, EvalSet):
+            self._evaluate(command, _evalset)
+            self._names.setdefault(command.key, command.name)
+        elif isinstance(command, EvalMacro) and not command.key.startswith(PREFIX):
+            self._evaluate(command, _evalmacro)
+        elif isinstance(command, Delete):
+            self._move("DELETE", command.key, "")
+        elif isinstance(command, Move) and command.new:
+            self._move(command.keyword, command.key, command.rest.text)
+        else:
+            moves = command.moves(tuple(self._names.values())) if isinstance(command, MoveMany) else None
+            if moves is None:
+                raise _Unplanned
+            for key, new in moves:
+                self._move(command.keyword, key, new)
+
+    def _set(self, command: Set) -> None:
+        key, rest, fixed = command.key, command.rest, command.fixed
+        keeps = command.keyword == "DEFAULT" and key in self._names
+        if not command.name or (fixed is None and not rest.is_simple):
+            raise _Unplanned
+        self._names.setdefault(key, command.name)
+        if fixed is not None:
+            self._steps += () if keeps else (_put(key, fixed),)
+            return
+
+        def put(run: Run, codes: dict[str, Code | str]) -> None:
+            text = settled(rest.fill(run.lookup, _refuse))
+            if keeps:
+                return
+            if text is None:
+                raise _Unplanned
+            codes[key] = text
+
+        self._steps.append(put)
+
+    def _evaluate(self, command: EvalSet | EvalMacro, made: Callable[[str, Evaluation | None, Command], _Step]) -> None:
+        known, rest = command.evaluated, command.rest
+        if not command.name or (known is None and not rest.is_simple):
+            raise _Unplanned
+        if [*self._names.items()] != [*self._shared.items()]:
+            self._shared = self._names.copy()
+            self._steps.append(_share(self._shared))
+        self._steps.append(made(command.key, known, command))
+
+    def _move(self, keyword: str, key: str, name: str) -> None:
+        if key not in self._names:
+            return
+        new = name.lower()
+        if keyword != "COPY":
+            del self._names[key]
+        if keyword != "DELETE":
+            self._names.setdefault(new, name)
+        self._steps.append(_drop(key) if keyword == "DELETE" else _MOVES[keyword](key, new))
+
+
+def _define(key: str, text: str) -> _Step:
+    def define(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001 - as all steps
+        run.macros[key] = text
+
+    return define
+
+
+def _put(key: str, text: str) -> _Step:
+    def put(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
+        codes[key] = text
+
+    return put
+
+
+def _drop(key: str) -> _Step:
+    def drop(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
+        del codes[key]
+
+    return drop
+
+
+def _copy(key: str, new: str) -> _Step:
+    def copy(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
+        codes[new] = codes[key]
+
+    return copy
+
+
+def _rename(key: str, new: str) -> _Step:
+    def rename(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
+        codes[new] = codes.pop(key)
+
+    return rename
+
+
+_MOVES = {"COPY": _copy, "RENAME": _rename}
+
+
+def _share(names: dict[str, str]) -> _Step:
+    def share(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001 - an expression may look at the names
+        run.ad.share_names(names)
+
+    return share
+
+
+def _evalset(key: str, known: Evaluation | None, command: Command) -> _Step:
+    rest = command.rest
+
+    def evalset(run: Run, codes: dict[str, Code | str]) -> None:
+        of = known or evaluation(rest.fill(run.lookup, _refuse))
+        value = of.value(run.ad, run.facts.context, codes)
+        if value is None:
+            raise _Unplanned
+        codes[key] = stored(value)
+
+    return evalset
+
+
+def _evalmacro(key: str, known: Evaluation | None, command: Command) -> _Step:
+    rest = command.rest
+
+    def evalmacro(run: Run, codes: dict[str, Code | str]) -> None:
+        of = known or evaluation(rest.fill(run.lookup, _refuse))
+        value = of.value(run.ad, run.facts.context, codes)
+        if value is None:
+            raise _Unplanned
+        text = as_macro(value)
+        if len(text) > SHORT:
+            raise _Unplanned
+        run.macros[key] = text
+
+    return evalmacro
+
+
+class Plans:
+    """The plans of a transform without conditions, made when the same names come for the second time."""
+
+    __slots__ = ("_known", "_statements")
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        """Begin with none."""
+        self._statements = statements
+        self._known: dict[int, tuple[dict[str, str], _Plan | bool]] = {}
+
+    def run(self, run: Run) -> bool:
+        """Apply the transform to the ad of a run by a plan; False, and nothing is changed: there is none."""
+        if not run.is_plannable:
+            return False
+        codes, names = run.ad.shared_parts()
+        plan = self._plan(names)
+        if plan is None:
+            return False
+        kept, macros = codes.copy(), run.macros.copy()
+        try:
+            plan.run(run)
+        except (_Unplanned, MacroError, Stop):
+            codes.clear()
+            codes.update(kept)
+            run.macros.clear()
+            run.macros.update(macros)
+            run.ad.share_names(names)
+            plan.trust -= _PRICE
+            if plan.trust < 0:
+                self._known[id(names)] = (names, False)
+            return False
+        if plan.trust < _MOST_TRUST:
+            plan.trust += 1
+        return True
+
+    def _plan(self, names: dict[str, str]) -> _Plan | None:
+        known = self._known.get(id(names))
+        if known is None or known[0] is not names:
+            if len(self._known) >= _MOST_PLANS:
+                self._known.clear()
+            self._known[id(names)] = (names, len(names) <= _MOST_NAMES)
+            return None
+        plan = known[1]
+        if plan is True:
+            try:
+                plan = _Plan(self._statements, names)
+            except _Unplanned:
+                plan = False
+            self._known[id(names)] = (names, plan)
+        return None if isinstance(plan, bool) else plan

@@ -1,0 +1,118 @@
+"""What all parts of a world share: its time, its queue, its jobs, and who watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from crondor.classad import Context
+from crondor.job_queue import JobId
+from crondor.queued import JobStatus
+from crondor.world import policy
+from crondor.world.clock import POLICY, Timetable
+from crondor.world.flow.flow import Flow
+from crondor.world.happenings import Happening, Watcher, What
+from crondor.world.policy import Ruling
+from crondor.world.schedd_part import ScheddPart
+from crondor.world.settings import Settings
+from crondor.world.world_job import WorldJob
+from crondor.zones import zone_of
+
+_happening: Final = tuple.__new__  # a third of what the class itself takes
+
+
+class Core:
+    """The state of a world, and how it is changed.
+
+    ``flow`` knows what each daemon sees of a job, None where nobody asked for it.
+    """
+
+    def __init__(
+        self, settings: Settings, now: int, schedd: ScheddPart | None = None, timetable: Timetable | None = None
+    ) -> None:
+        """Begin at a time with an empty queue, or with one that is there. Raises UnknownZone."""
+        self.settings = settings
+        self.schedd = ScheddPart(settings) if schedd is None else schedd
+        self.jobs: dict[JobId, WorldJob] = {}
+        self.watchers: list[Watcher] = []
+        self.timetable = Timetable(now) if timetable is None else timetable
+        self.zone = zone_of(settings.zone).info
+        self.flow: Flow | None = None
+        if settings.flow.is_needed:
+            self.flow = Flow(settings, self.timetable, self.context)
+            self.schedd.followers.append(self.flow.follow)
+        self._start = now
+        self._periodic: Callable[[WorldJob, Ruling], None] = lambda _job, _ruling: None
+
+    @property
+    def now(self) -> int:
+        """How late it is (epoch seconds)."""
+        return self.timetable.now
+
+    def write(self, job: WorldJob, values: Mapping[str, object]) -> None:
+        """Set attributes in the queue as a daemon does it; None deletes."""
+        if self.flow is not None:
+            self.flow.write(job, values)
+        self.schedd.write(job.id, values)
+        status = values.get("JobStatus")
+        if isinstance(status, int):
+            job.status = status
+        if job.is_periodic:
+            self.check_later(job)
+
+    def count(self, job: WorldJob, numbers: Mapping[str, int]) -> None:
+        """Set attributes of a run to numbers: what ``write`` does, faster."""
+        if self.flow is not None:
+            self.flow.write(job, numbers)
+        self.schedd.count(job, numbers)
+        if job.is_periodic:
+            self.check_later(job)
+
+    def entered(self, job: WorldJob, status: JobStatus) -> dict[str, int]:
+        """Return what a change of JobStatus writes; the job has it from now on."""
+        made = {"JobStatus": int(status), "EnteredCurrentStatus": self.timetable.now, "LastJobStatus": job.status}
+        job.status = int(status)
+        return made
+
+    def chance(self, job: WorldJob, kind: int) -> int:
+        """Return what is drawn for a job's next run, or the one it has; ``kind`` says what for.
+
+        It belongs to the run's DeferralTime, whenever that is matched.
+        """
+        time = job.gate.time
+        return job.chance(self.settings.seed, kind, self.timetable.now if time is None else time)
+
+    def context(self, now: int) -> Context:
+        """Return what evaluations at a time need to know."""
+        return Context(now=now, zone=self.zone, seed=self.settings.seed)
+
+    def tell(self, what: What, job: WorldJob, number: int = 0, text: str = "") -> None:
+        """Tell the watchers."""
+        if self.watchers:
+            happening = _happening(Happening, (self.timetable.now, what, job, number, text))
+            for watcher in self.watchers:
+                watcher(happening)
+
+    # Periodic expressions
+
+    def check_later(self, job: WorldJob) -> None:
+        """See to it that a job's periodic expressions are looked at."""
+        if job.is_periodic and job.check is None:
+            interval = max(1, self.settings.periodic_interval)
+            time = self.now + 1 + (self._start - self.now - 1) % interval
+            job.check = self.timetable.at(time, lambda now: self._check(job, now), POLICY)
+
+    def on_periodic(self, call: Callable[[WorldJob, Ruling], None]) -> None:
+        """Say who does what periodic expressions ask for."""
+        self._periodic = call
+
+    def _check(self, job: WorldJob, now: int) -> None:
+        job.check = None
+        if job.is_over:
+            return
+        ad = job.ad if self.flow is None else self.flow.policy_ad(job)
+        ruling = policy.periodic(ad, job.status, now, self.context(now))
+        if ruling.act is not policy.Act.STAY:
+            self._periodic(job, ruling)
+        elif policy.asks_clock(ad):
+            self.check_later(job)

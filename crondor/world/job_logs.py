@@ -1,0 +1,74 @@
+"""The user logs that jobs name: what happens to each is appended to its own file, in HTCondor's text form."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import tzinfo
+from typing import Final
+
+from crondor.classad import EvaluationFailed
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.event_log import JobEvent, write_event
+from crondor.world.happenings import Happening
+from crondor.world.user_log import events
+
+_HOSTS: Final = ("SubmitHost", "ExecuteHost")
+_MODE: Final = 0o664
+
+
+class JobLogs:
+    """Writes what a world tells; ``note`` is the watcher.
+
+    ``host`` is this machine as the events name it, ``zone`` that of their times. A log that cannot be written is
+    reported once and ends no job.
+    """
+
+    def __init__(self, host: str, zone: tzinfo, report: Callable[[Diagnostic], None]) -> None:
+        """Take what the events say beside the jobs."""
+        self._host = f"<{host}>"
+        self._zone = zone
+        self._report = report
+        self._refused: set[str] = set()
+
+    def note(self, seen: Happening) -> None:
+        """Append the events of something that has happened."""
+        path = log_path(seen.job.ad)
+        if path is None:
+            return
+        text = "".join(write_event(self._here(event), self._zone) for event in events(seen))
+        if not text:
+            return
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOCTTY, _MODE)
+            try:
+                os.write(descriptor, text.encode("utf-8", "surrogateescape"))
+            finally:
+                os.close(descriptor)
+        except (OSError, ValueError) as error:
+            self._refuse(path, error)
+
+    def _here(self, event: JobEvent) -> JobEvent:
+        said = {name: self._host if name in _HOSTS else value for name, value in event.attributes.items()}
+        return replace(event, attributes=said)
+
+    def _refuse(self, path: str, error: OSError | ValueError) -> None:
+        if path in self._refused:
+            return
+        self._refused.add(path)
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        message = f"the user log '{printable(path)}' cannot be written: {reason}"
+        self._report(Diagnostic("run-log", message, Severity.WARNING, help="the jobs run without it"))
+
+
+def log_path(ad: ClassAd) -> str | None:
+    """Return where a job's user log is, None where it has none."""
+    try:
+        log, folder = (ad.value(name) if name in ad else None for name in ("UserLog", "Iwd"))
+    except EvaluationFailed:
+        return None
+    if not isinstance(log, str) or not log:
+        return None
+    return os.path.join(folder if isinstance(folder, str) else "/", log)  # noqa: PTH118 - a Path would change it

@@ -1,0 +1,190 @@
+"""A program of its own, one for each run: it starts the job's program, outlives who asked for it, and keeps its end.
+
+``python -I -S keeper.py FOLDER`` reads a request (JSON) from its standard input, and writes into the folder
+
+    TOKEN.started   who keeps and who runs, on the disk before the program begins; there can be only one such file, and
+                    whoever makes it first decides whether the program runs: a keeper, or somebody who calls it off
+    TOKEN.ended     how it ended, or why it could not be started
+
+One line of JSON on its standard output says that the program has begun, or why not; the end of the output says that the
+keeper has gone. Nothing but the standard library's smallest parts is imported: it starts in some milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+TYPE_CHECKING = False  # typing itself takes longer to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
+
+    Record = dict[str, Any]
+
+_BITS = 0o666
+_ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+
+
+class _FailedStart(Exception):
+    """What cannot be opened or run."""
+
+    def __init__(self, what: str, path: str, number: int) -> None:
+        super().__init__(what)
+        self.record = {"failed": what, "path": path, "errno": number}
+
+
+def start_time(pid: int) -> str:
+    """Return when a process started, in the kernel's ticks since boot; empty where there is none, or it is a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib takes longer than all of this
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in {b"Z", b"X"} else fields[19].decode()
+
+
+def publish(folder: str, name: str, record: object) -> bool:
+    """Make a file with a record, on the disk when this returns; say whether it was not there yet."""
+    path = f"{folder}/{name}"
+    temporary = f"{path}.{os.getpid()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, json.dumps(record).encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    finally:
+        os.unlink(temporary)  # noqa: PTH108 - the same
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(place)
+    finally:
+        os.close(place)
+    return True
+
+
+def main() -> None:
+    """Keep one program."""
+    folder = sys.argv[1]
+    text = sys.stdin.buffer.read()
+    if not text:
+        return  # it was not needed
+    request = json.loads(text)
+    token = request["token"]
+    for each in _ENDINGS:
+        signal.signal(each, signal.SIG_IGN)
+    try:
+        ended = _keep(folder, token, request)
+    except _FailedStart as failed:
+        ended = failed.record
+        _say(ended)
+    if ended is not None:
+        publish(folder, f"{token}.ended", ended)
+
+
+def _keep(folder: str, token: str, request: Record) -> Record | None:
+    """Start the program, wait for it, and return how it ended; None where it was called off."""
+    files = _open(request)
+    gate, failure = os.pipe(), os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _become(request, files, gate, failure)
+    for descriptor in (*files, gate[0], failure[1]):
+        os.close(descriptor)
+    me = os.getpid()
+    record = {
+        "keeper": [me, start_time(me)],
+        "program": [pid, start_time(pid)],
+        "boot": boot(),
+        "job": request["job"],
+        "killing": request["killing"],
+    }
+    if not publish(folder, f"{token}.started", record):
+        os.close(gate[1])
+        os.waitpid(pid, 0)
+        return None
+    os.write(gate[1], b"g")
+    os.close(gate[1])
+    number = b""
+    while piece := os.read(failure[0], 64):
+        number += piece
+    if number:
+        os.waitpid(pid, 0)
+        raise _FailedStart("executable", request["argv"][0], int(number))
+    _say({"pid": pid})
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # what is left of its group goes before its number is free
+    try:  # noqa: SIM105 - contextlib takes longer to import than this
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    _, status, usage = os.wait4(pid, 0)
+    ended = {"user": usage.ru_utime, "system": usage.ru_stime}
+    if os.WIFSIGNALED(status):
+        return {**ended, "signal": os.WTERMSIG(status)}
+    return {**ended, "code": os.WEXITSTATUS(status)}
+
+
+def boot() -> str:
+    """Return what tells this start of the machine from others."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123 - the same
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _say(record: object) -> None:
+    try:  # noqa: SIM105 - the same
+        os.write(1, json.dumps(record).encode() + b"\n")
+    except OSError:
+        pass
+
+
+def _open(request: Record) -> list[int]:
+    """Go to the program's folder, and return its open files."""
+    try:
+        os.chdir(_bytes(request["folder"]))
+    except OSError as error:
+        raise _FailedStart("initialdir", request["folder"], error.errno or 0) from None
+    found: list[int] = []
+    for what, path, flags in request["files"]:
+        try:
+            is_again = what == "error" and path == request["files"][1][1]
+            found.append(os.dup(found[1]) if is_again else os.open(_bytes(path), flags | os.O_NOCTTY, _BITS))
+        except OSError as error:  # noqa: PERF203 - there are three files
+            raise _FailedStart(what, path, error.errno or 0) from None
+    return found
+
+
+def _become(request: Record, files: list[int], gate: tuple[int, int], failure: tuple[int, int]) -> None:
+    """Become the program, once the gate is opened; never return."""
+    try:
+        os.close(gate[1])
+        os.setsid()
+        if not os.read(gate[0], 1):
+            os._exit(127)
+        for number, descriptor in enumerate(files):
+            os.dup2(descriptor, number)
+        for each in (*_ENDINGS, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(each, signal.SIG_DFL)
+        argv = [_bytes(text) for text in request["argv"]]
+        environ = {_bytes(name): _bytes(text) for name, text in request["environ"].items()}
+        os.execve(_bytes(request["executable"]), argv, environ)  # noqa: S606 - this is what it is for
+    except OSError as error:
+        os.write(failure[1], str(error.errno).encode())
+    finally:
+        os._exit(127)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+if __name__ == "__main__":
+    main()
