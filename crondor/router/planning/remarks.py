@@ -70,7 +70,7 @@ def _when(taking: Taking) -> Iterator[Diagnostic]:
         help_text = (
             "a job router of HTCondor cannot wait for a crontab job: the DeferralTime of its runs is not in"
             f" job_queue.log; keep such jobs from the route with REQUIREMENTS ... && {clause}; --at-gate shows what a"
-            " router does that waits"
+            " router does that waits, crondor route run --wait-for-gates is one"
         )
     else:
         help_text = f"let the route wait: REQUIREMENTS ... && ({_OPEN_GATE})"
