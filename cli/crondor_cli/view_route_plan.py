@@ -31,7 +31,7 @@ def ads_of(jobs: Iterable[Plannable]) -> list[ClassAd]:
 
 def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Diagnostic, None]) -> Iterator[str]:
     """Yield how the router takes jobs, a line for each run, and what there was in all."""
-    width = min(_WIDEST, max((len(route.name) for route in made.table.routes), default=5))
+    width = min(_WIDEST, max(5, *(len(route.name) for route in made.table.routes), 0))
     yield _manner(made)
     counts: Counter[Outcome] = Counter()
     last: dict[str, Outcome] = {}
