@@ -19,7 +19,7 @@ HEADING: Final = f"{'JOBS':>7} ST {'Route':<20} GridResource"
 class SummaryRow(NamedTuple):
     """Jobs that are alike: the letter of their state (? for none that is known), route and GridResource."""
 
-    count: int
+    jobs: int
     state: str
     route: str
     grid_resource: str
@@ -27,7 +27,7 @@ class SummaryRow(NamedTuple):
     @property
     def line(self) -> str:
         """The row as the tool prints it."""
-        return f"{self.count:>7} {self.state:>2} {self.route:<20} {self.grid_resource}"
+        return f"{self.jobs:>7} {self.state:>2} {self.route:<20} {self.grid_resource}"
 
 
 def state_letter(status: int | None) -> str:
