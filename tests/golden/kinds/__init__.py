@@ -9,6 +9,7 @@ from tests.golden.kinds import (
     daemon_timeline,
     legacy_routes,
     queue_log,
+    router_tools,
     routes,
     submit,
     transforms,
@@ -26,5 +27,6 @@ KINDS: Mapping[str, Replay] = {
     **submit.KINDS,
     **transforms.KINDS,
     **routes.KINDS,
+    **router_tools.KINDS,
     **legacy_routes.KINDS,
 }
