@@ -33,9 +33,11 @@ def _mutants(line: dict[str, object]) -> Iterator[dict[str, object]]:
         yield {name: value for name, value in line.items() if name != field}
     out = str(line["stdout"])
     for place, letter in enumerate(out.rstrip("\n")):
-        if letter.isdigit() and "Schedd:" not in out[out.rfind("\n", 0, place) + 1 : place] and "SCHEDD2" not in out[
-            out.rfind("\n", 0, place) + 1 : out.find("\n", place)
-        ]:
+        if (
+            letter.isdigit()
+            and "Schedd:" not in out[out.rfind("\n", 0, place) + 1 : place]
+            and "SCHEDD2" not in out[out.rfind("\n", 0, place) + 1 : out.find("\n", place)]
+        ):
             yield {**line, "stdout": f"{out[:place]}{(int(letter) + 1) % 10}{out[place + 1 :]}"}
 
 

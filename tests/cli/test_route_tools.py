@@ -102,7 +102,7 @@ def test_lists_and_values() -> None:
     """By batch, by job, as ads, and some attributes of each."""
     assert q().lines[3:5] == [
         "OWNER    BATCH_NAME    SUBMITTED   DONE   RUN    IDLE   HOLD  TOTAL JOB_IDS",
-        "alice    ID: 1      11/20 18:26      _      _      1      _      _ 1.0",
+        "alice    ID: 1       11/20 18:26      _      _      1      _      _ 1.0",
     ]
     nobatch = q("-nobatch")
     assert nobatch.lines[4] == "   1.0   alice          11/20 18:26   0+00:00:00 I  0      ? date"
@@ -177,7 +177,7 @@ def test_hostile_ads_are_shown_as_text(arguments: tuple[str, ...]) -> None:
         (("q", "-frobnicate"), "No such option"),
         (("rm",), "say which"),
         (("rm", "-constraint", "x) || (true"), "--constraint:1"),
-        (("rm", "1.x"), "neither"),
+        (("rm", "1.x"), "no job's number"),
         (("history", "--days", "nan"), "number of days"),
         (("history", "--age", "-1"), "number of days"),
         (("history", "--start", "yesterday"), "YYYY-MM-DD"),
@@ -306,7 +306,9 @@ def test_a_live_schedd_and_the_configuration(tmp_path: Path, monkeypatch: pytest
     stand_in = StandIn(tmp_path / "stand_in.json")
     for name, value in stand_in.environment.items():
         monkeypatch.setenv(name, value)
-    stand_in.add(ClassAd({"JobStatus": 5, "Owner": "alice", "Cmd": "/bin/date", "RouteName": "A"}))
+    since = NOW_EPOCH - 60
+    routed = {"JobStatus": 5, "Owner": "alice", "Cmd": "/bin/date", "RouteName": "A", "EnteredCurrentStatus": since}
+    stand_in.add(ClassAd(routed))
     stand_in.add(ClassAd({"JobStatus": 1, "Owner": "alice", "Cmd": "/bin/date"}))
     config = tmp_path / "router.conf"
     config.write_text("JOB_ROUTER_SCHEDD2_NAME = copies\nJOB_ROUTER_SCHEDD2_POOL = pool.example.org\n")
@@ -318,7 +320,8 @@ def test_a_live_schedd_and_the_configuration(tmp_path: Path, monkeypatch: pytest
     removed = crondor("route", "rm", "-held", *asked)
     assert (removed.status, removed.lines[-1]) == (0, "1 job removed")
     assert crondor("route", "q", "-S", *asked).lines[1:] == []
-    assert crondor("route", "history", *asked).status == 0
+    assert crondor("route", "history", *asked, "--format", "json").data["routes"][0]["aborted"] == 1
+    assert set(stand_in.read()["calls"]) == {"locate copies in pool.example.org", "query", "act", "history"}
 
 
 def test_a_configuration_that_names_a_log(tool: Tool, tmp_path: Path) -> None:

@@ -57,6 +57,25 @@ class Result:
         return self._cluster
 
 
+class DaemonType(Enum):
+    """What is looked for."""
+
+    Schedd = "Schedd"
+
+
+class Collector:
+    """The collector of a pool; it knows every schedd."""
+
+    def __init__(self, pool: str | None = None) -> None:
+        """Keep the pool's name."""
+        self._pool = pool
+
+    def locate(self, daemon: DaemonType, name: str | None = None) -> dict[str, str | None]:
+        """Return where a schedd is; it is noted among the calls."""
+        state = _read(f"locate {name} in {self._pool}")
+        return {"MyType": daemon.value, "Name": name, "Next": str(state["next"])}
+
+
 class Schedd:
     """The schedd of the file."""
 
