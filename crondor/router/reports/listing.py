@@ -154,14 +154,15 @@ def job_lines(jobs: Sequence[Listed], zone: tzinfo) -> Iterator[str]:
     id_wide = max(4, cluster) + 1 + max(3, proc)
     owner = max([14, *(len(job.owner) for job in jobs)])
     prio = max([3, *(len(str(job.priority)) for job in jobs)])
-    head = f"{' ID':<{id_wide}} {'OWNER':<{owner}} {'  SUBMITTED':<11} {'    RUN_TIME':<12} ST {'PRI':<{prio}} SIZE CMD"
-    yield head
-    for job in jobs:
+    sizes = ["?" if job.size is None else f"{job.size:.1f}" for job in jobs]
+    size_wide = max([4, *map(len, sizes)])
+    numbers = f"{'  SUBMITTED':<11} {'    RUN_TIME':<12} ST {'PRI':<{prio}} {'SIZE':<{size_wide}}"
+    yield f"{' ID':<{id_wide}} {'OWNER':<{owner}} {numbers} CMD"
+    for job, size in zip(jobs, sizes, strict=True):
         number = "?" if job.id is None else f"{job.id.cluster:>{max(4, cluster)}}.{job.id.proc}"
-        size = "?" if job.size is None else f"{job.size:.1f}"
         yield (
             f"{number:<{id_wide}} {job.owner:<{owner}} {date(job.submitted, zone):>11} {_duration(job.run_time):>12}"
-            f" {job.letters} {job.priority:<{prio}} {size:>4} {job.description}"
+            f" {job.letters} {job.priority:<{prio}} {size:>{size_wide}} {job.description}"
         )
 
 
