@@ -324,6 +324,19 @@ def test_a_live_schedd_and_the_configuration(tmp_path: Path, monkeypatch: pytest
     assert set(stand_in.read()["calls"]) == {"locate copies in pool.example.org", "query", "act", "history"}
 
 
+@pytest.mark.parametrize("command", [("q", "-S"), ("rm", "-all"), ("history",)])
+def test_a_schedd_that_is_not_there(command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other schedd is taken in its place: nothing is shown, and nothing removed."""
+    stand_in = StandIn(tmp_path / "stand_in.json")
+    for name, value in stand_in.environment.items():
+        monkeypatch.setenv(name, value)
+    stand_in.add(ClassAd({"JobStatus": 5, "Owner": "alice", "Cmd": "/bin/date", "RouteName": "A"}))
+    result = crondor("route", *command, "-name", "nobody", "--now", NOW)
+    assert (result.status, result.out) == (1, "")
+    assert "'nobody'" in result.err
+    assert "1.0" in stand_in.read()["jobs"]
+
+
 def test_a_configuration_that_names_a_log(tool: Tool, tmp_path: Path) -> None:
     """Its jobs can be shown and not removed; a configuration that names nothing says so."""
     assert tool("q", "-S").status == 0

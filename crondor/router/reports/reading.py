@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from typing import Final
 
 from crondor.classad import Context, Value, print_value
 from crondor.classad.ad import ClassAd
 from crondor.classad.values import ERROR, UNDEFINED
 from crondor.diagnostics import CrondorError, printable
+
+_LARGEST: Final = float(1 << 63)
 
 
 class Reading:
@@ -31,9 +33,9 @@ class Reading:
         return None if found is UNDEFINED or found is ERROR else found
 
     def number(self, name: str) -> int | float | None:
-        """Return a finite number."""
+        """Return a number, None for one beyond the language's integers: sums and dates of it would have no end."""
         found = self.value(name)
-        if isinstance(found, (int, float)) and not isinstance(found, bool) and math.isfinite(found):
+        if isinstance(found, (int, float)) and not isinstance(found, bool) and abs(found) < _LARGEST:
             return found
         return None
 
