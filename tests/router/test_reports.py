@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError, Context
@@ -46,16 +46,21 @@ TEXTS = st.sampled_from(("undefined", "error", "1/0", "(((", "{ 1, 2 }", "[ a = 
 
 
 def _ad(values: dict[str, object], texts: dict[str, str]) -> ClassAd:
-    ad = ClassAd(values)
+    ad = ClassAd({"ClusterId": 1, "ProcId": 0, "RouteName": "A", **values})  # by chance few would be a job
     for name, text in texts.items():
         ad.put(name, text)  # unread, as a lenient reader leaves it
     return ad
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
 @given(
     st.lists(
-        st.builds(_ad, st.dictionaries(st.sampled_from(NAMES), VALUES), st.dictionaries(st.sampled_from(NAMES), TEXTS)),
-        max_size=4,
+        st.builds(
+            _ad,
+            st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=8),
+            st.dictionaries(st.sampled_from(NAMES), TEXTS, max_size=4),
+        ),
+        max_size=3,
     )
 )
 def test_every_ad_has_its_line(ads: list[ClassAd]) -> None:
