@@ -7,11 +7,13 @@ from typing import TypeVar
 
 import click
 
+from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.router.reports import routed
+from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
 from crondor_cli.options import Clock, UsageProblem
-from crondor_cli.schedd_queue import Asked, selection_of
+from crondor_cli.schedd_queue import Asked, selection_of, unknown_job
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -46,6 +48,17 @@ def copies(
         return routed(named, routes=routes, states=states, constraints=constraints)
     except CrondorError as error:
         raise UsageProblem(error) from None
+
+
+def missing_copies(chosen: Selection, ads: Iterable[ClassAd]) -> list[Diagnostic]:
+    """Return an error for each job and cluster that was named and has no routed copy among the ads."""
+    if not chosen.jobs and not chosen.clusters:
+        return []
+    there = {number for ad in ads if (number := job_id(ad)) is not None}
+    clusters = {number.cluster for number in there}
+    missing = [str(job) for job in chosen.jobs if job not in there]
+    missing += [str(cluster) for cluster in chosen.clusters if cluster not in clusters]
+    return [unknown_job(name, " that is routed and meant") for name in missing]
 
 
 def queue_of_copies(asked: Asked, config: tuple[str, ...], allow_dirs: tuple[str, ...], clock: Clock) -> Asked:

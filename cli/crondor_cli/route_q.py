@@ -13,7 +13,7 @@ from crondor.schedd.selection import Selection
 from crondor_cli.classad_files import context_of
 from crondor_cli.one_dash import OneDashCommand
 from crondor_cli.options import Clock, clock_of, clock_options
-from crondor_cli.route_copies import contact_options, copies, copies_options, queue_of_copies
+from crondor_cli.route_copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 from crondor_cli.schedd_queue import Asked, live_of, read_jobs, source_options
 from crondor_cli.show import show
 
@@ -96,6 +96,7 @@ def command(
     clock = clock_of(now, tz)
     asked = queue_of_copies(Asked(queue, log, live, name, pool, ads), config, allow_dirs, clock)
     found = _read(asked, chosen, clock, totals=not (is_summary or long_ or forms))
+    found.findings.extend(missing_copies(chosen, found.ads))
     show(dict.fromkeys(found.findings))
     shown = view_route_q.Shown(found.ads, found.everybody, asked, clock, context_of(clock), tuple(found.findings))
     if forms is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ from crondor.schedd.protocol import Acted, NotOffered
 from crondor.schedd.selection import Selection
 from crondor_cli.one_dash import OneDashCommand
 from crondor_cli.options import clock_of, clock_options
-from crondor_cli.route_copies import contact_options, copies, copies_options, queue_of_copies
-from crondor_cli.schedd_queue import Asked, embedded_of, live_of, live_options, queue_option, unknown_job
+from crondor_cli.route_copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
+from crondor_cli.schedd_queue import Asked, embedded_of, live_of, live_options, queue_option
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
 
@@ -36,6 +37,7 @@ matches: to stop that, change the route first.
 Exit status: 0 removed, 1 a finding (no job is meant, or it was not removed), 2 wrong usage."""
 
 _REASON = "via crondor route rm"
+_NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help="crondor route q lists the routed jobs")
 
 
 @click.command(
@@ -90,31 +92,25 @@ def command(
         live_of(asked) if asked.kind == "live" else embedded_of(asked.queue, clock)
     )
     with opened as schedd:
-        there = {f"{ad.value('ClusterId')}.{ad.value('ProcId')}" for ad in schedd.jobs(chosen, ["ProcId"])}
+        missing = missing_copies(chosen, schedd.jobs(chosen, ["ProcId"]))
         acted = schedd.remove(chosen, reason)
-    findings = _findings(chosen, there, acted)
+    findings = [*missing, *_undone(acted)]
+    if not findings and not acted.done:
+        findings.append(_NOBODY)
     _say(chosen, acted, findings, format_)
     if findings:
         raise click.exceptions.Exit(1)
 
 
-def _findings(chosen: Selection, there: set[str], acted: Acted) -> list[Diagnostic]:
-    """Return what was not done."""
-    clusters = {name.partition(".")[0] for name in there}
-    missing = [str(job) for job in chosen.jobs if str(job) not in there]
-    missing += [str(cluster) for cluster in chosen.clusters if str(cluster) not in clusters]
-    findings = [unknown_job(name, " that is routed and meant") for name in missing]
+def _undone(acted: Acted) -> Iterator[Diagnostic]:
+    """Yield what was not done."""
     for count, why in (
         (acted.already, "removed already: somebody else lets them go"),
         (acted.bad_status, "not to be removed"),
         (acted.denied, "refused by the schedd: they are somebody else's"),
     ):
         if count:
-            findings.append(Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING))
-    if not findings and not acted.done:
-        hint = "crondor route q lists the routed jobs"
-        findings.append(Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=hint))
-    return findings
+            yield Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING)
 
 
 def _say(chosen: Selection, acted: Acted, findings: list[Diagnostic], format_: str) -> None:

@@ -126,6 +126,13 @@ def test_a_batch_joins_jobs_of_one_name() -> None:
     ]
 
 
+def test_a_job_that_is_not_routed_is_named() -> None:
+    """It is in the queue, and still no answer to the question."""
+    result = q("5.0", "2.0", "77", "-S")
+    assert (result.status, len(result.lines)) == (1, 2)
+    assert result.err.count("unknown-job") == 2
+
+
 def test_an_empty_queue(tmp_path: Path) -> None:
     """There is nothing to say, and that is fine; a queue that is not there is said."""
     assert q("-S", ads="").lines == ["   JOBS ST Route                GridResource"]
