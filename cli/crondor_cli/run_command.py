@@ -71,6 +71,9 @@ def command(
     paths = _paths((*specs, *files), state)
     clock = clock_of(None, tz)
     end = _until(until, clock)
+    if end is not None and end < clock.now:
+        message = f"--until {printable(until or '')} is over: nothing is started"
+        show([Diagnostic("run-until", message, Severity.WARNING, help="write a time to come, or a length such as 2h")])
     folder = _folder(paths, state)
     from crondor.schedd.embedded import LOG  # noqa: PLC0415 - usage is checked first
     from crondor.world.session import Plan, Session  # noqa: PLC0415 - the same
