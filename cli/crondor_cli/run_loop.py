@@ -48,7 +48,7 @@ class Loop:
         wakeup = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         try:
             view.begin(session.begin())
-            while session.step(min(_LONGEST, view.pace), self._reader):
+            while session.step(min(_LONGEST, view.pace), self._reader, view.refresh):
                 self._look()
                 if (self._asked or view.is_unheard) and not session.is_closed:
                     session.close()
@@ -57,7 +57,6 @@ class Loop:
                     session.leave()
                     view.end(["left at once"])
                     return 130
-                view.refresh()
             self._look()
             view.end(self._left())
             return int(self._failed or bool(session.missed()) or any(map(_is_held, session.world.jobs.values())))

@@ -248,11 +248,11 @@ class Session(AbstractContextManager["Session"]):
         """Say whether nothing is started any more."""
         return self._turns.is_closed
 
-    def step(self, longest: float, wakeup: int | None = None) -> bool:
+    def step(self, longest: float, wakeup: int | None = None, rest: Callable[[], None] | None = None) -> bool:
         """Do what is due, then wait for what comes next, ``longest`` seconds at most; say whether more is to come.
 
-        ``wakeup`` is a descriptor that ends the wait. Where the folder is no longer there (``is_there``), nothing more
-        is started. Raises QueueIO.
+        ``wakeup`` is a descriptor that ends the wait, ``rest`` is called before it. Where the folder is no longer there
+        (``is_there``), nothing more is started. Raises QueueIO.
         """
         now = int(self._clock())
         if not self.is_there or (self.plan.until is not None and now >= self.plan.until):
@@ -269,6 +269,8 @@ class Session(AbstractContextManager["Session"]):
         if soon is not None and soon > now:
             self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.world.jobs.values()))
             soon = soon - _LEAD if soon > now + _LEAD else soon
+        if rest is not None:
+            rest()
         bell = self._requests.bell
         longest = min(longest, _POLL) if bell is None else longest
         most = longest if soon is None else max(0.0, min(longest, soon - self._clock()))
