@@ -395,6 +395,14 @@ def test_a_held_job_says_what_to_do(tmp_path: Path) -> None:
     assert len(lines_of(tmp_path / "ended")) == 1
 
 
+def test_a_job_that_stays_held_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """Its periodic_hold asks for the time, and has no say any more; its periodic_release is false for good."""
+    lines = ("periodic_hold = time() > 0", "periodic_release = NumHolds < 2", 'periodic_hold_reason = "no"')
+    path = job(tmp_path, "exec sleep 60", *lines)
+    ended = run(tmp_path, path.name)
+    assert (ended.status, ended.err.count("held (code 3): no"), ended.err.count("released")) == (1, 2, 1)
+
+
 def test_a_removed_queue_is_noticed(tmp_path: Path) -> None:
     """Nothing more starts, what runs is waited for, and a session begun meanwhile is left alone."""
     path = job(tmp_path, "echo $$ >> started; sleep 2", "queue", *at(3600))
