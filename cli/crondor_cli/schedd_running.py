@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job_queue import QueueLocked
+from crondor.job_queue.faults import refused_by_disk
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor_cli.options import Clock
 from crondor_cli.schedd_queue import embedded_of, folder_of
@@ -46,8 +47,10 @@ def _asked(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None
         return None
     try:
         asking = Asking(folder, request)
-    except OSError:
+    except FileNotFoundError:
         return None
+    except OSError as error:
+        raise refused_by_disk(folder, "crondor run cannot be asked", error) from error
     answer = None
     try:
         answer = _waited(asking.answer, marker.exists)

@@ -12,6 +12,7 @@ import pytest
 
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
+from crondor.world import keeper
 from crondor.world.requests import FOLDER, Asking
 from crondor.world.session import Session
 from tests.world.test_session import Clock, job, session, until
@@ -153,3 +154,11 @@ def test_a_removed_folder_ends_what_is_to_come(tmp_path: Path, clock: Clock) -> 
         running.leave()
         assert not running.programs.running
     assert (tmp_path / "elsewhere" / "session").exists()  # it belongs to whoever has the folder now
+
+
+def test_a_record_that_does_not_fit_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a record would be read as none, or as something else."""
+    monkeypatch.setattr(os, "write", lambda _descriptor, text: len(text) - 1)
+    with pytest.raises(OSError, match="No space left"):
+        keeper.publish(str(tmp_path), "x.asked", {"what": "hold"})
+    assert not list(tmp_path.iterdir())
