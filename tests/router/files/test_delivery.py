@@ -20,7 +20,7 @@ from crondor.schedd.memory import MemorySchedd
 from tests.router.files.places import ends_at, me
 from tests.router.life.scenes import NOW, ROUTE, job, table
 
-_STRIDE = 11  # of the calls to the disk, so that the test is short; at 1 it takes two minutes and holds as well
+_STRIDE = 11  # of some 300 calls to the disk, so that the test is short; with each of them it holds as well
 SANDBOXED = f"{ROUTE}JobShouldBeSandboxed = true\n"
 
 
