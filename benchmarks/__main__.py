@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit``, ``job-queue``, ``schedd``, ``transform``, ``routes`` and ``world``.
+``submit``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``hooks`` and ``world``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from benchmarks import (
     agenda,
     algebra,
     classad,
+    hooks,
     job_queue,
     process,
     recurrence,
@@ -39,6 +40,7 @@ def main() -> None:
         "world": _print_world,
         "transform": _print_transform,
         "routes": _print_routes,
+        "hooks": _print_hooks,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -184,6 +186,14 @@ def _print_routes() -> None:
         print(f"a poll without a change of jobs that {each.what}: {each.few:.1f} microseconds for {routes.FEW:,} jobs, "
               f"{each.many:.1f} for {routes.MANY:,}: {each.ratio:.2f} times (at most {routes.MOST_POLL:.3g}){missed}",
               flush=True)  # fmt: skip
+
+
+def _print_hooks() -> None:
+    """Print a hook call beside a bare one, and what a run of a cron job takes beside its program."""
+    found = hooks.call()
+    print(f"a hook call {found.ours:.2f} ms, a bare one {found.bare:.2f} ms, x {found.ratio:.2f} (most {hooks.MOST:g})")
+    runs, each = hooks.cron()
+    print(f"{hooks.JOBS} cron jobs of {hooks.PERIOD} s for {hooks.SPAN} s: {runs} runs, {each:.1f} us each")
 
 
 if __name__ == "__main__":

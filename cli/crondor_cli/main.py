@@ -30,6 +30,8 @@ COMMANDS = {
     "schedd": ("crondor_cli.schedd_command", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
     "transform": ("crondor_cli.transform_command", "Ads through HTCondor's transform rules."),
     "route": ("crondor_cli.route_command", "A job router's configuration: its routes, what is wrong with them."),
+    "advertise": ("crondor_cli.advertise_command", "A queue's next starts, as a Schedd Cron job prints them."),
+    "hook": ("crondor_cli.hook_command", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad_command", "Evaluate, rewrite and match ClassAds."),
 }
 

@@ -1,0 +1,124 @@
+"""`crondor advertise`: a queue's next deferrals as attributes, in the form of a daemon's cron job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.printing import Format, Order
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.schedd.look import Looker, ScheduledJob, State
+from crondor.spec import Dialect
+from crondor.submit import job_ads
+from crondor.zones import Policy
+from crondor_cli.jobs import Request
+from crondor_cli.options import clock_of, clock_options, reading_options
+from crondor_cli.schedd_queue import Asked, job_arguments, read_jobs, selection_of, source_options
+from crondor_cli.schedd_starts import Start, starts_of
+from crondor_cli.show import show
+
+EPILOG = """\b
+Examples:
+  crondor advertise --log /var/lib/condor/spool/job_queue.log
+  crondor advertise --spec nightly.sub --spec weekly.sub -n 5
+  condor_q -all -long | crondor advertise --ads -
+
+In the schedd's configuration, so that condor_status -schedd -long shows them:
+  SCHEDD_CRON_JOBLIST = $(SCHEDD_CRON_JOBLIST) CRONDOR
+  SCHEDD_CRON_CRONDOR_EXECUTABLE = /usr/bin/crondor
+  SCHEDD_CRON_CRONDOR_ARGS = advertise --log $(SPOOL)/job_queue.log
+  SCHEDD_CRON_CRONDOR_PERIOD = 1m
+
+Attributes: CrondorJobs counts the jobs with a schedule, CrondorIdle, CrondorWaiting, CrondorRunning and CrondorHeld
+those in a state, CrondorTrouble those with trouble; CrondorNextJob, CrondorNextOwner and CrondorNextDeferral (epoch
+seconds) are the next start, CrondorNext a list of the coming ones. There is no Next without a start.
+
+Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage."""
+
+_MOST = 100
+_STATES = (State.IDLE, State.WAITING, State.RUNNING, State.HELD)
+
+
+@click.command("advertise", epilog=EPILOG, short_help="A queue's next starts, as a Schedd Cron job prints them.")
+@job_arguments
+@click.option("--spec", metavar="FILE", multiple=True, help="A submit file, instead of a queue.")
+@click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")
+@source_options
+@clock_options
+@reading_options(htcondor=True)
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    spec: tuple[str, ...],
+    count: int,
+    queue: str | None,
+    log: str | None,
+    live: bool,
+    name: str | None,
+    pool: str | None,
+    ads: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: str | None,
+    policy: str | None,
+) -> None:
+    """Print what the crontab and deferral jobs of a queue do next, as attributes for the schedd's own ad."""
+    asked = Asked(queue, log, live, name, pool, ads)
+    clock = clock_of(now, tz)
+    findings: list[Diagnostic] = []
+    if spec:
+        if any((queue, log, live, name, pool, ads)):
+            raise click.UsageError("--spec and a queue: choose one")
+        request = Request(None, None, {}, clock)
+        found = [ad for number, path in enumerate(spec, 1) for ad in _submitted(request, path, number)]
+        reading = Dialect.HTCONDOR
+    else:
+        read = read_jobs(asked, selection_of(jobs, constraint), clock)
+        found, findings, reading = read.ads, read.findings, asked.dialect
+    looker = Looker(
+        zone=clock.zone, dialect=Dialect(dialect) if dialect else reading, policy=Policy(policy) if policy else None
+    )
+    looks = list(looker.looks(found, clock.now))
+    show(dict.fromkeys(findings))
+    ad = advertised(looks, starts_of(looks, count))
+    click.echo(ad.print(Format.LONG, Order.KEPT) + "-")
+    if any(each.severity is Severity.ERROR for each in findings):
+        raise click.exceptions.Exit(1)
+
+
+def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
+    """Return the attributes for the daemon's ad."""
+    states = Counter(look.state for look in looks)
+    ad = ClassAd({"CrondorJobs": len(looks)})
+    for state in _STATES:
+        ad[f"Crondor{state.name.title()}"] = states[state]
+    ad["CrondorTrouble"] = sum(any(each.severity is not Severity.NOTE for each in look.trouble) for look in looks)
+    if starts:
+        first = starts[0]
+        ad["CrondorNextJob"] = first.job
+        if first.owner is not None:
+            ad["CrondorNextOwner"] = first.owner
+        ad["CrondorNextDeferral"] = int(first.deferral.time)
+        ad["CrondorNext"] = [
+            {
+                "Job": start.job,
+                "Owner": start.owner,
+                "Cmd": start.cmd,
+                "Deferral": int(start.deferral.time),
+                "MatchOpens": int(start.deferral.match_opens),
+                "LastStart": int(start.deferral.last_start),
+            }
+            for start in starts
+        ]
+    return ad
+
+
+def _submitted(request: Request, path: str, number: int) -> Iterator[ClassAd]:
+    """Yield the ads of a submit file's jobs, one for each group: as if it was cluster ``number``."""
+    for made in job_ads(request.read(path), cluster=number):
+        if "JobStatus" not in made.ad:
+            made.ad["JobStatus"] = 1
+        yield made.ad

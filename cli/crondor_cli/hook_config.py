@@ -1,0 +1,51 @@
+"""HTCondor's knobs from the files that the hook commands are given."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.config import Configuration, read_config
+from crondor.diagnostics import Diagnostic, printable
+from crondor.macro.files import Files
+from crondor.macro.text import source_from_bytes
+
+
+class FileKnobs:
+    """The knobs of some files, later ones over earlier ones; ``diagnostics`` are what is wrong with the files."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        """Take what was read."""
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(configuration.diagnostics)
+        self._configuration = configuration
+
+    def get(self, name: str, /) -> str | None:
+        """Return a knob's value with its macros replaced, None where it is not set.
+
+        Raises CrondorError.
+        """
+        return self._configuration.string(name)
+
+
+def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> FileKnobs:
+    """Return the knobs of configuration files. Raises UsageError for one that cannot be read."""
+    found: Configuration | None = None
+    for path in paths:
+        try:
+            data = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise click.UsageError(f"cannot read '{printable(path)}': {reason}") from None
+        folder = str(Path(path).resolve().parent)
+        found = read_config(
+            source_from_bytes(data, path),
+            files=Files([folder], base=folder),
+            environ=os.environ,
+            base=found,
+            subsystem=subsystem,
+            context=context,
+        )
+    return FileKnobs(found or read_config(""))

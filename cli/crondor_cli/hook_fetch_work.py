@@ -1,0 +1,184 @@
+"""`crondor hook fetch-work`: the hooks of a startd that fetches crontab work from crondor."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.hooks.fetch.journal import Journal
+from crondor.hooks.fetch.source import Spec, WorkSource
+from crondor.hooks.hook_types import HookType
+from crondor.hooks.texts import ad_text, read_output
+from crondor.submit import job_ads
+from crondor.zones import Policy
+from crondor_cli.jobs import Request
+from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.show import show, show_error
+
+EPILOG = """\b
+Examples:
+  crondor hook fetch-work --specs /etc/crondor/jobs < slot.ad
+  crondor hook fetch-work --specs /etc/crondor/jobs --as REPLY_FETCH accept < job-and-slot.ads
+  crondor hook fetch-work --specs /etc/crondor/jobs --list
+
+HTCondor calls a hook without arguments of yours: give each a script of two lines, #!/bin/sh and
+  exec crondor hook fetch-work --specs /etc/crondor/jobs --as FETCH_WORK "$@"
+docs/hooks.md has the whole configuration.
+
+A run is offered at most once, from its prep time before it until the end of its window; a slot that refuses it gives it
+back. Where it stands is in the journal, on disk before the startd hears of it.
+
+Exit status: 0 fine, also without work; 1 a job that cannot be offered, a journal that cannot be trusted; 2 wrong
+usage. PREPARE_JOB has 0 whatever is wrong with the journal: any other would hold the job."""
+
+_HOOKS = (
+    HookType.FETCH_WORK,
+    HookType.REPLY_FETCH,
+    HookType.EVICT_CLAIM,
+    HookType.PREPARE_JOB,
+    HookType.UPDATE_JOB_INFO,
+    HookType.JOB_EXIT,
+)
+_MOST = 4 << 20  # characters of what the startd tells
+_MOST_JOBS = 1000  # of one submit file
+_DASHES = "-----"
+
+
+@click.command("fetch-work", epilog=EPILOG, short_help="Answer a startd's hooks with crontab work that is due.")
+@click.argument("answer", required=False, metavar="[ANSWER]")
+@click.option("--specs", metavar="DIR", required=True, help="The folder of the submit files, *.sub.")
+@click.option(
+    "--as",
+    "as_",
+    type=click.Choice([hook.value for hook in _HOOKS], case_sensitive=False),
+    default="FETCH_WORK",
+    show_default=True,
+    help="The hook that is called.",
+)
+@click.option(
+    "--state", metavar="DIR", help="Where the journal is (default: crondor/fetch in the user's state folder)."
+)
+@click.option("--owner", metavar="USER", help="Whose jobs they are (default: the owner of the submit file).")
+@click.option("--list", "list_", is_flag=True, help="Show the runs that are known, and those that are due.")
+@clock_options
+@click.option(
+    "--policy",
+    type=click.Choice([policy.value for policy in Policy], case_sensitive=False),
+    help="Runs in hours that a clock change skips or repeats (default: compatible).",
+)
+def command(
+    answer: str | None,
+    specs: str,
+    as_: str,
+    state: str | None,
+    owner: str | None,
+    list_: bool,
+    now: str | None,
+    tz: str | None,
+    policy: str | None,
+) -> None:
+    """Answer a hook of a startd that fetches work: print the job that is due, or write down what became of one."""
+    hook = HookType(as_.upper())
+    if not Path(specs).is_dir():
+        raise click.UsageError(f"'{printable(specs)}' is no folder")
+    clock = clock_of(now, tz)
+    findings: list[Diagnostic] = []
+    wants_specs = list_ or hook is HookType.FETCH_WORK
+    jobs = list(_specs(Path(specs), owner, clock, findings)) if wants_specs else []
+    source = WorkSource(jobs, Journal(_folder(state)), clock.zone, Policy(policy) if policy else None)
+    if list_:
+        _list(source, clock, findings)
+    elif hook is HookType.FETCH_WORK:
+        offer = source.offer(_read(_stdin(), "the slot's ad"), clock.now)
+        findings += offer.findings
+        if offer.job is not None:
+            click.echo(ad_text(offer.job), nl=False)
+    else:
+        job = _read(_stdin().partition(f"\n{_DASHES}\n")[0], "the job's ad") or ClassAd()
+        if hook is HookType.REPLY_FETCH and answer not in {"accept", "reject"}:
+            raise click.UsageError("REPLY_FETCH needs accept or reject")
+        try:
+            source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "")
+        except CrondorError as error:
+            if hook is not HookType.PREPARE_JOB:
+                raise
+            show_error(error)
+    show(dict.fromkeys(findings))
+    if any(each.severity is Severity.ERROR for each in findings):
+        raise click.exceptions.Exit(1)
+
+
+def _folder(state: str | None) -> Path:
+    if state:
+        return Path(state)
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "crondor" / "fetch"
+
+
+def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnostic]) -> Iterator[Spec]:
+    """Yield the jobs of a folder; a file with a fault is a finding, and the others count."""
+    request = Request(None, None, {}, clock)
+    for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
+        try:
+            made = list(job_ads(request.read(str(path)), cluster=number))
+        except CrondorError as error:
+            findings += error.diagnostics
+            continue
+        count = sum(one.jobs.count for one in made)
+        if count > _MOST_JOBS:
+            message = f"{path.name} has {count} jobs: no more than {_MOST_JOBS} of a file are given out"
+            findings.append(Diagnostic("fetch-many", message, help="divide it"))
+            continue
+        for one in made:
+            for process in range(one.jobs.count):
+                ad = one.ad.copy()
+                first = one.ad.value("ProcId")
+                proc = (first if isinstance(first, int) else 0) + process
+                ad["ProcId"] = proc
+                ad["Owner"] = owner or _owner(path)
+                if "Iwd" not in ad:
+                    ad["Iwd"] = str(path.parent.resolve())
+                yield Spec(f"{path.name}#{proc}", ad)
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except (KeyError, OSError, NotImplementedError):
+        return str(path.stat().st_uid)
+
+
+def _stdin() -> str:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or sys.stdin.isatty():
+        return ""
+    data: bytes = stream.read(_MOST)
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _read(text: str, name: str) -> ClassAd | None:
+    """Return an ad of standard input, None for none; a line that is no attribute (a ClaimId) is passed over."""
+    return read_output(text, name).ad or None
+
+
+def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
+    """Print the runs of the journal, and those that are due and offered to nobody."""
+    from crondor_cli.times_text import local_text  # noqa: PLC0415 - only here
+
+    try:
+        known = source.journal.read()
+    except CrondorError as error:
+        show_error(error)
+        raise click.exceptions.Exit(1) from None
+    dues, found = source.due(clock.now)
+    findings += found
+    lines = [(run.key, run.state.value, run.time, run.slot) for run in known.values()]
+    lines += [(due.key, "due", int(due.deferral.time), "") for due in dues if due.key not in known]
+    for key, state, time, slot in lines:
+        click.echo(printable(f"{key:32}  {state:9}  {local_text(time, clock.zone)}  {slot}".rstrip()))

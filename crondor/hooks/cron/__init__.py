@@ -1,0 +1,1 @@
+"""Programs that a startd or schedd runs for attributes of its own ads: configuration, schedule, output, merging."""

@@ -1,0 +1,152 @@
+"""What a cron job prints: blocks of attributes, each ended by a line that begins with a dash."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.expression import Expression
+from crondor.classad.values import UNDEFINED
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.hooks.cron.settings import CronJob
+from crondor.hooks.texts import IS_NAME, read_line
+from crondor.source import Source
+
+MOST_BLOCK: Final = 4 << 20
+"""Characters of one block; what comes after them is left out, and said."""
+
+MOST_LINE: Final = 64 << 10
+"""Characters of a line, as in HTCondor; what comes after them is left out."""
+
+_WORDS: Final = re.compile(r"[, \t\r\n]+")
+_MOST_SHOWN: Final = 20
+
+
+class Block(NamedTuple):
+    """An ad that a job published: its name (the job's, or ``job.tag``), and what it said of an update.
+
+    ``update`` None: nothing was said, the configuration decides.
+    """
+
+    name: str
+    ad: ClassAd
+    update: bool | None = None
+
+
+@dataclass
+class BlockReader:
+    """Reads what a job prints, piece by piece, and yields each block when it ends.
+
+    A tag after a dash that ends an empty block names the next block that ends without one, as in HTCondor 25.14.
+    """
+
+    job: CronJob
+    ignores_tags: bool = False
+    _rest: str = ""
+    _line: int = 0
+    _tag: str = ""
+
+    def __post_init__(self) -> None:
+        """Begin without a block."""
+        self._lines: list[str] = []
+        self._size = 0
+        self.findings: list[Diagnostic] = []
+
+    def feed(self, text: str, now: int) -> list[Block]:
+        """Take a piece of output, and return the blocks that end in it; ``now`` is LastUpdate (epoch seconds)."""
+        *lines, rest = (self._rest + text).split("\n")
+        self._rest = rest[: MOST_LINE + 1]
+        found = (self._take(line, now) for line in lines)
+        return [block for block in found if block is not None]
+
+    def end(self, now: int) -> list[Block]:
+        """Take the end of the output, which ends the last block and the last line."""
+        line, self._rest = self._rest, ""
+        blocks = [] if not line else [self._take(line, now)]
+        blocks.append(self._publish(now))
+        self._line = 0
+        self._tag = ""
+        return [block for block in blocks if block is not None]
+
+    def _take(self, line: str, now: int) -> Block | None:
+        self._line += 1
+        if line.startswith("-"):
+            if len(line) > 1:
+                self._tag = line[1:].strip()
+                if not self._lines and self._tag:
+                    message = f"{self.job.name}: line {self._line} ends a block without attributes"
+                    hint = "HTCondor keeps its tag for the next block that has none; leave the line out"
+                    self._find(Diagnostic("cron-empty-block", message, Severity.WARNING, help=hint))
+            return self._publish(now)
+        if len(line) > MOST_LINE:
+            message = f"{self.job.name}: line {self._line} has more than {MOST_LINE} characters and is left out"
+            self._find(Diagnostic("cron-long-line", message))
+        elif line and self._size + len(line) > MOST_BLOCK:
+            message = f"{self.job.name}: a block has more than {MOST_BLOCK} characters; line {self._line} is left out"
+            self._find(Diagnostic("cron-long-block", message))
+        elif line:
+            self._lines.append(self.job.prefix + line)
+            self._size += len(line)
+        return None
+
+    def _publish(self, now: int) -> Block | None:
+        lines, self._lines = self._lines, []
+        self._size = 0
+        if not lines:
+            return None
+        arguments, self._tag = self._tag, ""
+        ad = ClassAd()
+        for line in lines:
+            self._add(ad, line)
+        if not ad:
+            return None
+        ad.put(f"{self.job.prefix}LastUpdate", str(now))
+        if self.ignores_tags:
+            return Block(self.job.name, ad)
+        tag, update = _arguments(arguments, ad)
+        return Block(f"{self.job.name}.{tag}" if tag else self.job.name, ad, update)
+
+    def _add(self, ad: ClassAd, line: str) -> None:
+        source = Source(line, f"output of {self.job.name}")
+        try:
+            name, code = read_line(line.lstrip(" \t"))
+        except ValueError as error:
+            message, offset = error.args
+            text = f"can't insert this line: {message}"
+            self._find(Diagnostic("cron-output", text, Severity.WARNING, source.span(offset)))
+            return
+        if not IS_NAME(name):
+            message = "this name has characters that no attribute's should have; HTCondor takes it all the same"
+            span = source.span(0, len(line) - len(line.lstrip(" \t")) + len(name))
+            self._find(Diagnostic("cron-name", message, Severity.WARNING, span))
+        ad.put(name, code)
+
+    def _find(self, found: Diagnostic) -> None:
+        if len(self.findings) < _MOST_SHOWN:
+            self.findings.append(found)
+
+
+def _arguments(text: str, ad: ClassAd) -> tuple[str, bool | None]:
+    """Return tag and update of what follows a dash: the first word is the tag unless it has a colon."""
+    words = [word for word in _WORDS.split(text) if word]
+    tag = words.pop(0) if words and ":" not in words[0] else ""
+    update = None
+    for word in words:
+        name, colon, value = word.partition(":")
+        if name == "update":
+            said = _boolean(value, ad) if colon else True
+            update = update if said is None else said
+    return tag, update
+
+
+def _boolean(text: str, ad: ClassAd) -> bool | None:
+    """Return a literal, or the value of an expression in the ad; None for what is neither."""
+    try:
+        value = ad.evaluate(Expression(text)) if text else UNDEFINED
+    except CrondorError:
+        value = UNDEFINED
+    if isinstance(value, (bool, int, float)):
+        return bool(value)
+    return {"t": True, "yes": True, "f": False, "no": False}.get(text.lower())

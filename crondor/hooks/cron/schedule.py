@@ -1,0 +1,339 @@
+"""When the jobs of a manager run: the four modes, periods, kills, loads and reconfiguration, on a clock that is told.
+
+``CronManager.step(now)`` does what is due and returns what happened; ``next_time`` says when it is due again, unless
+a program prints or ends before. Programs are behind the protocol ``Programs``: real ones in ``live``, invented ones
+in tests.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, NamedTuple, Protocol
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Context
+from crondor.diagnostics import Diagnostic
+from crondor.hooks.cron.ads import CronAds, Published
+from crondor.hooks.cron.output import Block, BlockReader
+from crondor.hooks.cron.settings import CronJob, CronSettings, Manager, Mode
+
+_GRACE: Final = 1
+"""Seconds from SIGTERM to SIGKILL."""
+
+_RETRY: Final = 60
+"""Seconds until a WaitForExit job that could not be started is tried again, unless its period is longer."""
+
+_SLACK: Final = 1e-9  # loads are sums of hundredths
+
+
+class Progress(NamedTuple):
+    """What a program has printed since it was asked last, and whether it has ended; ``said`` is how, with errors."""
+
+    text: str
+    ended: bool
+    said: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Program(Protocol):
+    """A program under way."""
+
+    def progress(self, now: float) -> Progress:
+        """Return what is new."""
+
+    def send(self, number: signal.Signals, now: float) -> None:
+        """Send it a signal."""
+
+
+class Programs(Protocol):
+    """Starts programs."""
+
+    def start(self, job: CronJob, now: float) -> Program | Diagnostic:
+        """Start a job's program, or say why it cannot be."""
+
+
+class What(Enum):
+    """What happened."""
+
+    STARTED = "started"
+    FAILED_TO_START = "failed-to-start"
+    PUBLISHED = "published"
+    ENDED = "ended"
+    STILL_RUNNING = "still-running"
+    SIGNALLED = "signalled"
+    WAITS = "waits"
+
+
+class Event(NamedTuple):
+    """One thing that happened to a job; ``block`` and ``published`` for PUBLISHED, ``text`` says more."""
+
+    time: float
+    job: str
+    what: What
+    text: str = ""
+    block: Block | None = None
+    published: Published | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class _State(Enum):
+    IDLE = 0
+    READY = 1
+    RUNNING = 2
+    TERM_SENT = 3
+    KILL_SENT = 4
+
+
+@dataclass
+class _Running:
+    """A job and how it stands."""
+
+    job: CronJob
+    reader: BlockReader
+    state: _State = _State.IDLE
+    program: Program | None = None
+    timer: float | None = None
+    repeats: bool = False
+    kill_timer: float | None = None
+    runs: int = 0
+    fails: int = 0
+    blocks: int = 0
+    last_start: float = 0.0
+    last_exit: float = 0.0
+    reruns: bool = False
+
+    @property
+    def is_alive(self) -> bool:
+        return self.state in {_State.RUNNING, _State.TERM_SENT, _State.KILL_SENT}
+
+
+@dataclass
+class CronManager:
+    """The jobs of one manager, their states and their ads.
+
+    ``daemon_ad`` is what CONDITION is evaluated in; ``context`` gives it a clock. ``blocked``: nothing is started
+    (a startd runs no cron jobs while its benchmarks run).
+    """
+
+    settings: CronSettings
+    programs: Programs
+    daemon_ad: ClassAd = field(default_factory=ClassAd)
+    context: Context | None = None
+    blocked: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin without jobs; ``configure`` brings them in."""
+        self.ads = CronAds(self.settings.manager, self.settings.auto_publish)
+        self._jobs: dict[str, _Running] = {}
+        self._waiting: dict[str, _Running] = {}
+        self._alive: dict[str, float] = {}
+        self._load = 0.0
+
+    def configure(self, settings: CronSettings, now: float) -> Iterator[Event]:
+        """Take a configuration, the first or a new one, and do what it asks for.
+
+        A job whose mode has changed begins anew. RECONFIG_RERUN runs a job again, RECONFIG sends a running one SIGHUP
+        (not before its first block); a new PERIOD counts from the last start or exit.
+        """
+        self.settings = settings
+        self.ads.auto_publish = settings.auto_publish
+        wanted = {job.name: job for job in settings.jobs}
+        for name, entry in list(self._jobs.items()):
+            if name not in wanted or wanted[name].mode is not entry.job.mode:
+                yield from self._remove(entry, now)
+        for job in settings.jobs:
+            entry = self._jobs.setdefault(job.name, _Running(job, self._reader(job)))
+            old_period = entry.job.period
+            entry.job = entry.reader.job = job
+            self.ads.add_job(job)
+            yield from self._reconfigured(entry, old_period, now)
+        for entry in list(self._jobs.values()):
+            is_first = not (entry.runs + entry.fails) and entry.job.mode is not Mode.ON_DEMAND
+            if entry.state is _State.READY or (is_first and entry.state is _State.IDLE):
+                yield from self._start(entry, now)
+
+    def demand(self, now: float) -> Iterator[Event]:
+        """Start the jobs of mode OnDemand that are idle: a startd's RunBenchmarks has become true."""
+        for entry in self._jobs.values():
+            if entry.job.mode is Mode.ON_DEMAND and entry.state is _State.IDLE:
+                entry.state = _State.READY
+                yield from self._start(entry, now)
+        yield from self._schedule(now)
+
+    def step(self, now: float) -> Iterator[Event]:
+        """Take what programs have printed, see which have ended, and do what is due."""
+        for entry in list(self._jobs.values()):
+            if entry.program is not None:
+                yield from self._progress(entry, entry.program, now)
+            if entry.kill_timer is not None and entry.kill_timer <= now:
+                entry.kill_timer = None
+                if entry.is_alive:
+                    yield from self._kill(entry, now)
+            if entry.timer is not None and entry.timer <= now:
+                due = entry.timer
+                entry.timer = _following(due, entry.job.period, now) if entry.repeats else None
+                yield from self._run(entry, now) if entry.job.mode is Mode.PERIODIC else self._start(entry, now)
+
+    def next_time(self) -> float | None:
+        """Return when something is due by the clock, None if nothing ever is."""
+        return min(
+            (t for entry in self._jobs.values() for t in (entry.timer, entry.kill_timer) if t is not None),
+            default=None,
+        )
+
+    @property
+    def load(self) -> float:
+        """The sum of the loads of the programs that run."""
+        return self._load
+
+    @property
+    def running(self) -> list[str]:
+        """The names of the jobs whose programs run."""
+        return [name for name, entry in self._jobs.items() if entry.is_alive]
+
+    def stop(self, now: float) -> Iterator[Event]:
+        """End all programs."""
+        for entry in list(self._jobs.values()):
+            yield from self._remove(entry, now)
+
+    def _reader(self, job: CronJob) -> BlockReader:
+        return BlockReader(job, ignores_tags=self.settings.manager is Manager.SCHEDD)
+
+    def _remove(self, entry: _Running, now: float) -> Iterator[Event]:
+        if entry.program is not None:
+            entry.program.send(signal.SIGKILL, now)
+            yield Event(now, entry.job.name, What.SIGNALLED, "SIGKILL: the job is taken away")
+        del self._jobs[entry.job.name]
+        self._waiting.pop(entry.job.name, None)
+        self._unload(entry)
+        self.ads.remove_job(entry.job.name)
+
+    def _reconfigured(self, entry: _Running, old_period: int, now: float) -> Iterator[Event]:
+        job = entry.job
+        if job.reconfig_rerun and entry.runs:
+            if entry.is_alive:
+                entry.reruns = True
+            else:
+                entry.state = _State.READY
+        elif entry.state is _State.RUNNING and job.reconfig:
+            if entry.blocks and entry.program is not None:
+                entry.program.send(signal.SIGHUP, now)
+                yield Event(now, job.name, What.SIGNALLED, "SIGHUP: the configuration is new")
+        elif entry.state is _State.IDLE and job.mode in {Mode.PERIODIC, Mode.WAIT_FOR_EXIT}:
+            if job.period == old_period and entry.runs + entry.fails:
+                return
+            last = entry.last_start if job.mode is Mode.PERIODIC else entry.last_exit
+            entry.repeats = job.mode is Mode.PERIODIC
+            if not (entry.runs + entry.fails) or last + job.period < now:
+                entry.state = _State.READY
+                entry.timer = now + job.period if entry.repeats else None
+            else:
+                entry.timer = last + job.period
+
+    def _schedule(self, now: float) -> Iterator[Event]:
+        """Start what waits for its turn."""
+        for entry in list(self._waiting.values()):
+            if entry.state is _State.READY:
+                yield from self._start(entry, now)
+
+    def _run(self, entry: _Running, now: float) -> Iterator[Event]:
+        if not entry.is_alive:
+            yield from self._start(entry, now)
+        elif entry.job.kill:
+            yield from self._kill(entry, now)
+        else:
+            yield Event(now, entry.job.name, What.STILL_RUNNING, "this period is skipped")
+
+    def _start(self, entry: _Running, now: float) -> Iterator[Event]:
+        if entry.is_alive:
+            return
+        job = entry.job
+        reason = self._why_not(job)
+        if reason:
+            if entry.state is not _State.READY:
+                yield Event(now, job.name, What.WAITS, reason)
+            entry.state = _State.READY
+            self._waiting[job.name] = entry
+            return
+        self._waiting.pop(job.name, None)
+        program = self.programs.start(job, now)
+        if isinstance(program, Diagnostic):
+            entry.state = _State.IDLE
+            entry.fails += 1
+            if job.mode is Mode.WAIT_FOR_EXIT:  # HTCondor never tries again
+                entry.timer = now + max(job.period, _RETRY)
+            yield Event(now, job.name, What.FAILED_TO_START, program.message, diagnostics=(program,))
+            return
+        entry.program, entry.state = program, _State.RUNNING
+        entry.last_start = now
+        self._alive[job.name] = job.load
+        self._load += job.load
+        entry.runs += 1
+        entry.reader = self._reader(job)
+        yield Event(now, job.name, What.STARTED)
+
+    def _why_not(self, job: CronJob) -> str:
+        if self.blocked:
+            return "benchmarks are running"
+        if job.load + self.load > self.settings.max_load + _SLACK:
+            return f"a load of {self.load:g} runs, and {self.settings.max_load:g} is the most"
+        if job.condition is not None and not job.condition.holds(self.daemon_ad, None, self.context or Context()):
+            return "its CONDITION is not true"
+        return ""
+
+    def _kill(self, entry: _Running, now: float) -> Iterator[Event]:
+        if entry.program is None:
+            return
+        is_first = entry.state is _State.RUNNING
+        number = signal.SIGTERM if is_first else signal.SIGKILL
+        entry.state = _State.TERM_SENT if is_first else _State.KILL_SENT
+        entry.kill_timer = now + _GRACE if is_first else None
+        entry.program.send(number, now)
+        yield Event(now, entry.job.name, What.SIGNALLED, number.name)
+
+    def _progress(self, entry: _Running, program: Program, now: float) -> Iterator[Event]:
+        found = program.progress(now)
+        blocks = entry.reader.feed(found.text, int(now))
+        if found.ended:
+            blocks += entry.reader.end(int(now))
+        for block in blocks:
+            entry.blocks += 1
+            yield Event(now, entry.job.name, What.PUBLISHED, "", block, self.ads.publish(entry.job, block))
+        if found.ended:
+            findings = (*found.diagnostics, *entry.reader.findings)
+            entry.reader.findings = []
+            yield Event(now, entry.job.name, What.ENDED, found.said, diagnostics=findings)
+            yield from self._ended(entry, now)
+
+    def _ended(self, entry: _Running, now: float) -> Iterator[Event]:
+        job = entry.job
+        was_killed = entry.state in {_State.TERM_SENT, _State.KILL_SENT}
+        entry.program, entry.state, entry.kill_timer = None, _State.IDLE, None
+        self._unload(entry)
+        entry.last_exit = now
+        if entry.reruns:
+            entry.reruns = False
+            entry.state = _State.READY
+            self._waiting[job.name] = entry
+        elif job.mode is Mode.WAIT_FOR_EXIT:
+            if job.period:
+                entry.timer, entry.repeats = now + job.period, False
+            else:
+                yield from self._start(entry, now)
+        elif job.mode is Mode.PERIODIC and was_killed:
+            yield from self._start(entry, now)
+        yield from self._schedule(now)
+
+    def _unload(self, entry: _Running) -> None:
+        self._load -= self._alive.pop(entry.job.name, 0.0)
+        if not self._alive:
+            self._load = 0.0  # what rounding has left
+
+
+def _following(due: float, period: int, now: float) -> float:
+    """Return the next time of a period's rhythm after now: what was slept through is not made up for."""
+    period = max(1, period)
+    return due + period * (int((now - due) // period) + 1)

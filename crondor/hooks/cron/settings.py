@@ -1,0 +1,271 @@
+"""The configuration of a daemon's cron jobs: the knobs STARTD_CRON_*, SCHEDD_CRON_* and BENCHMARKS_*."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from crondor.argument_syntax import split_arguments, split_environment
+from crondor.classad.expression import Expression
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.hooks.hook_types import Knobs, knob
+
+MOST_PERIOD: Final = 1 << 40
+"""Seconds; a longer period is refused."""
+
+_PERIOD: Final = re.compile(r"\s*([+-]?\d{1,18})(.?)", re.ASCII | re.DOTALL).match
+_NUMBER: Final = re.compile(r"[+-]?(\d{1,18}(\.\d*)?|\.\d{1,18})([eE][+-]?\d{1,3})?", re.ASCII).fullmatch
+_SEPARATORS: Final = re.compile(r"[, \t\r\n]+")
+
+
+class Manager(Enum):
+    """Who runs the jobs, by the prefix of its knobs."""
+
+    STARTD = "STARTD_CRON"
+    SCHEDD = "SCHEDD_CRON"
+    BENCHMARKS = "BENCHMARKS"
+
+
+class Mode(Enum):
+    """When a job runs."""
+
+    PERIODIC = "Periodic"
+    WAIT_FOR_EXIT = "WaitForExit"
+    ONE_SHOT = "OneShot"
+    ON_DEMAND = "OnDemand"
+
+
+class AutoPublish(Enum):
+    """When a startd's job makes an update of the collector by itself."""
+
+    NEVER = "never"
+    ALWAYS = "always"
+    IF_CHANGED = "if_changed"
+
+
+@dataclass(frozen=True)
+class CronJob:
+    """One job; ``period`` is in seconds, 0 where it does not count. ``slots`` empty: all.
+
+    ``metrics`` are pairs of an attribute that is aggregated and whether by its sum (else by its peak).
+    """
+
+    name: str
+    executable: str
+    mode: Mode = Mode.PERIODIC
+    period: int = 0
+    prefix: str = ""
+    arguments: tuple[str, ...] = ()
+    environ: tuple[tuple[str, str], ...] = ()
+    folder: str | None = None
+    kill: bool = False
+    reconfig: bool = False
+    reconfig_rerun: bool = False
+    load: float = 0.01
+    condition: Expression | None = None
+    slots: tuple[int, ...] = ()
+    metrics: tuple[tuple[str, bool], ...] = ()
+
+
+@dataclass(frozen=True)
+class CronSettings:
+    """The jobs of one manager, in the order of its list, and what holds for all of them."""
+
+    manager: Manager
+    jobs: tuple[CronJob, ...] = ()
+    max_load: float = 0.1
+    auto_publish: AutoPublish = AutoPublish.NEVER
+    log_non_zero_exit: bool = False
+    config_val: str = ""
+    diagnostics: tuple[Diagnostic, ...] = field(default=(), compare=False)
+
+    def job(self, name: str) -> CronJob | None:
+        """Return a job by name."""
+        return next((job for job in self.jobs if job.name == name), None)
+
+
+def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
+    """Return the jobs that a configuration has for a manager; faults are diagnostics, and leave out their job.
+
+    A boolean is true if its value begins with t, as HTCondor reads it. Arguments are split at blanks unless the whole
+    value stands in double quotes; then single quotes keep blanks.
+    """
+    reader = _Reader(manager.value, knobs)
+    benchmarks = manager is Manager.BENCHMARKS
+    names = reader.text("JOBLIST") or ("MIPS KFLOPS" if benchmarks else "")
+    jobs: dict[str, CronJob] = {}
+    for name in filter(None, _SEPARATORS.split(names)):
+        if name in jobs:
+            reader.warn("cron-twice", f"{manager.value}_JOBLIST names {name} twice; the second is ignored")
+            continue
+        job = _JobReader(f"{manager.value}_{name}", knobs, reader.found).job(name, manager)
+        if job is not None:
+            jobs[name] = job
+    most = reader.number("MAX_JOB_LOAD", 1.0 if benchmarks else 0.1, 0.01, 1000.0)
+    return CronSettings(
+        manager,
+        tuple(jobs.values()),
+        most,
+        reader.auto_publish() if manager is Manager.STARTD else AutoPublish.NEVER,
+        log_non_zero_exit=reader.text("LOG_NON_ZERO_EXIT").lower() in {"true", "t", "yes", "y", "1"},
+        config_val=reader.text("CONFIG_VAL"),
+        diagnostics=tuple(reader.found),
+    )
+
+
+class _Reader:
+    """Reads the knobs of one prefix, and collects what is wrong."""
+
+    def __init__(self, prefix: str, knobs: Knobs, found: list[Diagnostic] | None = None) -> None:
+        self.prefix = prefix
+        self.knobs = knobs
+        self.found: list[Diagnostic] = [] if found is None else found
+
+    def text(self, item: str) -> str:
+        return knob(self.knobs, f"{self.prefix}_{item}")
+
+    def flag(self, item: str) -> bool:
+        text = self.text(item)
+        if text and text.lower() not in {"true", "false", "t", "f"}:
+            read = "true" if text[0] in "tT" else "false"
+            message = f"{self.prefix}_{item} = {text} is read as {read}: HTCondor looks at its first letter only"
+            self.warn("cron-boolean", message, "write true or false")
+        return text[:1] in {"t", "T"}
+
+    def number(self, item: str, default: float, low: float, high: float) -> float:
+        text = self.text(item)
+        if not text:
+            return default
+        value = float(text) if _NUMBER(text) else None
+        if value is None or not low <= value <= high:
+            message = f"{self.prefix}_{item} = {text} is no number from {low:g} to {high:g}"
+            self.fail("cron-number", message, f"the default is {default:g}")
+            return default
+        return value
+
+    def auto_publish(self) -> AutoPublish:
+        text = self.text("AUTOPUBLISH")
+        values = {"never": AutoPublish.NEVER, "false": AutoPublish.NEVER, "always": AutoPublish.ALWAYS}
+        values |= dict.fromkeys(("if_changed", "ifchanged", "ifdifferent"), AutoPublish.IF_CHANGED)
+        if text and text.lower() not in values:
+            message = f"{self.prefix}_AUTOPUBLISH = {text} is none of Never, Always, If_Changed; Never holds"
+            self.fail("cron-autopublish", message)
+        return values.get(text.lower(), AutoPublish.NEVER)
+
+    def fail(self, code: str, message: str, help_text: str | None = None) -> None:
+        self.found.append(Diagnostic(code, message, help=help_text))
+
+    def warn(self, code: str, message: str, help_text: str | None = None) -> None:
+        self.found.append(Diagnostic(code, message, Severity.WARNING, help=help_text))
+
+
+class _JobReader(_Reader):
+    """Reads the knobs of one job."""
+
+    def job(self, name: str, manager: Manager) -> CronJob | None:
+        before = len(self.found)
+        benchmarks = {"MIPS": "condor_mips", "KFLOPS": "condor_kflops"} if manager is Manager.BENCHMARKS else {}
+        libexec = knob(self.knobs, "LIBEXEC")
+        default = f"{libexec}/{benchmarks[name.upper()]}" if libexec and name.upper() in benchmarks else ""
+        executable = self.text("EXECUTABLE") or default
+        if not executable:
+            self.fail("cron-executable", f"{self.prefix}_EXECUTABLE is not set: the job has no program")
+        mode = self._mode(Mode.ON_DEMAND if manager is Manager.BENCHMARKS else Mode.PERIODIC)
+        period = 0 if mode is None else self._period(mode)
+        arguments, environ = self._arguments(), self._environ()
+        condition = self._condition() if manager is Manager.STARTD else None
+        if any(each.severity is Severity.ERROR for each in self.found[before:]) or mode is None:
+            return None
+        return CronJob(
+            name,
+            executable,
+            mode,
+            period,
+            self.text("PREFIX"),
+            arguments,
+            environ,
+            self.text("CWD") or None,
+            kill=self.flag("KILL"),
+            reconfig=self.flag("RECONFIG"),
+            reconfig_rerun=self.flag("RECONFIG_RERUN"),
+            load=self.number("JOB_LOAD", 0.01, 0.0, 100.0),
+            condition=condition,
+            slots=self._slots() if manager is Manager.STARTD else (),
+            metrics=self._metrics() if manager is Manager.STARTD else (),
+        )
+
+    def _mode(self, default: Mode) -> Mode | None:
+        text = self.text("MODE")
+        found = {mode.value.lower(): mode for mode in Mode}.get(text.lower()) if text else default
+        if found is None:
+            words = ", ".join(mode.value for mode in Mode)
+            self.fail("cron-mode", f"{self.prefix}_MODE = {text} is none of {words}")
+        elif default is Mode.ON_DEMAND and found is not default:
+            self.fail("cron-mode", f"{self.prefix}_MODE = {text}: a benchmark is OnDemand")
+        return found
+
+    def _period(self, mode: Mode) -> int:
+        text = self.text("PERIOD")
+        name = f"{self.prefix}_PERIOD"
+        if mode in {Mode.ONE_SHOT, Mode.ON_DEMAND}:
+            if text:
+                self.warn("cron-period", f"{name} does not count in mode {mode.value}")
+            return 0
+        if not text:
+            self.fail("cron-period", f"{name} is not set, and mode {mode.value} needs it", "write 5m, for example")
+            return 0
+        match = _PERIOD(text)
+        unit = {"": 1, "s": 1, "m": 60, "h": 3600}.get(match[2].lower()) if match else None
+        if match is None or unit is None:
+            self.fail("cron-period", f"{name} = {text} is no period", "write a number and s, m or h: 5m")
+            return 0
+        seconds = int(match[1]) * unit
+        if text[match.end() :].strip():
+            self.warn("cron-period", f"{name} = {text}: HTCondor reads no further than {match[0].strip()}")
+        if not 0 <= seconds <= MOST_PERIOD or (seconds == 0 and mode is Mode.PERIODIC):
+            self.fail("cron-period", f"{name} = {text}: mode {mode.value} takes no such period")
+        return seconds
+
+    def _arguments(self) -> tuple[str, ...]:
+        try:
+            return tuple(split_arguments(self.text("ARGS")))
+        except CrondorError as error:
+            self.fail("cron-args", f"{self.prefix}_ARGS: {error.diagnostics[0].message}")
+            return ()
+
+    def _environ(self) -> tuple[tuple[str, str], ...]:
+        try:
+            return tuple(split_environment(self.text("ENV")).items())
+        except CrondorError as error:
+            self.fail("cron-env", f"{self.prefix}_ENV: {error.diagnostics[0].message}")
+            return ()
+
+    def _condition(self) -> Expression | None:
+        text = self.text("CONDITION")
+        try:
+            return Expression(text) if text else None
+        except CrondorError as error:
+            self.fail("cron-condition", f"{self.prefix}_CONDITION = {text}: {error.diagnostics[0].message}")
+            return None
+
+    def _slots(self) -> tuple[int, ...]:
+        words = [word for word in _SEPARATORS.split(self.text("SLOTS")) if word]
+        for word in words:
+            if not word[:1].isdecimal():
+                self.warn("cron-slots", f"{self.prefix}_SLOTS: {word} is no slot's number; all slots get the ads")
+                return ()
+        return tuple(int(re.match(r"\d{1,9}", word)[0]) for word in words)  # type: ignore[index]
+
+    def _metrics(self) -> tuple[tuple[str, bool], ...]:
+        found = []
+        for word in filter(None, _SEPARATORS.split(self.text("METRICS"))):
+            kind, sign, resource = word.partition(":")
+            is_sum, is_peak = kind[:3].upper() == "SUM", kind[:4].upper() == "PEAK"
+            if sign and resource and (is_sum or is_peak):
+                found.append((f"Uptime{resource}{'Seconds' if is_sum else 'PeakUsage'}", is_sum))
+            else:
+                hint = "write SUM:resource or PEAK:resource"
+                self.warn("cron-metrics", f"{self.prefix}_METRICS: {word} is no metric", hint)
+        return tuple(found)

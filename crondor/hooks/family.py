@@ -1,0 +1,73 @@
+"""The processes that a hook has started, whatever they did to get away: new sessions, double forks."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+MARK: Final = "_CRONDOR_HOOK"
+"""The variable that all processes of a hook inherit, as HTCondor's ``_CONDOR_ANCESTOR_<pid>``."""
+
+_PROC: Final = "/proc"
+_ROUNDS: Final = 20  # a process that forks faster than it is ended
+
+
+def end_family(leader: int, mark: str, *, is_brief: bool = False) -> int:
+    """Kill what is left of a hook's processes, and return how many there were beside the leader.
+
+    ``leader`` is the number of the process group, and must not have been waited for yet: its number could be another
+    process's by then. Processes that have left the group are found by their mark, where there is a /proc.
+    ``is_brief``: the hook took so little time that the numbers of processes cannot have gone round; then only those
+    that began after it are looked at.
+    """
+    found = marked = _marked(mark, leader if is_brief else 0) - {leader}
+    signal_group(leader, signal.SIGKILL)
+    for _ in range(_ROUNDS):
+        if not marked:
+            break
+        for process in marked:
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        marked = _marked(mark, 0) - found - {leader}
+        found |= marked
+    return len(found)
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Send a signal to a hook's process group."""
+    with suppress(OSError):
+        os.killpg(leader, number)
+
+
+def _marked(mark: str, leader: int) -> set[int]:
+    """Return the processes of this user that have the mark in their environment; 0 for ``leader``: whenever begun."""
+    needle = f"{MARK}={mark}".encode()
+    user = os.geteuid()
+    found: set[int] = set()
+    with suppress(OSError):
+        last = _last_number() if leader else 0
+        if leader and last == leader:
+            return found
+        for name in os.listdir(_PROC):  # noqa: PTH208 - names are all that is needed, and there are many
+            if name.isdecimal() and (not leader or _is_between(int(name), leader, last)):
+                with suppress(OSError):
+                    if user in {0, os.stat(f"{_PROC}/{name}").st_uid} and needle in _environment(name):  # noqa: PTH116
+                        found.add(int(name))
+    return found
+
+
+def _last_number() -> int:
+    """Return the number of the process that was begun last."""
+    return int(Path(_PROC, "loadavg").read_text(encoding="ascii").split()[-1])
+
+
+def _is_between(number: int, first: int, last: int) -> bool:
+    """Say whether a number was given out after ``first`` and up to ``last``, which may have begun anew in between."""
+    return first < number <= last if last > first else number > first or number <= last
+
+
+def _environment(process: str) -> bytes:
+    return Path(_PROC, process, "environ").read_bytes()

@@ -1,0 +1,139 @@
+"""A slot that fetches work: which keyword it has, whether it takes a job, how long it waits, what its hooks get."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.printing import Format
+from crondor.classad.scope import Context, Value
+from crondor.classad.values import UNDEFINED
+from crondor.diagnostics import CrondorError
+from crondor.hooks.consequence import Action, Consequence
+from crondor.hooks.hook_types import HookType, Knobs, knob
+from crondor.hooks.runner import Ended, HookRun
+from crondor.hooks.texts import ad_text, read_output
+
+FETCH_HOOKS: Final = (HookType.FETCH_WORK, HookType.REPLY_FETCH, HookType.EVICT_CLAIM)
+SEPARATOR: Final = "-----"
+DEFAULT_DELAY: Final = 300
+"""Seconds from the end of one fetch to the next, where FetchWorkDelay is no integer."""
+
+_REQUESTS: Final = ("RequestCpus", "RequestMemory", "RequestDisk")
+
+
+class SlotState(Enum):
+    """What a slot does, as far as fetching is concerned."""
+
+    UNCLAIMED = "unclaimed"
+    CLAIMED = "claimed"
+    IDLE_FETCHED = "idle-fetched"
+    """Claimed for fetched work whose job has ended."""
+
+    PREEMPTING = "preempting"
+
+
+class Decision(NamedTuple):
+    """Whether a slot takes a fetched job, its rank there, and why."""
+
+    accepted: bool
+    rank: float
+    reason: str
+
+
+def fetch_keyword(slot: str, knobs: Knobs) -> str:
+    """Return the keyword of a slot (``slot1``): SLOT<N>_JOB_HOOK_KEYWORD, else STARTD_JOB_HOOK_KEYWORD; empty: none."""
+    return knob(knobs, f"{slot.upper()}_JOB_HOOK_KEYWORD") or knob(knobs, "STARTD_JOB_HOOK_KEYWORD")
+
+
+def conclude_fetch(run: HookRun) -> Consequence:
+    """Return the job that FETCH_WORK printed; its exit status does not count, and one bad line voids the whole.
+
+    A hook that did not end by itself has offered nothing, whatever it printed before: HTCondor would run it.
+    """
+    if run.ended is not Ended.EXITED:
+        upstream = "" if run.ended is Ended.NOT_STARTED else "takes what was printed"
+        return Consequence(Action.NO_WORK, ClassAd(), run.reason, run.diagnostics, upstream)
+    output = read_output(run.stdout, run.call.name)
+    if output.faults:
+        reason = f"{run.call.name} printed a line that is no attribute, which voids its answer"
+        return Consequence(Action.NO_WORK, ClassAd(), reason, (*run.diagnostics, *output.faults))
+    if not output.ad:
+        return Consequence(Action.NO_WORK, ClassAd(), "there is no work", run.diagnostics)
+    return Consequence(Action.OFFER_JOB, output.ad, "the slot decides whether it takes the job", run.diagnostics)
+
+
+def completed(job: ClassAd, keyword: str, *, is_static: bool) -> ClassAd:
+    """Return a fetched job with what the startd adds: HookKeyword, and the requests for a slot that is not divided."""
+    found = job.copy()
+    if is_static:
+        for name in _REQUESTS:
+            if name not in found:
+                found[name] = 1
+    if not isinstance(_value(found, "HookKeyword"), str):
+        found["HookKeyword"] = keyword
+    return found
+
+
+def decide(
+    job: ClassAd, slot: ClassAd, state: SlotState, current_rank: float = 0.0, context: Context | None = None
+) -> Decision:
+    """Return whether a slot takes a fetched job (StartdHookMgr::handleHookFetchWork).
+
+    The slot's Requirements (START and more) decide; what the job requires does not count in HTCondor 25.14. A slot
+    that runs something takes only a job that it ranks strictly higher.
+    """
+    if state is SlotState.PREEMPTING:
+        return Decision(accepted=False, rank=0.0, reason="the slot is still preempting its last job")
+    context = context or Context()
+    asked = "Requirements" if "Requirements" in slot else "Start"
+    if not (asked in slot and slot[asked].holds(slot, job, context)):
+        return Decision(accepted=False, rank=0.0, reason=f"the slot's {asked} is not true for the job")
+    rank = _rank(slot, job, context)
+    if state is SlotState.CLAIMED and rank <= current_rank:
+        reason = f"its rank {rank:g} is not above {current_rank:g}, that of the running job"
+        return Decision(accepted=False, rank=rank, reason=reason)
+    return Decision(accepted=True, rank=rank, reason="the slot takes the job")
+
+
+def is_willing(slot: ClassAd, context: Context | None = None) -> bool:
+    """Say whether a slot would run anything at all, which it must to fetch: START may be anything but false."""
+    value = _value(slot, "Start", context)
+    return value is not False and not (isinstance(value, (int, float)) and value == 0)
+
+
+def fetch_delay(slot: ClassAd, job: ClassAd | None = None, context: Context | None = None) -> int:
+    """Return how many seconds after its last fetch a slot fetches again: FetchWorkDelay in the slot and its job."""
+    if "FetchWorkDelay" not in slot:
+        return DEFAULT_DELAY
+    try:
+        value = slot.value("FetchWorkDelay", job, context or Context())
+    except CrondorError:
+        return DEFAULT_DELAY
+    return int(value) if isinstance(value, (int, float)) else DEFAULT_DELAY
+
+
+def slot_input(job: ClassAd, slot: ClassAd, claim: str | None) -> str:
+    """Return what REPLY_FETCH and EVICT_CLAIM read: the job, a line of five dashes, the slot with its claim, if any.
+
+    Quotes inside a claim's id get a backslash, so that the line can be read; HTCondor 25.14 prints them as they are.
+    """
+    claimed = "" if claim is None else ClassAd({"ClaimId": claim}).print(Format.LONG)
+    return f"{ad_text(job)}{SEPARATOR}\n{ad_text(slot)}{claimed}"
+
+
+def _rank(slot: ClassAd, job: ClassAd, context: Context) -> float:
+    expression = slot.get("Rank")
+    try:
+        value = UNDEFINED if expression is None else expression.evaluate(slot, job, context)
+    except CrondorError:
+        value = UNDEFINED
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _value(ad: ClassAd, name: str, context: Context | None = None) -> Value:
+    try:
+        return ad.value(name, context=context or Context())
+    except CrondorError:
+        return UNDEFINED

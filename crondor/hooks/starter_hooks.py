@@ -1,0 +1,112 @@
+"""The starter's hooks: whose they are, what they get, and what becomes of the job."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Final
+
+from crondor.argument_syntax import split_arguments
+from crondor.classad.ad import ClassAd
+from crondor.classad.values import UNDEFINED
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.hooks.consequence import Action, Consequence
+from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
+from crondor.hooks.runner import Ended, HookRun
+from crondor.hooks.texts import read_output
+
+STARTER_HOOKS: Final = (
+    HookType.PREPARE_JOB_BEFORE_TRANSFER,
+    HookType.PREPARE_JOB,
+    HookType.UPDATE_JOB_INFO,
+    HookType.JOB_EXIT,
+)
+EXIT_REASONS: Final = ("exit", "remove", "hold", "evict")
+HOLD_CODE: Final = 19
+"""HookPrepareJobFailure."""
+
+EXIT_TIMEOUT: Final = 30
+"""Seconds of a JOB_EXIT hook, unless <KEYWORD>_HOOK_JOB_EXIT_TIMEOUT says otherwise."""
+
+_FIRST_IDLE: Final = 300
+
+
+def starter_keyword(job: ClassAd, knobs: Knobs) -> str:
+    """Return the keyword of a job's hooks on the machine; empty: none.
+
+    STARTER_JOB_HOOK_KEYWORD is forced on every job; else the job's HookKeyword, else STARTER_DEFAULT_JOB_HOOK_KEYWORD.
+    A HookKeyword for which nothing is configured keeps the default away, as in HTCondor 25.14.
+    """
+    forced = knob(knobs, "STARTER_JOB_HOOK_KEYWORD")
+    if forced:
+        return forced
+    try:
+        value = job.value("HookKeyword")
+    except CrondorError:
+        value = UNDEFINED
+    return value if isinstance(value, str) and value else knob(knobs, "STARTER_DEFAULT_JOB_HOOK_KEYWORD")
+
+
+def prepare_arguments(keyword: str, knobs: Knobs) -> tuple[str, ...]:
+    """Return the arguments of both prepare hooks: <KEYWORD>_HOOK_PREPARE_JOB_ARGS, split at blanks.
+
+    Single quotes keep blanks, double quotes are characters like others. Raises InvalidArguments.
+    """
+    raw = knob(knobs, f"{knob_name(keyword, HookType.PREPARE_JOB)}_ARGS")
+    return tuple(split_arguments('"' + raw.replace('"', '""') + '"')) if raw else ()
+
+
+def exit_timeout(keyword: str, knobs: Knobs) -> int:
+    """Return the seconds that a JOB_EXIT hook has."""
+    raw = knob(knobs, f"{knob_name(keyword, HookType.JOB_EXIT)}_TIMEOUT")
+    return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) < 10 else EXIT_TIMEOUT
+
+
+def conclude_starter(hook: HookType, run: HookRun) -> Consequence:
+    """Return what the answer of a starter's hook means for the job."""
+    if hook in {HookType.PREPARE_JOB, HookType.PREPARE_JOB_BEFORE_TRANSFER}:
+        return _prepared(hook, run)
+    word = "waits for it" if hook is HookType.JOB_EXIT else "does not wait for it"
+    reason = f"the starter {word}, and looks neither at its status nor at its output"
+    return Consequence(Action.NOTHING, ClassAd(), reason, run.diagnostics)
+
+
+def _prepared(hook: HookType, run: HookRun) -> Consequence:
+    """Return what a prepare hook's answer means (HookPrepareJobClient::hookExited).
+
+    HookStatusCode in its output replaces the exit status, HookStatusMessage goes to the job's log. 0 starts the job,
+    1 to 299 hold it, all others send it back to Idle. The first line that is no attribute ends the output.
+    """
+    ad, faults = read_output(run.stdout, run.call.name)
+    if faults:
+        ad = read_output(_before(run.stdout, faults[0]), run.call.name).ad
+    findings = (*run.diagnostics, *(replace(fault, severity=Severity.WARNING) for fault in faults))
+    if run.ended in {Ended.NOT_STARTED, Ended.TIMED_OUT, Ended.FLOODED, Ended.CANCELLED}:
+        upstream = "" if run.ended is Ended.NOT_STARTED else "waits for the hook without end, or reads no further"
+        return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOLD_CODE)
+    status = -(run.signal_number or 0) if run.status is None else run.status
+    said = f"died with signal {run.signal_number}" if run.status is None else f"exited with status {run.status}"
+    code = _value(ad, "HookStatusCode")
+    if run.status is not None and isinstance(code, int) and code >= 0:
+        status, said = int(code), f"reported status {code:03}"
+    message = _value(ad, "HookStatusMessage")
+    text = message if isinstance(message, str) and message else "<no message>"
+    outcome = "failed" if status else "succeeded"
+    log = f"{hook.value} ({PurePosixPath(run.call.path).name}) {outcome} ({said}): {text}"
+    if status == 0:
+        return Consequence(Action.START_JOB, ad, log, findings)
+    if 0 < status < _FIRST_IDLE:
+        return Consequence(Action.HOLD_JOB, ClassAd(), log, findings, "", HOLD_CODE, status)
+    return Consequence(Action.IDLE_JOB, ClassAd(), log, findings)
+
+
+def _before(text: str, fault: Diagnostic) -> str:
+    """Return the lines before the one with a fault."""
+    return "" if fault.span is None else text[: text.rfind("\n", 0, fault.span.start) + 1]
+
+
+def _value(ad: ClassAd, name: str) -> object:
+    try:
+        return ad.value(name)
+    except CrondorError:
+        return UNDEFINED

@@ -1,0 +1,142 @@
+"""`crondor hook` and `crondor advertise` on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Result, crondor
+
+SLOT = 'Name = "slot1@here"\n'
+JOB = 'Cmd = "/bin/date"\nJobUniverse = 5\nOwner = "alice"\n'
+Made = Callable[[str, str], str]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    """Return a function that writes a file, executable where it is a script."""
+
+    def write(name: str, text: str) -> str:
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755 if text.startswith("#!") else 0o644)
+        return str(path)
+
+    return write
+
+
+def run(*arguments: str) -> Result:
+    """Run `crondor hook run` for JSON."""
+    return crondor("hook", "run", *arguments, "--format", "json")
+
+
+def test_a_translate_hook_that_does_well(made: Made) -> None:
+    """It gets the route and the job, and its output is the copy."""
+    script = made("translate", "#!/bin/sh\nsed 1,2d\necho Note = 1\n")
+    found = run("translate_job", script, "--job", made("job", JOB), "--route", "R", "--universe", "12")
+    data = json.loads(found.out)
+    assert found.status == 0
+    assert data["stdin"] == '[ Name = "R"; TargetUniverse = 12 ]\n------\n' + JOB
+    assert data["consequence"]["action"] == "use-ad"
+    assert data["consequence"]["ad"]["Note"] == "1"
+    assert data["environment"]["PATH"] == "/usr/bin:/bin"
+
+
+def test_a_prepare_hook_that_fails(made: Made) -> None:
+    """The job is held; the starter's variables are there, and the files they name."""
+    script = made("prepare", '#!/bin/sh\ncat "$_CONDOR_JOB_AD" "$_CONDOR_MACHINE_AD" >&2; echo "$1:$PWD"; exit 2\n')
+    options = ("--job", made("job", JOB), "--slot", made("slot", SLOT), "--arg", "a b")
+    found = run("PREPARE_JOB", script, *options)
+    data = json.loads(found.out)
+    assert found.status == 1
+    assert data["stderr"] == JOB + SLOT
+    assert data["stdout"] == f"a b:{data['environment']['_CONDOR_SCRATCH_DIR']}\n"
+    assert data["environment"]["_CONDOR_SLOT"] == "slot1"
+    assert (data["consequence"]["hold_code"], data["consequence"]["hold_subcode"]) == (19, 2)
+
+
+def test_the_hooks_of_the_startd(made: Made) -> None:
+    """FETCH_WORK gets the slot, REPLY_FETCH its answer and, where it accepts, the claim."""
+    slot, job = made("slot", SLOT), made("job", JOB)
+    found = run("FETCH_WORK", made("fetch", "#!/bin/sh\ncat >&2; echo 'Cmd = \"/bin/true\"'\n"), "--slot", slot)
+    assert json.loads(found.out)["consequence"]["action"] == "offer-job"
+    script = made("reply", '#!/bin/sh\necho "$1"\n')
+    for answer, claim in (("accept", 'ClaimId = "c1"\n'), ("reject", "")):
+        options = ("--slot", slot, "--job", job, "--answer", answer, "--claim", "c1")
+        data = json.loads(run("REPLY_FETCH", script, *options).out)
+        assert data["stdin"] == f"{JOB}-----\n{SLOT}{claim}"
+        assert data["stdout"] == f"{answer}\n"
+
+
+def test_a_hook_that_hangs_is_ended(made: Made) -> None:
+    """--timeout bounds it."""
+    script = made("hang", "#!/bin/sh\nsleep 1000\n")
+    data = json.loads(run("UPDATE_JOB_INFO", script, "--copy", made("job", JOB), "--timeout", "0.05").out)
+    assert data["ended"] == "timed-out"
+    assert data["consequence"]["action"] == "skip-poll"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("FETCH_WORK",), ("JOB_FINALIZE",), ("PREPARE_JOB",), ("NO_HOOK",), ("EVICT_CLAIM", "--slot", "-")],
+)
+def test_what_is_missing_is_wrong_usage(arguments: tuple[str, ...]) -> None:
+    """An ad that the hook needs, a type that is none."""
+    found = crondor("hook", "run", arguments[0], "/bin/true", *arguments[1:])
+    assert found.status == 2
+    assert "Traceback" not in found.err
+
+
+def test_cron_jobs_with_faults(made: Made) -> None:
+    """A job that cannot run is a finding, and the others run."""
+    good = made("good", "#!/bin/sh\necho A = 1\n")
+    text = f"""STARTD_CRON_JOBLIST = GOOD BAD GONE
+STARTD_CRON_GOOD_EXECUTABLE = {good}
+STARTD_CRON_GOOD_MODE = OneShot
+STARTD_CRON_BAD_EXECUTABLE = {good}
+STARTD_CRON_BAD_MODE = Never
+STARTD_CRON_GONE_EXECUTABLE = {good}.gone
+STARTD_CRON_GONE_MODE = OneShot
+"""
+    found = crondor("hook", "daemon-cron", "--config", made("cron.conf", text), "--once", "--format", "json")
+    lines = [json.loads(line) for line in found.lines]
+    assert found.status == 1
+    assert "cron-mode" in found.err
+    assert "hook-missing" in found.err
+    assert lines[-1]["attributes"]["A"] == "1"
+    assert crondor("hook", "daemon-cron", "--config", made("none.conf", "A = 1\n")).status == 2
+
+
+def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:
+    """The second slot gets nothing, and the list says who has it."""
+    made("hourly.sub", "executable = /bin/true\ntransfer_executable = false\ncron_minute = 0\nqueue\n")
+    made("bad.sub", "cron_minute = 99\nqueue\n")
+    options = ("--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--owner", "bob", "--tz", "UTC")
+    now = ("--now", "2026-11-25 12:00")
+    first = crondor("hook", "fetch-work", *options, *now)
+    assert 'CrondorRun = "hourly.sub#0@1795608000"' in first.out
+    assert 'Owner = "bob"' in first.out
+    assert crondor("hook", "fetch-work", *options, *now).out == ""
+    assert "offered" in crondor("hook", "fetch-work", *options, *now, "--list").out
+    assert crondor("hook", "fetch-work", *options, "--as", "REPLY_FETCH").status == 2
+    prepared = crondor("hook", "fetch-work", *options, "--as", "PREPARE_JOB", stdin="A = 1\n")
+    assert (prepared.status, "fetch-unknown" in prepared.err) == (0, True)
+    assert crondor("hook", "fetch-work", *options, "--as", "JOB_EXIT", "exit", stdin="A = 1\n").status == 1
+    made("many.sub", "executable = /bin/true\ncron_minute = 0\nqueue 100000\n")
+    assert "fetch-many" in crondor("hook", "fetch-work", *options, *now).err
+    (tmp_path / "state" / "fetched.journal").write_text("garbage\n", encoding="utf-8")
+    damaged = crondor("hook", "fetch-work", *options, *now)
+    assert (damaged.status, damaged.out) == (1, "")
+    assert "fetch-journal" in damaged.err
+
+
+def test_an_empty_queue_advertises_nothing_next(made: Made) -> None:
+    """There is no Next without a start."""
+    found = crondor("advertise", "--ads", made("none.ads", ""))
+    assert found.status == 0
+    assert found.lines[0] == "CrondorJobs = 0"
+    assert "Next" not in found.out
+    assert crondor("advertise", "--spec", made("a.sub", "queue\n"), "--ads", "-").status == 2

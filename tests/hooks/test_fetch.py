@@ -1,0 +1,295 @@
+"""Fetched work: a slot's decisions, crondor as the source of work, and the loop of both."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from crondor.classad import ClassAd, Expression
+from crondor.diagnostics import CrondorError
+from crondor.hooks.consequence import Action
+from crondor.hooks.fetch.cod import check_cod
+from crondor.hooks.fetch.driver import FetchingSlot
+from crondor.hooks.fetch.journal import Journal, JournalFault, RunState
+from crondor.hooks.fetch.slot import SlotState, conclude_fetch, decide, fetch_delay, fetch_keyword, slot_input
+from crondor.hooks.fetch.source import KEY, Spec, WorkSource
+from crondor.hooks.hook_types import HookType
+from crondor.hooks.runner import HookCall, HookRunner
+from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments, starter_keyword
+
+Script = Callable[..., str]
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRON = {"PATH": "/usr/bin:/bin"}
+NOON = 1_795_608_000  # 2026-11-25 12:00 UTC
+JOB = ClassAd({"Cmd": "/bin/true", "Owner": "alice", "Iwd": "/", "JobUniverse": 5, "CronMinute": "0"})
+LENGTHS = {"DeferralPrepTime": 600, "DeferralWindow": 900}
+
+
+def test_the_keyword_of_a_slot() -> None:
+    """The slot's own comes first."""
+    knobs = {"STARTD_JOB_HOOK_KEYWORD": "DATABASE", "SLOT4_JOB_HOOK_KEYWORD": "WEB"}
+    assert [fetch_keyword(f"slot{n}", knobs) for n in (1, 4)] == ["DATABASE", "WEB"]
+    assert fetch_keyword("slot1", {}) == ""
+
+
+def test_the_keyword_of_a_job_on_the_machine() -> None:
+    """A forced keyword, the job's, the default; a job's unknown one keeps the default away."""
+    job = ClassAd({"HookKeyword": "NONE"})
+    assert starter_keyword(job, {"STARTER_JOB_HOOK_KEYWORD": "A", "STARTER_DEFAULT_JOB_HOOK_KEYWORD": "B"}) == "A"
+    assert starter_keyword(job, {"STARTER_DEFAULT_JOB_HOOK_KEYWORD": "B"}) == "NONE"
+    assert starter_keyword(ClassAd(), {"STARTER_DEFAULT_JOB_HOOK_KEYWORD": "B"}) == "B"
+
+
+def test_arguments_of_prepare_hooks() -> None:
+    """Single quotes keep blanks, double quotes are characters."""
+    knobs = {"K_HOOK_PREPARE_JOB_ARGS": "--one \"two three\" 'four five'"}
+    assert prepare_arguments("K", knobs) == ("--one", '"two', 'three"', "four five")
+
+
+def test_the_delay_of_fetching() -> None:
+    """The manual's example: 300 seconds, and none for a slot that is Claimed and Idle."""
+    slot = ClassAd({"State": "Claimed", "Activity": "Idle"})
+    text = 'ifThenElse(State == "Claimed" && Activity == "Idle", 0, 300)'
+    slot["FetchWorkDelay"] = Expression(text)
+    assert fetch_delay(slot) == 0
+    slot["Activity"] = "Busy"
+    assert fetch_delay(slot) == 300
+    slot["FetchWorkDelay"] = "soon"
+    assert fetch_delay(slot) == 300
+    assert fetch_delay(ClassAd()) == 300
+
+
+def test_what_a_slot_takes() -> None:
+    """Its Requirements decide, and a running job is only preempted by a higher rank."""
+    slot = ClassAd({"Requirements": Expression("TARGET.Good"), "Rank": Expression("TARGET.R")})
+    good = ClassAd({"Good": True, "R": 5})
+    assert decide(good, slot, SlotState.UNCLAIMED).accepted
+    assert not decide(ClassAd(), slot, SlotState.UNCLAIMED).accepted
+    assert not decide(good, slot, SlotState.PREEMPTING).accepted
+    assert not decide(good, slot, SlotState.CLAIMED, 5).accepted
+    assert decide(good, slot, SlotState.CLAIMED, 4).accepted
+    assert decide(good, slot, SlotState.IDLE_FETCHED, 9).accepted
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("echo 'Cmd = \"/bin/true\"'; exit 7", Action.OFFER_JOB),
+        ("echo 'Cmd = \"/bin/true\"'; echo bad line", Action.NO_WORK),
+        ("true", Action.NO_WORK),
+        ("echo 'Cmd = \"/bin/true\"'; kill -9 $$", Action.NO_WORK),
+    ],
+)
+def test_what_fetch_work_means(text: str, action: Action, script: Script) -> None:
+    """The exit status does not count; one bad line voids the answer."""
+    assert conclude_fetch(HookRunner().run(HookCall(script(text), environ=ENVIRON))).action is action
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "code", "subcode"),
+    [
+        ("echo A = 1", Action.START_JOB, 0, 0),
+        ("exit 2", Action.HOLD_JOB, 19, 2),
+        ("echo HookStatusCode = 190", Action.HOLD_JOB, 19, 190),
+        ("echo HookStatusCode = 390", Action.IDLE_JOB, 0, 0),
+        ("echo HookStatusCode = 0; exit 5", Action.START_JOB, 0, 0),
+        ("echo HookStatusCode = 5; kill -9 $$", Action.IDLE_JOB, 0, 0),
+        ("echo A = 1; echo bad; echo HookStatusCode = 5", Action.START_JOB, 0, 0),
+    ],
+)
+def test_what_prepare_job_means(text: str, action: Action, code: int, subcode: int, script: Script) -> None:
+    """HookStatusCode wins over the status; what follows a bad line does not count."""
+    run = HookRunner().run(HookCall(script(text), environ=ENVIRON))
+    found = conclude_starter(HookType.PREPARE_JOB, run)
+    assert (found.action, found.hold_code, found.hold_subcode) == (action, code, subcode)
+
+
+def test_the_example_of_the_manual_replaces_cmd(script: Script) -> None:
+    """JAVA5: a prepare hook overwrites the executable with that of a certain Java."""
+    path = script("echo 'Cmd = \"/usr/java/java5/bin/java\"'")
+    knobs = {"JAVA5_HOOK_PREPARE_JOB": path}
+    slot = FetchingSlot("slot1", ClassAd({"Start": True}), knobs, _Job, ENVIRON, str(Path(path).parent))
+    slot.job = ClassAd({"Cmd": "/bin/false", "Args": "MyClass", "HookKeyword": "JAVA5"})
+    steps = list(slot._begin(0))
+    assert slot.job.value("Cmd") == "/usr/java/java5/bin/java"
+    assert steps[-1].text == '"/usr/java/java5/bin/java"'
+
+
+def test_attributes_of_a_fetched_job() -> None:
+    """What the starter needs, and of which type."""
+    assert check_cod(JOB) == []
+    bad = ClassAd({"Cmd": "true", "Iwd": 5, "RequestCpus": "one", "JobUniverse": 9})
+    messages = " ".join(d.message for d in check_cod(bad, is_partitionable=True))
+    for part in ("no Owner", "no RequestDisk", "Iwd = 5", 'RequestCpus = "one"', "no full path", "JobUniverse = 9"):
+        assert part in messages
+
+
+def test_the_claim_is_a_line_that_can_be_read() -> None:
+    """HTCondor prints the quotes inside a claim as they are."""
+    text = slot_input(ClassAd({"A": 1}), ClassAd({"B": 2}), '<x>#[E="NO";]')
+    assert text == 'A = 1\n-----\nB = 2\nClaimId = "<x>#[E=\\"NO\\";]"\n'
+
+
+def source(tmp_path: Path, *names: str, **attributes: object) -> WorkSource:
+    """Return a source of jobs that run at each full hour, from ten minutes before to fifteen after."""
+    ad = JOB.copy()
+    for name, value in {**LENGTHS, **attributes}.items():
+        ad[name] = value
+    return WorkSource([Spec(name, ad) for name in names or ("a.sub#0",)], Journal(tmp_path / "state"), "UTC")
+
+
+def key(source: WorkSource, now: int, slot: ClassAd | None = None) -> str | None:
+    """Return which run is offered."""
+    job = source.offer(slot, now).job
+    value = None if job is None else job.value(KEY)
+    return value if isinstance(value, str) else None
+
+
+def test_a_run_is_offered_in_its_time_and_once(tmp_path: Path) -> None:
+    """From the prep time before it until the end of the window; a new process knows it, too."""
+    assert key(source(tmp_path), NOON - 601) is None
+    assert key(source(tmp_path), NOON - 600) == f"a.sub#0@{NOON}"
+    assert key(source(tmp_path), NOON - 599) is None
+    assert key(source(tmp_path), NOON + 900) is None
+    assert key(source(tmp_path, "b.sub#0"), NOON + 900) == f"b.sub#0@{NOON}"
+    assert key(source(tmp_path, "c.sub#0"), NOON + 901) is None
+
+
+def test_a_fetched_job_has_one_time_and_no_schedule(tmp_path: Path) -> None:
+    """The starter waits for DeferralTime by itself."""
+    job = source(tmp_path).offer(None, NOON - 5).job
+    assert job is not None
+    assert job.value("DeferralTime") == NOON
+    assert "CronMinute" not in job
+
+
+def test_a_refused_run_goes_to_another_slot(tmp_path: Path) -> None:
+    """It comes after those that nobody has refused."""
+    work = source(tmp_path, "a.sub#0", "b.sub#0")
+    job = work.offer(ClassAd({"Name": "slot1"}), NOON).job
+    assert job is not None
+    assert work.hear(HookType.REPLY_FETCH, job, NOON, accepted=False).rejections == 1
+    assert key(work, NOON) == f"b.sub#0@{NOON}"
+    assert key(work, NOON) == f"a.sub#0@{NOON}"
+    assert key(work, NOON) is None
+
+
+def test_a_run_that_does_not_fit_the_slot_stays(tmp_path: Path) -> None:
+    """The startd does not look at what the job requires, so crondor does."""
+    work = source(tmp_path, Requirements=Expression("TARGET.Memory > 100"))
+    assert [d.code for d in work.offer(ClassAd({"Memory": 50}), NOON).findings] == ["fetch-no-match"]
+    assert key(work, NOON, ClassAd({"Memory": 500})) == f"a.sub#0@{NOON}"
+
+
+def test_what_the_hooks_tell_is_kept_in_order(tmp_path: Path) -> None:
+    """Late and repeated hooks change nothing that is further along."""
+    work = source(tmp_path)
+    job = work.offer(None, NOON).job
+    assert job is not None
+    assert work.hear(HookType.REPLY_FETCH, job, NOON).state is RunState.ACCEPTED
+    assert work.hear(HookType.REPLY_FETCH, job, NOON, accepted=False).state is RunState.ACCEPTED
+    assert work.hear(HookType.PREPARE_JOB, job, NOON).state is RunState.PREPARED
+    job["ExitCode"] = 3
+    ended = work.hear(HookType.JOB_EXIT, job, NOON + 9, reason="exit")
+    assert ended.state is RunState.EXITED
+    assert ended.said["ExitCode"] == "3"
+    assert work.hear(HookType.UPDATE_JOB_INFO, job, NOON + 10).state is RunState.EXITED
+    assert key(work, NOON + 20) is None
+    with pytest.raises(CrondorError, match="nothing is known"):
+        work.hear(HookType.JOB_EXIT, ClassAd({KEY: "other"}), NOON)
+
+
+def test_a_line_cut_short_by_a_crash_is_cut_off(tmp_path: Path) -> None:
+    """What was whole before it counts, and the next event stands on a line of its own."""
+    work = source(tmp_path)
+    assert key(work, NOON) is not None
+    path = work.journal.path
+    whole = path.read_bytes()
+    for cut in range(1, len(whole)):
+        path.write_bytes(whole + whole[:cut])
+        assert key(source(tmp_path), NOON) is None
+    assert path.read_bytes() == whole
+
+
+def test_a_journal_that_is_damaged_gives_no_work(tmp_path: Path) -> None:
+    """Otherwise a run might have its second time."""
+    work = source(tmp_path)
+    work.journal.path.parent.mkdir()
+    for damage in (b"{}\n", b"garbage\n", b"\x00\xff\n", b'{"key": 1, "state": "x", "time": 1, "last_start": 1}\n'):
+        work.journal.path.write_bytes(damage)
+        with pytest.raises(JournalFault, match="line 1 is no event"):
+            work.offer(None, NOON)
+
+
+def test_many_slots_at_a_time_get_a_run_once(tmp_path: Path) -> None:
+    """Eight slots ask at once for five runs."""
+    names = [f"{name}.sub#0" for name in "abcde"]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: key(source(tmp_path, *names), NOON), range(8)))
+    assert sorted(each for each in found if each) == [f"{name}@{NOON}" for name in names]
+
+
+def test_a_long_journal_forgets_what_is_over(tmp_path: Path) -> None:
+    """Runs that nobody can be offered any more are left out when it is compacted."""
+    work = source(tmp_path)
+    with work.journal.writing() as writer:
+        for n in range(20):
+            writer.write(f"old{n}", RunState.EXITED, n, n, said="x" * 60_000)
+    assert key(work, NOON) is not None
+    assert list(work.journal.read()) == [f"a.sub#0@{NOON}"]
+    assert key(work, NOON) is None
+
+
+class _Job:
+    """A job that takes ten seconds."""
+
+    def __init__(self, job: ClassAd, now: float) -> None:
+        self.job, self.until = job, now + 10
+
+    def attributes(self, now: float) -> Mapping[str, object]:
+        return {"JobState": "Running", "RemoteUserCpu": now}
+
+    def ended(self, now: float) -> Mapping[str, object] | None:
+        return {"ExitBySignal": False, "ExitCode": 0} if now >= self.until else None
+
+    def stop(self, now: float) -> None:
+        self.until = now
+
+
+def test_a_slot_pulls_crontab_work_from_crondor(tmp_path: Path) -> None:
+    """The whole loop, each hook a process of its own: fetched, accepted, prepared, updated, ended, and never again."""
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    text = (
+        "executable = /bin/true\ntransfer_executable = false\nrequirements = true\ncron_minute = 0\ncron_window = 60\n"
+    )
+    (specs / "hourly.sub").write_text(f"{text}queue\n", encoding="utf-8")
+    knobs = {"STARTD_JOB_HOOK_KEYWORD": "CRONDOR"}
+    hooks = ("FETCH_WORK", "REPLY_FETCH", "PREPARE_JOB", "UPDATE_JOB_INFO", "JOB_EXIT", "EVICT_CLAIM")
+    program = f"{sys.executable} -c 'from crondor_cli.main import main; main()' hook fetch-work"
+    for name in hooks:
+        path = tmp_path / name
+        options = f"--specs {specs} --state {tmp_path / 'state'} --tz UTC --now '2026-11-25 12:00:05' --owner alice"
+        path.write_text(f'#!/bin/sh\nexec {program} {options} --as {name} "$@"\n', encoding="utf-8")
+        path.chmod(0o755)
+        knobs[f"CRONDOR_HOOK_{name}"] = str(path)
+    matched = {"Arch": "X86_64", "OpSys": "LINUX", "Memory": 9000, "Disk": 10**9, "HasJobDeferral": True}
+    matched |= {"HasFileTransfer": True, "Start": True, "Requirements": True}
+    matched["CondorVersion"] = "$CondorVersion: 25.14.0 2026-11-20 $"
+    slot_ad = ClassAd({"Name": "slot1@here", "FetchWorkDelay": 5, **matched})
+    environ = {**ENVIRON, "PYTHONPATH": f"{ROOT}:{ROOT / 'cli'}"}
+    slot = FetchingSlot("slot1", slot_ad, knobs, _Job, environ, str(tmp_path))
+    words = [step.what for now in (0, 8, 10, 16) for step in slot.step(now)]
+    assert words == [
+        *("FETCH_WORK", "accepted", "REPLY_FETCH", "PREPARE_JOB", "started"),
+        *("UPDATE_JOB_INFO", "FETCH_WORK"),
+        *("ended", "JOB_EXIT"),
+        *("FETCH_WORK", "claim given up"),
+    ]
+    assert slot.state is SlotState.UNCLAIMED
+    runs = list(Journal(tmp_path / "state").read().values())
+    assert [(run.key, run.state, run.slot) for run in runs] == [(f"hourly.sub#0@{NOON}", RunState.EXITED, "slot1@here")]
