@@ -10,6 +10,7 @@ import click
 from crondor.classad.scope import Context
 from crondor.config import Configuration, read_config
 from crondor.diagnostics import Diagnostic, printable
+from crondor.hooks.cron.templates import TEMPLATES
 from crondor.macro.files import Files
 from crondor.macro.text import source_from_bytes
 
@@ -45,6 +46,7 @@ def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> FileKn
             files=Files([folder], base=folder),
             environ=os.environ,
             base=found,
+            templates=TEMPLATES,
             subsystem=subsystem,
             context=context,
         )
