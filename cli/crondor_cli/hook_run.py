@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import NamedTuple
 
 import click
@@ -50,6 +53,22 @@ _GOOD = frozenset(
         Action.NOTHING,
     }
 )
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def _ending_the_hook() -> Iterator[None]:
+    """Have a signal that ends this process end the hook before."""
+    before = {number: signal.signal(number, _end) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Given(NamedTuple):
@@ -186,17 +205,12 @@ def _call(
     timeout: float | None,
 ) -> HookRun:
     default = EXIT_TIMEOUT if hook is HookType.JOB_EXIT and given.copy is None else Limits().seconds
-    return HookRunner().run(
-        HookCall(
-            path,
-            _arguments(hook, given),
-            _stdin(hook, given),
-            environ,
-            folder,
-            Limits(seconds=default if timeout is None else timeout),
-            name=hook.value,
+    limits = Limits(seconds=default if timeout is None else timeout)
+    stdin = _stdin(hook, given)
+    with _ending_the_hook():
+        return HookRunner().run(
+            HookCall(path, _arguments(hook, given), stdin, environ, folder, limits, name=hook.value)
         )
-    )
 
 
 def _call_as_starter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -180,3 +181,29 @@ def test_two_slots_ask_at_once(made: Made, tmp_path: Path) -> None:
     said = [process.communicate(timeout=SLOWEST)[0] for process in both]
     assert sorted(text.count(b"CrondorRun") for text in said) == [0, 1]
     assert [process.returncode for process in both] == [0, 0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_hook_first(number: signal.Signals, made: Made, tmp_path: Path) -> None:
+    """Whoever ends the command leaves nothing running."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = made("hang", f"#!/bin/sh\nsleep 1000 &\necho $! > {pipe}\nsleep 1000\n")
+    command = [*PROGRAM, "hook", "run", "PREPARE_JOB", script, "--job", made("job", JOB)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        child = int(pipe.read_text(encoding="ascii"))
+        process.send_signal(number)
+        out, err = process.communicate(timeout=SLOWEST)
+    assert (process.returncode, out, err) == (128 + number, b"", b"")
+    stat = Path(f"/proc/{child}/stat")
+    assert not stat.exists() or ") Z " in stat.read_text(encoding="ascii")
+
+
+def test_what_a_flood_shows_is_short(made: Made) -> None:
+    """A line of four megabytes is cut; what HTCondor would do is about floods, not about signals."""
+    script = made("flood", "#!/bin/sh\nhead -c 9000000 /dev/zero\n")
+    found = crondor("hook", "run", "UPDATE_JOB_INFO", script, "--copy", made("job", JOB))
+    assert found.status == 1
+    assert len(found.out) < 20_000
+    assert "characters more" in found.out
+    assert "HTCondor     takes 10240 bytes of it" in found.out

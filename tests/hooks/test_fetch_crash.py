@@ -70,7 +70,7 @@ def offered(work: WorkSource, now: int = NOON) -> str:
 
 def test_a_run_is_offered_at_most_once_wherever_a_process_ends(tmp_path: Path) -> None:
     """Before the journal has it, it is offered later; from then on never again, and other jobs are not kept waiting."""
-    totals = []
+    totals: list[int] = []
     is_crash = True
     while is_crash:
         folder = tmp_path / str(len(totals))
@@ -152,7 +152,8 @@ def test_a_disk_that_is_full_gives_no_work(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_journal_that_is_none_stops_nobody(tmp_path: Path) -> None:
     """A pipe, a link, a folder in its place: said at once."""
-    for number, make in enumerate((os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero"))):
+    makes: tuple[Callable[[Path], None], ...] = (os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero"))
+    for number, make in enumerate(makes):
         work = source(tmp_path / str(number))
         work.journal.path.parent.mkdir()
         make(work.journal.path)
