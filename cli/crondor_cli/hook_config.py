@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import click
-
 from crondor.classad.scope import Context
 from crondor.config import Configuration, read_config
-from crondor.diagnostics import Diagnostic, printable
+from crondor.diagnostics import Diagnostic
 from crondor.hooks.cron.templates import TEMPLATES
 from crondor.macro.files import Files
-from crondor.macro.text import source_from_bytes
+from crondor_cli.jobs import read_source
 
 
 class FileKnobs:
@@ -32,17 +30,12 @@ class FileKnobs:
 
 
 def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> FileKnobs:
-    """Return the knobs of configuration files. Raises UsageError for one that cannot be read."""
+    """Return the knobs of configuration files. Raises UsageError for one that cannot be read, and InvalidText."""
     found: Configuration | None = None
     for path in paths:
-        try:
-            data = Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise click.UsageError(f"cannot read '{printable(path)}': {reason}") from None
         folder = str(Path(path).resolve().parent)
         found = read_config(
-            source_from_bytes(data, path),
+            read_source(path),
             files=Files([folder], base=folder),
             environ=os.environ,
             base=found,

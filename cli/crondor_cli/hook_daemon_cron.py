@@ -12,7 +12,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.cron.live import LivePrograms
 from crondor.hooks.cron.schedule import CronManager
 from crondor.hooks.cron.settings import CronSettings, Manager, read_settings
@@ -85,9 +85,9 @@ def command(
         show([Diagnostic("cron-reconfig", "SIGHUP: the configuration is read again", Severity.NOTE)])
         try:
             found, is_bad = _read(config, wanted, clock)
-        except click.UsageError as error:
+        except (click.UsageError, CrondorError) as error:
             is_bad = True
-            show([Diagnostic("cron-reconfig", f"{error.message}; the jobs stay as they were")])
+            show([Diagnostic("cron-reconfig", f"{error}; the jobs stay as they were")])
             return None
         for each, theirs in zip(managers, found, strict=True):
             if isinstance(each.programs, LivePrograms):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
+from tests.hooks.test_runner import ends
 
 JOB = """#!/bin/sh
 trap 'echo Ended = true; exit 0' TERM
@@ -58,15 +58,6 @@ def event(daemon: subprocess.Popen[str], what: str) -> dict[str, Any]:
     raise AssertionError(f"no {what}")
 
 
-def is_there(process: int) -> bool:
-    """Say whether a process is there."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_programs_first(number: signal.Signals, daemon: subprocess.Popen[str]) -> None:
     """The program has SIGTERM and may say something; its ad is shown, the status is 0."""
@@ -75,7 +66,7 @@ def test_a_signal_ends_the_programs_first(number: signal.Signals, daemon: subpro
     out, err = daemon.communicate(timeout=SLOWEST)
     assert daemon.returncode == 0, err
     assert json.loads(out.splitlines()[-1])["attributes"]["Ended"] == "true"
-    assert not is_there(process)
+    assert ends(process)
 
 
 def test_a_program_that_ignores_sigterm_is_killed(folder: Path, daemon: subprocess.Popen[str]) -> None:
@@ -87,12 +78,13 @@ def test_a_program_that_ignores_sigterm_is_killed(folder: Path, daemon: subproce
         file.write("STARTD_CRON_K_MODE = OneShot\n")
     daemon.send_signal(signal.SIGHUP)
     assert event(daemon, "signalled")["job"] == "J"
-    assert not is_there(process)
+    assert ends(process)
     process = int(event(daemon, "published")["ad"]["attributes"]["Pid"])
     daemon.terminate()
     assert [event(daemon, "signalled")["text"] for _ in range(2)] == ["SIGTERM", "SIGKILL"]
     daemon.communicate(timeout=SLOWEST)
-    assert (daemon.returncode, is_there(process)) == (0, False)
+    assert daemon.returncode == 0
+    assert ends(process)
 
 
 def test_sighup_reads_the_configuration_anew(folder: Path, daemon: subprocess.Popen[str]) -> None:
