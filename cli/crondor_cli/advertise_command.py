@@ -26,6 +26,7 @@ Examples:
   crondor advertise --spec nightly.sub --spec weekly.sub -n 5
   condor_q -all -long | crondor advertise --ads -
 
+\b
 One line in the schedd's configuration, so that condor_status -schedd -long shows them:
   use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, advertise --log $(SPOOL)/job_queue.log)
 

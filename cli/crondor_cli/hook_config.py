@@ -28,6 +28,10 @@ class FileKnobs:
         """
         return self._configuration.string(name)
 
+    def names(self) -> list[str]:
+        """Return the names of all knobs, in lower case."""
+        return list(self._configuration.texts())
+
 
 def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> FileKnobs:
     """Return the knobs of configuration files. Raises UsageError for one that cannot be read, and InvalidText."""

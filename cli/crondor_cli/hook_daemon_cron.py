@@ -14,6 +14,7 @@ from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.cron.live import LivePrograms
+from crondor.hooks.cron.misspelt import misspelt
 from crondor.hooks.cron.schedule import CronManager
 from crondor.hooks.cron.settings import CronSettings, Manager, read_settings
 from crondor.hooks.environment import daemon_environment
@@ -122,7 +123,9 @@ def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple
     """
     knobs = knobs_of(config, Context(now=clock.now, zone=clock.zone), "STARTD")
     settings = [read_settings(each, knobs) for each in wanted]
-    faults = (*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings))
+    faults = [*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings)]
+    for each in settings:
+        faults += misspelt(each, knobs.get(f"{each.manager.value}_JOBLIST") or "", knobs.names())
     show(faults)
     return settings, any(each.severity is Severity.ERROR for each in faults)
 

@@ -118,7 +118,7 @@ def test_sighup_reads_the_configuration_anew(folder: Path, daemon: subprocess.Po
 def test_the_templates_of_cron_jobs(tmp_path: Path) -> None:
     """One line makes a job; what a template lacks is said."""
     path = tmp_path / "cron.conf"
-    path.write_text("use FEATURE : ScheddCronPeriodic(A, 1m, /bin/echo, X = 1)\n", encoding="utf-8")
+    path.write_text("N = 1\nuse FEATURE : ScheddCronPeriodic(A, 1m, /bin/echo, X = $(N))\n", encoding="utf-8")
     found = crondor("hook", "daemon-cron", "--config", str(path), "--once", "--format", "json")
     assert (found.status, found.err) == (0, "")
     assert json.loads(found.lines[-1])["attributes"]["X"] == "1"
@@ -144,3 +144,20 @@ def test_a_job_whose_condition_is_false_keeps_nobody_waiting(tmp_path: Path) -> 
     found = crondor("hook", "daemon-cron", "--config", str(path), "--once")
     assert found.status == 0
     assert "its CONDITION is not true" in found.out
+
+
+def test_a_knob_that_nobody_reads_is_said(tmp_path: Path) -> None:
+    """A misspelt one, one of a job that is not in the list; nothing else is kept from running."""
+    path = tmp_path / "cron.conf"
+    lines = (
+        "use FEATURE : StartdCronOneShot(A, /bin/true)",
+        "STARTD_CRON_A_PREFX = X_",
+        "STARTD_CRON_B_MODE = OneShot",
+        "SCHEDD_CRON_JOBLST = C",
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = crondor("hook", "daemon-cron", "--config", str(path), "--once")
+    assert found.status == 0
+    assert "did you mean STARTD_CRON_A_PREFIX?" in found.err
+    assert "STARTD_CRON_B_MODE is read by nobody" in found.err
+    assert "did you mean SCHEDD_CRON_JOBLIST?" in found.err
