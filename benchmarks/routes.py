@@ -162,7 +162,7 @@ def _jobs(count: int) -> list[tuple[str, ClassAd]]:
 
 
 class Polls(NamedTuple):
-    """Microseconds of a poll with nothing changed, of so many jobs."""
+    """Microseconds of the fastest round of polls with nothing changed, of so many jobs."""
 
     jobs: int
     unmatched: float
@@ -193,4 +193,4 @@ def _poll(kept: Candidates, standing: Standing, context: Context) -> float:
             if kept.poll(standing, context).matches:
                 raise ValueError("a job was matched")
         times.append((perf_counter() - begin) / _POLLS * 1e6)
-    return median(times)
+    return min(times)  # microseconds: whatever else the machine does is longer

@@ -14,10 +14,9 @@ from typing import NamedTuple, TypeVar
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import EvaluationFailed
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router.conversion import forget_routing
 from crondor.router.matching import job_id
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
@@ -91,10 +90,7 @@ class JobFiles(NamedTuple):
             progress.show(number)
             if self.ignores:
                 forget_routing(ad)
-            try:
-                name = job_id(ad, context)
-            except (EvaluationFailed, CrondorError):
-                name = None
+            name = job_id(ad, context)
             if name is None:
                 place = "" if ad.place is None else f"{ad.place.name}:{ad.place.line}: "
                 message = f"{place}an ad is left out because it doesn't have a ClusterId and/or ProcId attribute"
@@ -112,7 +108,7 @@ class JobFiles(NamedTuple):
                 yield from _log(chain((head,), pieces), name_of(path), findings)
             elif begin[:1] not in {"<", "[", "{"} and (_QUEUE(head) or (len(head) >= _PEEK and not _AD(head))):
                 cluster += 1
-                yield from self._submitted("".join(chain((head,), pieces)), path, cluster, findings)
+                yield from self._submitted(_short(chain((head,), pieces)), path, cluster, findings)
             else:
                 yield from read_ads(
                     chain((head,), pieces),
@@ -122,14 +118,14 @@ class JobFiles(NamedTuple):
                     report=lambda found: findings.add([found]),
                 )
 
-    def _submitted(self, text: str, path: str, cluster: int, findings: Findings) -> Iterator[ClassAd]:
+    def _submitted(self, text: bytes, path: str, cluster: int, findings: Findings) -> Iterator[ClassAd]:
         """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""
         from crondor.macro import source_from_bytes  # noqa: PLC0415 - most files hold ads
         from crondor.submit import job_ads, read_submit  # noqa: PLC0415 - the same
         from crondor_cli.jobs import files_of  # noqa: PLC0415 - the same
 
         file = read_submit(
-            source_from_bytes(text.encode("utf-8", "surrogateescape"), name_of(path)),
+            source_from_bytes(text, name_of(path)),
             files=files_of(path, self.allow_dirs),
             environ=os.environ,
             now=self.clock.now,
@@ -160,11 +156,37 @@ def _head(pieces: Iterator[str]) -> str:
     return "".join(head)
 
 
+def _short(pieces: Iterable[str]) -> bytes:
+    """Return a text that is no longer than a submit file may be, or one that is just too long, of /dev/zero too."""
+    from crondor.macro import MAX_BYTES  # noqa: PLC0415 - most files hold ads
+
+    found: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        found.append(piece.encode("utf-8", "surrogateescape"))
+        size += len(found[-1])
+        if size > MAX_BYTES:
+            break
+    return b"".join(found)
+
+
+class _Bytes(io.BytesIO):
+    """Pieces of text as an open file, for a reader of bytes."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        super().__init__()
+        self._pieces = iter(pieces)
+
+    def read(self, _size: int | None = -1, /) -> bytes:
+        """Return the next piece, nothing at the end."""
+        return next((piece.encode("utf-8", "surrogateescape") for piece in self._pieces if piece), b"")
+
+
 def _log(pieces: Iterable[str], name: str, findings: Findings) -> Iterator[ClassAd]:
     """Yield the jobs of a job_queue.log. Raises DamagedLog."""
     from crondor.job_queue.log import read_records  # noqa: PLC0415 - most files hold ads
 
-    reading = read_records(io.BytesIO("".join(pieces).encode("utf-8", "surrogateescape")), name, live=True)
+    reading = read_records(_Bytes(pieces), name, live=True)
     findings.add(reading.diagnostics)
     mirror = reading.mirror
     for job in mirror:

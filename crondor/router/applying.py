@@ -16,6 +16,7 @@ from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.conversion import convert, string
 from crondor.router.matching import job_id
+from crondor.router.names import NameChanges
 from crondor.router.route import Route
 from crondor.router.table import RoutingTable
 from crondor.router.umbrella import holds
@@ -39,6 +40,8 @@ NEVER_SENT: Final = (
 
 SPOOLING: Final = (("JobStatus", "5"), ("HoldReason", '"Spooling input data files"'), ("HoldReasonCode", "16"))
 """What a sandboxed copy is submitted with, until its input is there: attributes and their texts."""
+
+_AFTERWARDS = NameChanges(["RoutedToJobId"], ["RoutedFromJobId", "RoutedBy", "RouteName"])
 
 
 class SharedProxy(NamedTuple):
@@ -143,7 +146,7 @@ class _Applying:
         copy = begin.copy() if begin.parent is None else begin.flat()
         if not is_edited:
             self.found += convert(copy, route.universe, route.grid_resource, self.context, is_sandboxed=is_sandboxed)
-            if any(each.severity is Severity.ERROR for each in self.found):
+            if self.found and any(each.severity is Severity.ERROR for each in self.found):
                 return self._failed(sandboxed=is_sandboxed)
         if not self._transform(copy):
             return self._failed(sandboxed=is_sandboxed)
@@ -173,18 +176,21 @@ class _Applying:
         run = Run(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
         route, table = self.route, self.table
         before, after = (table.before, table.after) if route.takes_transforms else ((), ())
-        done = (
-            all(self._applied(run, each, "in pre-route transform ", copy) for each in before)
-            and self._applied(run, route.transform)
-            and all(self._applied(run, each, self._after, copy) for each in after)
-        )
+        done = self._all(run, before, "in pre-route transform ", copy) and self._applied(run, route.transform)
+        done = done and self._all(run, after, self._after, copy)
         self.found += run.found
         return done
 
-    def _applied(self, run: Run, transform: Transform, where: str = "", copy: ClassAd | None = None) -> bool:
-        """Apply a transform, one beside the route only where its REQUIREMENTS are met; return whether it was done."""
-        if copy is not None and transform.requirements is not None and not transform.matches(copy, self.context):
-            return True
+    def _all(self, run: Run, transforms: tuple[Transform, ...], where: str, copy: ClassAd) -> bool:
+        """Apply transforms beside the route, each where its REQUIREMENTS are met; return whether all were done."""
+        for transform in transforms:
+            required = transform.requirements
+            if (required is None or transform.matches(copy, self.context)) and not self._applied(run, transform, where):
+                return False
+        return True
+
+    def _applied(self, run: Run, transform: Transform, where: str = "") -> bool:
+        """Apply a transform; return whether it was done."""
         self.applied.append(transform.name)
         ended = transform.run(run)
         if ended is None:
@@ -202,15 +208,10 @@ class _Applying:
         source_id = job_id(self.source, self.context)
         if source_id is None:
             raise _Refused("no-job-id", "the job has no ClusterId and ProcId: its copy could not be told from others")
-        codes, names = copy.parts()
+        codes = _AFTERWARDS.make(copy)
         codes["routedfromjobid"] = f'"{source_id}"'
         codes["routedby"] = print_string(self.table.settings.name)
         codes["routename"] = print_string(self.route.name)
-        names.setdefault("routedfromjobid", "RoutedFromJobId")
-        names.setdefault("routedby", "RoutedBy")
-        names.setdefault("routename", "RouteName")
-        if "routedtojobid" in codes:
-            del codes["routedtojobid"], names["routedtojobid"]
         proxy = self._proxy(source_id, is_sandboxed=is_sandboxed)
         if proxy is not None:
             copy.set("x509userproxy", proxy.copy)

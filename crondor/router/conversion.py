@@ -11,6 +11,7 @@ from crondor.classad.scope import Context
 from crondor.classad.text import lower
 from crondor.classad.unparse import print_string
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.router.names import NameChanges
 from crondor.router.remaps import EndlessRemaps, remapped
 from crondor.router.route import GRID
 
@@ -44,9 +45,10 @@ RESET = (
 
 UNIVERSE, OLD_UNIVERSE = "JobUniverse", "Remote_JobUniverse"
 _PLAIN = re.compile(r'"([^"\\]*)"').fullmatch
-_DELETED_KEYS = tuple(map(lower, DELETED))
 _RESET_CODES = {lower(name): text for name, text in RESET}
-_RESET_NAMES = tuple((lower(name), name) for name, _ in RESET)
+_ALWAYS = (*(name for name, _ in RESET), UNIVERSE, OLD_UNIVERSE)
+_FOR_GRID = NameChanges((*DELETED, "CurrentHosts"), (*_ALWAYS, "GridResource"))
+_FOR_OTHERS = NameChanges(DELETED, _ALWAYS)
 
 
 def convert(
@@ -57,27 +59,17 @@ def convert(
     The ad has no parent. An ERROR among the findings: there is no JobUniverse, and no copy can be made; HTCondor's
     daemon ends there, with all its other jobs.
     """
-    codes, names = ad.parts()
-    old = codes.get("jobuniverse")
+    old = ad.codes.get("jobuniverse")
     if old is None:
         help_text = "HTCondor's job router ends at such a job, and again each time it is started; give it a JobUniverse"
         return [Diagnostic("no-universe", "the job has no JobUniverse: it cannot be routed", help=help_text)]
-    for key in _DELETED_KEYS:
-        if key in codes:
-            del codes[key]
-            del names[key]
+    codes = (_FOR_GRID if universe == GRID else _FOR_OTHERS).make(ad)
     codes.update(_RESET_CODES)
-    for key, name in _RESET_NAMES:
-        names.setdefault(key, name)
     codes["jobuniverse"] = str(universe)
     codes["remote_jobuniverse"] = old
-    names.setdefault("remote_jobuniverse", OLD_UNIVERSE)
     if universe != GRID:
         return []
-    if "currenthosts" in codes:
-        del codes["currenthosts"], names["currenthosts"]
     codes["gridresource"] = print_string(grid_resource or "")
-    names.setdefault("gridresource", "GridResource")
     return [] if is_sandboxed else list(_unremapped(ad, context))
 
 

@@ -8,9 +8,11 @@ ad alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
 from crondor.classad.scope import Attributes, Context
@@ -21,6 +23,7 @@ from crondor.router.standing import Standing
 from crondor.router.table import RoutingTable
 from crondor.router.umbrella import Asked, umbrella_text
 
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}").fullmatch
 _CLUSTER, _PROC = Expression("ClusterId").code, Expression("ProcId").code
 NOBODY: frozenset[str] = frozenset()
 _ANY = 1 << 62
@@ -37,17 +40,17 @@ class Match(NamedTuple):
 
 def job_id(ad: Attributes, context: Context | None = None) -> str | None:
     """Return the id of a job's ad as the router writes it, ``cluster.proc``; None where one of both is no integer."""
-    found = []
-    for name, code in (("clusterid", _CLUSTER), ("procid", _PROC)):
-        text = ad.codes.get(name)
-        if isinstance(text, str) and text.isdigit() and text.isascii():
-            found.append(str(int(text)))
-            continue
-        value = value_of(code, ad, None, context or Context())
-        if not isinstance(value, int) or isinstance(value, bool):
-            return None
-        found.append(str(value))
-    return ".".join(found)
+    cluster, proc = ad.codes.get("clusterid"), ad.codes.get("procid")
+    if isinstance(cluster, str) and isinstance(proc, str) and _NUMBER(cluster) and _NUMBER(proc):
+        return f"{cluster}.{proc}"
+    context = context or Context()
+    try:
+        found = [value_of(code, ad, None, context) for code in (_CLUSTER, _PROC)]
+    except (EvaluationFailed, ClassAdSyntaxError):
+        return None
+    if not all(isinstance(value, int) and not isinstance(value, bool) for value in found):
+        return None
+    return f"{found[0]}.{found[1]}"
 
 
 class Matcher:

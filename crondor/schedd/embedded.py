@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import tzinfo
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Final, Protocol
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
-from crondor.job_queue import History, JobId, JobQueue, Transaction, cluster_key, read_history
+from crondor.job_queue import History, Index, JobId, JobQueue, Transaction, by_status, cluster_key, read_history
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.mirror import Mirror
 from crondor.queued import JobStatus
@@ -38,6 +38,19 @@ _OF_A_JOB: Final = frozenset(
     ("procid", "jobstatus", "enteredcurrentstatus", "deferraltime", "holdreason", "holdreasoncode", "holdreasonsubcode")
 )
 _GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
+
+
+class Queue(Protocol):
+    """What an embedded schedd needs of its queue: JobQueue, or one without a disk."""
+
+    mirror: Mirror
+    diagnostics: tuple[Diagnostic, ...]
+
+    def transaction(self, *, durable: bool = True, comment: str = "") -> AbstractContextManager[Transaction]:
+        """Gather changes, and commit them when the block ends."""
+
+    def close(self) -> None:
+        """Let others write."""
 
 
 class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
@@ -63,14 +76,18 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         """
         self.folder = Path(folder)
         self.capabilities = Capabilities(atomic_edits=True, can_submit=True, can_write=True, sees_deferral_time=True)
-        self._clock = clock
-        self._zone = zone
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise refused_by_disk(self.folder, "there can be no queue here", error) from error
-        self._queue = JobQueue(self.folder / LOG, now=clock())
+        self._begin(JobQueue(self.folder / LOG, now=clock()), clock, zone, dialect, policy)
+
+    def _begin(self, queue: Queue, clock: Clock, zone: str | tzinfo, dialect: Dialect, policy: Policy | None) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._zone = zone
         self._history: History | None = None
+        self._by_status: Index[int | None] | None = None
         try:
             self.book = CrontabBook(self.mirror, zone=zone, dialect=dialect, policy=policy)
         except BaseException:
@@ -119,6 +136,11 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
     def changes(self) -> list[JobChange]:
         """Return what has become of jobs since the last call."""
         return self._changes.take()
+
+    def forget_changes(self) -> None:
+        """Begin with ``changes`` anew, as for a reader that has just started: the next call returns all jobs."""
+        self._changes.close()
+        self._changes = ChangeList(self.mirror)
 
     def history(
         self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
@@ -229,6 +251,22 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                     change.move_to_history(job, self._open_history(), self._clock())
                 counts["done"] += 1
         return Acted(**counts)
+
+    def clear_finished(self) -> list[JobId]:
+        """Move completed and removed jobs to the history, and return them, as a schedd does from time to time.
+
+        Those stay that somebody else manages (Managed "External"), and whose LeaveJobInQueue is true. Raises
+        InvalidChange and QueueIO.
+        """
+        if self._by_status is None:
+            self._by_status = by_status(self.mirror)
+        gone = sorted(job for status in _GONE for job in self._by_status[int(status)])
+        left = [job for job in gone if not _STAYS.holds(self.mirror.ad(job), None, self.context())]
+        if left:
+            with self._queue.transaction() as change:
+                for job in left:
+                    change.move_to_history(job, self._open_history(), self._clock())
+        return left
 
     def recalculate(self) -> list[Edit]:
         """Compute and write what one pass of a schedd over its crontab jobs does now, and return it.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor.classad import ClassAd, Context
+from crondor.classad import ClassAd, Context, read_ads
 from crondor.diagnostics import Severity
 from crondor.router import RoutingTable
 from crondor.router.applying import Routed, apply_route
@@ -275,3 +275,17 @@ def test_remaps_of_any_text_end(rules: str, name: str) -> None:
     """No rules hang."""
     with suppress(EndlessRemaps):
         remapped(rules, name)
+
+
+def test_jobs_that_share_their_names_are_copied_alike() -> None:
+    """Whether their names are one mapping, as those of one text are, or each has its own; spellings and order too."""
+    table = table_of({"A": 'GridResource = "batch"\nSET B 1'}, _ANY)
+    text = 'clusterid = 1\nProcId = 0\nJobUniverse = 5\nOwner = "x"\nJOBSTATUS = 1\nCurrentHosts = 1\n'
+    text += 'RoutedToJobId = "2.0"\n'
+    shared = list(read_ads("\n".join([text] * 3)))
+    own = [ClassAd.of_texts({name: ad.text(name) for name in ad}) for ad in shared]
+    made = [apply_route(table, table.routes[0], ad).ad for ad in (*shared, *own)]
+    assert all(ad is not None and list(ad) == list(made[0] or ()) and ad == made[0] for ad in made)
+    assert list(made[0] or ())[:3] == ["JobUniverse", "Owner", "JOBSTATUS"]
+    assert "RoutedToJobId" not in (made[0] or ())
+    assert [next(iter(ad)) for ad in (*shared, *own)] == ["clusterid"] * 6

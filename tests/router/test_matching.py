@@ -244,3 +244,7 @@ def test_ids() -> None:
     assert job_id(job(ProcId="undefined")) is None
     assert job_id(ClassAd({"ClusterId": 1})) is None
     assert job_id(job(ProcId="true")) is None
+    assert job_id(job(ProcId="-3")) == "1.-3"
+    broken = job()
+    broken.put("ProcId", "(1 +")
+    assert job_id(broken) is None

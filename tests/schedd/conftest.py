@@ -15,6 +15,7 @@ from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
 from crondor.schedd.embedded import LOG, EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
+from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 from crondor.schedd.queue_log import QueueLogSchedd
 
@@ -112,7 +113,8 @@ def make(tmp_path: Path, stand_in: StandIn) -> Iterator[Callable[[str], Place]]:
                     stand_in.write(state)
 
                 return Place(live, stand_in.add, edit)
-            embedded = stack.enter_context(EmbeddedSchedd(tmp_path / kind, clock=lambda: NOW))
+            opened = MemorySchedd(clock=lambda: NOW) if kind == "memory" else None
+            embedded = stack.enter_context(opened or EmbeddedSchedd(tmp_path / kind, clock=lambda: NOW))
             writer: Schedd = embedded
 
             def add(ad: ClassAd) -> JobId:
@@ -121,7 +123,7 @@ def make(tmp_path: Path, stand_in: StandIn) -> Iterator[Callable[[str], Place]]:
             def set_one(job: JobId, name: str, value: object) -> None:
                 writer.edit_if(job, "true", {name: value})
 
-            if kind == "embedded":
+            if kind in {"embedded", "memory"}:
                 return Place(embedded, add, set_one)
             return Place(QueueLogSchedd(tmp_path / kind / LOG, clock=lambda: NOW), add, set_one)
 

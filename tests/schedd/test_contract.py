@@ -17,7 +17,7 @@ from crondor.schedd.protocol import Acted, Hold, NotOffered, PartlyEdited, Sched
 from crondor.schedd.selection import Selection, Which
 from tests.schedd.conftest import Place, StandIn
 
-KINDS = ("embedded", "log", "live")
+KINDS = ("embedded", "memory", "log", "live")
 Make = Callable[[str], Place]
 
 
@@ -27,7 +27,7 @@ def place(request: pytest.FixtureRequest, make: Make) -> Place:
     return make(request.param)
 
 
-@pytest.fixture(params=["embedded", "live"])
+@pytest.fixture(params=["embedded", "memory", "live"])
 def writable(request: pytest.FixtureRequest, make: Make) -> Place:
     """Those that can write."""
     return make(request.param)
@@ -46,10 +46,10 @@ def status(schedd: Schedd, job: JobId) -> JobStatus | None:
 def test_the_groups_are_what_the_schedds_say(make: Make) -> None:
     """The fixtures of this file are drawn by hand; this holds them to the capabilities."""
     said = {kind: make(kind).schedd.capabilities for kind in KINDS}
-    assert [kind for kind in KINDS if said[kind].can_write] == ["embedded", "live"]
-    assert [kind for kind in KINDS if said[kind].can_submit] == ["embedded", "live"]
-    assert [kind for kind in KINDS if said[kind].atomic_edits] == ["embedded"]
-    assert [kind for kind in KINDS if said[kind].sees_deferral_time] == ["embedded", "live"]
+    assert [kind for kind in KINDS if said[kind].can_write] == ["embedded", "memory", "live"]
+    assert [kind for kind in KINDS if said[kind].can_submit] == ["embedded", "memory", "live"]
+    assert [kind for kind in KINDS if said[kind].atomic_edits] == ["embedded", "memory"]
+    assert [kind for kind in KINDS if said[kind].sees_deferral_time] == ["embedded", "memory", "live"]
 
 
 # All schedds

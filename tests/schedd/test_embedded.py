@@ -111,3 +111,27 @@ def test_words_name_jobs() -> None:
     with pytest.raises(NoSelection) as error:
         Selection.parse(["0.1", "12.x", "a b", '"', "12.0.1", "999999999999"])
     assert len(error.value.diagnostics) == 6
+
+
+def test_finished_jobs_leave_when_they_are_cleared(tmp_path: Path) -> None:
+    """Those that somebody manages stay, and those that are to be left in the queue."""
+    with opened(tmp_path) as schedd:
+        over, managed, kept, idle = (schedd.submit([ClassAd()])[0] for _ in range(4))
+        for job in (over, managed, kept):
+            schedd.edit_if(job, "true", {"JobStatus": 4})
+        schedd.edit_if(managed, "true", {"Managed": "External"})
+        schedd.edit_if(kept, "true", {"LeaveJobInQueue": Expression("JobStatus == 4")})
+        assert schedd.clear_finished() == [over]
+        assert schedd.clear_finished() == []
+        assert sorted(schedd.mirror) == [managed, kept, idle]
+        assert [ad.python("JobStatus") for ad in schedd.history()] == [4]
+
+
+def test_changes_begin_anew_for_a_new_reader(tmp_path: Path) -> None:
+    """As after a restart of who follows the queue."""
+    with opened(tmp_path) as schedd:
+        (job,) = schedd.submit([ClassAd()])
+        assert [change.job for change in schedd.changes()] == [job]
+        assert schedd.changes() == []
+        schedd.forget_changes()
+        assert [change.job for change in schedd.changes()] == [job]

@@ -1,0 +1,137 @@
+"""What all steps of the router's work need: the queues, the table, the clock, and where to say what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timezone, tzinfo
+from typing import Final, Protocol
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.event_log import EventType
+from crondor.job_queue.faults import InvalidChange
+from crondor.job_queue.keys import JobId
+from crondor.router.applying import Routed
+from crondor.router.files.faults import FilesRefused
+from crondor.router.life.events import EventWriter, event, no_log
+from crondor.router.life.hooking import HookDesk
+from crondor.router.life.journal import Entry, Log, What, silent
+from crondor.router.life.ledger import Ledger
+from crondor.router.life.operations import Edit
+from crondor.router.life.record import RoutedJob
+from crondor.router.table import RoutingTable
+from crondor.schedd.protocol import NotOffered, Schedd
+from crondor.transform import Facts
+
+SURE: Final = (NotOffered, InvalidChange, FilesRefused)
+"""Errors after which the queue is as it was; after any other nobody knows."""
+
+
+class Delivery(Protocol):
+    """What moves a sandboxed job's files, and its proxy and tokens. All methods may raise CrondorError."""
+
+    def tick(self, now: int) -> None:
+        """Do what is due at a poll (epoch seconds): tokens to refresh, what another router left."""
+
+    def tokens(self) -> Mapping[str, str]:
+        """Return the files of the tokens that routes may send, by name."""
+
+    def prepare(self, job: RoutedJob, routed: Routed, copy: ClassAd) -> ClassAd:
+        """Return the copy's ad as it is to be submitted."""
+
+    def spool(self, job: RoutedJob) -> None:
+        """Take a submitted copy's files to its schedd, which then releases it; what was done already is not repeated.
+
+        A copy that waits for its input no more is left alone.
+        """
+
+    def fetch(self, job: RoutedJob) -> None:
+        """Bring the output of a completed copy to its source; it may be asked for again."""
+
+    def end(self, job: RoutedJob) -> None:
+        """Delete what was made for a job that is over."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a router differs from HTCondor's, and where it works.
+
+    ``owner``: whose jobs alone it takes, None: everybody's, as where it runs as root. ``domain`` is UID_DOMAIN, with
+    which the copies' User is made; empty: that of the source. ``waits_for_gates``: a crontab or deferral job is taken
+    only when it may be matched for its next run, each run is routed anew, and the copy schedules none by itself;
+    HTCondor's router takes such a job at once. ``zone`` is that of its schedd's clock.
+    """
+
+    owner: str | None = None
+    domain: str = ""
+    waits_for_gates: bool = False
+    zone: str | tzinfo = "UTC"
+    hooks: HookDesk | None = None
+    delivery: Delivery | None = None
+    write_event: EventWriter = no_log
+    log: Log = silent
+
+
+@dataclass
+class Desk:
+    """The router's surroundings; ``table`` may be replaced, ``now`` (epoch seconds) is the time of the poll."""
+
+    source: Schedd
+    destination: Schedd
+    table: RoutingTable
+    ledger: Ledger
+    options: Options
+    context_zone: tzinfo = timezone.utc
+    now: int = 0
+    polls: int = 0
+    copies_of: Callable[[JobId], Mapping[JobId, ClassAd]] = field(default=lambda _: {})
+    look_again: Callable[[JobId], None] = field(default=lambda _: None)
+
+    @property
+    def name(self) -> str:
+        """JOB_ROUTER_NAME."""
+        return self.table.settings.name
+
+    @property
+    def context(self) -> Context:
+        """What expressions may know of the world now."""
+        return Context(now=self.now, zone=self.context_zone)
+
+    @property
+    def facts(self) -> Facts:
+        """What transforms may see now."""
+        facts = self.table.facts
+        made = Facts(environ=facts.environ, context=self.context, files=facts.files, version=facts.version)
+        made.knobs = facts.knobs
+        return made
+
+    def say(self, what: What, job: RoutedJob | str = "", text: str = "") -> None:
+        """Log something."""
+        self.options.log(Entry(self.now, what, str(job), text))
+
+    def failed(self, what: What, job: RoutedJob | str, error: CrondorError) -> None:
+        """Log what an error says."""
+        self.say(what, job, f": {'; '.join(each.message for each in error.diagnostics)}")
+
+    def edit(self, edit: Edit, *, copy: bool = False) -> bool:
+        """Do an edit in the sources' queue, or in the copies'. Raises what the schedd raises."""
+        return edit.do(self.destination if copy else self.source)
+
+    def tell(self, kind: EventType, job: RoutedJob) -> bool:
+        """Write an event into a source's user log, and say whether that worked."""
+        if job.source is None:
+            return False
+        written = self.options.write_event(job.source, event(kind, job.id, job.source, self.now))
+        if not written:
+            self.say(What.NO_LOG, job, f" (event {int(kind):03})")
+        return written
+
+
+def written(ad: ClassAd, edits: Mapping[str, object]) -> ClassAd:
+    """Return an ad with edits that were made in its queue."""
+    made = ad.copy()
+    for name, value in edits.items():
+        made.set(name, value)
+    return made

@@ -1,0 +1,173 @@
+"""While the copy lives: what becomes of either is found, and told to the other (router.md 1.6, check status)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crondor.classad import lower
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.event_log import EventType
+from crondor.hooks.hook_types import HookType
+from crondor.hooks.router_hooks import Action
+from crondor.queued import JobStatus
+from crondor.router.life import operations
+from crondor.router.life.asking import WAITING, ask
+from crondor.router.life.copies import waits_for_input
+from crondor.router.life.desk import SURE, Delivery, Desk, written
+from crondor.router.life.journal import What
+from crondor.router.life.mirroring import mirrored
+from crondor.router.life.policy import ruled
+from crondor.router.life.reading import HOLD_COPIED, integer, is_managed_by, is_true, status
+from crondor.router.life.record import RoutedJob, State
+from crondor.router.life.starting import clean_up
+
+_UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
+
+
+def check_status(desk: Desk, job: RoutedJob) -> None:
+    """See how source and copy stand, and tell the source."""
+    if job.state is not State.SUBMITTED or not _update_copy(desk, job) or not _is_source_ours(desk, job):
+        return
+    if job.copy is None:
+        _miss_copy(desk, job)
+        return
+    job.was_seen = True
+    if waits_for_input(job.copy) and job.is_sandboxed and desk.options.delivery is not None:
+        _spool(desk, job, desk.options.delivery)
+        return
+    if _tell_source(desk, job):
+        finished = integer(job.copy, "JobFinishedHookDone") or 0
+        if status(job.copy) is JobStatus.COMPLETED and finished and status(job.source) is JobStatus.COMPLETED:
+            desk.say(What.FINISHED, job)
+            job.state = State.FINISHED
+
+
+def _spool(desk: Desk, job: RoutedJob, delivery: Delivery) -> None:
+    """Go on with the input of a copy whose router ended before it was spooled."""
+    try:
+        delivery.spool(job)
+    except CrondorError as error:
+        desk.failed(What.NOT_SUBMITTED, job, error)
+        clean_up(desk, job)
+
+
+def _update_copy(desk: Desk, job: RoutedJob) -> bool:
+    """Have UPDATE_JOB_INFO asked once the copy was seen; False: the status is not looked at now."""
+    answer = ask(desk, job, HookType.UPDATE_JOB_INFO) if job.was_seen else None
+    if answer is None:
+        return True
+    if answer is WAITING or answer.action is Action.SKIP_POLL:
+        return False
+    if answer.action is Action.CLEAN_UP:
+        clean_up(desk, job, What.COPY_NOT_UPDATED)
+        return False
+    return _write_copy(desk, job, answer.ad)
+
+
+def _write_copy(desk: Desk, job: RoutedJob, ad: ClassAd) -> bool:
+    edits = {name: ad[name] for name in ad if lower(name) not in _UNWRITTEN}
+    if not edits or job.copy_id is None or job.copy is None:
+        return True
+    try:
+        if not desk.edit(operations.update_copy(job.copy_id, desk.name, edits), copy=True):
+            clean_up(desk, job, What.COPY_NOT_UPDATED)
+            return False
+    except CrondorError as error:
+        desk.failed(What.COPY_NOT_UPDATED, job, error)
+        clean_up(desk, job)
+        return False
+    job.see_copy(written(job.copy, edits))
+    desk.say(What.COPY_UPDATED, job)
+    return True
+
+
+def _is_source_ours(desk: Desk, job: RoutedJob) -> bool:
+    """Send the job to its end where the source is gone, removed, held by somebody, or no longer the router's."""
+    if job.source is None:
+        clean_up(desk, job, What.SOURCE_GONE, interrupted=True)
+    elif status(job.source) is None:
+        clean_up(desk, job, What.NO_STATUS, interrupted=True)
+    elif status(job.source) is JobStatus.REMOVED:
+        clean_up(desk, job, What.SOURCE_REMOVED, interrupted=True)
+        desk.tell(EventType.JOB_ABORTED, job)
+    elif not is_managed_by(job.source, desk.name):
+        clean_up(desk, job, What.SOURCE_TAKEN, interrupted=True)
+    elif status(job.source) is JobStatus.HELD and not is_true(job.source, HOLD_COPIED):
+        clean_up(desk, job, What.SOURCE_HELD, interrupted=True)
+    return job.state is State.SUBMITTED
+
+
+def _miss_copy(desk: Desk, job: RoutedJob) -> None:
+    age = desk.now - job.since
+    if job.was_seen or (age > 0 and _is_gone(desk, job)):
+        clean_up(desk, job, What.COPY_REMOVED)
+    elif age > desk.table.settings.update_lag:
+        clean_up(desk, job, What.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
+    else:
+        desk.say(What.NOT_YET, job, f" (submitted {age} seconds ago)")
+
+
+def _is_gone(desk: Desk, job: RoutedJob) -> bool:
+    """Say whether a copy that was never seen has left its queue already, as at a site that removes what it gets.
+
+    HTCondor's router asks its mirror of the queue only, and waits MAX_JOB_MIRROR_UPDATE_LAG for such a copy.
+    """
+    try:
+        return job.copy_id is not None and operations.live(desk.destination, job.copy_id) is None
+    except CrondorError:
+        return False
+
+
+def _tell_source(desk: Desk, job: RoutedJob) -> bool:
+    """Write what the copy shows into the source; False: not now, or never."""
+    source, copy, settings = job.source, job.copy, desk.table.settings
+    seen = status(source)
+    if source is None or copy is None or seen is None:
+        return False
+    keyword = "" if desk.options.hooks is None else desk.options.hooks.keyword(source)
+    names = dict(settings.attributes_to_copy).get(keyword, ())
+    found = mirrored(source, copy, desk.now, names=names, patterns=settings.delayed_update_prefix)
+    if found is None:
+        clean_up(desk, job, What.NOT_UPDATED, ": cannot evaluate JobStatus in target job")
+        return False
+    edits = {**job.owed, **found.edits}
+    if not edits:
+        return True
+    try:
+        if not desk.edit(operations.tell(job.id, desk.name, seen, edits)):
+            desk.look_again(job.id)
+            return False
+    except CrondorError as error:
+        desk.failed(What.NOT_UPDATED, job, error)
+        if isinstance(error, SURE):
+            clean_up(desk, job)
+        desk.look_again(job.id)
+        return False
+    job.source = written(source, edits)
+    job.owed = {}
+    desk.say(What.UPDATED, job)
+    for kind in found.events:
+        desk.tell(kind, job)
+    return True
+
+
+def apply_policy(desk: Desk, job: RoutedJob) -> None:
+    """Do to a source what its periodic expressions say; the next check takes the route down."""
+    if not job.is_claimed or job.state is State.RETIRED or job.source is None:
+        return
+    seen, found = status(job.source), ruled(job.source, desk.now, desk.context)
+    if seen is None or found is None:
+        return
+    try:
+        if not desk.edit(operations.tell(job.id, desk.name, seen, found.edits)):
+            desk.look_again(job.id)
+            return
+    except CrondorError as error:
+        desk.failed(What.NOT_UPDATED, job, error)
+        desk.look_again(job.id)
+        return
+    job.source = written(job.source, found.edits)
+    desk.say(What.POLICY_REMOVED if found.event is None else What.POLICY_HELD, job)
+    if found.event is not None:
+        desk.tell(found.event, job)

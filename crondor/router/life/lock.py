@@ -1,0 +1,43 @@
+"""One router of a name at a time: JOB_ROUTER_LOCK."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job_queue.disk import Disk
+from crondor.job_queue.faults import QueueLocked
+from crondor.job_queue.lock import Lock
+from crondor.source import Source
+
+
+class RouterLocked(CrondorError, RuntimeError):
+    """Another router of this name is running."""
+
+
+class RouterLock(AbstractContextManager["RouterLock"]):
+    """A lock file that is held until it is closed; it ends with the process, and a clean end removes the file."""
+
+    def __init__(self, path: Path | str, name: str) -> None:
+        """Take the lock of a router's name, making the file where there is none. Raises RouterLocked and QueueIO."""
+        self._path = Path(path)
+        try:
+            self._lock = Lock(self._path, Disk())
+        except QueueLocked:
+            message = f"another router named {name} is running: two would fight for their jobs"
+            hint = "end it, or give this one another JOB_ROUTER_NAME"
+            span = Source("", str(path)).span()
+            raise RouterLocked(Diagnostic("router-locked", message, span=span, help=hint)) from None
+
+    def close(self) -> None:
+        """Let another router begin."""
+        self._path.unlink(missing_ok=True)
+        self._lock.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()

@@ -1,0 +1,111 @@
+"""What of a copy's state its source shows: router.md 1.8 (HTCondor 25.14: ``update_job_status``)."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.event_log import EventType
+from crondor.queued import JobStatus
+from crondor.router.life.operations import UNDEFINED
+from crondor.router.life.reading import HOLD_COPIED, RUNNING, integer, is_true, status, string
+
+MIRRORED: Final = (
+    "BytesSent", "BytesRecvd", "CompletionDate", "JobRunCount", "JobStartDate", "ExitBySignal", "ExitSignal",
+    "ExitCode", "ExitReason", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate", "ShadowBday",
+    "RemoteSysCpu", "RemoteUserCpu", "NumCkpts", "NumJobStarts", "NumJobReconnects", "NumShadowExceptions",
+    "NumShadowStarts", "NumJobMatches", "NumRestarts", "RemoteWallClockTime", "LastRemoteWallClockTime",
+    "JobCoreDumped", "ImageSize", "MemoryUsage", "ResidentSetSize", "ProportionalSetSizeKb", "DiskUsage",
+    "ScratchDirFileCount", "SpooledOutputFiles", "CpusUsage", "CpusProvisioned", "DiskProvisioned",
+    "MemoryProvisioned",
+)  # fmt: skip
+"""The attributes that are copied whenever the copy has them and they differ; none is ever deleted from the source."""
+
+
+@dataclass
+class Mirrored:
+    """What to write into the source, and the events of its user log; no ``edits``: it shows all there is."""
+
+    edits: dict[str, object] = field(default_factory=dict)
+    events: list[EventType] = field(default_factory=list)
+
+
+def mirrored(
+    source: ClassAd, copy: ClassAd, now: int, *, names: Iterable[str] = (), patterns: Sequence[str] = ("Chirp*",)
+) -> Mirrored | None:
+    """Return what of a copy's state its source does not show at ``now`` (epoch seconds).
+
+    ``names`` are attributes to copy beside those of MIRRORED, ``patterns`` those of CHIRP_DELAYED_UPDATE_PREFIX.
+    None where one of the two has no JobStatus.
+    """
+    before, after = status(source), status(copy)
+    if before is None or after is None:
+        return None
+    found = Mirrored()
+    if before is not JobStatus.HELD and is_true(source, HOLD_COPIED):
+        found.edits[HOLD_COPIED] = False
+    if before is not after:
+        _status(source, copy, after, now, found)
+    for name in (*MIRRORED, *names, *_like(copy, patterns)):
+        if name in copy and not _is_same(source, copy, name):
+            found.edits[name] = copy[name]
+    return found
+
+
+def _status(source: ClassAd, copy: ClassAd, after: JobStatus, now: int, found: Mirrored) -> None:
+    before = status(source)
+    if after is JobStatus.REMOVED or before in (JobStatus.REMOVED, JobStatus.COMPLETED):
+        return
+    if after is JobStatus.HELD:
+        if before is not JobStatus.HELD:
+            found.edits |= dict(_hold(source, copy, now))
+    elif after is JobStatus.IDLE or after in RUNNING:
+        shown = JobStatus.IDLE if after is JobStatus.IDLE else JobStatus.RUNNING
+        if before is shown or (before is JobStatus.HELD and not is_true(source, HOLD_COPIED)):
+            return
+        found.edits |= {"JobStatus": int(shown), "EnteredCurrentStatus": now}
+        if is_true(source, HOLD_COPIED):
+            found.edits[HOLD_COPIED] = False
+        if shown is JobStatus.IDLE and before in RUNNING:
+            found.events.append(EventType.JOB_EVICTED)
+        elif shown is JobStatus.RUNNING and before is JobStatus.IDLE:
+            found.events.append(EventType.EXECUTE)
+    else:
+        found.edits["JobStatus"] = int(after)
+
+
+def _hold(source: ClassAd, copy: ClassAd, now: int) -> Iterator[tuple[str, object]]:
+    """Yield what the copy's hold writes into the source; JobStatus comes last."""
+    reason = string(copy, "HoldReason")
+    yield "HoldReason", "Unknown reason" if reason is None else reason
+    yield "HoldReasonCode", integer(copy, "HoldReasonCode") or 0
+    yield "HoldReasonSubCode", integer(copy, "HoldReasonSubCode") or 0
+    if "ReleaseReason" in source and source.text("ReleaseReason").strip().lower() != "undefined":
+        yield "LastReleaseReason", source["ReleaseReason"]
+        yield "ReleaseReason", UNDEFINED
+    yield "NumSystemHolds", (integer(source, "NumSystemHolds") or 0) + 1
+    yield "EnteredCurrentStatus", now
+    yield HOLD_COPIED, True
+    yield "JobStatus", int(JobStatus.HELD)
+
+
+def _like(copy: ClassAd, patterns: Sequence[str]) -> Iterator[str]:
+    wanted = [pattern.lower() for pattern in patterns]
+    for name in copy if wanted else ():
+        if any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in wanted):
+            yield name
+
+
+def _is_same(source: ClassAd, copy: ClassAd, name: str) -> bool:
+    if name not in source:
+        return False
+    if source.text(name) == copy.text(name):
+        return True
+    try:
+        return source[name] == copy[name]
+    except CrondorError:
+        return False

@@ -1,0 +1,54 @@
+"""The periodic policy of sources: their schedd leaves it to whoever manages them (router.md 1.8)."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.event_log import EventType
+from crondor.queued import JobStatus
+from crondor.router.life.operations import UNDEFINED
+from crondor.router.life.reading import integer, status
+from crondor.world.policy import Act, has_periodic, periodic
+
+UNDEFINED_CODE: Final = 5  # CONDOR_HOLD_CODE JobPolicyUndefined
+_OVER: Final = (JobStatus.HELD, JobStatus.REMOVED, JobStatus.COMPLETED)
+
+
+class Ruled(NamedTuple):
+    """What a source's policy writes into it, and the event of its log; HTCondor's router writes none for a removal."""
+
+    edits: dict[str, object]
+    event: EventType | None
+
+
+def ruled(source: ClassAd, now: int, context: Context) -> Ruled | None:
+    """Return what the periodic expressions of a source do to it at ``now`` (epoch seconds), None for nothing.
+
+    A release is nobody's business: who is held by his own policy is given back to the schedd.
+    """
+    current = status(source)
+    if current is None or current in _OVER:
+        return None
+    if "TimerRemove" in source and integer(source, "TimerRemove") is None:
+        text = source.text("TimerRemove")
+        return _hold(
+            source, f"The job attribute TimerRemove expression '{text}' evaluated to UNDEFINED", UNDEFINED_CODE, 0, now
+        )
+    if not has_periodic(source):
+        return None
+    found = periodic(source, int(current), now, context)
+    if found.act is Act.HOLD:
+        return _hold(source, found.reason, found.code, found.subcode, now)
+    if found.act is Act.REMOVE:
+        return Ruled({"RemoveReason": found.reason, "EnteredCurrentStatus": now, "JobStatus": 3}, None)
+    return None
+
+
+def _hold(source: ClassAd, reason: str, code: int, subcode: int, now: int) -> Ruled:
+    edits: dict[str, object] = {"HoldReason": reason, "HoldReasonCode": code, "HoldReasonSubCode": subcode}
+    if "ReleaseReason" in source and source.text("ReleaseReason").strip().lower() != "undefined":
+        edits |= {"LastReleaseReason": source["ReleaseReason"], "ReleaseReason": UNDEFINED}
+    edits |= {"NumSystemHolds": (integer(source, "NumSystemHolds") or 0) + 1, "EnteredCurrentStatus": now}
+    return Ruled({**edits, "JobStatus": int(JobStatus.HELD)}, EventType.JOB_HELD)

@@ -1,0 +1,209 @@
+"""The router: polls its queues, finds candidates, and takes each job one step on (router.md 1.6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Final
+
+from crondor.diagnostics import CrondorError
+from crondor.job_queue.keys import JobId
+from crondor.router.life import operations
+from crondor.router.life.adopting import Orphans
+from crondor.router.life.because import Because, Reason, RouteNow, because, routes_now, summed
+from crondor.router.life.desk import Desk, Options
+from crondor.router.life.ending import finalise, finish, is_forgotten
+from crondor.router.life.following import apply_policy, check_status
+from crondor.router.life.journal import What
+from crondor.router.life.ledger import Ledger
+from crondor.router.life.record import RoutedJob
+from crondor.router.life.source_queue import SourceQueue
+from crondor.router.life.starting import submit, take_over
+from crondor.router.life.view import Seen, View
+from crondor.router.standing import Standing
+from crondor.router.table import RoutingTable
+from crondor.schedd.protocol import Clock, Schedd
+from crondor.zones import zone_of
+
+_ADOPTING: Final = 5
+"""Every so many polls orphans are looked for, beginning with the first."""
+
+
+class Router:
+    """A job router over one schedd or two, polled from outside.
+
+    It keeps nothing that the queues do not say: a new one with the same name goes on where another one ended. Two of
+    one name at a time would fight for their jobs: see ``RouterLock``. ``destination`` None: copies go into the queue
+    of the sources. ``clock`` returns epoch seconds.
+    """
+
+    def __init__(
+        self,
+        table: RoutingTable,
+        source: Schedd,
+        destination: Schedd | None = None,
+        *,
+        clock: Clock,
+        options: Options | None = None,
+    ) -> None:
+        """Take a table and schedds; nothing is asked of them before the first poll. Raises UnknownZone."""
+        self.options = Options() if options is None else options
+        self.jobs: dict[JobId, RoutedJob] = {}
+        self._clock = clock
+        self._copies: dict[JobId, JobId] = {}
+        zone = zone_of(self.options.zone).info
+        ledger = Ledger(table, clock())
+        copies = source if destination is None else destination
+        self._desk = Desk(source, copies, table, ledger, self.options, zone, now=clock())
+        self._sources = View(source, self._cares)
+        self._is_one = copies is source
+        self._others = self._sources if self._is_one else View(copies, self._cares_for_copy)
+        self._orphans = Orphans(self._desk, self.jobs)
+        self._queue = SourceQueue(self._desk)
+        self._desk.copies_of = self._orphans.copies_of
+        self._desk.look_again = self._sources.ask
+        self._policy_due = clock() + table.settings.periodic_interval
+
+    @property
+    def table(self) -> RoutingTable:
+        """The table in force."""
+        return self._desk.table
+
+    @property
+    def standing(self) -> Standing:
+        """The loads and throttles of the routes, as of the last poll."""
+        return self._desk.ledger.standing
+
+    def reload(self, table: RoutingTable) -> None:
+        """Take a new table from the next poll on; jobs that are routed stay, also where their route is gone.
+
+        Routes that were there keep their throttles. The router keeps its name, whatever JOB_ROUTER_NAME is now.
+        """
+        table = replace(table, settings=replace(table.settings, name=self._desk.name))
+        self._desk.now = self._clock()
+        self._desk.table = table
+        self._desk.ledger.replace(table, self._desk.now)
+        self._desk.say(What.RELOADED)
+        for job in self._queue.forget_all():
+            self._sources.ask(job)
+
+    def poll(self) -> bool:
+        """Look at the queues, and take every job as far as it goes now; say whether the queues answered.
+
+        What a schedd refuses or does not answer is logged, and tried again by a later poll. No error of a schedd
+        leaves; others do.
+        """
+        desk = self._desk
+        desk.now = self._clock()
+        try:
+            self._refresh()
+        except CrondorError as error:
+            desk.failed(What.UNREACHABLE, "", error)
+            return False
+        self._tick()
+        desk.polls += 1
+        if desk.polls % _ADOPTING == 1:
+            self._orphans.adopt(self._track)
+        desk.ledger.recount(self.jobs.values(), desk.now)
+        self._apply_policies()
+        self._find()
+        for job in list(self.jobs.values()):
+            self._step(job)
+        return True
+
+    def _tick(self) -> None:
+        desk = self._desk
+        if desk.options.delivery is None:
+            return
+        try:
+            desk.options.delivery.tick(desk.now)
+        except CrondorError as error:
+            desk.failed(What.FILES_LEFT, "", error)
+
+    def why(self, job: JobId) -> Because:
+        """Return why a job is not given to a route now, by the figures of the last poll.
+
+        Raises what the schedd raises.
+        """
+        return because(self._desk, self.jobs, job, operations.live(self._desk.source, job))
+
+    def summary(self) -> Counter[tuple[Reason, str]]:
+        """Return the same for all jobs of the sources' queue: how many for each reason, and the route it is about.
+
+        Raises what the schedd raises.
+        """
+        return summed(self._desk, self.jobs, self._desk.source.jobs())
+
+    def routes(self) -> list[RouteNow]:
+        """Return how the routes stood at the last poll, in the order of the table."""
+        return routes_now(self._desk)
+
+    def _refresh(self) -> None:
+        for seen in self._sources.refresh():
+            self._see(seen)
+            if self._is_one:
+                self._see_copy(seen)
+        if not self._is_one:
+            for seen in self._others.refresh():
+                self._see_copy(seen)
+
+    def _cares(self, job: JobId) -> bool:
+        return job in self.jobs or job in self._queue or (self._is_one and self._cares_for_copy(job))
+
+    def _cares_for_copy(self, job: JobId) -> bool:
+        return job in self._copies or job in self._orphans
+
+    def _see(self, seen: Seen) -> None:
+        """Take what the sources' queue shows of a job."""
+        job = self.jobs.get(seen.job)
+        if job is not None:
+            job.source = seen.ad
+            self._queue.drop(seen.job)
+        else:
+            self._queue.see(seen.job, seen.ad)
+        self._orphans.see_source(seen.job, seen.ad)
+
+    def _see_copy(self, seen: Seen) -> None:
+        """Take what the copies' queue shows of a job."""
+        source = self._copies.get(seen.job)
+        job = None if source is None else self.jobs.get(source)
+        if job is not None and job.copy_id == seen.job:
+            job.see_copy(seen.ad)
+        self._orphans.see_copy(seen.job, seen.ad)
+
+    def _track(self, job: RoutedJob) -> None:
+        self.jobs[job.id] = job
+        self._queue.drop(job.id)
+        if job.copy_id is not None:
+            self._copies[job.copy_id] = job.id
+
+    def _find(self) -> None:
+        """Give candidates to routes."""
+        for job in self._queue.find():
+            self._track(job)
+
+    def _apply_policies(self) -> None:
+        interval = self._desk.table.settings.periodic_interval
+        if interval <= 0 or self._desk.now < self._policy_due:
+            return
+        self._policy_due = self._desk.now + interval
+        for job in self.jobs.values():
+            apply_policy(self._desk, job)
+
+    def _step(self, job: RoutedJob) -> None:
+        desk = self._desk
+        take_over(desk, job)
+        submit(desk, job)
+        if job.copy_id is not None:
+            self._copies[job.copy_id] = job.id
+        check_status(desk, job)
+        finalise(desk, job)
+        finish(desk, job)
+        if is_forgotten(desk, job):
+            self._forget(job)
+
+    def _forget(self, job: RoutedJob) -> None:
+        del self.jobs[job.id]
+        if job.copy_id is not None:
+            self._copies.pop(job.copy_id, None)
+        self._sources.ask(job.id)

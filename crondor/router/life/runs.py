@@ -1,0 +1,79 @@
+"""Crontab and deferral jobs as sources: when they may be routed, and what comes after a run."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from typing import Final
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.deferral import Deferral
+from crondor.diagnostics import CrondorError
+from crondor.queued import QueuedJob
+from crondor.router.life.reading import integer
+from crondor.schedd.look import Looker
+from crondor.spec import FIELDS
+from crondor.world.policy import Act, at_exit
+
+NEVER: Final = 1 << 40
+"""A time (epoch seconds) that does not come."""
+
+
+def opens(ad: ClassAd, now: int, zone: str | tzinfo) -> int | None:
+    """Return when a job may be matched for its next run (epoch seconds), None for a job without a schedule.
+
+    That is what condor_submit's clause in Requirements says: DeferralTime less the prep time and SCHEDD_INTERVAL. A job
+    whose schedule cannot be read, or never fires again, has no such time: NEVER.
+    """
+    if not QueuedJob(ad).is_scheduled:
+        return None
+    run = _upcoming(ad, now, zone)
+    return NEVER if run is None else run.match_opens
+
+
+def one_run(source: ClassAd, working: ClassAd, now: int, zone: str | tzinfo) -> ClassAd:
+    """Return what the route is applied to for the next run of a source alone: it schedules none by itself.
+
+    The Cron attributes are left out, DeferralTime is the run's, and the copy leaves its queue when it has run.
+    """
+    if not QueuedJob(source).is_crontab:
+        return working
+    made = working.copy()
+    for field in FIELDS:
+        made.prune(field.attribute)
+    if "OnExitRemove" in made:
+        made.set("OnExitRemove", value=True)
+    run = _upcoming(source, now, zone)
+    if run is not None:
+        made.set("DeferralTime", run.time)
+    return made
+
+
+def _upcoming(ad: ClassAd, now: int, zone: str | tzinfo) -> Deferral | None:
+    try:
+        return Looker(zone=zone).look(QueuedJob(ad), now).next
+    except CrondorError:
+        return None
+
+
+def runs_again(ad: ClassAd, now: int, context: Context) -> bool:
+    """Say whether a crontab job whose run is over stays in the queue: its on_exit_remove is false."""
+    return QueuedJob(ad).is_crontab and "OnExitRemove" in ad and at_exit(ad, now, context).act is Act.STAY
+
+
+def next_run(ad: ClassAd, now: int, zone: str | tzinfo) -> dict[str, object] | None:
+    """Return what waiting for the run after this one writes into a source, None where there is no more run.
+
+    DeferralTime goes to the next time at once: as long as the old one's window is open, the job could be taken for the
+    same run again.
+    """
+    present = integer(ad, "DeferralTime") or 0
+    try:
+        schedule = QueuedJob(ad).schedule(now, zone=zone)
+        after = None if schedule.recurrence is None else schedule.recurrence.next(max(now, present))
+    except CrondorError:
+        return None
+    if after is None:
+        return None
+    count = (integer(ad, "NumJobCompletions") or 0) + 1
+    return {"DeferralTime": after, "NumJobCompletions": count, "EnteredCurrentStatus": now}

@@ -1,0 +1,590 @@
+"""Each rule of the router's life, one by one (router.md 1.4 to 1.9), on a virtual clock."""
+
+from __future__ import annotations
+
+import pytest
+
+from crondor.classad import Expression
+from crondor.event_log import EventType
+from crondor.router.life import Options, Reason, State, What
+from crondor.router.sites import Habit, Site
+from crondor.router.throttle import WINDOW
+from crondor.schedd.protocol import Hold
+from tests.router.life.scenes import ROUTE, Stage, job, table
+
+EXECUTE, EVICTED, TERMINATED, ABORTED, HELD_EVENT = (
+    EventType.EXECUTE,
+    EventType.JOB_EVICTED,
+    EventType.JOB_TERMINATED,
+    EventType.JOB_ABORTED,
+    EventType.JOB_HELD,
+)
+SLOW = Site("Site1", slots=100, run_time=100_000)
+DEAF = Site("Site1", habit=Habit.SWALLOWS)
+
+
+def one(rules: str = ROUTE, site: Site = SLOW, knobs: str = "", options: Options | None = None) -> Stage:
+    """Return a stage with one route and one site."""
+    return Stage(table({"Site1": rules}, knobs), [site], options=options)
+
+
+# 1.4 Candidates
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"JobStatus": 5},
+        {"Managed": "External", "ManagedManager": "other"},
+        {"Managed": "ScheddDone"},
+        {"StageInStart": 1},
+        {"RoutedBy": "jobrouter"},
+        {"Owner": Expression("undefined")},
+        {"WantJobRouter": False},
+    ],
+)
+def test_who_is_no_candidate(attributes: dict[str, object]) -> None:
+    """Held, managed, being spooled, a copy, nobody's, unwilling."""
+    stage = one()
+    (found,) = stage.submit(job(**attributes))
+    stage.poll(3)
+    assert stage.states() == []
+    assert stage.router.why(found).reason in {Reason.NOT_CANDIDATE, Reason.NO_MATCH, Reason.COPY}
+
+
+def test_a_job_whose_spooling_is_over_is_a_candidate() -> None:
+    """StageInFinish is there; Managed "Schedd" is as good as none."""
+    stage = one()
+    stage.submit(job(StageInStart=1, StageInFinish=2, Managed="Schedd", ManagedManager=""))
+    stage.poll()
+    assert stage.states() == [State.SUBMITTED]
+
+
+def test_only_the_owners_jobs_where_the_router_is_not_root() -> None:
+    """Other people's are left alone."""
+    stage = one(options=Options(owner="alice"))
+    stage.submit(job(), job(Owner="bob"))
+    stage.poll()
+    assert [str(found.id) for found in stage.router.jobs.values()] == ["1.0"]
+
+
+def test_the_first_route_that_matches_takes_the_job() -> None:
+    """In the order of JOB_ROUTER_ROUTE_NAMES; one that is full is passed over."""
+    stage = Stage(table({"A": f"{ROUTE}MaxJobs = 1", "B": f"{ROUTE}MaxJobs = 1"}))
+    jobs = stage.submit(job(), job(), job())
+    stage.poll()
+    assert [stage.router.jobs[found].route for found in jobs[:2]] == ["A", "B"]
+    because = stage.router.why(jobs[2])
+    assert (because.reason, because.text) == (Reason.FULL, "A: 1 jobs, MaxJobs = 1")
+
+
+def test_round_robin_takes_turns() -> None:
+    """One count for all jobs."""
+    stage = Stage(table({"A": ROUTE, "B": ROUTE, "C": ROUTE}, "JOB_ROUTER_ROUND_ROBIN_SELECTION = true"))
+    jobs = stage.submit(*[job() for _ in range(5)])
+    stage.poll()
+    assert [stage.router.jobs[found].route for found in jobs] == ["A", "B", "C", "A", "B"]
+
+
+def test_the_idle_limit_stops_a_route_until_jobs_run() -> None:
+    """Ten idle copies, as in the manual's configuration; as they run, more come."""
+    stage = one(f"{ROUTE}MaxIdleJobs = 10", Site("Site1", slots=4, run_time=100_000))
+    stage.submit(*[job() for _ in range(30)])
+    stage.poll()
+    assert len(stage.copies()) == 10
+    assert stage.router.summary()[Reason.IDLE_LIMIT, "Site1"] == 20
+    stage.poll(2)
+    assert len(stage.copies()) == 14
+    (now,) = stage.router.routes()
+    assert (now.load.jobs, now.load.idle, now.text) == (14, 10, "idle limit: 10 idle, MaxIdleJobs = 10")
+
+
+def test_job_router_max_jobs_is_for_all_routes() -> None:
+    """The router takes no more, whatever its routes take."""
+    stage = Stage(table({"A": ROUTE, "B": ROUTE}, "JOB_ROUTER_MAX_JOBS = 3"))
+    jobs = stage.submit(*[job() for _ in range(5)])
+    stage.poll(2)
+    assert len(stage.copies()) == 3
+    assert stage.router.why(jobs[4]).reason is Reason.ROUTER_FULL
+
+
+@pytest.mark.parametrize(("knob", "count"), [("MaxJobs = -1", 0), ("MaxIdleJobs = 0", 0), ("MaxIdleJobs = -1", 60)])
+def test_negative_limits(knob: str, count: int) -> None:
+    """MaxJobs below 0 is none, MaxIdleJobs below 0 any number, and 0 none."""
+    stage = one(f"{ROUTE}{knob}", DEAF)
+    stage.submit(*[job() for _ in range(60)])
+    stage.poll(2)
+    assert len(stage.copies()) == count
+
+
+# 1.5 The throttle
+
+
+def test_a_black_hole_is_throttled_and_recovers() -> None:
+    """Jobs that fail at once: after a window only as many may come as the threshold allows; success eases it."""
+    hole = Site("Site1", slots=500, delay=1, run_time=1, habit=Habit.FAILS)
+    stage = one(f"{ROUTE}MaxJobs = 20\nMaxIdleJobs = -1\nJobFailureTest = ExitCode =!= 0", hole)
+    for _ in range(WINDOW // 10 + 1):
+        stage.submit(*[job() for _ in range(20)])
+        stage.poll()
+    (now,) = stage.router.routes()
+    assert now.throttle.jobs == pytest.approx(18, abs=1)
+    assert stage.router.table.routes[0].failure_rate_threshold * WINDOW == 18
+    stage.poll(20)
+    (now,) = stage.router.routes()
+    assert now.throttle.routed == 19
+    assert now.limit is not None
+    assert now.text.startswith("throttled: ")
+    waiting = stage.submit(job())
+    stage.poll()
+    assert stage.router.why(waiting[0]).reason is Reason.THROTTLED
+    stage.sites.change(Site("Site1", slots=500, delay=1, run_time=1))
+    stage.poll(3 * WINDOW // 10)
+    (eased,) = stage.router.routes()
+    assert eased.throttle.jobs > now.throttle.jobs
+
+
+def test_a_removal_by_the_user_is_no_failure_of_the_route() -> None:
+    """Interrupted: neither success nor failure; a removed copy is one."""
+    stage = one()
+    first, _ = stage.submit(job(), job())
+    stage.poll(2)
+    stage.source.remove(first, "by alice")
+    stage.poll()
+    (now,) = stage.router.routes()
+    assert (now.throttle.failed, now.throttle.succeeded) == (0, 0)
+    stage.destination.remove(stage.copy(), "by the site")
+    stage.poll()
+    (now,) = stage.router.routes()
+    assert now.throttle.failed == 1
+
+
+def test_a_jobs_failure_test_counts_but_the_job_is_done() -> None:
+    """It leaves the queue as completed all the same."""
+    stage = one(f"{ROUTE}JobFailureTest = ExitCode =!= 0", Site("Site1", run_time=5, habit=Habit.FAILS, exit_code=3))
+    (found,) = stage.submit(job())
+    stage.poll(5)
+    assert stage.values(found, "JobStatus", "ExitCode", "Managed") == [4, 3, "ScheddDone"]
+    (now,) = stage.router.routes()
+    assert (now.throttle.failed, now.throttle.succeeded) == (1, 0)
+
+
+# 1.6 Taking over and submitting
+
+
+def test_a_claim_says_whose_job_it_is() -> None:
+    """And the copy says where it comes from, whatever the route sets."""
+    stage = one(f'{ROUTE}SET RoutedFromJobId "9.9"\nSET LeaveJobInQueue false\nSET QDate 1\nSET AuthTokenId "x"')
+    (found,) = stage.submit(job(RoutedToJobId="7.7"))
+    stage.poll()
+    assert stage.values(found, "Managed", "ManagedManager") == ["External", "jobrouter"]
+    (copy,) = stage.copies()
+    shown = {name: str(copy[name]) for name in ("RoutedFromJobId", "RoutedBy", "RouteName", "LeaveJobInQueue", "User")}
+    assert shown == {
+        "RoutedFromJobId": '"1.0"',
+        "RoutedBy": '"jobrouter"',
+        "RouteName": '"Site1"',
+        "LeaveJobInQueue": "JobStatus == 4",
+        "User": '"alice@example.org"',
+    }
+    assert [copy.python(name) for name in ("QDate", "EnteredCurrentStatus", "JobStatus")] == [stage.now, stage.now, 1]
+    assert {"AuthTokenId", "RoutedToJobId", "Managed"}.isdisjoint(copy)
+
+
+def test_a_job_that_another_router_takes_first_is_left_to_it() -> None:
+    """Between the look and the claim: a failure of the route, and the job stays the other's."""
+    stage = one()
+    (found,) = stage.submit(job())
+    original = stage.source.jobs
+
+    def jobs(*args: object) -> object:
+        ads = original(*args)  # type: ignore[arg-type]
+        if stage.source.mirror.text(found, "Managed") is None:
+            stage.source.edit_if(found, "true", {"Managed": "External", "ManagedManager": "other"})
+        return ads
+
+    stage.source.jobs = jobs  # type: ignore[method-assign, assignment]
+    stage.poll(2)
+    assert "already managed by another process" in stage.said(What.NOT_CLAIMED)[0].text
+    assert stage.values(found, "ManagedManager") == ["other"]
+    assert stage.copies() == []
+
+
+def test_a_transform_that_fails_gives_the_job_back() -> None:
+    """It counts as a failure, and the job is a candidate again."""
+    stage = one(f"{ROUTE}if $(MY.Broken)\nSET X 1\nendif")
+    (found,) = stage.submit(job(Broken=Expression("1 + Owner")))
+    stage.poll()
+    assert stage.values(found, "Managed", "ManagedManager") == ["Schedd", ""]
+    assert len(stage.said(What.NOT_TRANSFORMED)) == 1
+    stage.poll(2)
+    assert len(stage.said(What.NOT_TRANSFORMED)) == 2
+    assert stage.copies() == []
+
+
+def test_a_job_edited_in_place_is_never_claimed() -> None:
+    """The difference is written, and it is a candidate for as long as it matches."""
+    rules = "REQUIREMENTS WantJobRouter && Edited =!= true\nEditJobInPlace = True\nSET Edited true\nDELETE Notes\n"
+    stage = one(rules + "EVALSET Twice ClusterId * 2")
+    (found,) = stage.submit(job(Notes="x"))
+    stage.poll(4)
+    assert stage.values(found, "Edited", "Notes", "Twice", "Managed")[0] is True
+    assert stage.ad(found).text("Notes").lower() == "undefined"
+    assert stage.values(found, "Twice", "Managed", "JobStatus") == [2, None, 1]
+    assert len(stage.said(What.EDITED)) == 1
+    assert stage.copies() == []
+    assert stage.events == []
+
+
+def test_a_sandbox_is_refused_where_nobody_moves_files() -> None:
+    """Said, counted, and the job given back."""
+    stage = one(f"{ROUTE}JobShouldBeSandboxed = true")
+    (found,) = stage.submit(job())
+    stage.poll()
+    assert len(stage.said(What.NO_SANDBOX)) == 1
+    assert stage.values(found, "Managed") == ["Schedd"]
+
+
+# 1.6 and 1.8 While the copy lives
+
+
+def test_the_source_shows_what_the_copy_does() -> None:
+    """Status, times, numbers; the user's log too, in which the copy is the host."""
+    stage = one(site=Site("Site1", delay=5, run_time=30))
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    assert stage.values(found, "JobStatus", "RoutedToJobId", "NumJobStarts", "NumShadowStarts") == [2, "2.0", 1, 1]
+    assert stage.values(found, "EnteredCurrentStatus") == [stage.now]
+    stage.poll(4)
+    assert stage.values(found, "JobStatus", "ExitCode", "RemoteWallClockTime", "Managed") == [4, 0, 30.0, "ScheddDone"]
+    assert stage.told() == [EXECUTE, TERMINATED]
+    assert stage.events[0].attributes == {"ExecuteHost": "2.0"}
+    stage.poll(2)
+    assert stage.source.jobs() == []
+    assert stage.states() == []
+
+
+def test_transferring_output_shows_as_running() -> None:
+    """6 is 2, without another event."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.edit(stage.copy(), JobStatus=6)
+    stage.poll()
+    assert stage.values(found, "JobStatus") == [2]
+    assert stage.told() == [EXECUTE]
+
+
+def test_a_copy_that_is_idle_again_evicts_the_source() -> None:
+    """Event 004."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.sites.change(DEAF)
+    stage.edit(stage.copy(), JobStatus=1)
+    stage.poll()
+    assert stage.values(found, "JobStatus") == [1]
+    assert stage.told() == [EXECUTE, EVICTED]
+
+
+def test_a_hold_of_the_copy_is_mirrored_and_ends_with_it() -> None:
+    """The source stays managed; a release of the source alone does not last."""
+    stage = one()
+    (found,) = stage.submit(job(ReleaseReason="last time"))
+    stage.poll(2)
+    stage.destination.hold(stage.copy(), Hold("no disk", 12, 34))
+    stage.poll()
+    names = ("JobStatus", "HoldReason", "HoldReasonCode", "HoldReasonSubCode", "HoldCopiedFromTargetJob", "Managed")
+    assert stage.values(found, *names) == [5, "no disk", 12, 34, True, "External"]
+    assert stage.values(found, "NumSystemHolds", "LastReleaseReason") == [1, "last time"]
+    stage.source.release(found, "by alice")
+    stage.poll()
+    assert stage.values(found, "JobStatus", "NumSystemHolds") == [5, 2]
+    stage.sites.change(DEAF)
+    stage.destination.release(stage.copy(), "mended")
+    stage.poll()
+    assert stage.values(found, "JobStatus", "HoldCopiedFromTargetJob") == [1, False]
+    assert stage.states() == [State.SUBMITTED]
+
+
+def test_chirp_attributes_and_those_of_the_keyword_are_mirrored() -> None:
+    """Names that begin with Chirp, by default; none is deleted."""
+    stage = one()
+    (found,) = stage.submit(job(ChirpOld=1))
+    stage.poll(2)
+    stage.edit(stage.copy(), ChirpNew=7, Private=8)
+    stage.poll()
+    assert stage.values(found, "ChirpNew", "ChirpOld", "Private") == [7, 1, None]
+
+
+def test_a_removed_source_takes_its_copy_with_it() -> None:
+    """The user's log says aborted, and the source leaves."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.source.remove(found, "by alice")
+    assert len(stage.source.jobs(found)) == 1
+    stage.poll()
+    assert stage.source.jobs(found) == []
+    assert stage.values(found, "JobStatus", "Managed", "RemoveReason") == [3, "Schedd", "by alice"]
+    assert stage.copies() == []
+    assert [ad.python("RemoveReason") for ad in stage.destination.history('RoutedBy == "jobrouter"')] == [
+        "JobRouter aborted job"
+    ]
+    assert ABORTED in stage.told()
+
+
+def test_a_held_source_takes_its_copy_with_it_and_stays_held() -> None:
+    """Released, it is routed anew."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.source.hold(found, Hold("by alice"))
+    stage.poll()
+    assert stage.values(found, "JobStatus", "Managed") == [5, "Schedd"]
+    assert stage.copies() == []
+    stage.poll(2)
+    stage.source.release(found, "by alice")
+    stage.poll(2)
+    assert stage.states() == [State.SUBMITTED]
+
+
+def test_a_source_that_is_gone_takes_its_copy_with_it() -> None:
+    """As where somebody forced it out."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.edit(found, Managed="Schedd")
+    stage.source.remove(found, "forced")
+    stage.poll(2)
+    assert stage.copies() == []
+    assert stage.states() == []
+
+
+def test_a_removed_copy_makes_the_source_idle_and_it_is_routed_again() -> None:
+    """Event 004 where it ran; the copy's number is another."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    first = stage.copy()
+    stage.destination.remove(first, "by the site")
+    stage.poll()
+    assert stage.values(found, "JobStatus", "Managed") == [1, "Schedd"]
+    assert stage.told() == [EXECUTE, EVICTED]
+    stage.poll(2)
+    assert stage.copy() != first
+
+
+def test_a_copy_that_completed_without_the_flag_keeps_waiting() -> None:
+    """JobFinishedHookDone: the schedd has not finished it."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.edit(stage.copy(), JobStatus=4, ExitCode=0, LeaveJobInQueue=True)
+    stage.poll(3)
+    assert stage.states() == [State.SUBMITTED]
+    assert stage.values(found, "JobStatus") == [4]
+    stage.edit(stage.copy(), JobFinishedHookDone=1)
+    stage.poll()
+    assert stage.states() == [State.RETIRED]
+
+
+def test_a_log_that_cannot_be_written_is_no_completion() -> None:
+    """The copy is removed, and the job is not called done (router.md 1.6, finalise)."""
+    stage = one(site=Site("Site1", run_time=5))
+    (found,) = stage.submit(job())
+    stage.poll(1)
+    stage.log_works = False
+    stage.poll(3)
+    assert stage.values(found, "Managed") == ["Schedd"]
+    assert len(stage.said(What.NO_LOG)) > 0
+    assert stage.copies() == []
+
+
+# 1.8 The source's own policy
+
+
+def test_the_sources_periodic_remove_is_the_routers_to_evaluate() -> None:
+    """Every PERIODIC_EXPR_INTERVAL; the next check takes the route down."""
+    stage = one()
+    (found,) = stage.submit(job(PeriodicRemove=Expression("NumJobStarts > 0")))
+    stage.poll(10)
+    assert stage.source.jobs(found) == []
+    assert stage.values(found, "JobStatus", "RemoveReason") == [
+        3,
+        "The job attribute PeriodicRemove expression 'NumJobStarts > 0' evaluated to TRUE",
+    ]
+    assert stage.copies() == []
+
+
+def test_the_sources_periodic_hold_is_a_hold_of_its_own() -> None:
+    """Not the copy's: the copy is removed, and the source stays held; its log says why."""
+    stage = one(f"{ROUTE}DELETE PeriodicHold")
+    (found,) = stage.submit(job(PeriodicHold=Expression("JobStatus == 2"), PeriodicHoldReason="enough"))
+    stage.poll(10)
+    assert stage.values(found, "JobStatus", "HoldReason", "HoldReasonCode", "NumSystemHolds") == [5, "enough", 3, 1]
+    assert stage.copies() == []
+    (event,) = [each for each in stage.events if each.number == HELD_EVENT]
+    assert event.attributes["HoldReason"] == "enough"
+
+
+# 1.9 Yielding
+
+
+@pytest.mark.parametrize(("knob", "ends"), [("true", [1, "Schedd"]), ("false", [5, "Schedd"])])
+def test_release_on_hold(knob: str, ends: list[object]) -> None:
+    """A hold that was the copy's ends with the route, unless JOB_ROUTER_RELEASE_ON_HOLD says no."""
+    stage = one(site=DEAF, knobs=f"JOB_ROUTER_RELEASE_ON_HOLD = {knob}")
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.destination.hold(stage.copy(), Hold("no disk"))
+    stage.poll()
+    stage.destination.remove(stage.copy(), "by the site")
+    stage.poll()
+    assert stage.values(found, "JobStatus", "Managed") == ends
+
+
+def test_a_job_that_is_no_longer_the_routers_is_not_yielded() -> None:
+    """Somebody has taken it away: the copy goes, and nothing is written into it."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.edit(found, ManagedManager="other")
+    stage.poll(2)
+    assert stage.values(found, "Managed", "ManagedManager") == ["External", "other"]
+    assert stage.copies() == []
+    assert "instead of expected" in stage.said(What.NOT_YIELDED)[0].text
+
+
+# 1.6 Forgetting, adopting
+
+
+def test_a_retired_job_waits_for_the_queues() -> None:
+    """It is forgotten when they show that it is over, or after MAX_JOB_MIRROR_UPDATE_LAG."""
+    stage = one(site=Site("Site1", run_time=5), knobs="MAX_JOB_MIRROR_UPDATE_LAG = 30")
+    stage.submit(job())
+    stage.poll(2)
+    stage.sites._schedd.clear_finished = list  # type: ignore[method-assign]
+    stage.poll(2)
+    assert stage.states() == [State.RETIRED]
+    stage.poll()
+    assert stage.states() == []
+    assert len(stage.said(What.STALE)) == 1
+
+
+def test_a_new_router_adopts_copies() -> None:
+    """The job goes on, and is done once."""
+    stage = one(site=Site("Site1", run_time=60))
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.start()
+    stage.poll()
+    assert len(stage.said(What.ADOPTED)) == 1
+    stage.poll(8)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert len(stage.sites.runs) == 1
+
+
+def test_a_copy_without_a_source_is_removed() -> None:
+    """And one that does not say whose it is is left alone."""
+    stage = one(site=DEAF)
+    stage.destination.submit([job(RoutedBy="jobrouter", RoutedFromJobId="99.0", RouteName="Site1")])
+    stage.destination.submit([job(RoutedBy="jobrouter")])
+    stage.poll()
+    assert [str(ad["ClusterId"]) for ad in stage.copies()] == ["2"]
+    assert [ad.python("RemoveReason") for ad in stage.destination.history()] == ["JobRouter orphan"]
+    assert len(stage.said(What.NO_ROUTING)) == 1
+
+
+def test_a_source_without_a_copy_is_given_back() -> None:
+    """Idle again, with an evict event if it ran; it is routed anew."""
+    stage = one()
+    (found,) = stage.submit(job(Managed="External", ManagedManager="jobrouter", JobStatus=2))
+    stage.poll()
+    assert stage.values(found, "JobStatus", "Managed") == [1, "Schedd"]
+    assert stage.told() == [EVICTED]
+    stage.poll()
+    assert stage.states() == [State.SUBMITTED]
+
+
+def test_orphans_of_another_router_are_its_own() -> None:
+    """The name decides."""
+    stage = one(site=DEAF)
+    stage.source.submit([job(Managed="External", ManagedManager="other")])
+    stage.destination.submit([job(RoutedBy="other", RoutedFromJobId="99.0", RouteName="X", WantJobRouter=False)])
+    stage.poll(7)
+    assert len(stage.source.jobs()) == 2
+
+
+# Reconfiguration
+
+
+def test_a_route_that_goes_leaves_its_jobs() -> None:
+    """They end as they would; new ones go by the new table, and throttles stay by name."""
+    stage = one(site=Site("Site1", run_time=60))
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.router.reload(table({"Site2": ROUTE}))
+    (more,) = stage.submit(job())
+    stage.poll()
+    assert [each.route for each in stage.router.jobs.values()] == ["Site1", "Site2"]
+    stage.poll(8)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert stage.values(more, "Managed") == ["External"]
+
+
+def test_a_router_keeps_its_name() -> None:
+    """Under another one it would not know its own jobs."""
+    stage = one(site=Site("Site1", run_time=20))
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.router.reload(table({"Site1": ROUTE}, "JOB_ROUTER_NAME = other"))
+    stage.poll(4)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+
+
+def test_a_new_table_asks_waiting_jobs_anew() -> None:
+    """A job that matched nothing is taken by a route that comes later."""
+    stage = one("REQUIREMENTS false\nUNIVERSE vanilla")
+    (found,) = stage.submit(job())
+    stage.poll(3)
+    assert stage.router.why(found).reason is Reason.NO_MATCH
+    stage.router.reload(table({"Site1": ROUTE}))
+    stage.poll()
+    assert stage.states() == [State.SUBMITTED]
+
+
+# The seed's jobs
+
+
+def test_a_job_that_waits_for_a_local_rejection() -> None:
+    """job1.sub of the manual: +WantJobRouter = LastRejMatchTime =!= UNDEFINED."""
+    stage = one()
+    (found,) = stage.submit(job(WantJobRouter=Expression("LastRejMatchTime =!= UNDEFINED")))
+    stage.poll(3)
+    assert stage.copies() == []
+    assert stage.router.why(found).reason is Reason.NO_MATCH
+    stage.edit(found, LastRejMatchTime=stage.now)
+    stage.poll()
+    assert stage.states() == [State.SUBMITTED]
+
+
+def test_a_requirement_that_asks_the_clock() -> None:
+    """Idle for an hour: nothing in the queue changes, time does."""
+    stage = one("REQUIREMENTS time() - QDate > 3600\nUNIVERSE vanilla")
+    stage.submit(job())
+    stage.poll(359)
+    assert stage.copies() == []
+    stage.poll(2)
+    assert len(stage.copies()) == 1
+
+
+def test_two_schedds() -> None:
+    """Sources in one queue, copies in the other."""
+    stage = Stage(table({"Site1": ROUTE}), [Site("Site1", run_time=20)], two=True)
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    assert len(stage.destination.jobs()) == 1
+    stage.poll(4)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert stage.destination.jobs() == []
