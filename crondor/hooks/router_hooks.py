@@ -132,14 +132,14 @@ class RouterHooks:
         )
 
     def conclude(self, hook: HookType, run: HookRun, tries: int = 1) -> Consequence:
-        """Return what the answer of a hook means; ``tries``: how often JOB_CLEANUP was called for this job so far."""
+        """Return what the answer of a hook means; ``tries``: how often it was called for this job so far."""
         if hook is HookType.TRANSLATE_JOB:
             return _translated(run)
         if hook is HookType.UPDATE_JOB_INFO:
             return _updated(run)
         if hook is HookType.JOB_CLEANUP:
             return _cleaned_up(run, tries, self.cleanup_tries)
-        return _finalized(run)
+        return _finalized(run, is_last=tries >= self.cleanup_tries)
 
 
 def route_ad(name: str, universe: int, grid_resource: str | None = None) -> ClassAd:
@@ -204,7 +204,9 @@ def _updated(run: HookRun) -> Consequence:
     return Consequence(Action.UPDATE_COPY, output.ad, "the hook's attributes are set on the copy", run.diagnostics)
 
 
-def _finalized(run: HookRun) -> Consequence:
+def _finalized(run: HookRun, *, is_last: bool) -> Consequence:
+    if run.ended is Ended.NOT_STARTED and not is_last:  # what the copy has done is not thrown away for that
+        return Consequence(Action.SKIP_POLL, ClassAd(), run.reason, run.diagnostics)
     if not run.succeeded:
         return _failed(Action.REROUTE, run)
     output = read_output(run.stdout, run.call.name)
