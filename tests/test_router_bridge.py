@@ -277,6 +277,16 @@ def test_the_router_itself_may_be_full() -> None:
     assert outcomes(runs) == [Outcome.LOCAL]
 
 
+def test_a_run_that_is_given_up_is_not_followed_by_a_poll_in_the_past() -> None:
+    """The next run is asked for after the last match of the one before, when the place is taken still."""
+    every = JobSchedule(CronSpec(minute="*"), window=1)
+    routes = table(f"{POOL}\nMaxJobs = 1")
+    runs = list(plan([every, every], routes, NOW, None, PlanOptions(at_gate=True, count=8)))
+    taken = sorted((run.taken, run.ends) for run in runs if run.taken is not None and run.ends is not None)
+    assert len(taken) > 2
+    assert all(end <= begin for (_, end), (begin, _) in zip(taken, taken[1:], strict=False))
+
+
 def test_round_robin_goes_on_along_the_plan() -> None:
     """One count for all jobs and runs."""
     runs = planned(submit(), table(POOL, POOL, ROUND_ROBIN_SELECTION="true"), days=4, at_gate=True)

@@ -60,7 +60,7 @@ class Planning:
         """Begin; nothing is planned before someone asks for the runs."""
         self.options = options
         self.table = table
-        self.now = now
+        self.now = self.clock = now
         self.zone: tzinfo = zone_of(options.reading.zone).info
         self.load = Load(table, options.standing)
         self.matcher = Matcher(table, options.owner)
@@ -81,6 +81,7 @@ class Planning:
             yield from self._begin(life)
         while self._events:
             time, what, number, token = heapq.heappop(self._events)
+            self.clock = time
             if what in (_What.WAKE, _What.ASK):
                 yield from self._poll(time, what, number, token)
                 continue
@@ -224,7 +225,7 @@ class Planning:
     def _after_local(self, life: Life, run: Deferral) -> Iterator[PlannedRun]:
         self._waiting.pop(life.number, None)
         life.token += 1
-        ended = run.time + (self.options.run_time or 0)
+        ended = max(run.time + (self.options.run_time or 0), self.clock)
         life.starts += 1
         if stays(life.ad, ended, life.starts, self._context(ended)):
             yield from self._next(life, ended, is_busy=True)
