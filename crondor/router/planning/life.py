@@ -117,7 +117,7 @@ def one_run(source: ClassAd, run: Deferral) -> ClassAd:
 
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
     """Say whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
-    if "OnExitRemove" not in ad:
+    if "OnExitRemove" not in ad or ad.code("OnExitRemove").const is True:
         return False
     made = ad.copy()
     for name, value in (
