@@ -9,7 +9,7 @@ from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.queued import JobStatus, QueuedJob
-from crondor.router.planning.conduct import CRON, Manner
+from crondor.router.planning.conduct import Manner
 from crondor.router.planning.jobs import PlannedJob
 from crondor.router.planning.runs import Asked, Outcome
 from crondor.router.route import Route
@@ -100,19 +100,6 @@ class Life:
                 yield schedule.deferral(int(time), now)
         except CrondorError:  # said of the job beforehand, or the end of all calendars
             return
-
-
-def one_run(source: ClassAd, run: Deferral) -> ClassAd:
-    """Return what a router that goes run by run applies a route to: the job with one time, which leaves behind it."""
-    made = source.copy()
-    if not any(name in source for name in CRON):
-        return made
-    for name in CRON:
-        made.prune(name)
-    if "OnExitRemove" in made:
-        made.set("OnExitRemove", value=True)
-    made.set("DeferralTime", run.time)
-    return made
 
 
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
