@@ -16,9 +16,10 @@ from crondor.diagnostics import Diagnostic
 from crondor.queued import JobStatus
 from crondor.router.applying import Routed, apply_route
 from crondor.router.matching import Matcher
+from crondor.router.one_run import one_run
 from crondor.router.planning.conduct import Conduct, manner_of
 from crondor.router.planning.jobs import PlannedJob, value_of
-from crondor.router.planning.life import Copy, Life, one_run, stays
+from crondor.router.planning.life import Copy, Life, stays
 from crondor.router.planning.load import Load
 from crondor.router.planning.options import PlanOptions
 from crondor.router.planning.remarks import Taking, remarks
@@ -263,6 +264,7 @@ class Planning:
             ends=copy.ends,
             room=room,
             conduct=manner.conduct,
+            stays=copy.stays,
             routed=routed,
             findings=life.new(found),
         )
@@ -374,6 +376,7 @@ class Planning:
             starts=copy.starts,
             ends=copy.ends,
             conduct=copy.manner.conduct,
+            stays=copy.stays,
         )
         self._at(copy.starts, _What.START, life)
         if copy.ends is not None:
