@@ -9,6 +9,7 @@ from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.queued import JobStatus, QueuedJob
+from crondor.router.one_run import one_run
 from crondor.router.planning.conduct import Manner
 from crondor.router.planning.jobs import PlannedJob
 from crondor.router.planning.runs import Asked, Outcome
@@ -55,6 +56,7 @@ class Life:
         self._left = count
         self.told: set[tuple[object, ...]] = set()
         self._said: set[Diagnostic] = set()
+        self._once: ClassAd | None = None
 
     def pull(self) -> Deferral | None:
         """Return the next run that is planned, and take it for the present one; None where there is none."""
@@ -75,6 +77,18 @@ class Life:
         if self._ahead is None:
             self._ahead = next(self._runs, None)
         return self._ahead
+
+    def changed(self) -> None:
+        """Note that the ad is another one, beside its DeferralTime."""
+        self._once = None
+
+    def one_run(self, run: Deferral) -> ClassAd:
+        """Return the job for one run; the ads of all runs have the names of their attributes in common."""
+        if self._once is None:
+            self._once = one_run(self.ad, run)
+        made = self._once.copy()
+        made.set("DeferralTime", run.time)
+        return made
 
     def new(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return the findings that were not said of this job yet."""

@@ -16,7 +16,6 @@ from crondor.diagnostics import Diagnostic
 from crondor.queued import JobStatus
 from crondor.router.applying import Routed, apply_route
 from crondor.router.matching import Matcher
-from crondor.router.one_run import one_run
 from crondor.router.planning.conduct import Conduct, manner_of
 from crondor.router.planning.jobs import PlannedJob, value_of
 from crondor.router.planning.life import Copy, Life, stays
@@ -189,6 +188,7 @@ class Planning:
             life.ad.set("DeferralTime", life.run.time)
         if self.options.rejected is not None and time >= self.now + self.options.rejected:
             life.ad.set("LastRejMatchTime", self.now + self.options.rejected)
+            life.changed()
 
     def _refused(self, life: Life, time: int, context: Context) -> Iterator[PlannedRun]:
         """Let a job wait for room, or for the clock, that no route has taken; else leave it to the local pool."""
@@ -241,7 +241,7 @@ class Planning:
         self._waiting.pop(life.number, None)
         life.token += 1
         facts = facts_at(self.table, context)
-        source = one_run(life.ad, run) if self.options.at_gate else life.ad.copy()
+        source = life.one_run(run) if self.options.at_gate else life.ad.copy()
         routed = apply_route(self.table, route, source, facts=facts)
         if routed.failed or routed.ad is None:
             yield from self._not_copied(life, route, run, time, routed)
@@ -280,6 +280,7 @@ class Planning:
                     life.ad.prune(change.name)
                 else:
                     life.ad.set_text(change.name, change.after)
+            life.changed()
         yield self._row(
             life, run, outcome, route=route, taken=time, routed=routed, findings=life.new(routed.diagnostics)
         )
