@@ -3,10 +3,12 @@
     from crondor.config import read_config
     from crondor.router import load_table
     from crondor.router_bridge import PlanOptions, plan
+    from crondor.source import Source
     from crondor.submit import read_submit
 
     table = load_table(read_config(text_of_the_configuration))
-    for run in plan(read_submit(text_of_a_submit_file), table, now, until, PlanOptions(at_gate=True)):
+    file = read_submit(Source(text_of_a_submit_file, "nightly.sub"))
+    for run in plan(file, table, now, until, PlanOptions(at_gate=True)):
         print(run.job.id, run.run.time, run.outcome.value, run.route and run.route.name)
 
 A plan takes ``JobSchedule``, submit files, job ads or any ``Schedd``, and gives a ``PlannedRun`` for each coming run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
@@ -277,6 +277,16 @@ def test_the_router_itself_may_be_full() -> None:
     assert outcomes(runs) == [Outcome.LOCAL]
 
 
+def test_a_run_that_is_given_up_is_not_followed_by_a_poll_in_the_past() -> None:
+    """The next run is asked for after the last match of the one before, when the place is taken still."""
+    every = JobSchedule(CronSpec(minute="*"), window=1)
+    routes = table(f"{POOL}\nMaxJobs = 1")
+    runs = list(plan([every, every], routes, NOW, None, PlanOptions(at_gate=True, count=8)))
+    taken = sorted((run.taken, run.ends) for run in runs if run.taken is not None and run.ends is not None)
+    assert len(taken) > 2
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(taken))
+
+
 def test_round_robin_goes_on_along_the_plan() -> None:
     """One count for all jobs and runs."""
     runs = planned(submit(), table(POOL, POOL, ROUND_ROBIN_SELECTION="true"), days=4, at_gate=True)
@@ -390,6 +400,20 @@ def test_the_lines_make_a_copy_that_runs_once(route: str, on_exit_remove: str | 
     assert made.cure(cured[0]) is not None
     assert made.cure(cured[0]).text == ""  # type: ignore[union-attr]
     assert Outcome.BY_COPY not in outcomes(cured)
+
+
+def test_what_htcondor_c_puts_in_place_is_cured_too() -> None:
+    """A Remote_ attribute would be the remote schedd's schedule."""
+    file, route = submit(), f'{CONDOR_C}\nSET Remote_CronMinute "0"\nSET Remote_DeferralTime 7'
+    made = plan(file, table(route), NOW, NOW + DAY)
+    first = next(iter(made))
+    found = made.cure(first)
+    assert first.conduct is Conduct.SCHEDULES_ITSELF_THERE
+    assert found is not None
+    assert is_cured(found)
+    assert "Remote_JobUniverse" in found.ad
+    cured = planned(file, table(f"{route}\n{found.text}"), days=1)
+    assert cured[0].conduct is Conduct.AT_ONCE
 
 
 def test_what_is_left_of_requirements_is_what_the_job_asked_for() -> None:

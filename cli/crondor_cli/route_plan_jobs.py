@@ -9,7 +9,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.queued import QueuedJob
 from crondor.router_bridge import Plannable
-from crondor.schedule import COMMANDS
+from crondor.schedule import COMMANDS, misspelt
 from crondor.submit import read_submit
 from crondor_cli.classad_files import chunks, name_of
 from crondor_cli.jobs import files_of, read_source
@@ -38,6 +38,8 @@ def read_plannable(
             zone=clock.zone,
         )
         findings += file.warnings
+        names = ((key, file.name(key)) for key in file.keys)
+        findings += misspelt((span.text if span else key, span) for key, span in names)
         if not any(name in file.keys for name in COMMANDS[:-2]):
             message = f"no job of {name_of(path)} has a cron field or a deferral_time: nothing is planned"
             help_text = "define cron_minute, cron_hour ... or deferral_time; crondor route match is for other jobs"

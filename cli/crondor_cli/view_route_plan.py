@@ -12,7 +12,7 @@ from crondor.classad.formats import Format, Order
 from crondor.deferral import LATEST
 from crondor.diagnostics import Diagnostic, printable
 from crondor.router.why import Why
-from crondor.router_bridge import Outcome, Plannable, PlannedRun, RoutePlan
+from crondor.router_bridge import Conduct, Outcome, Plannable, PlannedRun, RoutePlan, is_cured
 from crondor_cli.options import Clock
 from crondor_cli.times_text import local_text
 from crondor_cli.view_data import diagnostic_data
@@ -21,6 +21,25 @@ _WIDEST = 24  # columns for a route's name
 _LONGEST = 160  # characters of a reason; whoever wants all of it asks for JSON
 _SAME_WEEK = 6 * 86_400
 _NOT_ASKED = "no route is asked: the job runs already, or its last match is past at the router's next poll"
+_CONDUCTS = {
+    Conduct.AT_ONCE: "the copy runs when it is matched, or when the site takes it, whatever the time is",
+    Conduct.WAITS: "the copy runs once, at the time of the run",
+    Conduct.WAITS_THERE: "the copy runs once, at the time of the run, in the remote queue",
+    Conduct.SCHEDULES_ITSELF: "the copy has the Cron attributes, and the schedd that has it computes its times",
+    Conduct.SCHEDULES_ITSELF_THERE: "the copy has the Cron attributes, and the remote schedd computes its times",
+    Conduct.TOO_LATE: "the copy's DeferralTime and window are past, and it never runs",
+    Conduct.NEVER_MATCHES: "the copy's Requirements ask for a time that it lacks, and it stays idle",
+    Conduct.NEVER_RUNS: "nothing runs a copy with such a schedule in its universe",
+}
+_OUTCOMES = {
+    Outcome.BY_COPY: "the copy that was taken before runs by itself",
+    Outcome.LOCAL: "no route takes the job in time, it is the local pool's",
+    Outcome.EDITED: "the route changes the job, which stays here",
+    Outcome.FAILED: "a route takes the job and cannot make the copy",
+    Outcome.BUSY: "the run before has not ended, and a missed time is not made up",
+    Outcome.STUCK: "the job is in the hands of a copy that never ends, or never runs",
+    Outcome.GONE: "the job has left its queue, so there is nothing to run",
+}
 _NO_MORE = (Outcome.BUSY, Outcome.STUCK, Outcome.GONE)
 
 
@@ -34,6 +53,7 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
     width = min(_WIDEST, max(5, *(len(route.name) for route in made.table.routes), 0))
     yield _manner(made)
     counts: Counter[Outcome] = Counter()
+    conducts: dict[Conduct, None] = {}
     last: dict[str, Outcome] = {}
     same: Counter[str] = Counter()
     reasons: dict[str, list[str]] = {}
@@ -42,6 +62,8 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
             head = ("JOB", "RUN", "ROUTE", "TAKEN", "STARTS", "JOBS", "IDLE")
             yield _line(width, *head, "WHAT BECOMES OF IT")
         counts[run.outcome] += 1
+        if run.outcome is Outcome.ROUTED and run.conduct is not None:
+            conducts[run.conduct] = None
         was, last[run.job.id] = last.get(run.job.id), run.outcome
         if run.outcome in _NO_MORE and was is run.outcome:
             same[run.job.id] += 1
@@ -54,7 +76,8 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
             reasons[run.job.id] = lines
     for job, count in same.items():
         yield f"{printable(job)}: {count:,} more run{'' if count == 1 else 's'} like the last one"
-    yield _summary(counts)
+    yield _summary(made, counts)
+    yield from _legend(counts, conducts)
 
 
 def _manner(made: RoutePlan) -> str:
@@ -118,12 +141,22 @@ def _short(reason: str) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
 
-def _summary(counts: Counter[Outcome]) -> str:
+def _summary(made: RoutePlan, counts: Counter[Outcome]) -> str:
     if not counts:
-        return "no run in this time"
+        is_planned = any(job.schedule is not None for job in made.jobs)
+        return "no run in this time" if is_planned else "no job with a schedule that can be planned"
     total = counts.total()
     parts = ", ".join(f"{counts[each]:,} {each.value}" for each in Outcome if counts[each])
     return f"{total:,} run{'' if total == 1 else 's'}: {parts}"
+
+
+def _legend(counts: Counter[Outcome], conducts: Iterable[Conduct]) -> Iterator[str]:
+    """Yield what the words of the last column mean, as far as they were used."""
+    for conduct in conducts:
+        yield f"  {conduct.value}: {_CONDUCTS[conduct]}"
+    yield from (f"  {each.value}: {_OUTCOMES[each]}" for each in _OUTCOMES if counts[each])
+    if conducts:
+        yield "  JOBS, IDLE: the route's jobs then, with this one, and its idle ones, of MaxJobs and MaxIdleJobs"
 
 
 def long(_: RoutePlan, __: Clock, runs: Iterable[PlannedRun], ___: dict[Diagnostic, None]) -> Iterator[str]:
@@ -145,8 +178,13 @@ def cures(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], __: dict[Diagno
         if not found.text:
             yield f"# {name}: the copy of {printable(run.job.id)} {was}, there is nothing to take out"
             continue
-        yield f"# {name}: the copy of {printable(run.job.id)} {was}; with these lines it {found.manner.conduct.value}"
-        yield from map(printable, found.text.split("\n"))
+        again = " again and again" if run.stays and not run.conduct.repeats and run.conduct.runs else ""
+        now = f"{found.manner.conduct.value}, and runs once" if is_cured(found) else found.manner.conduct.value
+        yield f"# {name}: the copy of {printable(run.job.id)} {was}{again}; with these lines it {now}"
+        lines = found.text.split("\n")
+        if any(line.startswith("SET Requirements") for line in lines):
+            yield f"# (the Requirements are those of {printable(run.job.id)}: for other jobs write what they ask for)"
+        yield from map(printable, lines)
     if not known:
         yield "# no job goes on a route"
 

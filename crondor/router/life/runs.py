@@ -12,7 +12,6 @@ from crondor.diagnostics import CrondorError
 from crondor.queued import QueuedJob
 from crondor.router.life.reading import integer
 from crondor.schedd.look import Looker
-from crondor.spec import FIELDS
 from crondor.world.policy import Act, at_exit
 
 NEVER: Final = 1 << 40
@@ -27,29 +26,12 @@ def opens(ad: ClassAd, now: int, zone: str | tzinfo) -> int | None:
     """
     if not QueuedJob(ad).is_scheduled:
         return None
-    run = _upcoming(ad, now, zone)
+    run = upcoming(ad, now, zone)
     return NEVER if run is None else run.match_opens
 
 
-def one_run(source: ClassAd, working: ClassAd, now: int, zone: str | tzinfo) -> ClassAd:
-    """Return what the route is applied to for the next run of a source alone: it schedules none by itself.
-
-    The Cron attributes are left out, DeferralTime is the run's, and the copy leaves its queue when it has run.
-    """
-    if not QueuedJob(source).is_crontab:
-        return working
-    made = working.copy()
-    for field in FIELDS:
-        made.prune(field.attribute)
-    if "OnExitRemove" in made:
-        made.set("OnExitRemove", value=True)
-    run = _upcoming(source, now, zone)
-    if run is not None:
-        made.set("DeferralTime", run.time)
-    return made
-
-
-def _upcoming(ad: ClassAd, now: int, zone: str | tzinfo) -> Deferral | None:
+def upcoming(ad: ClassAd, now: int, zone: str | tzinfo) -> Deferral | None:
+    """Return a job's next run, None where there is none or its schedule cannot be read."""
     try:
         return Looker(zone=zone).look(QueuedJob(ad), now).next
     except CrondorError:

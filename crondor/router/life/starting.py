@@ -8,7 +8,7 @@ from crondor.diagnostics import CrondorError, Severity
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
-from crondor.queued import JobStatus
+from crondor.queued import JobStatus, QueuedJob
 from crondor.router.applying import Routed, apply_route
 from crondor.router.life import operations, runs
 from crondor.router.life.asking import WAITING, ask
@@ -17,6 +17,7 @@ from crondor.router.life.desk import SURE, Desk, written
 from crondor.router.life.journal import What
 from crondor.router.life.reading import EXTERNAL, ROUTED_TO, status, string
 from crondor.router.life.record import RoutedJob, State
+from crondor.router.one_run import one_run
 from crondor.router.route import Route
 
 
@@ -114,8 +115,8 @@ def _copy(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd | None) 
         clean_up(desk, job, What.NO_SANDBOX)
         return None
     start = working(source)
-    if desk.options.waits_for_gates:
-        start = runs.one_run(source, start, desk.now, desk.options.zone)
+    if desk.options.waits_for_gates and QueuedJob(source).is_crontab:
+        start = one_run(start, runs.upcoming(source, desk.now, desk.options.zone))
     routed = _routed(desk, job, route, start, translated)
     if routed is None or routed.ad is None:
         return None

@@ -4,10 +4,10 @@
 writes the lines that take it out. The public front is ``crondor.router_bridge``.
 """
 
+from crondor.router.one_run import one_run
 from crondor.router.planning.conduct import Conduct, Manner, manner_of
 from crondor.router.planning.cure import Cure, cure, is_cured
 from crondor.router.planning.jobs import Plannable, PlannedJob, Reading
-from crondor.router.planning.life import one_run
 from crondor.router.planning.options import PlanOptions
 from crondor.router.planning.plan import RoutePlan, plan
 from crondor.router.planning.runs import Outcome, PlannedRun, Room

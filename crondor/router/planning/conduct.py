@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, truth
 from crondor.classad.ad import ClassAd
-from crondor.classad.scope import AdValue
+from crondor.classad.scope import AdValue, Code
+from crondor.classad.show import code_tree
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
 from crondor.schedule import Universe
-from crondor.source import Source
 from crondor.spec import FIELDS
 
 HONOURING: Final = frozenset((Universe.VANILLA, Universe.LOCAL, Universe.PARALLEL, Universe.JAVA, Universe.VM))
@@ -24,6 +24,7 @@ DEFERRAL: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime")
 _CLAUSE: Final = re.compile(r"\b(?:deferraltime|deferralwindow|deferralpreptime)\b", re.IGNORECASE).search
 _OF_STARTERS: Final = re.compile(r"\bhasjobdeferral\b", re.IGNORECASE).search
 _PREFIX: Final = "remote_"
+_EXACT: Final = 19  # digits that fit into 64 bits
 
 
 class Conduct(str, Enum):
@@ -126,7 +127,8 @@ def asks(ad: ClassAd, name: str) -> bool:
 
 def without_clause(ad: ClassAd) -> str:
     """Return a job's Requirements without the clauses that condor_submit adds for a deferred job."""
-    left = [text for _, text in _conjuncts(ad) if not _CLAUSE(text) and not _OF_STARTERS(text)]
+    texts = (each.expression.unparse() for each in _conjuncts(ad) if not each.is_clause)
+    left = [text for text in texts if not _OF_STARTERS(text)]
     return " && ".join(f"({text})" if "||" in text and not text.startswith("(") else text for text in left) or "true"
 
 
@@ -134,27 +136,40 @@ def _keeps_out(ad: ClassAd, context: Context) -> bool:
     """Say whether a clause about the job's time, which no machine can change, is not true."""
     try:
         return any(
-            _CLAUSE(text) is not None
-            and not _asks_machine(part.tree, ad)
-            and truth(part.evaluate(ad, None, context)) is not True
-            for part, text in _conjuncts(ad)
+            each.is_clause
+            and not each.asks_machine
+            and all(name in ad for name in each.names)
+            and truth(each.expression.evaluate(ad, None, context)) is not True
+            for each in _conjuncts(ad)
         )
     except (EvaluationFailed, ClassAdSyntaxError):
         return False
 
 
-def _conjuncts(ad: ClassAd) -> tuple[tuple[Expression, str], ...]:
-    return _split(ad.text("Requirements")) if "Requirements" in ad else ()
+class _Conjunct(NamedTuple):
+    """A part of Requirements that && joins with others.
+
+    ``is_clause``: it speaks of the job's time. ``names`` are a machine's where the job has none of that name;
+    ``asks_machine``: it asks a machine in any case.
+    """
+
+    expression: Expression
+    is_clause: bool
+    asks_machine: bool
+    names: tuple[str, ...]
+
+
+def _conjuncts(ad: ClassAd) -> tuple[_Conjunct, ...]:
+    """Return the parts that && joins; none of what is no expression."""
+    try:
+        return _split(ad.code("Requirements"))
+    except (KeyError, ClassAdSyntaxError):
+        return ()
 
 
 @lru_cache(maxsize=256)
-def _split(requirements: str) -> tuple[tuple[Expression, str], ...]:
-    """Return the parts that && joins, each with its text; none of what is no expression."""
-    try:
-        tree = Expression.parse(Source(requirements, "Requirements"), old=True).tree
-    except ClassAdSyntaxError:
-        return ()
-    left, found = [tree], []
+def _split(requirements: Code) -> tuple[_Conjunct, ...]:
+    left, found = [code_tree(requirements)], []
     while left:
         node = left.pop()
         inner = bare(node)
@@ -162,25 +177,28 @@ def _split(requirements: str) -> tuple[tuple[Expression, str], ...]:
             left += [inner.right, inner.left]
         else:
             part = Expression.of(node)
-            found.append((part, part.unparse()))
+            asks_machine, names = _asked_by(node)
+            found.append(_Conjunct(part, _CLAUSE(part.unparse()) is not None, asks_machine, names))
     return tuple(found)
 
 
-def _asks_machine(tree: Node, ad: ClassAd) -> bool:
+def _asked_by(tree: Node) -> tuple[bool, tuple[str, ...]]:
+    """Return whether an expression asks a machine in any case, and what it asks one for that the job has not."""
+    names: list[str] = []
     left = [tree]
     while left:
         node = left.pop()
         if isinstance(node, Reference):
             scope = node.scope.name.lower() if isinstance(node.scope, Reference) else ""
-            if scope in {"target", "other"} or (
-                not scope and node.name.lower() not in _OF_JOBS and node.name not in ad
-            ):
-                return True
+            if scope in {"target", "other"}:
+                return True, ()
+            if not scope and node.name.lower() not in _OF_JOBS:
+                names.append(node.name)
             continue
         if isinstance(node, Call) and node.name.lower() == "eval":
-            return True
+            return True, ()
         left.extend(children(node))
-    return False
+    return False, tuple(names)
 
 
 _OF_JOBS: Final = frozenset(name.lower() for name in (*DEFERRAL, "ScheddInterval", "CurrentTime"))
@@ -201,6 +219,9 @@ def _there(ad: ClassAd) -> ClassAd:
 
 
 def _integer(ad: ClassAd, name: str, context: Context | None = None) -> int | None:
+    code = ad.codes.get(name.lower())
+    if isinstance(code, str) and len(code) < _EXACT and code.isascii() and code.isdigit() and code[0] != "0":
+        return int(code)
     value = _value(ad, name, context or Context())
     if isinstance(value, float) and abs(value) < 1 << 62:
         return int(value)

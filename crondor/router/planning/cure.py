@@ -14,6 +14,7 @@ from crondor.router.planning.conduct import (
     Conduct,
     Manner,
     asks,
+    grid_type,
     has_cron,
     is_matched,
     manner_of,
@@ -23,6 +24,8 @@ from crondor.transform import Facts, Transform
 
 DELETE_CRON: Final = f"DELETE /^({'|'.join(CRON)})$/"
 DELETE_DEFERRAL: Final = f"DELETE /^({'|'.join(DEFERRAL)})$/"
+REMOTE: Final = tuple(f"Remote_{name}" for name in (*CRON, *DEFERRAL))
+DELETE_REMOTE: Final = f"DELETE /^Remote_({'|'.join((*CRON, *DEFERRAL))})$/"
 
 
 class Cure(NamedTuple):
@@ -47,6 +50,8 @@ def cure(routed: Routed, taken: int, zone: tzinfo, facts: Facts) -> Cure:
         raise ValueError("only a routed copy can be cured: this job has none")
     ad = routed.ad
     lines = [DELETE_CRON] if has_cron(ad) else []
+    if grid_type(ad) == "condor" and any(name in ad for name in REMOTE):
+        lines.append(DELETE_REMOTE)
     keeps_time = "DeferralTime" in ad and manner_of(_applied(lines, ad, facts), taken, zone).conduct.waits
     if not keeps_time:
         lines += [DELETE_DEFERRAL] if any(name in ad for name in DEFERRAL) else []

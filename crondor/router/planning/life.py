@@ -9,7 +9,8 @@ from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.queued import JobStatus, QueuedJob
-from crondor.router.planning.conduct import CRON, Manner
+from crondor.router.one_run import one_run
+from crondor.router.planning.conduct import Manner
 from crondor.router.planning.jobs import PlannedJob
 from crondor.router.planning.runs import Asked, Outcome
 from crondor.router.route import Route
@@ -55,6 +56,7 @@ class Life:
         self._left = count
         self.told: set[tuple[object, ...]] = set()
         self._said: set[Diagnostic] = set()
+        self._once: ClassAd | None = None
 
     def pull(self) -> Deferral | None:
         """Return the next run that is planned, and take it for the present one; None where there is none."""
@@ -75,6 +77,18 @@ class Life:
         if self._ahead is None:
             self._ahead = next(self._runs, None)
         return self._ahead
+
+    def changed(self) -> None:
+        """Note that the ad is another one, beside its DeferralTime."""
+        self._once = None
+
+    def one_run(self, run: Deferral) -> ClassAd:
+        """Return the job for one run; the ads of all runs have the names of their attributes in common."""
+        if self._once is None:
+            self._once = one_run(self.ad, run)
+        made = self._once.copy()
+        made.set("DeferralTime", run.time)
+        return made
 
     def new(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return the findings that were not said of this job yet."""
@@ -102,22 +116,9 @@ class Life:
             return
 
 
-def one_run(source: ClassAd, run: Deferral) -> ClassAd:
-    """Return what a router that goes run by run applies a route to: the job with one time, which leaves behind it."""
-    made = source.copy()
-    if not any(name in source for name in CRON):
-        return made
-    for name in CRON:
-        made.prune(name)
-    if "OnExitRemove" in made:
-        made.set("OnExitRemove", value=True)
-    made.set("DeferralTime", run.time)
-    return made
-
-
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
     """Say whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
-    if "OnExitRemove" not in ad:
+    if "OnExitRemove" not in ad or ad.code("OnExitRemove").const is True:
         return False
     made = ad.copy()
     for name, value in (

@@ -18,7 +18,7 @@ from crondor.router.applying import Routed, apply_route
 from crondor.router.matching import Matcher
 from crondor.router.planning.conduct import Conduct, manner_of
 from crondor.router.planning.jobs import PlannedJob, value_of
-from crondor.router.planning.life import Copy, Life, one_run, stays
+from crondor.router.planning.life import Copy, Life, stays
 from crondor.router.planning.load import Load
 from crondor.router.planning.options import PlanOptions
 from crondor.router.planning.remarks import Taking, remarks
@@ -60,7 +60,7 @@ class Planning:
         """Begin; nothing is planned before someone asks for the runs."""
         self.options = options
         self.table = table
-        self.now = now
+        self.now = self.clock = now
         self.zone: tzinfo = zone_of(options.reading.zone).info
         self.load = Load(table, options.standing)
         self.matcher = Matcher(table, options.owner)
@@ -81,6 +81,7 @@ class Planning:
             yield from self._begin(life)
         while self._events:
             time, what, number, token = heapq.heappop(self._events)
+            self.clock = time
             if what in (_What.WAKE, _What.ASK):
                 yield from self._poll(time, what, number, token)
                 continue
@@ -187,6 +188,7 @@ class Planning:
             life.ad.set("DeferralTime", life.run.time)
         if self.options.rejected is not None and time >= self.now + self.options.rejected:
             life.ad.set("LastRejMatchTime", self.now + self.options.rejected)
+            life.changed()
 
     def _refused(self, life: Life, time: int, context: Context) -> Iterator[PlannedRun]:
         """Let a job wait for room, or for the clock, that no route has taken; else leave it to the local pool."""
@@ -224,7 +226,7 @@ class Planning:
     def _after_local(self, life: Life, run: Deferral) -> Iterator[PlannedRun]:
         self._waiting.pop(life.number, None)
         life.token += 1
-        ended = run.time + (self.options.run_time or 0)
+        ended = max(run.time + (self.options.run_time or 0), self.clock)
         life.starts += 1
         if stays(life.ad, ended, life.starts, self._context(ended)):
             yield from self._next(life, ended, is_busy=True)
@@ -239,7 +241,7 @@ class Planning:
         self._waiting.pop(life.number, None)
         life.token += 1
         facts = facts_at(self.table, context)
-        source = one_run(life.ad, run) if self.options.at_gate else life.ad.copy()
+        source = life.one_run(run) if self.options.at_gate else life.ad.copy()
         routed = apply_route(self.table, route, source, facts=facts)
         if routed.failed or routed.ad is None:
             yield from self._not_copied(life, route, run, time, routed)
@@ -262,6 +264,7 @@ class Planning:
             ends=copy.ends,
             room=room,
             conduct=manner.conduct,
+            stays=copy.stays,
             routed=routed,
             findings=life.new(found),
         )
@@ -277,6 +280,7 @@ class Planning:
                     life.ad.prune(change.name)
                 else:
                     life.ad.set_text(change.name, change.after)
+            life.changed()
         yield self._row(
             life, run, outcome, route=route, taken=time, routed=routed, findings=life.new(routed.diagnostics)
         )
@@ -373,6 +377,7 @@ class Planning:
             starts=copy.starts,
             ends=copy.ends,
             conduct=copy.manner.conduct,
+            stays=copy.stays,
         )
         self._at(copy.starts, _What.START, life)
         if copy.ends is not None:

@@ -22,7 +22,6 @@ _WITH_PROXY: Final = frozenset(("arc", "nordugrid", "cream", "unicore", "gt2", "
 """The grid types that know a user by an X.509 proxy; of these HTCondor 25 has arc, which takes a token too."""
 
 _OPEN_GATE: Final = "DeferralTime is undefined || time() + ScheddInterval >= DeferralTime - DeferralPrepTime"
-_BRIEF: Final = 80
 _QDATE: Final = re.compile(r"\b(?:qdate|time|currenttime|enteredcurrentstatus)\b", re.IGNORECASE).search
 
 
@@ -87,7 +86,8 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
             "the schedd that HTCondor-C submits it to" if conduct is Conduct.SCHEDULES_ITSELF_THERE else "its schedd"
         )
         message = f"{route}: the copy keeps {kept}, and {where} schedules it again"
-        yield _cured(taking, Diagnostic("plan-schedules-itself", message, Severity.WARNING, place))
+        found = Diagnostic("plan-schedules-itself", message, Severity.WARNING, place)
+        yield _cured(taking, found, "leave it so where the copy shall do all runs; for one that runs once, ")
     elif conduct is Conduct.AT_ONCE:
         universe = value_of(manner.ad, "JobUniverse")
         name = universe_name(universe).lower() if isinstance(universe, int) else "copy's"
@@ -97,6 +97,10 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
         if universe != GRID:
             message = f"{route}: the copy has nothing of the schedule, and starts when it is matched"
         help_text = "send jobs whose time matters to a pool (UNIVERSE VANILLA), or leave them in the local one"
+        if universe != GRID:
+            help_text = (
+                "leave the Cron attributes in the copy, whose schedd then has the schedule, or the job in its pool"
+            )
         yield _warning("plan-not-deferred", message, place, help_text)
     elif conduct is Conduct.NEVER_MATCHES:
         message = f"{route}: the copy's Requirements ask for a time that it does not have, it stays idle for ever"
@@ -210,17 +214,16 @@ def _onto(job: PlannedJob, fault: Diagnostic) -> Span:
     return job.place(name) or Source("", job.name).span()
 
 
-def _cured(taking: Taking, found: Diagnostic) -> Diagnostic:
-    return replace(found, help=f"at the end of the route write {_lines(taking)}")
-
-
-def _lines(taking: Taking) -> str:
+def _cured(taking: Taking, found: Diagnostic, unless: str = "") -> Diagnostic:
+    """Say what to write; the lines themselves are long, and are as ``RoutePlan.cure`` gives them."""
     made = cure(taking.routed, taking.taken, taking.zone, taking.facts)
     if not made.text:
-        return "nothing: take the schedule out of the job"
-    shown = (line if len(line) <= _BRIEF else f"{line[:_BRIEF]}..." for line in made.text.split("\n"))
-    lines = " and ".join(f"`{line}`" for line in shown)
-    return f"{lines}: the copy then {made.manner.conduct.value} (--cure prints the lines)"
+        return replace(found, help=f"{unless}take the schedule out of the job")
+    lines = made.text.split("\n")
+    words = ", ".join(dict.fromkeys(" ".join(line.split()[: 2 if line.startswith("SET") else 1]) for line in lines))
+    many = "line" if len(lines) == 1 else f"{len(lines)} lines"
+    said = f"put the {many} that --cure prints ({words}) at the end of the route"
+    return replace(found, help=f"{unless}{said}: the copy then {made.manner.conduct.value}")
 
 
 def _route(taking: Taking) -> str:

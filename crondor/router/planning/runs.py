@@ -62,7 +62,8 @@ class PlannedRun:
 
     ``number`` counts the job's runs from 1. ``taken`` is when the router takes the job, ``starts`` when its copy starts
     and ``ends`` when that has ended, as far as the model knows. ``route``, ``room``, ``conduct`` and ``routed`` are of
-    the copy. ``findings`` are those that no earlier run of the job had.
+    the copy; ``stays``: it goes back to its queue when it has run. ``findings`` are those that no earlier run of the
+    job had.
     """
 
     job: PlannedJob
@@ -75,6 +76,7 @@ class PlannedRun:
     ends: int | None = None
     room: Room | None = None
     conduct: Conduct | None = None
+    stays: bool = False
     routed: Routed | None = field(default=None, repr=False)
     findings: tuple[Diagnostic, ...] = ()
     asked: Asked | None = field(default=None, repr=False)
