@@ -80,7 +80,7 @@ class Router:
         Routes that were there keep their throttles. The router keeps its name, whatever JOB_ROUTER_NAME is now.
         """
         table = replace(table, settings=replace(table.settings, name=self._desk.name))
-        self._desk.now = self._clock()
+        self._look_at_clock()
         self._desk.table = table
         self._desk.ledger.replace(table, self._desk.now)
         self._desk.say(What.RELOADED)
@@ -94,7 +94,7 @@ class Router:
         leaves; others do.
         """
         desk = self._desk
-        desk.now = self._clock()
+        self._look_at_clock()
         try:
             self._refresh()
         except CrondorError as error:
@@ -127,6 +127,20 @@ class Router:
     def routes(self) -> list[RouteNow]:
         """Return how the routes stood at the last poll, in the order of the table."""
         return routes_now(self._desk)
+
+    def _look_at_clock(self) -> None:
+        """See how late it is. Where the clock was set back, what waits goes on waiting as long as it would have."""
+        now, before = self._clock(), self._desk.now
+        self._desk.now = now
+        if now >= before:
+            return
+        back = before - now
+        self._desk.say(What.CLOCK_SET_BACK, "", f" by {back} seconds")
+        self._policy_due -= back
+        self._desk.ledger.set_back(back)
+        for job in self.jobs.values():
+            job.since -= back
+            job.retired -= back
 
     def _refresh(self) -> None:
         for seen in self._sources.refresh():

@@ -6,10 +6,12 @@ import pytest
 
 from crondor.classad import Expression
 from crondor.event_log import EventType
+from crondor.job_queue import JobId
 from crondor.router.life import Options, Reason, State, What
 from crondor.router.sites import Habit, Site
 from crondor.router.throttle import WINDOW
 from crondor.schedd.protocol import Hold
+from tests.router.life.faults import unreachable
 from tests.router.life.scenes import ROUTE, Stage, job, table
 
 EXECUTE, EVICTED, TERMINATED, ABORTED, HELD_EVENT = (
@@ -552,6 +554,47 @@ def test_a_new_table_asks_waiting_jobs_anew() -> None:
     stage.router.reload(table({"Site1": ROUTE}))
     stage.poll()
     assert stage.states() == [State.SUBMITTED]
+
+
+# The clock
+
+
+def test_a_clock_that_is_set_back_stops_nothing() -> None:
+    """What was waited for is waited for no longer than before: the copy, the policy, the window of the throttle."""
+    stage = one(knobs="MAX_JOB_MIRROR_UPDATE_LAG = 60")
+    (found,) = stage.submit(job(PeriodicRemove=Expression("NumJobStarts > 0")))
+    stage.poll(2)
+    begun = stage.router.routes()[0].throttle.begin
+    stage.now -= 30 * 86400
+    stage.router.poll()
+    (said,) = stage.said(What.CLOCK_SET_BACK)
+    assert said.text == f" by {30 * 86400} seconds"
+    assert stage.router.routes()[0].throttle.begin == begun - 30 * 86400
+    for _ in range(8):
+        stage.now += 10
+        stage.router.poll()
+    assert stage.values(found, "JobStatus") == [3]
+    assert stage.copies() == []
+
+
+def test_an_unanswered_submission_is_given_up_though_the_clock_was_set_back() -> None:
+    """After MAX_JOB_MIRROR_UPDATE_LAG the job is routed again."""
+    stage = one(knobs="MAX_JOB_MIRROR_UPDATE_LAG = 60")
+    stage.submit(job())
+    original = stage.source.submit
+    stage.source.submit = _silent  # type: ignore[method-assign]
+    stage.poll()
+    stage.source.submit = original  # type: ignore[method-assign]
+    stage.now -= 86400
+    for _ in range(10):
+        stage.now += 10
+        stage.router.poll()
+    assert len(stage.said(What.LAG)) == 1
+    assert len(stage.copies()) == 1
+
+
+def _silent(_ads: object) -> list[JobId]:
+    raise unreachable()
 
 
 # The seed's jobs
