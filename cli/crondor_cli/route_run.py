@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -21,7 +20,7 @@ from crondor.job_queue.faults import refused_by_disk
 from crondor.router import RoutingTable
 from crondor.router.life import Entry, HookDesk, Options, Router, RouterLock, UserLogs
 from crondor_cli.options import Clock, clock_of, clock_options
-from crondor_cli.route_options import config_option, legacy_option, load_config, load_route_table
+from crondor_cli.route_options import config_option, legacy_option, load_config, load_route_table, show_faults
 from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
@@ -32,7 +31,8 @@ from crondor_cli.schedd_queue import (
     opened,
     queue_option,
 )
-from crondor_cli.show import show, show_error
+from crondor_cli.show import show_error
+from crondor_cli.waking import Waker
 
 if TYPE_CHECKING:
     from crondor.schedd.embedded import EmbeddedSchedd
@@ -49,6 +49,8 @@ Ctrl-C end the router between two polls: its jobs stay as they are, and the next
 
 Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, a
 router of this name is running), 2 wrong usage."""
+
+_STAYS = "the routing table stays as it was"
 
 
 @click.command("run", epilog=EPILOG, short_help="Run a job router over a queue.")
@@ -85,6 +87,8 @@ def command(
     tz: str | None,
 ) -> None:
     """Route the jobs of a queue: take them over, submit their copies, keep both together, and clean up."""
+    if now is not None and not (once or dry_run):
+        raise click.UsageError("--now is for --once and --dry-run: a router that runs goes by the clock")
     asked = Asked(queue, None, live, name, pool)
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
@@ -93,7 +97,7 @@ def command(
         return load_route_table(config, allow_dirs, context, legacy=legacy)
 
     table = load()
-    show(each for each in table.diagnostics if each.severity is Severity.ERROR)
+    show_faults(table)
     if not table.is_enabled:
         click.echo("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
@@ -135,7 +139,7 @@ class _Loop:
         self._load = load
         self._is_over = False
         self._is_stale = False
-        self._woken = threading.Event()
+        self._woken = Waker()
 
     def run(self) -> None:
         """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD."""
@@ -153,7 +157,6 @@ class _Loop:
             if self._embedded is not None:
                 self._embedded.clear_finished()
             self._woken.wait(max(1, self._router.table.settings.polling_period))
-            self._woken.clear()
 
     def _take_table(self) -> None:
         self._is_stale = False
@@ -164,10 +167,11 @@ class _Loop:
                 show_error(error)
             else:
                 click.echo(error.format_message(), err=True)
+            click.echo(_STAYS, err=True)
             return
+        show_faults(table)
         if not table.is_enabled:
-            show(each for each in table.diagnostics if each.severity is Severity.ERROR)
-            click.echo("the routing table stays as it was", err=True)
+            click.echo(_STAYS, err=True)
             return
         self._router.reload(table)
 

@@ -98,6 +98,21 @@ def test_what_cannot_be_routed() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_what_is_left_out_is_said() -> None:
+    """A route that does not load, a clock that cannot be told: not in silence."""
+    Path("routes.conf").write_text(
+        CONFIG.replace("WantJobRouter", "WantJobRouter &&") + "JOB_ROUTER_ROUTE_NAMES = Site1 Site2"
+    )
+    found = run("--once")
+    assert (found.status, found.out) == (0, "")
+    assert "routes.conf:4:32: error: route Site1 is left out: invalid REQUIREMENTS" in found.err
+    assert "route Site2 is left out: " in found.err
+    found = run()
+    assert (found.status, found.out) == (2, "")
+    assert "--now is for --once and --dry-run" in found.err
+
+
+@pytest.mark.usefixtures("folder")
 def test_the_copies_of_a_queue() -> None:
     """As condor_router_q shows them: counts by route and state, or one by one."""
     run("--once")
@@ -154,13 +169,25 @@ def test_signals(router: subprocess.Popen[bytes], folder: Path) -> None:
 
 
 def test_a_bad_configuration_does_not_end_a_router(router: subprocess.Popen[bytes], folder: Path) -> None:
-    """The table stays as it was, and the reason is said."""
+    """The table stays as it was, and the reason is said: no route, no text, no file."""
     wait_for(router, b"submitted job")
-    (folder / "routes.conf").write_text("JOB_ROUTER_POLLING_PERIOD = 1\n")
-    router.send_signal(signal.SIGHUP)
     assert router.stderr is not None
-    said = b""
-    while b"stays as it was" not in said:
-        said += router.stderr.readline()
+    for text, why in (
+        (b"#", b"route-names"),
+        (b"X = @=end", b"error: "),
+        (b"X = \xff", b"error: "),
+        (None, b"cannot read"),
+    ):
+        if text is None:
+            (folder / "routes.conf").unlink()
+        else:
+            (folder / "routes.conf").write_bytes(text)
+        router.send_signal(signal.SIGHUP)
+        said = b""
+        while b"stays as it was" not in said:
+            line = router.stderr.readline()
+            assert line, said
+            said += line
+        assert why in said
     router.send_signal(signal.SIGTERM)
     assert router.wait(SLOWEST) == 0
