@@ -81,9 +81,10 @@ class Router:
         """
         table = replace(table, settings=replace(table.settings, name=self._desk.name))
         self._look_at_clock()
+        text = _difference(self._desk.table, table)
         self._desk.table = table
         self._desk.ledger.replace(table, self._desk.now)
-        self._desk.say(What.RELOADED)
+        self._desk.say(What.RELOADED, "", text)
         for job in self._queue.forget_all():
             self._sources.ask(job)
 
@@ -211,3 +212,12 @@ class Router:
         if job.copy_id is not None:
             self._copies.pop(job.copy_id, None)
         self._sources.ask(job.id)
+
+
+def _difference(before: RoutingTable, after: RoutingTable) -> str:
+    """Return which routes come and go, as the log says it; empty where none does."""
+    old, new = ({each.name.lower(): each.name for each in made.routes} for made in (before, after))
+    added = [name for low, name in new.items() if low not in old]
+    dropped = [name for low, name in old.items() if low not in new]
+    said = [f"{verb} {', '.join(names)}" for verb, names in (("adding", added), ("dropping", dropped)) if names]
+    return f" ({'; '.join(said)})" if said else ""
