@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from crondor.classad import Expression
@@ -430,6 +432,39 @@ def test_the_sources_periodic_hold_is_a_hold_of_its_own() -> None:
     assert event.attributes["HoldReason"] == "enough"
 
 
+def test_a_hold_by_policy_is_not_the_copys_though_the_last_one_was() -> None:
+    """Somebody releases a mirrored hold, and the source's policy holds it before the router looks."""
+    stage = one(f"{ROUTE}DELETE PeriodicHold")
+    (found,) = stage.submit(job(PeriodicHold=Expression('LastHoldReason =?= "no disk"'), PeriodicHoldReason="enough"))
+    stage.poll(2)
+    stage.destination.hold(stage.copy(), Hold("no disk"))
+    stage.poll()
+    stage.source.release(found, "by alice")
+    stage.poll(seconds=60)
+    assert stage.values(found, "JobStatus", "HoldReason", "Managed") == [5, "enough", "Schedd"]
+    assert stage.copies() == []
+
+
+def test_a_users_hold_between_two_edits_is_the_users() -> None:
+    """On a schedd that edits attribute by attribute, while the copy's hold is written."""
+    stage = Stage(table({"Site1": ROUTE}), [SLOW], atomic=False)
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.destination.hold(stage.copy(), Hold("no disk"))
+    original = stage.source.edit_if
+
+    def edit_if(job_id: JobId, condition: str, edits: Mapping[str, object]) -> bool:
+        done = original(job_id, condition, edits)
+        if "HoldCopiedFromTargetJob" in edits and stage.values(found, "JobStatus") == [2]:
+            stage.source.hold(found, Hold("by alice"))
+        return done
+
+    stage.source.edit_if = edit_if  # type: ignore[method-assign]
+    stage.poll(2)
+    assert stage.values(found, "JobStatus", "HoldReason", "Managed") == [5, "by alice", "Schedd"]
+    assert stage.copies() == []
+
+
 # 1.9 Yielding
 
 
@@ -527,6 +562,7 @@ def test_a_route_that_goes_leaves_its_jobs() -> None:
     (found,) = stage.submit(job())
     stage.poll(2)
     stage.router.reload(table({"Site2": ROUTE}))
+    assert str(stage.entries[-1]) == "JobRouter: routing table replaced (adding Site2; dropping Site1)"
     (more,) = stage.submit(job())
     stage.poll()
     assert [each.route for each in stage.router.jobs.values()] == ["Site1", "Site2"]

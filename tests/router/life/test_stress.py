@@ -65,6 +65,7 @@ class Life:
         self.tables = {name: tables(name, lot) for name in self.names}
         self.routers = {name: self._start(name) for name in self.names}
         self.faults = Fault(kind=self._fault)
+        self.polling: list[str] = []
         self.meddles = lot.random() < 0.5
         self.silent_until = 0
         self.held: set[str] = set()
@@ -73,6 +74,8 @@ class Life:
             self.faults.watch(schedd)
             self._silence(schedd)
         self.copies.mirror.subscribe(self._look)
+        self.were: dict[JobId, tuple[str | None, ...]] = {}
+        self.source.mirror.subscribe(self._look_at_sources)
 
     @property
     def now(self) -> int:
@@ -133,6 +136,22 @@ class Life:
             if source is None or source not in where or where.text(source, "ManagedManager") != f'"{by}"':
                 self.wrong.append(f"{self.now - NOW}: {found} is a copy of {source}, which is not the router's")
 
+    def _look_at_sources(self, changes: tuple[Change, ...]) -> None:
+        """Look at each source that changes: what users did stays done, and only idle jobs of nobody are taken."""
+        mirror = self.source.mirror
+        for found in filter(None, (JobId.parse(change.key) for change in changes)):
+            if found not in mirror or mirror.text(found, "RoutedBy"):
+                continue
+            status, copied, managed = was = self.were.get(found, (None, None, None))
+            now = tuple(mirror.text(found, each) for each in ("JobStatus", "HoldCopiedFromTargetJob", "Managed"))
+            self.were[found] = now
+            if not self.faults.is_armed:
+                continue
+            if (status == "3" or (status == "5" and copied != "true")) and now[0] != status:
+                self.wrong.append(f"{self.now - NOW}: {found} was {was}, is {now}")
+            if managed != '"External"' and now[2] == '"External"' and now[0] != "1":
+                self.wrong.append(f"{self.now - NOW}: {found} was taken with status {now[0]}")
+
     # What happens
 
     def _act(self) -> None:
@@ -157,14 +176,17 @@ class Life:
 
     def meddle(self) -> None:
         """Do something to jobs while a router is between two operations, by lot."""
-        if self.meddles and self.faults.is_armed and self.lot.random() < 0.03:
-            act = self.lot.choice(self._users())
-            self.log.append(f"{self.now - NOW} -- meanwhile {act.__name__}")
-            self.faults.is_armed = False
-            try:
-                act()
-            finally:
-                self.faults.is_armed = True
+        if not self.meddles or not self.faults.is_armed or self.lot.random() > 0.05:
+            return
+        others = [each for each in self.names if each not in self.polling]
+        if others and self.lot.random() < 0.5:
+            self._poll_one(self.lot.choice(others))
+            return
+        act = self.lot.choice(self._users())
+        self.log.append(f"{self.now - NOW} -- meanwhile {act.__name__}")
+        self.faults.is_armed = False
+        act()
+        self.faults.is_armed = True
 
     def _one(self) -> JobId | None:
         known = [each for each in self.jobs if each in self.source.mirror]
@@ -230,15 +252,20 @@ class Life:
         self.sites.advance(self.real)
         self.source.clear_finished()
         self.copies.clear_finished()
+        self.faults.is_armed = True
         for name in self.names:
-            self.faults.is_armed = True
-            try:
-                self.routers[name].poll()
-            except Crash:
-                self.log.append(f"{self.now - NOW} -- {name} crashes")
-                self.routers[name] = self._start(name)
-            finally:
-                self.faults.is_armed = False
+            self._poll_one(name)
+        self.faults.is_armed = False
+
+    def _poll_one(self, name: str) -> None:
+        self.polling.append(name)
+        try:
+            self.routers[name].poll()
+        except Crash:
+            self.log.append(f"{self.now - NOW} -- {name} crashes")
+            self.routers[name] = self._start(name)
+        finally:
+            self.polling.remove(name)
 
     def live(self) -> None:
         """Live, and come to rest."""
