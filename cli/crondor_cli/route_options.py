@@ -70,7 +70,13 @@ def load_route_table(
     run. Raises as load_config() does.
     """
     folders = tuple(allow_dirs)
-    configuration = load_config(paths, folders, context)
+    return table_of(load_config(paths, folders, context), paths, folders, context, legacy=legacy)
+
+
+def table_of(
+    configuration: Configuration, paths: Sequence[str], folders: tuple[str, ...], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of a configuration that was read from files, as load_route_table() does."""
     if not legacy:
         return load_table(configuration, context=context)
     from crondor.router.legacy import legacy_table, read_legacy  # noqa: PLC0415 - few have such routes

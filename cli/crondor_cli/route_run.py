@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.classad.scope import Context
+from crondor.config import Configuration
 from crondor.diagnostics import CrondorError, Severity
 from crondor.job_queue.faults import refused_by_disk
 from crondor.router import RoutingTable
 from crondor.router.life import Entry, HookDesk, Options, Router, RouterLock, UserLogs
 from crondor_cli.options import Clock, clock_of, clock_options
-from crondor_cli.route_options import config_option, legacy_option, load_config, load_route_table, show_faults
+from crondor_cli.route_options import config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
@@ -93,8 +94,14 @@ def command(
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
 
+    knobs = _Knobs()
+
     def load() -> RoutingTable:
-        return load_route_table(config, allow_dirs, context, legacy=legacy)
+        configuration = load_config(config, allow_dirs, context)
+        made = table_of(configuration, config, allow_dirs, context, legacy=legacy)
+        if made.is_enabled:
+            knobs.configuration = configuration
+        return made
 
     table = load()
     show_faults(table)
@@ -106,7 +113,7 @@ def command(
         domain=uid_domain,
         waits_for_gates=wait_for_gates,
         zone=clock.zone,
-        hooks=_desk(config, allow_dirs) if hooks and not dry_run else None,
+        hooks=_desk(knobs) if hooks and not dry_run else None,
         log=_writer(clock, log_format),
     )
     if user_logs is not None and not dry_run:
@@ -218,17 +225,20 @@ def _lock_path(asked: Asked, table: RoutingTable) -> Path:
     return path
 
 
-def _desk(config: tuple[str, ...], allow_dirs: tuple[str, ...]) -> HookDesk:
+class _Knobs:
+    """The knobs of the hooks, as the configuration in force has them."""
+
+    configuration = Configuration()
+
+    def get(self, name: str, /) -> str | None:
+        return self.configuration.string(name)
+
+
+def _desk(knobs: _Knobs) -> HookDesk:
     from crondor.hooks.router_hooks import RouterHooks  # noqa: PLC0415 - where they are asked for
     from crondor.hooks.runner import HookRunner  # noqa: PLC0415 - the same
 
-    configuration = load_config(config, allow_dirs)
-
-    class Knobs:
-        def get(self, name: str, /) -> str | None:
-            return configuration.string(name)
-
-    return HookDesk(RouterHooks(Knobs(), dict(os.environ)), HookRunner().start)
+    return HookDesk(RouterHooks(knobs, dict(os.environ)), HookRunner().start)
 
 
 def _writer(clock: Clock, form: str) -> Callable[[Entry], None]:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -132,7 +133,14 @@ def test_the_copies_of_a_queue() -> None:
 @pytest.fixture
 def router(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A router that runs until it is told to end."""
-    command = [*PROGRAM, "route", "run", "--config", "routes.conf", "--queue", "queue"]
+    with started(folder) as running:
+        yield running
+
+
+@contextmanager
+def started(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a router over the folder's queue."""
+    command = [*PROGRAM, "route", "run", "--config", "routes.conf", "--queue", "queue", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=environment(PYTHONUNBUFFERED="1")
     ) as running:
@@ -166,6 +174,18 @@ def test_signals(router: subprocess.Popen[bytes], folder: Path) -> None:
     out, err = router.communicate(timeout=SLOWEST)
     assert (router.returncode, err) == (0, b""), (out, os.fsdecode(err))
     assert not (folder / "queue" / "jobrouterLock").exists()
+
+
+def test_hooks_are_read_anew_too(folder: Path) -> None:
+    """SIGHUP takes the hooks of the new configuration."""
+    hook = folder / "hook.sh"
+    hook.write_text("#!/bin/sh\ncat > /dev/null\n")
+    hook.chmod(0o700)
+    with started(folder, "--hooks") as running:
+        wait_for(running, b"UPDATE_JOB_INFO: UNDEFINED")
+        (folder / "routes.conf").write_text(f"{CONFIG}JOB_ROUTER_HOOK_KEYWORD = X\nX_HOOK_UPDATE_JOB_INFO = {hook}\n")
+        running.send_signal(signal.SIGHUP)
+        wait_for(running, f"UPDATE_JOB_INFO: {hook}".encode())
 
 
 def test_a_bad_configuration_does_not_end_a_router(router: subprocess.Popen[bytes], folder: Path) -> None:

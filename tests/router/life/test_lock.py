@@ -26,7 +26,7 @@ def test_a_second_router_is_refused_until_the_first_has_ended(tmp_path: Path) ->
 def test_a_lock_on_a_file_that_was_just_removed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first router ends between the second one's opening of the file and its locking it."""
     path = tmp_path / "jobrouterLock"
-    removed = []
+    removed: list[Path] = []
 
     def lock(where: Path, disk: Disk) -> Lock:
         made = Lock(where, disk)

@@ -459,7 +459,7 @@ def test_a_users_hold_between_two_edits_is_the_users() -> None:
             stage.source.hold(found, Hold("by alice"))
         return done
 
-    stage.source.edit_if = edit_if  # type: ignore[method-assign]
+    stage.source.edit_if = edit_if  # type: ignore[method-assign, assignment]
     stage.poll(2)
     assert stage.values(found, "JobStatus", "HoldReason", "Managed") == [5, "by alice", "Schedd"]
     assert stage.copies() == []
@@ -618,7 +618,7 @@ def test_an_unanswered_submission_is_given_up_though_the_clock_was_set_back() ->
     stage = one(knobs="MAX_JOB_MIRROR_UPDATE_LAG = 60")
     stage.submit(job())
     original = stage.source.submit
-    stage.source.submit = _silent  # type: ignore[method-assign]
+    stage.source.submit = _silent  # type: ignore[method-assign, assignment]
     stage.poll()
     stage.source.submit = original  # type: ignore[method-assign]
     stage.now -= 86400
