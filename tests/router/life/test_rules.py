@@ -544,6 +544,39 @@ def test_a_source_without_a_copy_is_given_back() -> None:
     assert stage.states() == [State.SUBMITTED]
 
 
+def test_a_completed_source_without_a_copy_is_told_to_its_user() -> None:
+    """The last router let the copy go and ended: nobody waits for the log's event for ever."""
+    stage = one()
+    (found,) = stage.submit(job(Managed="External", ManagedManager="jobrouter", JobStatus=4, ExitCode=3))
+    stage.poll(2)
+    assert stage.told() == [TERMINATED]
+    assert stage.events[0].attributes["ReturnValue"] == 3
+    assert stage.values(found, "JobStatus", "Managed") == [4, "Schedd"]
+    assert stage.source.jobs() == []
+
+
+def test_a_router_with_another_name_is_another_router() -> None:
+    """It touches neither the sources nor the copies of the old name, which goes on with them when it is back.
+
+    As long as its routes do not want the copies, that is.
+    """
+    stage = one(f"{ROUTE}DELETE WantJobRouter", DEAF)
+    (found,) = stage.submit(job())
+    stage.poll()
+    mine = stage.table
+    stage.table = table({"Site1": f"{ROUTE}DELETE WantJobRouter"}, "JOB_ROUTER_NAME = renamed")
+    stage.start()
+    stage.poll(6)
+    assert stage.router.jobs == {}
+    assert stage.values(found, "JobStatus", "ManagedManager") == [1, "jobrouter"]
+    stage.table = mine
+    stage.sites.change(Site("Site1", run_time=20))
+    stage.start()
+    stage.poll(6)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert len(stage.sites.runs) == 1
+
+
 def test_orphans_of_another_router_are_its_own() -> None:
     """The name decides."""
     stage = one(site=DEAF)
