@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NoReturn
 
 import pytest
 
@@ -465,6 +466,24 @@ def test_a_users_hold_between_two_edits_is_the_users() -> None:
     assert stage.copies() == []
 
 
+def test_a_timer_that_has_no_value_holds_the_source() -> None:
+    """As an expression of the policy that is undefined."""
+    stage = one(f"{ROUTE}DELETE TimerRemove")
+    (found,) = stage.submit(job(TimerRemove=Expression("NoSuchThing")))
+    stage.poll(10)
+    assert stage.values(found, "JobStatus", "HoldReasonCode") == [5, 5]
+    assert "TimerRemove" in str(stage.values(found, "HoldReason"))
+    assert stage.copies() == []
+
+
+def test_the_policy_is_nobodys_where_the_interval_is_zero() -> None:
+    """PERIODIC_EXPR_INTERVAL = 0."""
+    stage = one(knobs="PERIODIC_EXPR_INTERVAL = 0")
+    (found,) = stage.submit(job(PeriodicRemove=Expression("NumJobStarts > 0")))
+    stage.poll(20)
+    assert stage.values(found, "JobStatus", "Managed") == [2, "External"]
+
+
 # 1.9 Yielding
 
 
@@ -663,6 +682,35 @@ def test_an_unanswered_submission_is_given_up_though_the_clock_was_set_back() ->
 
 
 def _silent(_ads: object) -> list[JobId]:
+    raise unreachable()
+
+
+# A schedd that does not answer
+
+
+@pytest.mark.parametrize("which", ["source", "destination"])
+def test_an_hour_of_silence_loses_nothing(which: str) -> None:
+    """Meanwhile one copy completes, one is removed by its site, and one source by its user; new jobs come."""
+    stage = Stage(table({"Site1": ROUTE}), [Site("Site1", slots=9, run_time=1200)], two=True)
+    jobs = stage.submit(job(), job(), job())
+    stage.poll(2)
+    silent = getattr(stage, which)
+    original, silent.changes = silent.changes, _no_changes
+    stage.poll()
+    stage.destination.remove('RoutedFromJobId == "2.0"', "by the site")
+    stage.source.remove(jobs[2], "by alice")
+    jobs += stage.submit(job())
+    stage.poll(360)
+    assert len(stage.said(What.UNREACHABLE)) == 361
+    silent.changes = original
+    stage.poll(200)
+    assert [stage.values(found, "JobStatus") for found in jobs] == [[4], [4], [3], [4]]
+    assert len(set(stage.sites.ended)) == len(stage.sites.ended)
+    assert {"1.0", "2.0", "4.0"} <= set(stage.sites.ended)
+    assert (stage.copies(), stage.states(), stage.source.jobs()) == ([], [], [])
+
+
+def _no_changes() -> NoReturn:
     raise unreachable()
 
 
