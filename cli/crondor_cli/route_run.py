@@ -21,6 +21,7 @@ from crondor.job_queue.faults import refused_by_disk
 from crondor.router import RoutingTable
 from crondor.router.life import Entry, HookDesk, Options, Router, RouterLock, UserLogs
 from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.route_files import FileOptions, file_options
 from crondor_cli.route_options import config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.schedd_queue import (
     Asked,
@@ -66,6 +67,7 @@ _STAYS = "the routing table stays as it was"
 @click.option("--uid-domain", default="", metavar="DOMAIN", help="For the copies' User (default: the source's).")
 @click.option("--user-logs", metavar="DIR", help="Write the jobs' user logs at or below this folder.")
 @click.option("--hooks", is_flag=True, help="Run the hooks that the configuration names.")
+@file_options
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to say what is done.")
 @clock_options
 def command(
@@ -83,6 +85,9 @@ def command(
     uid_domain: str,
     user_logs: str | None,
     hooks: bool,
+    spool: str | None,
+    files_dirs: tuple[str, ...],
+    token_issuer: str | None,
     log_format: str,
     now: str | None,
     tz: str | None,
@@ -108,6 +113,8 @@ def command(
     if not table.is_enabled:
         click.echo("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
+    moves = FileOptions(spool, files_dirs, token_issuer, lambda: load_config(config, allow_dirs, context))
+    moves.check(is_live=live)
     options = Options(
         owner=owner,
         domain=uid_domain,
@@ -126,24 +133,37 @@ def command(
         else:
             schedd, embedded = _opened(asked, clock, stack)
             stack.enter_context(RouterLock(_lock_path(asked, table), table.settings.name))
+        delivery = None if dry_run else moves.delivery(schedd, _lock_path(asked, table), ticks)
+        options = Options(**{**vars(options), "delivery": moves.planned() if dry_run else delivery})
         router = Router(table, schedd, clock=ticks, options=options)
         if once or dry_run:
-            answered = router.poll()
-            if embedded is not None:
-                embedded.clear_finished()
-            if not answered:
-                raise click.exceptions.Exit(1)
-            return
-        _Loop(router, embedded, load).run()
+            _poll_once(router, embedded)
+        else:
+            _Loop(router, embedded, load, lambda now: moves.reload(delivery, now)).run()
+
+
+def _poll_once(router: Router, embedded: EmbeddedSchedd | None) -> None:
+    answered = router.poll()
+    if embedded is not None:
+        embedded.clear_finished()
+    if not answered:
+        raise click.exceptions.Exit(1)
 
 
 class _Loop:
     """Polls until it is told to end."""
 
-    def __init__(self, router: Router, embedded: EmbeddedSchedd | None, load: Callable[[], RoutingTable]) -> None:
+    def __init__(
+        self,
+        router: Router,
+        embedded: EmbeddedSchedd | None,
+        load: Callable[[], RoutingTable],
+        reload: Callable[[int], None],
+    ) -> None:
         self._router = router
         self._embedded = embedded
         self._load = load
+        self._reload_files = reload
         self._is_over = False
         self._is_stale = False
         self._woken = Waker()
@@ -181,6 +201,7 @@ class _Loop:
             click.echo(_STAYS, err=True)
             return
         self._router.reload(table)
+        self._reload_files(int(time.time()))
 
     def _end(self, _number: int, _frame: object) -> None:
         self._is_over = True

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, printable
 from crondor.spec import Dialect
@@ -139,6 +140,9 @@ def command(
     from crondor_cli.simulate_pool import Pool  # noqa: PLC0415 - the same
     from crondor_cli.view_simulate_lines import Lanes, print_happenings  # noqa: PLC0415 - the same
 
+    context = click.get_current_context()
+    if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
     paths = _paths((*specs, *files), plot)
     clock = clock_of(now, tz)
     pool = Pool(
