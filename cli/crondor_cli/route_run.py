@@ -184,6 +184,7 @@ class _Loop:
             if self._embedded is not None:
                 self._embedded.clear_finished()
             self._woken.wait(max(1, self._router.table.settings.polling_period))
+        self._router.close()
 
     def _take_table(self) -> None:
         self._is_stale = False

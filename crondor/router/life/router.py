@@ -121,6 +121,13 @@ class Router:
         except CrondorError as error:
             desk.failed(What.FILES_LEFT, "", error)
 
+    def close(self) -> None:
+        """End the hooks that are running; jobs stay as they are."""
+        for job in self.jobs.values():
+            if job.hook is not None:
+                job.hook.cancel()
+                job.hook = None
+
     def why(self, job: JobId) -> Because:
         """Return why a job is not given to a route now, by the figures of the last poll.
 
