@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration, read_config
-from crondor.diagnostics import printable
+from crondor.diagnostics import Severity, printable
 from crondor.macro.files import Files
 from crondor.router import RoutingTable, load_table
 from crondor.source import Source
 from crondor_cli.jobs import files_of, read_source
+from crondor_cli.show import show
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -68,12 +70,27 @@ def load_route_table(
     run. Raises as load_config() does.
     """
     folders = tuple(allow_dirs)
-    configuration = load_config(paths, folders, context)
+    return table_of(load_config(paths, folders, context), paths, folders, context, legacy=legacy)
+
+
+def table_of(
+    configuration: Configuration, paths: Sequence[str], folders: tuple[str, ...], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of a configuration that was read from files, as load_route_table() does."""
     if not legacy:
         return load_table(configuration, context=context)
     from crondor.router.legacy import legacy_table, read_legacy  # noqa: PLC0415 - few have such routes
 
     return legacy_table(read_legacy(configuration, files=files_below(paths, folders)), context)
+
+
+def show_faults(table: RoutingTable) -> None:
+    """Write to stderr why routing is off, and why routes are left out."""
+    show(each for each in table.diagnostics if each.severity is Severity.ERROR)
+    for rejected in table.rejected:
+        for each in rejected.diagnostics:
+            if each.severity is Severity.ERROR:
+                show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
 
 
 def files_below(paths: Iterable[str], allow_dirs: Iterable[str]) -> Files:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -16,13 +15,14 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.classad.scope import Context
+from crondor.config import Configuration
 from crondor.diagnostics import CrondorError, Severity
 from crondor.job_queue.faults import refused_by_disk
 from crondor.router import RoutingTable
 from crondor.router.life import Entry, HookDesk, Options, Router, RouterLock, UserLogs
 from crondor_cli.options import Clock, clock_of, clock_options
 from crondor_cli.route_files import FileOptions, file_options
-from crondor_cli.route_options import config_option, legacy_option, load_config, load_route_table
+from crondor_cli.route_options import config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
@@ -33,7 +33,8 @@ from crondor_cli.schedd_queue import (
     opened,
     queue_option,
 )
-from crondor_cli.show import show, show_error
+from crondor_cli.show import show_error
+from crondor_cli.waking import Waker
 
 if TYPE_CHECKING:
     from crondor.schedd.embedded import EmbeddedSchedd
@@ -50,6 +51,8 @@ Ctrl-C end the router between two polls: its jobs stay as they are, and the next
 
 Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, a
 router of this name is running), 2 wrong usage."""
+
+_STAYS = "the routing table stays as it was"
 
 
 @click.command("run", epilog=EPILOG, short_help="Run a job router over a queue.")
@@ -90,15 +93,23 @@ def command(
     tz: str | None,
 ) -> None:
     """Route the jobs of a queue: take them over, submit their copies, keep both together, and clean up."""
+    if now is not None and not (once or dry_run):
+        raise click.UsageError("--now is for --once and --dry-run: a router that runs goes by the clock")
     asked = Asked(queue, None, live, name, pool)
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
 
+    knobs = _Knobs()
+
     def load() -> RoutingTable:
-        return load_route_table(config, allow_dirs, context, legacy=legacy)
+        configuration = load_config(config, allow_dirs, context)
+        made = table_of(configuration, config, allow_dirs, context, legacy=legacy)
+        if made.is_enabled:
+            knobs.configuration = configuration
+        return made
 
     table = load()
-    show(each for each in table.diagnostics if each.severity is Severity.ERROR)
+    show_faults(table)
     if not table.is_enabled:
         click.echo("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
@@ -109,7 +120,7 @@ def command(
         domain=uid_domain,
         waits_for_gates=wait_for_gates,
         zone=clock.zone,
-        hooks=_desk(config, allow_dirs) if hooks and not dry_run else None,
+        hooks=_desk(knobs) if hooks and not dry_run else None,
         log=_writer(clock, log_format),
     )
     if user_logs is not None and not dry_run:
@@ -155,7 +166,7 @@ class _Loop:
         self._reload_files = reload
         self._is_over = False
         self._is_stale = False
-        self._woken = threading.Event()
+        self._woken = Waker()
 
     def run(self) -> None:
         """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD."""
@@ -173,7 +184,7 @@ class _Loop:
             if self._embedded is not None:
                 self._embedded.clear_finished()
             self._woken.wait(max(1, self._router.table.settings.polling_period))
-            self._woken.clear()
+        self._router.close()
 
     def _take_table(self) -> None:
         self._is_stale = False
@@ -184,10 +195,11 @@ class _Loop:
                 show_error(error)
             else:
                 click.echo(error.format_message(), err=True)
+            click.echo(_STAYS, err=True)
             return
+        show_faults(table)
         if not table.is_enabled:
-            show(each for each in table.diagnostics if each.severity is Severity.ERROR)
-            click.echo("the routing table stays as it was", err=True)
+            click.echo(_STAYS, err=True)
             return
         self._router.reload(table)
         self._reload_files(int(time.time()))
@@ -235,17 +247,20 @@ def _lock_path(asked: Asked, table: RoutingTable) -> Path:
     return path
 
 
-def _desk(config: tuple[str, ...], allow_dirs: tuple[str, ...]) -> HookDesk:
+class _Knobs:
+    """The knobs of the hooks, as the configuration in force has them."""
+
+    configuration = Configuration()
+
+    def get(self, name: str, /) -> str | None:
+        return self.configuration.string(name)
+
+
+def _desk(knobs: _Knobs) -> HookDesk:
     from crondor.hooks.router_hooks import RouterHooks  # noqa: PLC0415 - where they are asked for
     from crondor.hooks.runner import HookRunner  # noqa: PLC0415 - the same
 
-    configuration = load_config(config, allow_dirs)
-
-    class Knobs:
-        def get(self, name: str, /) -> str | None:
-            return configuration.string(name)
-
-    return HookDesk(RouterHooks(Knobs(), dict(os.environ)), HookRunner().start)
+    return HookDesk(RouterHooks(knobs, dict(os.environ)), HookRunner().start)
 
 
 def _writer(clock: Clock, form: str) -> Callable[[Entry], None]:

@@ -41,6 +41,13 @@ class Lock:
             os.close(self._descriptor)
             raise refused_by_disk(path, "this lock cannot be taken", error) from error
 
+    def is_at(self, path: Path) -> bool:
+        """Say whether a path still leads to the file that is locked."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), path.stat())
+        except OSError:
+            return False
+
     def close(self) -> None:
         """Let others write."""
         with contextlib.suppress(OSError):

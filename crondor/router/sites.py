@@ -152,6 +152,8 @@ class Sites:
 
     def _fill(self, place: _Place) -> None:
         """Give free slots to those who wait."""
+        if place.site.habit is Habit.SWALLOWS:
+            return
         while place.waiting and len(place.running) < place.site.slots:
             job = place.waiting.popleft()
             place.running.add(job)
@@ -163,6 +165,9 @@ class Sites:
     def _start(self, job: JobId, place: _Place) -> None:
         schedd, ad = self._schedd, self._ad(job)
         if ad is None:
+            return
+        if place.site.habit is Habit.SWALLOWS:
+            self._stop(job)
             return
         if place.site.habit is Habit.HOLDS:
             schedd.hold(job, _HOLD)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,21 @@ def test_what_cannot_be_routed() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_what_is_left_out_is_said() -> None:
+    """A route that does not load, a clock that cannot be told: not in silence."""
+    Path("routes.conf").write_text(
+        CONFIG.replace("WantJobRouter", "WantJobRouter &&") + "JOB_ROUTER_ROUTE_NAMES = Site1 Site2"
+    )
+    found = run("--once")
+    assert (found.status, found.out) == (0, "")
+    assert "routes.conf:4:32: error: route Site1 is left out: invalid REQUIREMENTS" in found.err
+    assert "route Site2 is left out: " in found.err
+    found = run()
+    assert (found.status, found.out) == (2, "")
+    assert "--now is for --once and --dry-run" in found.err
+
+
+@pytest.mark.usefixtures("folder")
 def test_the_copies_of_a_queue() -> None:
     """As condor_router_q shows them: counts by route and state, or one by one."""
     run("--once")
@@ -120,7 +136,14 @@ def test_the_copies_of_a_queue() -> None:
 @pytest.fixture
 def router(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A router that runs until it is told to end."""
-    command = [*PROGRAM, "route", "run", "--config", "routes.conf", "--queue", "queue"]
+    with started(folder) as running:
+        yield running
+
+
+@contextmanager
+def started(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a router over the folder's queue."""
+    command = [*PROGRAM, "route", "run", "--config", "routes.conf", "--queue", "queue", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=environment(PYTHONUNBUFFERED="1")
     ) as running:
@@ -156,14 +179,38 @@ def test_signals(router: subprocess.Popen[bytes], folder: Path) -> None:
     assert not (folder / "queue" / "jobrouterLock").exists()
 
 
+def test_hooks_are_read_anew_too(folder: Path) -> None:
+    """SIGHUP takes the hooks of the new configuration."""
+    hook = folder / "hook.sh"
+    hook.write_text("#!/bin/sh\ncat > /dev/null\n")
+    hook.chmod(0o700)
+    with started(folder, "--hooks") as running:
+        wait_for(running, b"UPDATE_JOB_INFO: UNDEFINED")
+        (folder / "routes.conf").write_text(f"{CONFIG}JOB_ROUTER_HOOK_KEYWORD = X\nX_HOOK_UPDATE_JOB_INFO = {hook}\n")
+        running.send_signal(signal.SIGHUP)
+        wait_for(running, f"UPDATE_JOB_INFO: {hook}".encode())
+
+
 def test_a_bad_configuration_does_not_end_a_router(router: subprocess.Popen[bytes], folder: Path) -> None:
-    """The table stays as it was, and the reason is said."""
+    """The table stays as it was, and the reason is said: no route, no text, no file."""
     wait_for(router, b"submitted job")
-    (folder / "routes.conf").write_text("JOB_ROUTER_POLLING_PERIOD = 1\n")
-    router.send_signal(signal.SIGHUP)
     assert router.stderr is not None
-    said = b""
-    while b"stays as it was" not in said:
-        said += router.stderr.readline()
+    for text, why in (
+        (b"#", b"route-names"),
+        (b"X = @=end", b"error: "),
+        (b"X = \xff", b"error: "),
+        (None, b"cannot read"),
+    ):
+        if text is None:
+            (folder / "routes.conf").unlink()
+        else:
+            (folder / "routes.conf").write_bytes(text)
+        router.send_signal(signal.SIGHUP)
+        said = b""
+        while b"stays as it was" not in said:
+            line = router.stderr.readline()
+            assert line, said
+            said += line
+        assert why in said
     router.send_signal(signal.SIGTERM)
     assert router.wait(SLOWEST) == 0

@@ -137,8 +137,12 @@ class Orphans:
                 return
             orphan = RoutedJob(job, ad, "", is_claimed=True)
             desk.say(What.ORPHAN_SOURCE, f"src={job}")
-            if give_back(desk, orphan) and status(ad) in RUNNING:
-                desk.tell(EventType.JOB_EVICTED, orphan)
+            if not give_back(desk, orphan):
+                return
+            # A completed one's copy was let go, and the router ended before it wrote so, or right behind it.
+            kind = EventType.JOB_TERMINATED if status(ad) is JobStatus.COMPLETED else EventType.JOB_EVICTED
+            if status(ad) in (JobStatus.COMPLETED, *RUNNING):
+                desk.tell(kind, orphan)
         except CrondorError as error:
             desk.failed(What.NOT_YIELDED, f"src={job}", error)
 

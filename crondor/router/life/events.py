@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
 from datetime import timezone, tzinfo
 from pathlib import Path
@@ -42,12 +43,13 @@ class UserLogs:
         if not path.is_relative_to(self._folder):
             return False
         text = write_event(event, self._zone).encode("utf-8", "surrogateescape")
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
+            descriptor = os.open(path, flags | os.O_NONBLOCK, _MODE)  # nobody waits for the reader of a fifo
         except OSError:
             return False
         try:
-            return os.write(descriptor, text) == len(text)
+            return stat.S_ISREG(os.fstat(descriptor).st_mode) and os.write(descriptor, text) == len(text)
         except OSError:
             return False
         finally:

@@ -42,6 +42,12 @@ class Ledger:
         before = self.standing
         self.standing = Standing(loads, before.throttles, managed, before.turn).adjusted(self._table, now)
 
+    def set_back(self, seconds: int) -> None:
+        """Have the windows of the throttles end as much earlier as the clock was set back."""
+        before = self.standing
+        throttles = {name: each._replace(begin=each.begin - seconds) for name, each in before.throttles.items()}
+        self.standing = Standing(before.loads, throttles, before.managed, before.turn)
+
     def ended(self, job: RoutedJob) -> None:
         """Count how a job ended, before it forgets its route."""
         key = lower(job.route)

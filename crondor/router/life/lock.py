@@ -25,6 +25,9 @@ class RouterLock(AbstractContextManager["RouterLock"]):
         self._path = Path(path)
         try:
             self._lock = Lock(self._path, Disk())
+            while not self._lock.is_at(self._path):  # removed by the one who had it, after this one opened it
+                self._lock.close()
+                self._lock = Lock(self._path, Disk())
         except QueueLocked:
             message = f"another router named {name} is running: two would fight for their jobs"
             hint = "end it, or give this one another JOB_ROUTER_NAME"

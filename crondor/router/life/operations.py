@@ -39,18 +39,24 @@ class Edit:
 
     A schedd with atomic edits does all steps at once under the condition of the first. Elsewhere they are done one by
     one, each under its own condition, until one does not hold; each has one attribute that anybody acts upon, and it
-    stands first or is the last of all.
+    stands first or is the last of all. ``undo`` is done where they end after the first.
     """
 
     job: JobId
     steps: tuple[Step, ...]
+    undo: Step | None = None
 
     def do(self, schedd: Schedd) -> bool:
         """Do it, and say whether all conditions held. Raises what the schedd raises."""
         if schedd.capabilities.atomic_edits:
             edits = {name: value for step in self.steps for name, value in step.edits.items()}
             return schedd.edit_if(self.job, self.steps[0].condition, edits)
-        return all(schedd.edit_if(self.job, step.condition, step.edits) for step in self.steps)
+        for number, step in enumerate(self.steps):
+            if not schedd.edit_if(self.job, step.condition, step.edits):
+                if number and self.undo is not None:
+                    schedd.edit_if(self.job, self.undo.condition, self.undo.edits)
+                return False
+        return True
 
 
 def owned(name: str) -> str:
@@ -77,7 +83,8 @@ def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) ->
     """Write what the copy's state changes in the source, while that is the router's and has the status it was seen in.
 
     The reasons of a hold or a removal come before it, since a held job without HoldCopiedFromTargetJob is held by its
-    user; any other status comes first, since it is what the condition asks for.
+    user; any other status comes first, since it is what the condition asks for. Where the user holds the job between
+    the two, that hold is his.
     """
     condition = f"{owned(name)} && JobStatus =?= {int(seen)}"
     now = edits.get("JobStatus")
@@ -86,7 +93,8 @@ def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) ->
     rest = {attribute: value for attribute, value in edits.items() if attribute != "JobStatus"}
     changed = Step(condition, {"JobStatus": now})
     if now in (JobStatus.HELD, JobStatus.REMOVED):
-        return Edit(job, (Step(condition, rest), changed))
+        undo = Step(owned(name), {HOLD_COPIED: False}) if rest.get(HOLD_COPIED) is True else None
+        return Edit(job, (Step(condition, rest), changed), undo)
     return Edit(job, (changed, Step(owned(name), rest)))
 
 

@@ -9,7 +9,7 @@ from crondor.classad.ad import ClassAd
 from crondor.event_log import EventType
 from crondor.queued import JobStatus
 from crondor.router.life.operations import UNDEFINED
-from crondor.router.life.reading import integer, status
+from crondor.router.life.reading import HOLD_COPIED, integer, is_true, status
 from crondor.world.policy import Act, has_periodic, periodic
 
 UNDEFINED_CODE: Final = 5  # CONDOR_HOLD_CODE JobPolicyUndefined
@@ -51,4 +51,6 @@ def _hold(source: ClassAd, reason: str, code: int, subcode: int, now: int) -> Ru
     if "ReleaseReason" in source and source.text("ReleaseReason").strip().lower() != "undefined":
         edits |= {"LastReleaseReason": source["ReleaseReason"], "ReleaseReason": UNDEFINED}
     edits |= {"NumSystemHolds": (integer(source, "NumSystemHolds") or 0) + 1, "EnteredCurrentStatus": now}
+    if is_true(source, HOLD_COPIED):  # of an earlier hold, which somebody has released
+        edits[HOLD_COPIED] = False
     return Ruled({**edits, "JobStatus": int(JobStatus.HELD)}, EventType.JOB_HELD)

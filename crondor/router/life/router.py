@@ -80,10 +80,11 @@ class Router:
         Routes that were there keep their throttles. The router keeps its name, whatever JOB_ROUTER_NAME is now.
         """
         table = replace(table, settings=replace(table.settings, name=self._desk.name))
-        self._desk.now = self._clock()
+        self._look_at_clock()
+        text = _difference(self._desk.table, table)
         self._desk.table = table
         self._desk.ledger.replace(table, self._desk.now)
-        self._desk.say(What.RELOADED)
+        self._desk.say(What.RELOADED, "", text)
         for job in self._queue.forget_all():
             self._sources.ask(job)
 
@@ -94,7 +95,7 @@ class Router:
         leaves; others do.
         """
         desk = self._desk
-        desk.now = self._clock()
+        self._look_at_clock()
         try:
             self._refresh()
         except CrondorError as error:
@@ -120,6 +121,13 @@ class Router:
         except CrondorError as error:
             desk.failed(What.FILES_LEFT, "", error)
 
+    def close(self) -> None:
+        """End the hooks that are running; jobs stay as they are."""
+        for job in self.jobs.values():
+            if job.hook is not None:
+                job.hook.cancel()
+                job.hook = None
+
     def why(self, job: JobId) -> Because:
         """Return why a job is not given to a route now, by the figures of the last poll.
 
@@ -137,6 +145,20 @@ class Router:
     def routes(self) -> list[RouteNow]:
         """Return how the routes stood at the last poll, in the order of the table."""
         return routes_now(self._desk)
+
+    def _look_at_clock(self) -> None:
+        """See how late it is. Where the clock was set back, what waits goes on waiting as long as it would have."""
+        now, before = self._clock(), self._desk.now
+        self._desk.now = now
+        if now >= before:
+            return
+        back = before - now
+        self._desk.say(What.CLOCK_SET_BACK, "", f" by {back} seconds")
+        self._policy_due -= back
+        self._desk.ledger.set_back(back)
+        for job in self.jobs.values():
+            job.since -= back
+            job.retired -= back
 
     def _refresh(self) -> None:
         for seen in self._sources.refresh():
@@ -207,3 +229,12 @@ class Router:
         if job.copy_id is not None:
             self._copies.pop(job.copy_id, None)
         self._sources.ask(job.id)
+
+
+def _difference(before: RoutingTable, after: RoutingTable) -> str:
+    """Return which routes come and go, as the log says it; empty where none does."""
+    old, new = ({each.name.lower(): each.name for each in made.routes} for made in (before, after))
+    added = [name for low, name in new.items() if low not in old]
+    dropped = [name for low, name in old.items() if low not in new]
+    said = [f"{verb} {', '.join(names)}" for verb, names in (("adding", added), ("dropping", dropped)) if names]
+    return f" ({'; '.join(said)})" if said else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ def test_a_job_without_a_log_is_no_fault(tmp_path: Path) -> None:
         ad = ClassAd({} if name is None else {"UserLog": name})
         assert UserLogs(tmp_path)(ad, event(EventType.JOB_EVICTED, JOB, ad, NOW))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["fifo", "folder", "n" * 5000])
+def test_what_is_no_file_is_no_log(tmp_path: Path, name: str) -> None:
+    """A fifo keeps nobody waiting, with a reader or without."""
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    ad = ClassAd({"UserLog": name, "Iwd": str(tmp_path)})
+    assert not UserLogs(tmp_path)(ad, event(EventType.JOB_EVICTED, JOB, ad, NOW))
+    reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    assert not UserLogs(tmp_path)(ad, event(EventType.JOB_EVICTED, JOB, ad, NOW))
+    os.close(reader)
 
 
 @pytest.mark.parametrize("name", ["../elsewhere.log", "/etc/elsewhere.log", "link.log", "missing/job.log"])

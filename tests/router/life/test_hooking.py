@@ -58,6 +58,29 @@ def test_all_four_hooks(tmp_path: Path) -> None:
     assert stage.states() == []
 
 
+def test_a_router_that_ends_leaves_no_hook_running(tmp_path: Path) -> None:
+    """The program is ended with it; the source is given back by the next router."""
+    stage = stage_of(tmp_path, Site("Site1"), TRANSLATE_JOB="exec sleep 1000")
+    running: list[HookInProgress] = []
+
+    def begin(call: HookCall) -> HookInProgress:
+        running.append(HookRunner(time.monotonic).start(call))
+        return running[-1]
+
+    assert stage.options.hooks is not None
+    stage.options = replace(stage.options, hooks=replace(stage.options.hooks, start=begin))
+    stage.start()
+    (found,) = stage.submit(job())
+    stage.poll()
+    assert [each.poll() for each in running] == [None]
+    stage.router.close()
+    assert [each.poll() is not None for each in running] == [True]
+    stage.options = replace(stage.options, hooks=None)
+    stage.start()
+    stage.poll()
+    assert stage.values(found, "Managed") == ["Schedd"]
+
+
 def test_a_translation_that_fails_is_a_failure_of_the_route(tmp_path: Path) -> None:
     """The job is given back, and tried again."""
     stage = stage_of(tmp_path, Site("Site1"), TRANSLATE_JOB="exit 3")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NoReturn
+
 import pytest
 
 from crondor.classad import Expression
 from crondor.event_log import EventType
+from crondor.job_queue import JobId
 from crondor.router.life import Options, Reason, State, What
 from crondor.router.sites import Habit, Site
 from crondor.router.throttle import WINDOW
 from crondor.schedd.protocol import Hold
+from tests.router.life.faults import unreachable
 from tests.router.life.scenes import ROUTE, Stage, job, table
 
 EXECUTE, EVICTED, TERMINATED, ABORTED, HELD_EVENT = (
@@ -428,6 +433,57 @@ def test_the_sources_periodic_hold_is_a_hold_of_its_own() -> None:
     assert event.attributes["HoldReason"] == "enough"
 
 
+def test_a_hold_by_policy_is_not_the_copys_though_the_last_one_was() -> None:
+    """Somebody releases a mirrored hold, and the source's policy holds it before the router looks."""
+    stage = one(f"{ROUTE}DELETE PeriodicHold")
+    (found,) = stage.submit(job(PeriodicHold=Expression('LastHoldReason =?= "no disk"'), PeriodicHoldReason="enough"))
+    stage.poll(2)
+    stage.destination.hold(stage.copy(), Hold("no disk"))
+    stage.poll()
+    stage.source.release(found, "by alice")
+    stage.poll(seconds=60)
+    assert stage.values(found, "JobStatus", "HoldReason", "Managed") == [5, "enough", "Schedd"]
+    assert stage.copies() == []
+
+
+def test_a_users_hold_between_two_edits_is_the_users() -> None:
+    """On a schedd that edits attribute by attribute, while the copy's hold is written."""
+    stage = Stage(table({"Site1": ROUTE}), [SLOW], atomic=False)
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.destination.hold(stage.copy(), Hold("no disk"))
+    original = stage.source.edit_if
+
+    def edit_if(job_id: JobId, condition: str, edits: Mapping[str, object]) -> bool:
+        done = original(job_id, condition, edits)
+        if "HoldCopiedFromTargetJob" in edits and stage.values(found, "JobStatus") == [2]:
+            stage.source.hold(found, Hold("by alice"))
+        return done
+
+    stage.source.edit_if = edit_if  # type: ignore[method-assign, assignment]
+    stage.poll(2)
+    assert stage.values(found, "JobStatus", "HoldReason", "Managed") == [5, "by alice", "Schedd"]
+    assert stage.copies() == []
+
+
+def test_a_timer_that_has_no_value_holds_the_source() -> None:
+    """As an expression of the policy that is undefined."""
+    stage = one(f"{ROUTE}DELETE TimerRemove")
+    (found,) = stage.submit(job(TimerRemove=Expression("NoSuchThing")))
+    stage.poll(10)
+    assert stage.values(found, "JobStatus", "HoldReasonCode") == [5, 5]
+    assert "TimerRemove" in str(stage.values(found, "HoldReason"))
+    assert stage.copies() == []
+
+
+def test_the_policy_is_nobodys_where_the_interval_is_zero() -> None:
+    """PERIODIC_EXPR_INTERVAL = 0."""
+    stage = one(knobs="PERIODIC_EXPR_INTERVAL = 0")
+    (found,) = stage.submit(job(PeriodicRemove=Expression("NumJobStarts > 0")))
+    stage.poll(20)
+    assert stage.values(found, "JobStatus", "Managed") == [2, "External"]
+
+
 # 1.9 Yielding
 
 
@@ -507,6 +563,39 @@ def test_a_source_without_a_copy_is_given_back() -> None:
     assert stage.states() == [State.SUBMITTED]
 
 
+def test_a_completed_source_without_a_copy_is_told_to_its_user() -> None:
+    """The last router let the copy go and ended: nobody waits for the log's event for ever."""
+    stage = one()
+    (found,) = stage.submit(job(Managed="External", ManagedManager="jobrouter", JobStatus=4, ExitCode=3))
+    stage.poll(2)
+    assert stage.told() == [TERMINATED]
+    assert stage.events[0].attributes["ReturnValue"] == 3
+    assert stage.values(found, "JobStatus", "Managed") == [4, "Schedd"]
+    assert stage.source.jobs() == []
+
+
+def test_a_router_with_another_name_is_another_router() -> None:
+    """It touches neither the sources nor the copies of the old name, which goes on with them when it is back.
+
+    As long as its routes do not want the copies, that is.
+    """
+    stage = one(f"{ROUTE}DELETE WantJobRouter", DEAF)
+    (found,) = stage.submit(job())
+    stage.poll()
+    mine = stage.table
+    stage.table = table({"Site1": f"{ROUTE}DELETE WantJobRouter"}, "JOB_ROUTER_NAME = renamed")
+    stage.start()
+    stage.poll(6)
+    assert stage.router.jobs == {}
+    assert stage.values(found, "JobStatus", "ManagedManager") == [1, "jobrouter"]
+    stage.table = mine
+    stage.sites.change(Site("Site1", run_time=20))
+    stage.start()
+    stage.poll(6)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert len(stage.sites.runs) == 1
+
+
 def test_orphans_of_another_router_are_its_own() -> None:
     """The name decides."""
     stage = one(site=DEAF)
@@ -525,6 +614,7 @@ def test_a_route_that_goes_leaves_its_jobs() -> None:
     (found,) = stage.submit(job())
     stage.poll(2)
     stage.router.reload(table({"Site2": ROUTE}))
+    assert str(stage.entries[-1]) == "JobRouter: routing table replaced (adding Site2; dropping Site1)"
     (more,) = stage.submit(job())
     stage.poll()
     assert [each.route for each in stage.router.jobs.values()] == ["Site1", "Site2"]
@@ -552,6 +642,76 @@ def test_a_new_table_asks_waiting_jobs_anew() -> None:
     stage.router.reload(table({"Site1": ROUTE}))
     stage.poll()
     assert stage.states() == [State.SUBMITTED]
+
+
+# The clock
+
+
+def test_a_clock_that_is_set_back_stops_nothing() -> None:
+    """What was waited for is waited for no longer than before: the copy, the policy, the window of the throttle."""
+    stage = one(knobs="MAX_JOB_MIRROR_UPDATE_LAG = 60")
+    (found,) = stage.submit(job(PeriodicRemove=Expression("NumJobStarts > 0")))
+    stage.poll(2)
+    begun = stage.router.routes()[0].throttle.begin
+    stage.now -= 30 * 86400
+    stage.router.poll()
+    (said,) = stage.said(What.CLOCK_SET_BACK)
+    assert said.text == f" by {30 * 86400} seconds"
+    assert stage.router.routes()[0].throttle.begin == begun - 30 * 86400
+    for _ in range(8):
+        stage.now += 10
+        stage.router.poll()
+    assert stage.values(found, "JobStatus") == [3]
+    assert stage.copies() == []
+
+
+def test_an_unanswered_submission_is_given_up_though_the_clock_was_set_back() -> None:
+    """After MAX_JOB_MIRROR_UPDATE_LAG the job is routed again."""
+    stage = one(knobs="MAX_JOB_MIRROR_UPDATE_LAG = 60")
+    stage.submit(job())
+    original = stage.source.submit
+    stage.source.submit = _silent  # type: ignore[method-assign, assignment]
+    stage.poll()
+    stage.source.submit = original  # type: ignore[method-assign]
+    stage.now -= 86400
+    for _ in range(10):
+        stage.now += 10
+        stage.router.poll()
+    assert len(stage.said(What.LAG)) == 1
+    assert len(stage.copies()) == 1
+
+
+def _silent(_ads: object) -> list[JobId]:
+    raise unreachable()
+
+
+# A schedd that does not answer
+
+
+@pytest.mark.parametrize("which", ["source", "destination"])
+def test_an_hour_of_silence_loses_nothing(which: str) -> None:
+    """Meanwhile one copy completes, one is removed by its site, and one source by its user; new jobs come."""
+    stage = Stage(table({"Site1": ROUTE}), [Site("Site1", slots=9, run_time=1200)], two=True)
+    jobs = stage.submit(job(), job(), job())
+    stage.poll(2)
+    silent = getattr(stage, which)
+    original, silent.changes = silent.changes, _no_changes
+    stage.poll()
+    stage.destination.remove('RoutedFromJobId == "2.0"', "by the site")
+    stage.source.remove(jobs[2], "by alice")
+    jobs += stage.submit(job())
+    stage.poll(360)
+    assert len(stage.said(What.UNREACHABLE)) == 361
+    silent.changes = original
+    stage.poll(200)
+    assert [stage.values(found, "JobStatus") for found in jobs] == [[4], [4], [3], [4]]
+    assert len(set(stage.sites.ended)) == len(stage.sites.ended)
+    assert {"1.0", "2.0", "4.0"} <= set(stage.sites.ended)
+    assert (stage.copies(), stage.states(), stage.source.jobs()) == ([], [], [])
+
+
+def _no_changes() -> NoReturn:
+    raise unreachable()
 
 
 # The seed's jobs
