@@ -26,6 +26,8 @@ _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
 
 def check_status(desk: Desk, job: RoutedJob) -> None:
     """See how source and copy stand, and tell the source."""
+    if job.is_settled(desk.table) and desk.options.hooks is None:
+        return
     if job.state is not State.SUBMITTED or not _update_copy(desk, job) or not _is_source_ours(desk, job):
         return
     if job.copy is None:
@@ -37,6 +39,8 @@ def check_status(desk: Desk, job: RoutedJob) -> None:
         if status(job.copy) is JobStatus.COMPLETED and finished and status(job.source) is JobStatus.COMPLETED:
             desk.say(What.FINISHED, job)
             job.state = State.FINISHED
+        else:
+            job.settled = (job.source, job.copy, desk.table)
 
 
 def _update_copy(desk: Desk, job: RoutedJob) -> bool:
