@@ -13,6 +13,7 @@ COMMANDS = {
     "explain": ("crondor_cli.route_explain", "For each job and route: matched, or the reason why not."),
     "apply": ("crondor_cli.route_apply", "The routed ads of jobs, or what changes."),
     "run": ("crondor_cli.route_run", "Run a job router over a queue."),
+    "status": ("crondor_cli.route_status", "How the routes stand, and why jobs are not routed now."),
     "q": ("crondor_cli.route_q", "The routed copies of a queue, or how many each route has."),
     "convert": ("crondor_cli.route_convert", "Routes written as ClassAds as routes of today."),
 }

@@ -34,8 +34,8 @@ class RoutedJob:
     ``source`` and ``copy`` are their ads as they were seen last, with what the router itself has written; None: not
     there. ``since`` is when the copy was submitted, or might have been (epoch seconds), ``retired`` when the job was
     done with. ``is_unsure`` says that nobody knows whether the schedd took the copy. ``is_interrupted``: the end is
-    neither a success nor a failure of the route. ``settled`` are source, copy and table as they were when the source was
-    found to show all that the copy does.
+    neither a success nor a failure of the route. ``settled`` are source, copy and table as they were when the
+    source was found to show all that the copy does.
     """
 
     id: JobId
