@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor_cli.options import clock_options
+from crondor_cli.route_options import ConfigCommand
 
 EPILOG = """\b
 Examples:
@@ -23,7 +24,12 @@ Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note
 that cannot be read."""
 
 
-@click.command("check", epilog=EPILOG, short_help="What is wrong with a router's configuration, or will surprise.")
+@click.command(
+    "check",
+    cls=ConfigCommand,
+    epilog=EPILOG,
+    short_help="What is wrong with a router's configuration, or will surprise.",
+)
 @click.option("--config", metavar="FILE", multiple=True, help="A configuration file, - for standard input.")
 @click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to include files from.")
 @click.option("--select", multiple=True, metavar="CODES", help="Only rules whose code begins so (comma-separated).")

@@ -12,9 +12,12 @@ COMMANDS = {
     "match": ("crondor_cli.route_match", "Which job goes on which route."),
     "explain": ("crondor_cli.route_explain", "For each job and route: matched, or the reason why not."),
     "apply": ("crondor_cli.route_apply", "The routed ads of jobs, or what changes."),
+    "plan": ("crondor_cli.route_plan", "The coming runs of scheduled jobs, and the route of each."),
     "run": ("crondor_cli.route_run", "Run a job router over a queue."),
     "status": ("crondor_cli.route_status", "How the routes stand, and why jobs are not routed now."),
-    "q": ("crondor_cli.route_q", "The routed copies of a queue, or how many each route has."),
+    "q": ("crondor_cli.route_q", "The routed jobs of a queue, and a summary of their states."),
+    "history": ("crondor_cli.route_history", "Routed jobs that have left the queue, by route."),
+    "rm": ("crondor_cli.route_rm", "Remove routed jobs from a queue."),
     "convert": ("crondor_cli.route_convert", "Routes written as ClassAds as routes of today."),
 }
 

@@ -15,7 +15,7 @@ from crondor.macro.files import Files
 from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD
 from crondor_cli.jobs import read_source
-from crondor_cli.route_options import config_option, files_below, load_config
+from crondor_cli.route_options import ConfigCommand, config_option, files_below, load_config
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -32,7 +32,7 @@ Exit status: 0 all routes are converted; 1 a route, or an attribute of one, is m
 or a file that cannot be read or written."""
 
 
-@click.command("convert", epilog=EPILOG, short_help="Routes written as ClassAds as routes of today.")
+@click.command("convert", cls=ConfigCommand, epilog=EPILOG, short_help="Routes written as ClassAds as routes of today.")
 @config_option
 @click.option("-o", "--out", metavar="FILE", default="-", show_default=True, help="Where the new configuration goes.")
 @click.option("--faithful", is_flag=True, help="Convert as HTCondor's own tool does, its defects included.")
@@ -71,13 +71,14 @@ def command(
         made = convert_as_tool(configuration, mode=Mode(mode or Mode.FILE.value), files=files)
         _write(str(made), out)
         found: Sequence[Diagnostic] = (*configuration.diagnostics, *made.diagnostics)
+        is_empty = False
     else:
         table = _converted(configuration, files, cmd_output)
-        found = table.diagnostics
+        found, is_empty = table.diagnostics, not table.routes
         _write(str(table) if format_ == "text" else _json(table, found), out)
     if format_ == "text":
         show(_merged(found))
-        _summarise(found, faithful=faithful)
+        _summarise(found, faithful=faithful, is_empty=is_empty)
     raise click.exceptions.Exit(int(any(each.severity is Severity.ERROR for each in found)))
 
 
@@ -122,15 +123,23 @@ def _merged(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     return list(kept.values())
 
 
-def _summarise(found: Iterable[Diagnostic], *, faithful: bool) -> None:
-    counted = Counter(each.severity for each in _merged(found))
-    words = [
+def _summarise(found: Iterable[Diagnostic], *, faithful: bool, is_empty: bool) -> None:
+    kept = _merged(found)
+    how = "as condor_transform_ads does it, its defects included" if faithful else "differences to the old routes"
+    said = _counted(each for each in kept if each.code.startswith("legacy-"))
+    click.echo("there is no old route to convert" if is_empty and not said else f"{how}: {said or 'none'}", err=True)
+    others = _counted(each for each in kept if not each.code.startswith("legacy-"))
+    if others:
+        click.echo(f"in the rest of the configuration: {others}", err=True)
+
+
+def _counted(found: Iterable[Diagnostic]) -> str:
+    counted = Counter(each.severity for each in found)
+    return ", ".join(
         f"{counted[severity]} {severity.value}{'' if counted[severity] == 1 else 's'}"
         for severity in Severity
         if counted[severity]
-    ]
-    how = "as condor_transform_ads does it, its defects included" if faithful else "differences to the old routes"
-    click.echo(f"{how}: {', '.join(words) or 'none'}", err=True)
+    )
 
 
 def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:

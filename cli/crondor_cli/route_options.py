@@ -10,12 +10,31 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration, read_config
+from crondor.diagnostics import printable
 from crondor.macro.files import Files
 from crondor.router import RoutingTable, load_table
 from crondor.source import Source
 from crondor_cli.jobs import files_of, read_source
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+class ConfigCommand(click.Command):
+    """A command that takes no arguments: who names a file alone is told how to."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a command line. Raises UsageError."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if not isinstance(error, click.MissingParameter) and type(error) is not click.UsageError:
+                raise
+            _, others, _ = self.make_parser(ctx).parse_args(given)
+            if not others:
+                raise
+            shown = " ".join(f"--config {printable(each)}" for each in others)
+            raise click.UsageError(f"a file is named with --config: {shown}", ctx) from error
 
 
 def config_option(function: _Function) -> _Function:

@@ -1,131 +1,127 @@
-"""`crondor route q`: the routed copies of a queue, as condor_router_q shows them."""
+"""`crondor route q`: the routed jobs of a queue, as condor_router_q shows them."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import NamedTuple
 
 import click
 
-from crondor.diagnostics import Severity, printable
-from crondor_cli.options import clock_of, clock_options
-from crondor_cli.schedd_queue import Asked, read_jobs, selection_of, source_options
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.router.reports import HELD, IDLE, NOT_RUNNING, RUNNING, Totals
+from crondor.schedd.selection import Selection
+from crondor_cli.classad_files import context_of
+from crondor_cli.one_dash import OneDashCommand
+from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.route_copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
+from crondor_cli.schedd_queue import Asked, live_of, read_jobs, source_options
 from crondor_cli.show import show
-
-if TYPE_CHECKING:
-    from crondor.classad.ad import ClassAd
 
 EPILOG = """\b
 Examples:
-  crondor route q -S
-  crondor route q -idle --route Site1 --log /var/lib/condor/spool/job_queue.log
+  crondor route q -S --log /var/lib/condor/spool/job_queue.log
+  crondor route q -route Campus -held -nobatch --live
+  crondor route q -af:j RoutedFromJobId RouteName --config 50-routes.conf
   condor_q -all -long | crondor route q -S --ads -
 
--S, -R, -I and -H print how many copies each route has in each state. As in condor_router_q, -I counts whatever does
-not run, held jobs too; -idle is JobStatus 1 alone.
+Options have one dash or two: -idle is --idle. All of them hold at once; of several routes any one will do. Without
+-S, -R, -I or -H it is condor_q's list, over the jobs of all users.
 
-Exit status: 0 fine, 1 a finding (a queue that cannot be read), 2 wrong usage."""
+Exit status: 0 fine, 1 a finding (a queue that cannot be read, a job that is not there), 2 wrong usage."""
 
-_BASE: Final = "RouteName =!= UNDEFINED"
-_LETTERS: Final = "UIRXCHE"
+STATES = {"running": RUNNING, "not_running": NOT_RUNNING, "held_summary": HELD, "idle": IDLE, "held": HELD}
 
 
-@click.command("q", epilog=EPILOG, short_help="The routed copies of a queue, or how many each route has.")
-@click.option("-S", "summary", is_flag=True, help="A summary of all copies.")
-@click.option("-R", "running", is_flag=True, help="A summary of those that run.")
-@click.option("-I", "not_running", is_flag=True, help="A summary of those that do not run.")
-@click.option("-H", "on_hold", is_flag=True, help="A summary of those on hold.")
-@click.option("-idle", "--idle", "idle", is_flag=True, help="Idle copies only.")
-@click.option("-held", "--held", "held", is_flag=True, help="Held copies only.")
-@click.option("-route", "-site", "--route", "route", metavar="NAME", help="Copies of this route only.")
-@click.option("-constraint", "--constraint", "constraint", metavar="EXPR", help="Copies for which this is true.")
+class Found(NamedTuple):
+    """The routed jobs that were asked for, and all jobs counted where that is wanted."""
+
+    ads: list[ClassAd]
+    everybody: Totals | None
+    findings: list[Diagnostic]
+
+
+@click.command(
+    "q",
+    cls=OneDashCommand,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "-help", "--help"]},
+    short_help="The routed jobs of a queue, and a summary of their states.",
+)
+@copies_options
+@click.option("-S", "summary", is_flag=True, help="Summarise the jobs on each route.")
+@click.option("-R", "running", is_flag=True, help="Summarise running jobs.")
+@click.option("-I", "not_running", is_flag=True, help="Summarise jobs that do not run, the held ones too.")
+@click.option("-H", "held_summary", is_flag=True, help="Summarise held jobs.")
+@click.option("--nobatch", is_flag=True, help="A line for each job, not for each batch.")
+@click.option("--long", "long_", is_flag=True, help="The ads: --format long.")
+@click.option(
+    "--af", "autoformat", metavar=":OPTIONS ATTR...", help="Values of attributes (j: the job's number first)."
+)
+@click.option("--attribute", "attributes", multiple=True, hidden=True)
 @source_options
+@contact_options
 @clock_options
-@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+@click.option(
+    "--format", "format_", type=click.Choice(["table", "long", "json"]), default="table", help="How to print."
+)
 def command(
-    summary: bool,
-    running: bool,
-    not_running: bool,
-    on_hold: bool,
-    idle: bool,
-    held: bool,
-    route: str | None,
-    constraint: str | None,
+    jobs: tuple[str, ...],
+    routes: tuple[str, ...],
+    constraints: tuple[str, ...],
     queue: str | None,
     log: str | None,
     live: bool,
     name: str | None,
     pool: str | None,
     ads: str | None,
+    config: tuple[str, ...],
+    allow_dirs: tuple[str, ...],
     now: str | None,
     tz: str | None,
+    nobatch: bool,
+    long_: bool,
+    autoformat: str | None,
+    attributes: tuple[str, ...],
     format_: str,
+    summary: bool,
+    **states: bool,
 ) -> None:
-    """Show the copies that job routers have made: their sources, routes and states."""
-    from crondor.classad import print_string  # noqa: PLC0415 - after what can go wrong
+    """Show the routed jobs of a queue: how many in which state on each route, or job by job."""
+    from crondor_cli import view_route_q  # noqa: PLC0415 - after the cheap refusals
 
-    parts = [_BASE]
-    parts += ["JobStatus == 2"] if running else []
-    parts += ["JobStatus != 2"] if not_running else []
-    parts += ["JobStatus == 5"] if on_hold or held else []
-    parts += ["JobStatus == 1"] if idle else []
-    parts += [f"RouteName =?= {print_string(route)}"] if route is not None else []
-    if constraint is not None:
-        selection_of((), constraint)  # a fault in it is shown where it was typed
-        parts.append(f"({constraint})")
-    chosen = selection_of((), " && ".join(parts))
-    found = read_jobs(Asked(queue, log, live, name, pool, ads), chosen, clock_of(now, tz))
+    forms = view_route_q.autoformat_of(autoformat, attributes)
+    is_summary = summary or states["running"] or states["not_running"] or states["held_summary"]
+    wanted = [text for state, text in STATES.items() if states[state]]
+    chosen = copies(jobs, routes, wanted, constraints)
+    clock = clock_of(now, tz)
+    asked = queue_of_copies(Asked(queue, log, live, name, pool, ads), config, allow_dirs, clock)
+    found = _read(asked, chosen, clock, totals=not (is_summary or long_ or forms))
+    found.findings.extend(missing_copies(chosen, found.ads))
     show(dict.fromkeys(found.findings))
-    if summary or running or not_running or on_hold:
-        _print_summary(found.ads, format_)
+    shown = view_route_q.Shown(found.ads, found.everybody, asked, clock, context_of(clock), tuple(found.findings))
+    if forms is not None:
+        view_route_q.print_values(shown, forms)
+    elif format_ == "long" or long_:
+        view_route_q.print_ads(shown)
+    elif is_summary:
+        (view_route_q.summary_data if format_ == "json" else view_route_q.print_summary)(shown)
+    elif format_ == "json":
+        view_route_q.jobs_data(shown)
     else:
-        _print_jobs(found.ads, format_)
+        view_route_q.print_jobs(shown, nobatch=nobatch)
     if any(finding.severity is Severity.ERROR for finding in found.findings):
         raise click.exceptions.Exit(1)
 
 
-def _print_summary(ads: list[ClassAd], format_: str) -> None:
-    counts = Counter((_text(ad, "RouteName"), _letter(ad), _text(ad, "GridResource")) for ad in ads)
-    if format_ == "json":
-        data = [
-            {"count": count, "status": letter, "route": route, "grid_resource": resource}
-            for (route, letter, resource), count in sorted(counts.items())
-        ]
-        click.echo(json.dumps({"routes": data}, indent=2))
-        return
-    lines = [f"{'JOBS':>7} {'ST':>2} {'Route':<20} GridResource"]
-    lines += [
-        f"{count:7d} {letter:>2} {printable(route):<20} {printable(resource)}".rstrip()
-        for (route, letter, resource), count in sorted(counts.items())
-    ]
-    click.echo("\n".join(lines))
-
-
-def _print_jobs(ads: list[ClassAd], format_: str) -> None:
-    from crondor.schedd.ads import job_id  # noqa: PLC0415 - the same
-
-    rows = [
-        (str(job_id(ad)), _text(ad, "Owner"), _letter(ad), _text(ad, "RouteName"), _text(ad, "RoutedFromJobId"))
-        for ad in ads
-    ]
-    if format_ == "json":
-        names = ("id", "owner", "status", "route", "source")
-        click.echo(json.dumps({"jobs": [dict(zip(names, row, strict=True)) for row in rows]}, indent=2))
-        return
-    click.echo(f"{'ID':<10} {'OWNER':<12} ST {'ROUTE':<20} SOURCE")
-    for job, owner, letter, route, source in rows:
-        click.echo(f"{job:<10} {printable(owner):<12} {letter:>2} {printable(route):<20} {printable(source)}".rstrip())
-
-
-def _letter(ad: ClassAd) -> str:
-    from crondor.schedd.actions import integer  # noqa: PLC0415 - the same
-
-    number = integer(ad, "JobStatus")
-    return _LETTERS[number] if number is not None and 0 <= number < len(_LETTERS) else "?"
-
-
-def _text(ad: ClassAd, name: str) -> str:
-    from crondor.queued import QueuedJob  # noqa: PLC0415 - the same
-
-    return QueuedJob(ad).string(name) or ""
+def _read(asked: Asked, chosen: Selection, clock: Clock, *, totals: bool) -> Found:
+    """Read a queue once, a live one a second time for the totals. Raises CrondorError; UsageError for a file."""
+    context = context_of(clock)
+    if asked.kind == "live":
+        with live_of(asked) as schedd:
+            ads = schedd.jobs(chosen)
+            findings = [*schedd.diagnostics]
+            everybody = Totals.of(schedd.jobs(None, ["JobStatus", "JobUniverse"]), context) if totals else None
+        return Found(ads, everybody, findings)
+    found = read_jobs(asked, Selection(), clock)
+    ads = [ad for ad in found.ads if chosen.holds(ad, context)]
+    return Found(ads, Totals.of(found.ads, context) if totals else None, found.findings)

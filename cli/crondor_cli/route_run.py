@@ -21,6 +21,7 @@ from crondor.diagnostics import CrondorError, Severity, printable
 from crondor.router import RoutingTable
 from crondor.router.life import Entry, HookDesk, Options, Reason, Router, RouterLock, UserLogs
 from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.route_files import FileOptions, file_options
 from crondor_cli.route_options import config_option, legacy_option, load_config, load_route_table
 from crondor_cli.route_queues import destination_of, destination_options, made_lock_path, report_path, source_of
 from crondor_cli.schedd_queue import (
@@ -68,6 +69,7 @@ router of this name is running), 2 wrong usage."""
 @click.option("--uid-domain", default="", metavar="DOMAIN", help="For the copies' User (default: the source's).")
 @click.option("--user-logs", metavar="DIR", help="Write the jobs' user logs at or below this folder.")
 @click.option("--hooks", is_flag=True, help="Run the hooks that the configuration names.")
+@file_options
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to say what is done.")
 @clock_options
 def command(
@@ -88,6 +90,9 @@ def command(
     uid_domain: str,
     user_logs: str | None,
     hooks: bool,
+    spool: str | None,
+    files_dirs: tuple[str, ...],
+    token_issuer: str | None,
     log_format: str,
     now: str | None,
     tz: str | None,
@@ -106,6 +111,8 @@ def command(
         raise click.exceptions.Exit(1)
     source = source_of(Asked(queue, None, live, name, pool), table)
     copies = destination_of(source, table, destination_queue, destination_name, destination_pool)
+    moves = FileOptions(spool, files_dirs, token_issuer, lambda: load_config(config, allow_dirs, context))
+    moves.check(is_live=live)
     options = Options(
         owner=owner,
         domain=uid_domain,
@@ -121,15 +128,21 @@ def command(
     asked = [source] if copies is None else [source, copies]
     with ExitStack() as stack:
         if dry_run:
-            router = Router(table, *(_copied(each, clock, stack) for each in asked), clock=ticks, options=options)
+            router = Router(
+                table,
+                *(_copied(each, clock, stack) for each in asked),
+                clock=ticks,
+                options=replace(options, delivery=moves.planned()),
+            )
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return
         lock = made_lock_path(source, table)
         queues = [_opened(each, clock, ticks, stack) for each in asked]
         stack.enter_context(RouterLock(lock, table.settings.name))
-        router = Router(table, *queues, clock=ticks, options=options)
-        loop = _Loop(router, queues, load, report_path(lock))
+        delivery = moves.delivery(queues[-1], lock, ticks)
+        router = Router(table, *queues, clock=ticks, options=replace(options, delivery=delivery))
+        loop = _Loop(router, queues, load, report_path(lock), lambda now: moves.reload(delivery, now))
         if not once:
             loop.run()
         elif not loop.poll():
@@ -140,7 +153,12 @@ class _Loop:
     """Polls until it is told to end."""
 
     def __init__(
-        self, router: Router, queues: Sequence[Schedd], load: Callable[[], RoutingTable], report: Path
+        self,
+        router: Router,
+        queues: Sequence[Schedd],
+        load: Callable[[], RoutingTable],
+        report: Path,
+        reload: Callable[[int], None],
     ) -> None:
         from crondor.schedd.embedded import EmbeddedSchedd  # noqa: PLC0415 - after what can go wrong
 
@@ -149,6 +167,7 @@ class _Loop:
         self._load = load
         self._report = report
         self._can_report = True
+        self._reload_files = reload
         self._is_over = False
         self._is_stale = False
         self._woken = threading.Event()
@@ -157,10 +176,10 @@ class _Loop:
         """Make a poll, and say whether the queues answered; finished jobs leave embedded queues.
 
         With one queue all of a poll waits for the disk once: a crash of the machine loses the end of it alone. Of two
-        queues one could then be ahead of the other, and so they wait each time.
+        queues one could then be ahead of the other, or files ahead of their queue: there each edit waits.
         """
-        alone = self._embedded[0].together() if len(self._embedded) == 1 else nullcontext()
-        with alone:
+        is_alone = len(self._embedded) == 1 and self._router.options.delivery is None
+        with self._embedded[0].together() if is_alone else nullcontext():
             answered = self._router.poll()
             for each in self._embedded:
                 each.clear_finished()
@@ -209,6 +228,7 @@ class _Loop:
             click.echo("the routing table stays as it was", err=True)
             return
         self._router.reload(table)
+        self._reload_files(int(time.time()))
 
     def _end(self, _number: int, _frame: object) -> None:
         self._is_over = True

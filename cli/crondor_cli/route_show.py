@@ -7,7 +7,7 @@ import click
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity
 from crondor_cli.options import clock_of, clock_options
-from crondor_cli.route_options import config_option, legacy_option, load_route_table
+from crondor_cli.route_options import ConfigCommand, config_option, legacy_option, load_route_table
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -22,7 +22,9 @@ Exit status: 0 every listed route is there; 1 a route is rejected, routing is sw
 2 wrong usage, or a file that cannot be read."""
 
 
-@click.command("show", epilog=EPILOG, short_help="The routing table, and the routes that are rejected.")
+@click.command(
+    "show", cls=ConfigCommand, epilog=EPILOG, short_help="The routing table, and the routes that are rejected."
+)
 @config_option
 @legacy_option
 @click.option(
@@ -53,6 +55,6 @@ def command(
     else:
         view_route.print_table(table)
         show(each for each in table.diagnostics if each.severity is Severity.ERROR)
-        for line in view_route.remarks(table):
+        for line in view_route.remarks(table, legacy=legacy):
             click.echo(line, err=True)
     raise click.exceptions.Exit(int(bool(table.rejected) or not table.is_enabled))

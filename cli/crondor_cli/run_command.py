@@ -31,6 +31,7 @@ Examples:
   crondor run --spec job.sub --once
   crondor run --spec job.sub --until "tomorrow 06:00" --format json
   crondor schedd status --queue .crondor/backup.sub
+  crondor schedd hold --queue .crondor/backup.sub 1.0
 
 A job runs as in the local universe: its executable with its arguments and its environment, in its initialdir, with its
 files, its policies (periodic_*, on_exit_*) and its user log. The queue, its history and the records of what runs are in
@@ -71,8 +72,12 @@ def command(
     paths = _paths((*specs, *files), state)
     clock = clock_of(None, tz)
     end = _until(until, clock)
+    if end is not None and end < clock.now:
+        message = f"--until {printable(until or '')} is over: nothing is started"
+        show([Diagnostic("run-until", message, Severity.WARNING, help="write a time to come, or a length such as 2h")])
     folder = _folder(paths, state)
-    from crondor.schedd.embedded import LOG  # noqa: PLC0415 - usage is checked first
+    from crondor.job_queue import QueueLocked  # noqa: PLC0415 - usage is checked first
+    from crondor.schedd.embedded import LOG  # noqa: PLC0415 - the same
     from crondor.world.session import Plan, Session  # noqa: PLC0415 - the same
     from crondor_cli.run_jobs import read_spec  # noqa: PLC0415 - the same
 
@@ -84,7 +89,12 @@ def command(
         for number, (path, source) in enumerate(sources, start=1):
             read_spec(path, source, clock, number)
     settings = _settings(clock, Dialect(dialect))
-    with Session(folder, settings, time.time, Plan(once=once, until=end)) as session:
+    try:
+        session = Session(folder, settings, time.time, Plan(once=once, until=end))
+    except QueueLocked as error:
+        hint = "change its jobs by crondor schedd hold, release, rm or edit, or name another --state"
+        raise CrondorError([replace(found, help=hint) for found in error.diagnostics]) from None
+    with session:
         show(session.embedded.diagnostics)
         status = _run(session, sources, clock, is_json=format_ == "json")
     if status:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from crondor.check import Settings, check, select
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.schedule import Universe
+from crondor.schedule import Universe, misspelt
 from crondor.source import Source
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.jobs import files_of
@@ -57,7 +57,8 @@ def read_spec(path: str, source: Source, clock: Clock, cluster: int) -> Spec:
     _refuse_errors(source, path, clock)
     file = _read(source, path, clock, ())
     made = list(_ads(file, cluster))
-    findings = [*file.warnings]
+    names = ((key, file.name(key)) for key in file.keys)
+    findings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
     foreign = list(dict.fromkeys(_universe(ad) for ad, _ in made))
     refused = [fault for ad, span_of in made for fault in _unfit(ad, span_of)]
     if refused:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from types import FrameType
 from typing import Final
 
+from crondor.diagnostics import Diagnostic, printable
+from crondor.job_queue import JobId
 from crondor.queued import JobStatus
 from crondor.world.happenings import Happening, What
-from crondor.world.session import Session
+from crondor.world.session import Session, is_missed
+from crondor.world.world_job import WorldJob
 from crondor_cli.view_run import View
 
 _LONGEST: Final = 60.0  # seconds between two looks at the clock, which somebody may set
+_MOST: Final = 20  # jobs of which it is said why they are held
+_REASON: Final = 300  # characters of a reason
 _ASKING: Final = tuple(
     number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
 )
@@ -28,6 +34,8 @@ class Loop:
         self._view = view
         self._asked = 0
         self._failed = False
+        self._is_gone = False
+        self._told: set[JobId] = set()  # whose hold has been said
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
         os.set_blocking(self._reader, False)
@@ -40,7 +48,8 @@ class Loop:
         wakeup = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         try:
             view.begin(session.begin())
-            while session.step(min(_LONGEST, view.pace), self._reader):
+            while session.step(min(_LONGEST, view.pace), self._reader, view.refresh):
+                self._look()
                 if (self._asked or view.is_unheard) and not session.is_closed:
                     session.close()
                     view.closing(session.programs.running)
@@ -48,10 +57,9 @@ class Loop:
                     session.leave()
                     view.end(["left at once"])
                     return 130
-                view.refresh()
+            self._look()
             view.end(self._left())
-            missed = session.missed()
-            return int(self._failed or bool(missed))
+            return int(self._failed or bool(session.missed()) or any(map(_is_held, session.world.jobs.values())))
         finally:
             signal.set_wakeup_fd(wakeup)
             for number, handler in before.items():
@@ -63,9 +71,19 @@ class Loop:
     def _ask(self, _number: int, _frame: FrameType | None) -> None:
         self._asked += 1
 
+    def _look(self) -> None:
+        """Say it once where the queue's folder is no longer there: nothing more starts, and what runs is waited for."""
+        if self._session.is_there or self._is_gone:
+            return
+        self._failed = self._is_gone = True
+        message = f"the queue in {printable(str(self._session.folder))} has been removed: nothing more is started"
+        hint = "Ctrl-C twice ends what runs still"
+        self._view.say(Diagnostic("run-folder-gone", message, help=hint))
+
     def _note(self, seen: Happening) -> None:
         if seen.what is What.HELD:
-            self._failed = True
+            self._told.add(seen.job.id)
+            self._failed |= is_missed(seen)
         elif seen.what in {What.ENDED, What.COMPLETED}:
             ad = seen.job.ad
             self._failed |= bool(ad.value("ExitBySignal") is True or ad.value("ExitCode"))
@@ -75,11 +93,25 @@ class Loop:
         session = self._session
         missed = set(session.missed())
         lines = [f"job {job} has missed its time and stays idle: nothing starts it any more" for job in sorted(missed)]
-        jobs = session.world.jobs.values()
-        held = sum(job.status == JobStatus.HELD for job in jobs)
+        jobs = sorted(session.world.jobs.values(), key=lambda job: job.id)
+        held = [job for job in jobs if _is_held(job)]
         waiting = sum(job.is_idle and job.id not in missed for job in jobs)
-        if held or waiting:
-            where = f"in {session.folder}"
-            parts = [f"{number} {word}" for number, word in ((waiting, "idle"), (held, "held")) if number]
-            lines.append(f"{' and '.join(parts)} {where}: crondor run goes on with them")
+        old = [job for job in held if job.id not in self._told]
+        lines += [
+            f"job {job.id} is held: {printable(str(job.ad.value('HoldReason')))[:_REASON]}" for job in old[:_MOST]
+        ]
+        if self._is_gone:
+            return lines
+        folder = shlex.quote(printable(str(session.folder)))
+        if waiting:
+            lines.append(f"{waiting:,} idle in {folder}: crondor run goes on with {'it' if waiting == 1 else 'them'}")
+        if held:
+            which = str(held[0].id) if len(held) == 1 else "--constraint 'JobStatus == 5'"
+            command = f"crondor schedd release --queue {folder} {which}"
+            them = "it" if len(held) == 1 else "them"
+            lines.append(f"{len(held):,} held in {folder}: {command} lets the next crondor run go on with {them}")
         return lines
+
+
+def _is_held(job: WorldJob) -> bool:
+    return job.status == JobStatus.HELD

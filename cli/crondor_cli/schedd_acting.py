@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -13,7 +13,8 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Acted
 from crondor.schedd.selection import Selection
 from crondor_cli.options import clock_of
-from crondor_cli.schedd_queue import embedded_of, job_arguments, no_job, queue_option, selection_of, unknown_job
+from crondor_cli.schedd_queue import job_arguments, no_job, queue_option, selection_of, unknown_job
+from crondor_cli.schedd_running import changed
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
 
@@ -37,10 +38,15 @@ def act(
     """Do an action to jobs, say what was done, and end with 1 where it was not done to all that were named."""
     chosen = selection_of(jobs, constraint, needed=True)
     clock = clock_of(now, None)
-    with embedded_of(queue, clock) as schedd:
+
+    def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
         missing = chosen.missing(schedd.mirror)
-        acted = action.act(schedd, chosen, reason)
-    findings = [unknown_job(name) for name in missing]
+        return {**action.act(schedd, chosen, reason)._asdict(), "missing": missing}
+
+    request = {"what": action.name, "jobs": jobs, "constraint": constraint, "reason": reason}
+    answer = changed(queue, clock, direct, request)
+    acted = Acted(*(answer[name] for name in Acted._fields))
+    findings = [unknown_job(name) for name in answer["missing"]]
     for count, why in ((acted.already, action.already), (acted.bad_status, action.bad_status)):
         if count:
             findings.append(Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING))
@@ -81,7 +87,8 @@ Examples:
   crondor schedd {name} 12 13.1 alice
   crondor schedd {name} --constraint 'CronHour == "2"' --reason 'not tonight'
 
-Numbers and owners are joined by or; --constraint narrows them. Everything named is done at once, or nothing.
+Numbers and owners are joined by or; --constraint narrows them. Everything named is done at once, or nothing. Where
+crondor run has the queue open, that one does it, job by job, and by its own clock.
 
 Exit status: 0 fine, 1 a finding (a job that is not there, or that this cannot be done to), 2 wrong usage."""
 

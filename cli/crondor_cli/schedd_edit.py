@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,9 +12,13 @@ from crondor.diagnostics import CrondorError
 from crondor.schedd.selection import read_constraint
 from crondor.source import Source
 from crondor_cli.options import UsageProblem, clock_of
-from crondor_cli.schedd_queue import embedded_of, job_arguments, no_job, queue_option, selection_of, unknown_job
+from crondor_cli.schedd_queue import job_arguments, no_job, queue_option, selection_of, unknown_job
+from crondor_cli.schedd_running import changed
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
+
+if TYPE_CHECKING:
+    from crondor.schedd.embedded import EmbeddedSchedd
 
 EPILOG = """\b
 Examples:
@@ -22,6 +27,7 @@ Examples:
 
 A value is an expression, a string in double quotes. All attributes of a job change at once, and only where --if holds.
 An edited Cron attribute counts at the next crondor schedd recalc; a schedd looks at it after a reconfig or restart.
+Where crondor run has the queue open, that one does it, job by job, and takes the new schedule at once.
 
 Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edited), 2 wrong usage."""
 
@@ -50,15 +56,24 @@ def command(
         read_constraint(condition, "--if")
     except ClassAdSyntaxError as error:
         raise UsageProblem(error) from None
-    with embedded_of(queue, clock) as schedd:
-        findings = [unknown_job(name) for name in chosen.missing(schedd.mirror)]
+
+    def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
         ids = [job for job, _ in chosen.of_mirror(schedd.mirror, schedd.context())]
-        done = [job for job in ids if schedd.edit_if(job, condition, values)]
+        done = {job for job in ids if schedd.edit_if(job, condition, values)}
+        said = {"edited": [job for job in ids if job in done], "unchanged": [job for job in ids if job not in done]}
+        named = {name: [str(job) for job in jobs] for name, jobs in said.items()}
+        return {**named, "missing": chosen.missing(schedd.mirror)}
+
+    texts = {name: str(value) for name, value in values.items()}
+    request = {"what": "edit", "jobs": jobs, "constraint": constraint, "condition": condition, "values": texts}
+    answer = changed(queue, clock, direct, request)
+    done = answer["edited"]
+    findings = [unknown_job(name) for name in answer["missing"]]
     if not findings and not done:
-        findings.append(no_job(" for which --if holds" if ids else ""))
+        findings.append(no_job(" for which --if holds" if answer["unchanged"] else ""))
     show(findings)
     if format_ == "json":
-        data = {"edited": [str(job) for job in done], "unchanged": [str(job) for job in ids if job not in set(done)]}
+        data = {name: answer[name] for name in ("edited", "unchanged")}
         click.echo(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
     else:
         click.echo(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, printable
 from crondor.spec import Dialect
@@ -155,6 +156,9 @@ def command(
     from crondor_cli.simulate_pool import Pool  # noqa: PLC0415 - the same
     from crondor_cli.view_simulate_lines import Lanes, print_happenings  # noqa: PLC0415 - the same
 
+    context = click.get_current_context()
+    if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
     paths = _paths((*specs, *files), plot)
     check_options(routed=bool(routes))
     clock = clock_of(now, tz)
@@ -178,8 +182,7 @@ def command(
         settings = pool.settings()
     except CrondorError as error:
         raise UsageProblem(error) from None
-    days = days or (1 if routes else 30)
-    simulated = Simulated(settings, clock.now, clock.now + days * 86_400, clock)
+    simulated = Simulated(settings, clock.now, clock.now + _days(days, routes) * 86_400, clock)
     if routes:
         from crondor_cli.simulate_routed import run  # noqa: PLC0415 - seldom asked for
 
@@ -215,6 +218,10 @@ def command(
         print_table(simulated, lanes if timeline else None)
     if not simulated.is_fine:
         raise click.exceptions.Exit(1)
+
+
+def _days(days: int | None, routes: tuple[str, ...]) -> int:
+    return days if days is not None else 1 if routes else 30
 
 
 def _paths(paths: tuple[str, ...], plot: str | None) -> tuple[str, ...]:

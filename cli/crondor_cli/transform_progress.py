@@ -13,17 +13,18 @@ _ERASE = "\r\033[K"
 class Progress:
     """Counts ads on stderr where that is a terminal."""
 
-    __slots__ = ("_is_shown", "_is_wanted")
+    __slots__ = ("_is_shown", "_is_wanted", "_what")
 
-    def __init__(self, *, is_wanted: bool) -> None:
-        """Begin; ``is_wanted`` is False where the ads themselves go to the terminal."""
+    def __init__(self, *, is_wanted: bool, what: str = "ads") -> None:
+        """Begin; ``is_wanted`` is False where what is counted goes to the terminal itself."""
         self._is_wanted = is_wanted and sys.stderr is not None and sys.stderr.isatty()
         self._is_shown = False
+        self._what = what
 
     def show(self, number: int) -> None:
         """Say how many ads there have been, now and then."""
         if self._is_wanted and not number % _EVERY:
-            click.echo(f"{_ERASE}{number:,} ads", err=True, nl=False)
+            click.echo(f"{_ERASE}{number:,} {self._what}", err=True, nl=False)
             self._is_shown = True
 
     def clear(self) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import click
 
-from crondor.diagnostics import Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import Rejected, Route, RoutingTable
 from crondor.router.printing import printed_route, printed_transform
 from crondor.router.route import universe_name
@@ -23,15 +23,25 @@ def print_table(table: RoutingTable) -> None:
         click.echo(line)
 
 
-def remarks(table: RoutingTable) -> Iterator[str]:
-    """Yield what has to be said beside the table."""
+def remarks(table: RoutingTable, *, legacy: bool = False) -> Iterator[str]:
+    """Yield what has to be said beside the table; of routes that are ClassAds another command says more."""
     if not table.is_enabled:
         yield "JobRouter is disabled."
-    found = Counter(each.severity for each in table.diagnostics)
+    found = Counter(each.severity for each in _by_place(table.diagnostics))
     others = [(found[kind], kind.value) for kind in (Severity.WARNING, Severity.NOTE) if found[kind]]
     if others:
         said = " and ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in others)
-        yield f"{said}: see crondor route check"
+        yield f"{said}: see crondor route {'convert' if legacy else 'check'}"
+
+
+def _by_place(found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+    """Return one finding for each code and place: what the defaults or a route say may be said for many."""
+    kept: dict[object, Diagnostic] = {}
+    for each in found:
+        span = each.span
+        at = each.message if span is None else (span.source.name, span.start, span.end)
+        kept.setdefault((each.code, at), each)
+    return kept.values()
 
 
 def _lines(table: RoutingTable) -> Iterator[str]:

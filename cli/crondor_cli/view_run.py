@@ -207,7 +207,9 @@ class LiveView(View):
         now, when = self._session.world.now, self.time_of(job)
         if job.run is not None and job.run.started is not None:
             word = "suspended" if job.run.is_suspended else "runs"
-            return f"{self.name(job)}  {word}, process {self.pid(job)}, started {relative(job.run.started - now)}"
+            pid = self.pid(job)
+            process = "" if pid is None else f", process {pid}"
+            return f"{self.name(job)}  {word}{process}, started {relative(job.run.started - now)}"
         if job.status == JobStatus.HELD:
             return f"{self.name(job)}  held: {printable(str(job.ad.value('HoldReason')))}"
         if when is not None and when > now:

@@ -113,9 +113,11 @@ def _enough(simulated: Simulated, group: Group, result: Result) -> list[str]:
     enough = result.enough
     if enough is None or not result.outcome.planned:
         return []
-    prep = "no prep time" if enough.prep_time is None else f"a prep time of {enough.prep_time} s"
-    window = "no window" if enough.window is None else f"a window of {enough.window} s"
-    said = [f"enough for all runs that can start: {prep} (then all on time), {window} (then none missed)"]
+    tried = (("prep time", enough.prep_time, "then all on time"), ("window", enough.window, "then none missed"))
+    found = [f"a {name} of {seconds} s ({then})" for name, seconds, then in tried if seconds is not None]
+    said = [f"enough for all runs that can start: {', '.join(found)}"] if found else []
+    none = [name for name, seconds, _ in tried if seconds is None]
+    said += [f"no {' and no '.join(none)} would have been enough"] if none else []
     return said + [str(change) for change in simulated.changes(group, result)]
 
 

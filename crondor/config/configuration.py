@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
@@ -126,14 +127,15 @@ class Configuration:
             raise self._refused(name, text, what, f"write an integer; without this line it is {default}")
         return value
 
-    def real(self, name: str, default: float = 0.0) -> float:
+    def real(self, name: str, default: float = 0.0, least: float = -inf, most: float = inf) -> float:
         """Return a knob that is a number, or an expression with a number. Raises InvalidConfig."""
         text = self.string(name)
         if text is None:
             return default
         value = as_real(text, self.context)
-        if value is None:
-            raise self._refused(name, text, "is no number", f"write a number; without this line it is {default:g}")
+        if value is None or value < least or value > most:
+            what = "is no number" if value is None else f"is not between {least:g} and {most:g}"
+            raise self._refused(name, text, what, f"write a number; without this line it is {default:g}")
         return value
 
     def boolean(self, name: str, *, default: bool = False) -> bool:
@@ -143,7 +145,12 @@ class Configuration:
             return default
         value = as_boolean(text, self.context)
         if value is None:
-            raise self._refused(name, text, "is not a valid boolean", f"write true or false; it is {default} by itself")
+            raise self._refused(
+                name,
+                text,
+                "is not a valid boolean",
+                f"write true or false; without this line it is {str(default).lower()}",
+            )
         return value
 
     def expression(self, name: str, default: Expression | None = None) -> Expression | None:

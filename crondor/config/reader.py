@@ -242,6 +242,10 @@ class _Reader:
         help_text = f"write {name} = {rest or '...'}" if statement.is_name(name) and len(rest) <= 60 else None
         if name.upper() in {"SET", "DELETE", "COPY", "RENAME", "EVALSET", "DEFAULT", "REQUIREMENTS", "NAME"}:
             help_text = "a transform's commands stand in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"
+        if name.lower() in _KEYWORDS:
+            category, _, listed = rest.partition(" ")
+            words = f"use {category or 'CATEGORY'} : {listed.strip() or 'NAME'}" if name.lower() == "use" else ""
+            help_text = f"write {words or f'{name} : {rest}'}"[:80]
         message = "this line is no assignment: HTCondor stops reading here"
         self.found.error("config-line", message, line.span(), help_text)
 
@@ -320,17 +324,32 @@ class _Reader:
         tag = "@" + line.text[parts.value :]
         texts: list[str] = []
         size = 0
+        near: LogicalLine | None = None
         while (inner := self._next()) is not None and inner.text != tag:
             size += len(inner.text) + 1
+            if len(inner.text) == len(tag) and inner.text.lower() == tag.lower():
+                near = inner
+            elif inner.text.endswith(tag[1:]) and statement.split(inner.text).operator == "@=":
+                self._nested(parts.name, tag, inner)
             if size <= self.budget.size:
                 texts.append(inner.text)
         if inner is None:
             message = f"Found end-of-file while scanning for '{tag[:60]}'"
-            self.found.error("config-heredoc", message, line.span(), f"end the value with a line {tag[:60]}")
+            help_text = f"end the value with a line {tag[:60]}"
+            if near is not None:
+                help_text += f"; {near.text[:60]} in line {near.span().line} is another word"
+            self.found.error("config-heredoc", message, line.span(), help_text)
             return None
         if size > self.budget.size + 1:
             raise MacroError("macro-size", f"the value has more than {self.budget.size} characters")
         return "\n".join(texts)
+
+    def _nested(self, name: str, tag: str, inner: LogicalLine) -> None:
+        """Warn of a value that begins inside of one with the same tag: the end of the outer one is missing."""
+        parts = statement.split(inner.text)
+        if inner.text[parts.value :] == tag[1:]:
+            message = f"{parts.name[:60]} is a part of the value of {name[:60]}, which does not end before it"
+            self.found.warn("config-nested", message, inner.span(), f"write a line {tag[:60]} before this one")
 
     def _keyword(self, word: str, parts: Statement, line: LogicalLine) -> None:
         if word == "include":
@@ -418,9 +437,9 @@ class _Reader:
                 self._deeper(Source(with_arguments(text, use, self.budget), place))
             elif key in KNOWN:
                 message = f"what use {category} : {use.name} sets is not read here: it is HTCondor's own"
-                self.found.note(
-                    "config-template", message, span, "no template of HTCondor 25.14 sets JOB_ROUTER_ knobs"
-                )
+                is_router = self.base.subsystem == "JOB_ROUTER"
+                help_text = "no template of HTCondor 25.14 sets JOB_ROUTER_ knobs" if is_router else None
+                self.found.note("config-template", message, span, help_text)
             else:
                 message = f"use {category}: does not recognise {use.name[:60]}"
                 near = _near(use.name, list(TEMPLATES.get(category.upper(), ())))

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, read_ads
+from crondor.classad.formats import Format, Mode, read_ads
+from crondor.classad.formats.pieces import Report
 from crondor.classad.scope import Context, Value
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.disk import Appendix, Disk
@@ -50,14 +51,16 @@ def _number(value: Value) -> int:
     return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else -1
 
 
-def read_history(path: Path | str) -> Iterator[ClassAd]:
+def read_history(path: Path | str, *, report: Report | None = None) -> Iterator[ClassAd]:
     """Return the jobs of a history file one by one, the oldest first.
 
-    Raises QueueIO, and ClassAdSyntaxError for what is no ad.
+    Raises QueueIO, and ClassAdSyntaxError for what is no ad. If ``report`` is given it is called with each bad line
+    instead, reading goes on, and expressions are read when they are asked for.
     """
+    mode = Mode.STRICT if report is None else Mode.LAZY
     try:
         with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
-            yield from read_ads(file, Format.LONG, name=str(path))
+            yield from read_ads(file, Format.LONG, mode, name=str(path), report=report)
     except OSError as error:
         raise refused_by_disk(path, "this history cannot be read", error) from error
 

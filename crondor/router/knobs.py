@@ -74,7 +74,7 @@ KNOBS = (
     ),
     RouterKnob("MAX_PERIODIC_EXPR_INTERVAL", _I, "1200", "the most seconds between them"),
     RouterKnob("PERIODIC_EXPR_TIMESLICE", Kind.REAL, "0.01", "share of the time that they may take"),
-    RouterKnob("UPDATE_INTERVAL", _I, "60", "seconds between two updates of the collector"),
+    RouterKnob("UPDATE_INTERVAL", _I, "300", "seconds between two updates of the collector"),
     RouterKnob("JOB_ROUTER_HOOK_KEYWORD", _S, "", "the hooks of jobs that name none themselves"),
     RouterKnob(
         "<keyword>_ATTRS_TO_COPY", _N, "", "more attributes carried from copy to source, for jobs with these hooks"
@@ -96,10 +96,10 @@ KNOBS = (
 REMOVED = tuple(knob.name for knob in KNOBS if knob.is_removed)
 """The knobs of ClassAd routes, which HTCondor 25 took out."""
 
-# What any daemon may have, for which HTCondor puts the daemon's name before or behind.
+# What any daemon may have, for which HTCondor puts the daemon's name before or behind; and what HTCondor-CE generates.
 _OF_ANY_DAEMON = re.compile(
     r"job_router(?:_log|_debug|_args|_environment|_host|_address_file|_daemon_ad_file|_not_responding_timeout"
-    r"|_timeout_multiplier|_userid|_attrs|_exprs|_super_address_file|_log_keep_open|_.*_log)?"
+    r"|_defaults_generated|_timeout_multiplier|_userid|_attrs|_exprs|_super_address_file|_log_keep_open|_.*_log)?"
 )
 _PATTERNS = tuple(
     re.compile(re.escape(knob.name.lower()).replace("<name>", ".+")) for knob in KNOBS if "<name>" in knob.name
@@ -115,11 +115,43 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
             continue
         if any(pattern.fullmatch(name) for pattern in _PATTERNS):
             continue
-        near = _nearest(name)
+        prefix, own = knob.name[: -len(name)], knob.name[-len(name) :]
+        near = _nearest(own)
         help_text = f"did you mean {near}?" if near else "crondor's docs/route.md lists the knobs of a router"
+        fix = prefix + near if near is not None and "<" not in near else None
         yield _said(
-            "route-knob-unknown", f"no job router of HTCondor looks at {knob.name}", knob.name_span, help_text, near
+            "route-knob-unknown", f"no job router of HTCondor looks at {knob.name}", knob.name_span, help_text, fix
         )
+
+
+def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
+    """Yield a warning for each knob that names further files of the configuration, if none of them was read.
+
+    HTCondor reads them after the files that name them; here they are the caller's to read.
+    """
+    read = {source.name for source in configuration.sources}
+    for name, help_text in _FURTHER.items():
+        knob = configuration.find(name)
+        if knob is None or knob.is_default or not knob.text:
+            continue
+        try:
+            is_command = knob.text.rstrip().endswith("|")
+            paths = (knob.text,) if is_command else configuration.names(name)
+        except InvalidConfig:
+            continue
+        for path in paths:
+            begin = path.rstrip("/") + "/" if name == "LOCAL_CONFIG_DIR" else path
+            if path not in read and not any(each.startswith(begin) for each in read):
+                message = (
+                    f"HTCondor reads {path[:60]} too, as {name} says, and crondor does not: what it sets is not known"
+                )
+                yield _said("config-hidden", message, knob.span, help_text)
+
+
+_FURTHER = {
+    "LOCAL_CONFIG_FILE": "name it as well, behind this file",
+    "LOCAL_CONFIG_DIR": "name its files as well, behind this one and in the order of their names",
+}
 
 
 def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
@@ -136,10 +168,16 @@ def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
 
 
 def _nearest(name: str) -> str | None:
+    """Return the knob that is probably meant, with the words of this one where any may stand."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for a fault
 
-    found = get_close_matches(name[:80], _NAMES, 1, 0.8)
-    return _NAMES[found[0]].name if found else None
+    found = get_close_matches(name[:80].lower(), _NAMES, 1, 0.8)
+    if not found:
+        return None
+    near = _NAMES[found[0]].name
+    begin = near.removesuffix("<name>")
+    own = "_".join(name.split("_")[begin.count("_") :])
+    return near if begin == near or not own else begin + own
 
 
 def _said(code: str, message: str, span: Span | None, help: str, fix: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
@@ -199,14 +237,14 @@ class SettingsReader:
             update_lag=self.integer("MAX_JOB_MIRROR_UPDATE_LAG", 600),
             entries_refresh=self.integer("JOB_ROUTER_ENTRIES_REFRESH", 0),
             periodic_interval=self.integer("PERIODIC_EXPR_INTERVAL", 60),
-            update_interval=self.integer("UPDATE_INTERVAL", 60),
+            update_interval=self.integer("UPDATE_INTERVAL", 300),
             hook_keyword=self.string("JOB_ROUTER_HOOK_KEYWORD"),
             attributes_to_copy=tuple(self._attributes_to_copy()),
             delayed_update_prefix=prefixes or ("Chirp*",),
             route_id_tokens=self.string("JOB_ROUTER_SEND_ROUTE_IDTOKENS"),
             id_token_refresh=self.integer("JOB_ROUTER_IDTOKEN_REFRESH", 0),
             max_periodic_interval=self.integer("MAX_PERIODIC_EXPR_INTERVAL", 1200),
-            periodic_timeslice=self.tried(lambda: took.real("PERIODIC_EXPR_TIMESLICE", 0.01), 0.01),
+            periodic_timeslice=self.tried(lambda: took.real("PERIODIC_EXPR_TIMESLICE", 0.01, 0, 1), 0.01),
             lock=self.string("JOB_ROUTER_LOCK"),
             source_schedd=self._schedd("JOB_ROUTER_SCHEDD1", "JOB_QUEUE_LOG", "SCHEDD_ADDRESS_FILE"),
             destination_schedd=self._schedd("JOB_ROUTER_SCHEDD2"),

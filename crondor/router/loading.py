@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from crondor.classad.errors import ClassAdSyntaxError
@@ -14,8 +15,8 @@ from crondor.config import Configuration, Knob
 from crondor.config.values import as_integer, as_real
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import LogicalLine, MacroError
-from crondor.macro.statement import split
-from crondor.router.knobs import SettingsReader, removed_knobs, unknown_knobs
+from crondor.macro.statement import is_name, split
+from crondor.router.knobs import SettingsReader, removed_knobs, unknown_knobs, unread_files
 from crondor.router.route import (
     DEFAULT_FAILURE_RATE,
     DEFAULT_MAX_IDLE_JOBS,
@@ -37,6 +38,7 @@ BEFORE = "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES"
 AFTER = "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES"
 MOST_ROUTES = 10_000
 _MOST_GUESSES = 100
+_MOST_SHOWN = 5
 
 
 def load_table(
@@ -67,10 +69,13 @@ class _Loader:
         self.is_enabled = configuration.is_valid
         self.rejected: dict[str, Rejected] = {}
         self._words: dict[str, dict[str, tuple[int, int]]] = {}
+        self._limits: dict[str, int] = {}
+        self._has_old_routes = any(configuration.is_set(name) for name in _OLD_ROUTES)
 
     def load(self, *, keep_routes: bool) -> RoutingTable:
         """Make the table; what is found stands in the order in which HTCondor comes to it."""
         settings = self.reader.settings()
+        self.found += unread_files(self.took)
         self.found += removed_knobs(self.took)
         self.found += unknown_knobs(self.took)
         listed = self._listed()
@@ -89,15 +94,25 @@ class _Loader:
         )
 
     def _listed(self) -> tuple[str, ...]:
+        faults = len(self.reader.faults)
         names = self.reader.names(NAMES)
-        if not names:
+        if not names and len(self.reader.faults) == faults:
             message = f"{NAMES} is not defined, so job routing will not take place"
             begin = self.took.sources[0].span(0, 0) if self.took.sources else None
-            self._fault("route-names", message, self._place(NAMES) or begin, f"list the routes: {NAMES} = A, B")
+            self._fault("route-names", message, self._place(NAMES) or begin, self._to_list())
         if len(names) > MOST_ROUTES:
             self._fault("route-many", f"crondor takes no more than {MOST_ROUTES} routes", self._place(NAMES))
             return names[:MOST_ROUTES]
         return names
+
+    def _to_list(self) -> str:
+        """Return what to write where no list of routes is."""
+        if self._has_old_routes:
+            return "the routes here are ClassAds, which HTCondor up to 24 takes: crondor route convert writes them new"
+        named = (knob.name for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower()))
+        defined = [name[len(ROUTE) :] for name in named if not is_misspelt_list(name)]
+        shown = ", ".join(defined[:_MOST_SHOWN]) + (", ..." if len(defined) > _MOST_SHOWN else "")
+        return f"list the routes: {NAMES} = {shown or 'A, B'}"
 
     def _transforms(self, list_knob: str) -> Iterator[Transform]:
         """Load the transforms of a list; any that fails switches routing off."""
@@ -144,6 +159,12 @@ class _Loader:
         elif knob is None:
             message = f"route '{name}' from {NAMES} not found in the routing table"
             help_text = self._near(name) or f"{ROUTE}{name} is not defined; set it, or take {name} out of the list"
+            if self._has_old_routes:
+                help_text = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert writes it new"
+            if not is_name(name):
+                help_text = "a name has letters, digits, _ . and /; commas or blanks stand between two"
+                if name.startswith("#"):
+                    help_text = "a comment needs a line of its own: this is a part of the list"
             self._reject(name, None, _error("route-missing", message, self._place(NAMES, name), help_text))
         elif not knob.text.strip():
             message = f"{ROUTE}{name} definition is empty, ignoring"
@@ -184,22 +205,22 @@ class _Loader:
         if transform.universe and not universe:
             message = f"UNIVERSE {transform.universe[:40]} is no universe: it counts as not given"
             self._warn("route-universe", message, said.place("universe"), "write a name like GRID or VANILLA")
-        universe = universe or said.integer("TargetUniverse", GRID)
+        universe = universe or said.integer("TargetUniverse", lambda: GRID)
         resource = said.unquoted("GridResource") if universe == GRID else None
         if universe == GRID and resource is None:
             message = "Missing or invalid GridResource in job route. Jobs will fail if it's not set in routed job ad."
             severity = Severity.NOTE if sets(transform, "gridresource") else Severity.WARNING
             self.found.append(Diagnostic("route-grid-resource", f"{name}: {message}", severity, knob.name_span))
-        max_jobs = self.reader.integer("JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE", DEFAULT_MAX_JOBS)
-        max_idle = self.reader.integer("JOB_ROUTER_DEFAULT_MAX_IDLE_JOBS_PER_ROUTE", DEFAULT_MAX_IDLE_JOBS)
         return Route(
             name,
             Source(knob.text, ROUTE + name),
             transform,
             universe,
             resource,
-            said.integer("MaxJobs", max_jobs),
-            said.integer("MaxIdleJobs", max_idle),
+            said.integer("MaxJobs", lambda: self._limit("JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE", DEFAULT_MAX_JOBS)),
+            said.integer(
+                "MaxIdleJobs", lambda: self._limit("JOB_ROUTER_DEFAULT_MAX_IDLE_JOBS_PER_ROUTE", DEFAULT_MAX_IDLE_JOBS)
+            ),
             said.real("FailureRateThreshold", DEFAULT_FAILURE_RATE),
             said.expression("JobFailureTest"),
             said.expression("JobShouldBeSandboxed"),
@@ -210,10 +231,14 @@ class _Loader:
             place=knob.span if knob.lines() else None,
         )
 
+    def _limit(self, name: str, default: int) -> int:
+        """Return the limit of routes without one of their own, which is looked at only for such a route."""
+        if name not in self._limits:
+            self._limits[name] = self.reader.integer(name, default)
+        return self._limits[name]
+
     def _near(self, name: str) -> str | None:
         """Guess at what is meant by a name without a knob; asked of a few names only."""
-        from difflib import get_close_matches  # noqa: PLC0415 - only for a fault
-
         if len(self.rejected) >= _MOST_GUESSES:
             return None
         defined = {key[len(ROUTE) :]: knob for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower())}
@@ -275,18 +300,19 @@ class _Said:
                 self._warn("route-macro", f"{name}: {fault.message}", name, fault.help)
             return None
 
-    def integer(self, name: str, default: int) -> int:
+    def integer(self, name: str, default: Callable[[], int]) -> int:
         """Return an integer; what is none gives the default, without a word from HTCondor."""
         text = self.text(name)
         if text is None:
-            return default
+            return default()
         value = as_integer(text, self._loader.context)
         if value is None:
-            message = f"{name} = {text[:40]} is no integer: it becomes {default}"
+            instead = default()
+            message = f"{name} = {text[:40]} is no integer: it becomes {instead}"
             self._warn(
                 "route-limit", message, name, "write a number; a macro of the job is not known when a route loads"
             )
-            return default
+            return instead
         return max(-(1 << 31), min(value, (1 << 31) - 1))
 
     def real(self, name: str, default: float) -> float:
@@ -359,6 +385,12 @@ def _content(route: Route) -> tuple[object, ...]:
     return (said, route.source.text)
 
 
+def is_misspelt_list(name: str) -> bool:
+    """Say whether the name of a route's or a transform's knob is almost that of their list."""
+    last = name.rpartition("_")[2].lower()
+    return last != "names" and bool(get_close_matches(last[:20], ("names",), 1, 0.8))
+
+
 def lines_of(knob: Knob) -> tuple[LogicalLine, ...]:
     """Return the lines of a transform's knob where they stand in its file, none where they cannot be taken from it."""
     lines = knob.lines()
@@ -375,6 +407,7 @@ def _error(code: str, message: str, span: Span | None, help: str | None = None) 
     return Diagnostic(code, message, Severity.ERROR, span, help)
 
 
+_OLD_ROUTES = ("JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD")
 _CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
 _NOWHERE = Source("", "")
 _NOTHING = Transform.parse(_NOWHERE)

@@ -37,7 +37,7 @@ class RouterSettings:
     update_lag: int = 600
     entries_refresh: int = 0
     periodic_interval: int = 60
-    update_interval: int = 60
+    update_interval: int = 300
     hook_keyword: str = ""
     attributes_to_copy: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """(keyword, attributes) of each <KEYWORD>_ATTRS_TO_COPY."""

@@ -46,8 +46,11 @@ class Worker:
         if name is None and pool is None:
             return self._bindings.Schedd()
         collector = self._bindings.Collector(pool) if pool else self._bindings.Collector()
-        where = collector.locate(self._bindings.DaemonType.Schedd, name) if name else None
-        where = where or collector.locate(self._bindings.DaemonType.Schedd)
+        kind = self._bindings.DaemonType.Schedd
+        where = collector.locate(kind, name) if name else collector.locate(kind)
+        if where is None:  # never another one: what is removed or edited there would be somebody else's
+            called = f"of the name {name!r} " if name else ""
+            raise LookupError(f"cannot locate a schedd {called}in the pool {pool or 'of this host'}")
         return self._bindings.Schedd(where)
 
     def do_query(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -177,6 +177,8 @@ class _Reader:
             why = error.diagnostics[0]
             place = why.relocated(span) if why.span is not None else why
             help_text = "no macro is replaced in REQUIREMENTS: write the expression out" if "$(" in value else None
+            if place.span is not None and place.span.text.startswith("#"):
+                help_text = "a comment needs a line of its own"
             message = f"invalid REQUIREMENTS : {short(value)}: {why.message}"
             self._break("requirements", message, place.span or span, help_text or why.help)
             return

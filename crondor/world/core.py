@@ -114,5 +114,5 @@ class Core:
         ruling = policy.periodic(ad, job.status, now, self.context(now))
         if ruling.act is not policy.Act.STAY:
             self._periodic(job, ruling)
-        elif policy.asks_clock(ad):
+        elif policy.asks_clock(ad, job.status):
             self.check_later(job)

@@ -12,6 +12,7 @@ keeper has gone. Nothing but the standard library's smallest parts is imported: 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -50,9 +51,14 @@ def publish(folder: str, name: str, record: object) -> bool:
     path = f"{folder}/{name}"
     temporary = f"{path}.{os.getpid()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    text = json.dumps(record).encode()
     try:
-        os.write(descriptor, json.dumps(record).encode())
+        if os.write(descriptor, text) != len(text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - half a record is none
         os.fsync(descriptor)
+    except OSError:
+        os.unlink(temporary)  # noqa: PTH108 - the same
+        raise
     finally:
         os.close(descriptor)
     try:

@@ -43,9 +43,10 @@ def has_periodic(ad: ClassAd) -> bool:
     return any(name in ad and ad.text(name).strip().lower() != "false" for name in _PERIODIC)
 
 
-def asks_clock(ad: ClassAd) -> bool:
-    """Say whether time alone can make a periodic expression true."""
-    return any(name in ad and is_moving(ad[name], ad, ad, CLOCK) for name in _PERIODIC[1:]) or "TimerRemove" in ad
+def asks_clock(ad: ClassAd, status: int) -> bool:
+    """Say whether time alone can make a periodic expression true that counts in a status."""
+    names = ("PeriodicRelease" if status == JobStatus.HELD else "PeriodicHold", "PeriodicRemove")
+    return any(name in ad and is_moving(ad[name], ad, ad, CLOCK) for name in names) or "TimerRemove" in ad
 
 
 def periodic(ad: ClassAd, status: int, now: int, context: Context) -> Ruling:

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -168,8 +168,8 @@ class RealPrograms:
                 ended.append((child.job, self.records.ending(child.token)))
         return ended
 
-    def wait(self, seconds: float, wakeup: int | None = None) -> None:
-        """Wait until a keeper says something, or ``wakeup`` (a descriptor) can be read, at most some seconds."""
+    def wait(self, seconds: float, wakeups: Sequence[int] = ()) -> None:
+        """Wait until a keeper says something, or one of ``wakeups`` (descriptors) can be read, at most some seconds."""
         outputs = {
             child.keeper.stdout.fileno(): child
             for child in self._children.values()
@@ -179,8 +179,7 @@ class RealPrograms:
         if len(outputs) < len(self._children):
             deadlines.append(0.2)  # those of before have no line to us
         most = max(0.0, min([seconds, *deadlines]))
-        watched = [*outputs] if wakeup is None else [*outputs, wakeup]
-        for descriptor in select.select(watched, [], [], most)[0]:
+        for descriptor in select.select([*outputs, *wakeups], [], [], most)[0]:
             with suppress(BlockingIOError):
                 if not os.read(descriptor, 1024) and descriptor in outputs:
                     _reap(outputs[descriptor].keeper)

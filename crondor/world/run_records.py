@@ -45,6 +45,7 @@ class Records:
     def __init__(self, folder: Path) -> None:
         """Make the folder where it is not there. Raises QueueIO."""
         self.folder = folder.resolve()
+        self._started: dict[str, Mapping[str, Any]] = {}  # they never change, and are needed where the folder is gone
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -60,7 +61,11 @@ class Records:
             course = self.course(token)
             if course is not None:
                 return course
-            if publish(str(self.folder), f"{token}{_STARTED}", {"called_off": True}):
+            try:
+                is_ours = publish(str(self.folder), f"{token}{_STARTED}", {"called_off": True})
+            except FileNotFoundError:  # the folder has been removed: no keeper can begin either
+                is_ours = True
+            if is_ours:
                 return Course.CALLED_OFF
 
     def course(self, token: str) -> Course | None:
@@ -137,6 +142,7 @@ class Records:
             made = self._time(token, _STARTED)
             if made is not None and now - made < _FORGOTTEN:
                 return
+        self._started.pop(token, None)
         for suffix in (_STARTED, _ENDED):
             with suppress(OSError):
                 (self.folder / f"{token}{suffix}").unlink()
@@ -148,8 +154,14 @@ class Records:
             return None
 
     def _read(self, token: str, suffix: str) -> Mapping[str, Any] | None:
+        if suffix == _STARTED and token in self._started:
+            return self._started[token]
         try:
             data = json.loads((self.folder / f"{token}{suffix}").read_bytes())
         except (OSError, ValueError):
             return None
-        return data if isinstance(data, dict) else None
+        if not isinstance(data, dict):
+            return None
+        if suffix == _STARTED:
+            self._started[token] = data
+        return data

@@ -32,6 +32,7 @@ from crondor.world.keeper import publish
 from crondor.world.kept_queue import TOKEN, KeptQueue
 from crondor.world.life import World
 from crondor.world.real_programs import RUN_TIME, RealPrograms, token_of
+from crondor.world.requests import Requests, perform
 from crondor.world.run_records import Course, Ending, Records
 from crondor.world.settings import Settings
 from crondor.world.wall_clock import PromptTurns, WallTimetable
@@ -50,14 +51,17 @@ TOLD: Final = "CrondorToldToken"
 STARTED: Final = "CrondorRunSession"
 """The attribute with the name of the session that started it last."""
 
+MARKER: Final = "session"
+"""The file that is in the folder while a session is not over."""
+
 LOST: Final = "Its program was under way when this ended, and how it went is not known"
 LEFT: Final = "Its program was ended with the session"
 
-_MARKER: Final = "session"
 _RUNS: Final = "runs"
 _GONE: Final = (int(JobStatus.COMPLETED), int(JobStatus.REMOVED))
 _LEAD: Final = 5  # seconds before its time, from which on a run has its keeper ready
 _PATIENCE: Final = 10.0  # seconds for what was killed to be gone
+_POLL: Final = 1.0  # seconds between two looks at the requests, where no pipe tells of them
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,10 @@ class Session(AbstractContextManager["Session"]):
             self.embedded.leave(job)  # a session that was killed may have come no further
         self._turns = PromptTurns()
         self.programs = RealPrograms(Records(self.folder / _RUNS), self._clock, {STARTED: self._name})
+        try:
+            self._requests = Requests(self.folder)
+        except OSError as error:
+            raise refused_by_disk(self.folder, "nobody could ask anything of a session here", error) from error
         self.world = World(
             settings,
             int(self._clock()),
@@ -112,12 +120,12 @@ class Session(AbstractContextManager["Session"]):
 
     def _mark(self) -> tuple[str, bool]:
         """Return the session's name, and whether it is that of one which was killed."""
-        path = self.folder / _MARKER
+        path = self.folder / MARKER
         name = uuid.uuid4().hex
         try:
-            if publish(str(self.folder.resolve()), _MARKER, name):
-                return name, False
-            return path.read_text(encoding="ascii", errors="replace").strip('"'), True
+            is_new = publish(str(self.folder.resolve()), MARKER, name)
+            self._marked = _identity(path)
+            return (name, False) if is_new else (path.read_text("ascii", errors="replace").strip('"'), True)
         except OSError as error:
             raise refused_by_disk(path, "a session cannot begin here", error) from error
 
@@ -125,9 +133,10 @@ class Session(AbstractContextManager["Session"]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the queue; a session that had nothing more to do is over."""
-        if kind is None:
+        if kind is None and self.is_there:
             with suppress(OSError):
-                (self.folder / _MARKER).unlink()
+                (self.folder / MARKER).unlink()
+        self._requests.close()
         self.programs.let_go()
         self.embedded.close()
 
@@ -230,19 +239,26 @@ class Session(AbstractContextManager["Session"]):
     # Time
 
     @property
+    def is_there(self) -> bool:
+        """Say whether the folder is still the one that was opened: somebody may have removed it."""
+        return self._marked is not None and _identity(self.folder / MARKER) == self._marked
+
+    @property
     def is_closed(self) -> bool:
         """Say whether nothing is started any more."""
         return self._turns.is_closed
 
-    def step(self, longest: float, wakeup: int | None = None) -> bool:
+    def step(self, longest: float, wakeup: int | None = None, rest: Callable[[], None] | None = None) -> bool:
         """Do what is due, then wait for what comes next, ``longest`` seconds at most; say whether more is to come.
 
-        ``wakeup`` is a descriptor that ends the wait. Raises QueueIO.
+        ``wakeup`` is a descriptor that ends the wait, ``rest`` is called before it. Where the folder is no longer there
+        (``is_there``), nothing more is started. Raises QueueIO.
         """
         now = int(self._clock())
-        if self.plan.until is not None and now >= self.plan.until:
+        if not self.is_there or (self.plan.until is not None and now >= self.plan.until):
             self.close()
         self.world.advance(now)
+        self._requests.serve(lambda request: perform(self.world, self.embedded, request))
         for job, ending in self.programs.poll():
             self._ended(job, ending)
         self.world.advance(int(self._clock()))
@@ -253,7 +269,12 @@ class Session(AbstractContextManager["Session"]):
         if soon is not None and soon > now:
             self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.world.jobs.values()))
             soon = soon - _LEAD if soon > now + _LEAD else soon
-        self.programs.wait(longest if soon is None else max(0.0, min(longest, soon - self._clock())), wakeup)
+        if rest is not None:
+            rest()
+        bell = self._requests.bell
+        longest = min(longest, _POLL) if bell is None else longest
+        most = longest if soon is None else max(0.0, min(longest, soon - self._clock()))
+        self.programs.wait(most, [each for each in (wakeup, bell) if each is not None])
         return True
 
     @property
@@ -335,6 +356,15 @@ class Session(AbstractContextManager["Session"]):
             self._queue.write(seen.job.id, {TOLD: token_of(seen.job.ad)})
             if self.plan.once:
                 self._turns.closed.add(seen.job.id)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one of that name, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def is_missed(seen: Happening) -> bool:

@@ -212,3 +212,23 @@ def test_routes_written_as_classads_are_taken_on_request(tmp_path: Path) -> None
     result = crondor("route", "show", "--config", str(path), "--legacy")
     assert result.status == 0
     assert 'Name         : "Site 1"\n' in result.out
+
+
+def test_a_file_without_its_option_is_told_where_it_belongs(config: str) -> None:
+    """It is what one tries first; other mistakes keep their own words."""
+    for command in ("show", "check", "convert"):
+        result = crondor("route", command, config, "more.conf")
+        assert result.status == 2
+        assert f"Error: a file is named with --config: --config {config} --config more.conf\n" in result.err
+    assert "'yaml' is not one of" in crondor("route", "check", "--format", "yaml", config).err
+
+
+def test_what_is_said_of_many_routes_counts_once(tmp_path: Path) -> None:
+    """As crondor route check counts; of ClassAd routes, route convert says more."""
+    path = tmp_path / "twice.conf"
+    path.write_text("JOB_ROUTER_ROUTE_NAMES = A A A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS X\n")
+    assert crondor("route", "show", "--config", str(path)).err == "2 warnings: see crondor route check\n"
+    assert "1 file checked: 2 warnings" in crondor("route", "check", "--config", str(path)).out
+    path.write_text('JOB_ROUTER_ENTRIES = [ name = "S 1"; GridResource = "x"; Requirements = CurrentTime > x; ]\n')
+    shown = crondor("route", "show", "--config", str(path), "--legacy")
+    assert shown.err == "2 notes: see crondor route convert\n"

@@ -133,3 +133,14 @@ def test_terminal_controls_of_a_name_are_not_printed_raw(tmp_path: Path) -> None
     path.write_bytes(b'JOB_ROUTER_ENTRIES = [ Name = "\\033[2J"; x = ) ]\n[ Name = "a"\n')
     result = crondor("route", "convert", "--config", str(path))
     assert "\x1b" not in result.err
+
+
+def test_a_configuration_without_old_routes_is_told_so(tmp_path: Path) -> None:
+    """And gets no empty list, which would switch routing off; what is wrong beside is no difference."""
+    path = tmp_path / "new.conf"
+    path.write_text("A = 1\n")
+    result = crondor("route", "convert", "--config", str(path))
+    assert (result.status, result.out, result.err) == (0, "", "there is no old route to convert\n")
+    path.write_text('use ROLE : Execute\nJOB_ROUTER_ENTRIES = [ name = "A"; Requirements = X ]\n')
+    result = crondor("route", "convert", "--config", str(path))
+    assert result.err.endswith("differences to the old routes: none\nin the rest of the configuration: 1 note\n")

@@ -103,14 +103,17 @@ def test_the_copies_of_a_queue() -> None:
     run("--once")
     shown = crondor("route", "q", "-S", "--queue", "queue")
     assert (shown.status, shown.err) == (0, "")
-    assert shown.lines == ["   JOBS ST Route                GridResource", "      1  I Site1"]
+    assert [line.rstrip() for line in shown.lines] == [
+        "   JOBS ST Route                GridResource",
+        "      1  I Site1",
+    ]
     assert crondor("route", "q", "-R", "--queue", "queue").lines[1:] == []
-    assert crondor("route", "q", "-I", "--queue", "queue").lines[1:] == ["      1  I Site1"]
-    (row,) = crondor("route", "q", "-idle", "-route", "Site1", "--queue", "queue").lines[1:]
-    assert row.split()[::4] == ["2.0", "1.0"]
-    assert crondor("route", "q", "-held", "--queue", "queue", "--format", "json").data == {"jobs": []}
+    assert crondor("route", "q", "-I", "--queue", "queue").lines[1].split() == ["1", "I", "Site1"]
+    (job,) = crondor("route", "q", "-idle", "-route", "Site1", "--queue", "queue", "--format", "json").jobs
+    assert (job["id"], job["routed_from"]) == ("2.0", "1.0")
+    assert crondor("route", "q", "-held", "--queue", "queue", "--format", "json").jobs == []
     data = crondor("route", "q", "-S", "--queue", "queue", "--format", "json").data
-    assert data == {"routes": [{"count": 1, "status": "I", "route": "Site1", "grid_resource": ""}]}
+    assert data["summary"] == [{"jobs": 1, "state": "I", "route": "Site1", "grid_resource": ""}]
     assert crondor("route", "q", "-constraint", "1 +", "--queue", "queue").status == 2
 
 

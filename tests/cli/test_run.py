@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -354,6 +355,74 @@ def test_two_sessions_of_one_queue_are_refused(tmp_path: Path) -> None:
         ended = run(tmp_path, path.name)
     assert ended.status == 1
     assert "another process writes this queue" in ended.err
+
+
+def test_what_runs_is_held_and_removed(tmp_path: Path) -> None:
+    """By the commands that change a queue: crondor run does it for them."""
+    path = job(tmp_path, "echo $$ >> started; exec sleep 60", "queue")
+    queue = ("--queue", str(tmp_path / ".crondor" / "job.sub"))
+    with started(tmp_path, "--spec", path.name) as running:
+        end = time.monotonic() + SLOWEST
+        while len(lines_of(tmp_path / "started")) < 2:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        assert crondor("schedd", "hold", "1.0", "9.9", "--reason", "not now", *queue).out == "1 job held\n"
+        ended = crondor("schedd", "edit", "1.1", "--set", "JobStatus=5", *queue)
+        assert (ended.status, ended.err.count("JobStatus is the schedd's own")) == (1, 1)
+        assert (
+            crondor("schedd", "edit", "1", "--set", "JobPrio=5", "--if", "ProcId == 1", *queue).out == "1 job edited\n"
+        )
+        assert crondor("schedd", "rm", "1.1", *queue).status == 0
+        _, err = running.communicate(timeout=SLOWEST)
+    assert b"held (code 1): not now" in err
+    assert running.returncode == 1
+    assert [number for number, _ in logged(tmp_path / "user.log")] == [0, 0, 1, 1, 4, 12, 4, 9]
+    assert not any(map(is_there, lines_of(tmp_path / "started")))
+
+
+def test_a_held_job_says_what_to_do(tmp_path: Path) -> None:
+    """Each time, until it is released."""
+    path = job(tmp_path, LASTING, "executable = later.sh")
+    release = "crondor schedd release --queue .crondor/job.sub 1.0 lets the next crondor run go on with it"
+    assert release in run(tmp_path, path.name).err
+    ended = run(tmp_path, path.name)
+    assert ended.status == 1
+    assert "job 1.0 is held: Failed to execute" in ended.err
+    assert release in ended.err
+    (tmp_path / "program.sh").rename(tmp_path / "later.sh")
+    assert crondor("schedd", "release", "1.0", "--queue", str(tmp_path / ".crondor" / "job.sub")).status == 0
+    assert run(tmp_path, path.name).status == 1  # of the program
+    assert len(lines_of(tmp_path / "ended")) == 1
+
+
+def test_a_job_that_stays_held_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """Its periodic_hold asks for the time, and has no say any more; its periodic_release is false for good."""
+    lines = ("periodic_hold = time() > 0", "periodic_release = NumHolds < 2", 'periodic_hold_reason = "no"')
+    path = job(tmp_path, "exec sleep 60", *lines)
+    ended = run(tmp_path, path.name)
+    assert (ended.status, ended.err.count("held (code 3): no"), ended.err.count("released")) == (1, 2, 1)
+
+
+def test_a_removed_queue_is_noticed(tmp_path: Path) -> None:
+    """Nothing more starts, what runs is waited for, and a session begun meanwhile is left alone."""
+    path = job(tmp_path, "echo $$ >> started; sleep 2", "queue", *at(3600))
+    with started(tmp_path, "--spec", path.name) as running:
+        wait_for(tmp_path / "started")
+        shutil.rmtree(tmp_path / ".crondor")
+        _, err = running.communicate(timeout=SLOWEST)
+    assert b"the queue in .crondor/job.sub has been removed" in err
+    assert b"Traceback" not in err
+    assert running.returncode == 1
+    assert not (tmp_path / ".crondor").exists()
+
+
+def test_a_slip_is_said(tmp_path: Path) -> None:
+    """A misspelt cron field would start the job at once, a time that is over would start nothing."""
+    path = job(tmp_path, LASTING, "cron_minutes = 3")
+    ended = run(tmp_path, path.name, "--until", "2001-01-01")
+    assert "did you mean cron_minute?" in ended.err
+    assert "--until 2001-01-01 is over" in ended.err
+    assert not (tmp_path / "started").exists()
 
 
 def test_a_terminal_sees_what_waits_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,14 @@ def test_a_line_to_add(write: Write) -> None:
     assert (found["missed_idle"], found["enough_prep_time"], found["enough_window"]) == (1, None, 6)
 
 
+def test_what_nothing_would_cure_is_said(write: Write) -> None:
+    """In words that nobody takes for a length of nothing."""
+    path = write(*HOURLY, "request_cpus = 2", "queue")
+    said = simulate("--spec", path, "--machine", "cpus=1").out
+    assert "no prep time and no window would have been enough" in said
+    assert "enough for all runs" not in said
+
+
 def test_files_share_the_slots(write: Write) -> None:
     """The second job misses what the first one runs."""
     paths = [write(*HOURLY, "queue", name=f"{name}.sub") for name in "ab"]
@@ -139,6 +147,7 @@ def test_an_invalid_schedule_is_held(write: Write) -> None:
         (("--spec", "-", "--run-time", "5 parsecs"), "no length of time"),
         (("--spec", "-", "--plot", "x.pdf"), "neither"),
         (("--spec", "-", "--days", "0"), "--days"),
+        (("--spec", "-", "--slots", "2", "--machine", "cpus=2"), "choose one"),
     ],
 )
 def test_wrong_usage(arguments: tuple[str, ...], said: str) -> None:

@@ -120,6 +120,36 @@ def test_what_htcondor_refuses(lines: tuple[str, ...], expected: str) -> None:
     assert refused(*lines) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("use ROLE Submit", "write use ROLE : Submit"),
+        ("use feature", "write use feature : NAME"),
+        ("include more.conf", "write include : more.conf"),
+        ("error no", "write error : no"),
+        ("NAME value", "a transform's commands stand in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"),
+        ("X y z", "write X = y z"),
+    ],
+)
+def test_a_line_without_its_sign_is_told_which_is_missing(line: str, said: str) -> None:
+    """Keywords have a colon, knobs a =."""
+    assert [each.help for each in read(line).diagnostics] == [said]
+
+
+def test_a_value_without_its_end_is_told_where_it_goes_wrong() -> None:
+    """At the next one that begins with the same tag, or at a tag in other letters; another tag is another value."""
+    made = read("A @=end", "x", "B @=end", "y", "@end")
+    assert [(each.code, each.span and each.span.line, each.help) for each in made.diagnostics] == [
+        ("config-nested", 3, "write a line @end before this one")
+    ]
+    assert made.raw("A") == "x\nB @=end\ny"
+    made = read("A @=end", "x", "@END")
+    assert [each.help for each in made.diagnostics] == [
+        "end the value with a line @end; @END in line 3 is another word"
+    ]
+    assert read("A @=end", "B @=more", "y", "@more", "@end").diagnostics == ()
+
+
 def test_all_faults_are_found_at_once_and_what_is_right_is_kept() -> None:
     """HTCondor stops at the first."""
     made = read(

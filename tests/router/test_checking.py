@@ -106,8 +106,10 @@ def test_a_route_behind_one_that_takes_all() -> None:
     noted = "JOB_ROUTER_ROUTE_NAMES = A, B\n"
     noted += "JOB_ROUTER_ROUTE_A @=end\nUNIVERSE VANILLA\nREQUIREMENTS true\nMaxJobs = 5\n@end\n"
     noted += "JOB_ROUTER_ROUTE_B @=end\nUNIVERSE VANILLA\nREQUIREMENTS X\n@end\n"
-    reports = check_routes(read_config(Source(noted, "x.conf"))).reports
-    assert [each.diagnostic.severity for each in reports[0].findings] == [Severity.NOTE]
+    limits = "JOB_ROUTER_DEFAULT_MAX_IDLE_JOBS_PER_ROUTE = 10\n" + noted.replace("MaxJobs = 5\n", "")
+    for text in (noted, limits):
+        reports = check_routes(read_config(Source(text, "x.conf"))).reports
+        assert [each.diagnostic.severity for each in reports[0].findings] == [Severity.NOTE]
 
 
 @pytest.mark.parametrize(
@@ -131,6 +133,13 @@ def test_macros_that_nothing_defines(lines: tuple[str, ...], expected: list[str]
         HEAD + "JOB_ROUTER_ROUTE_A @=end\nUNIVERSE VANILLA\nREQUIREMENTS X\n" + "\n".join(lines) + "\n@end\nHERE = 1\n"
     )
     assert found(text) == expected
+
+
+def test_an_undefined_macro_is_named_as_it_is_written() -> None:
+    """Where an attribute of nearly that name stands before it, too."""
+    text = HEAD + 'JOB_ROUTER_ROUTE_A @=end\nUNIVERSE VANILLA\nREQUIREMENTS X\nSET my_queue "$(QUEUE)"\n@end\n'
+    finding = check_routes(read_config(Source(text, "x.conf"))).reports[0].findings[0].diagnostic
+    assert finding.message == "nothing defines the macro QUEUE: it leaves nothing in its place"
 
 
 @pytest.mark.parametrize(
@@ -160,6 +169,44 @@ def test_macros_that_nothing_defines(lines: tuple[str, ...], expected: list[str]
 def test_lines_of_a_route(lines: tuple[str, ...], expected: list[str]) -> None:
     """One cause is one finding."""
     assert of_route("UNIVERSE VANILLA", "REQUIREMENTS X", *lines) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (("SET X (", "FROB x", "SET Y $(Gone)"), ["CRN622 5", "CRN612 6", "CRN624 7"]),
+        (("if X > 5", "SET Y TARGET.Z", "endif", "EVALSET Y TARGET.Z"), ["CRN612 5", "CRN623 8"]),
+        (("MaxJobs = 5", "FROB x", "SET = 4"), ["CRN612 6", "CRN621 7"]),
+        (("FROB x",), ["CRN612 5"]),
+    ],
+)
+def test_the_traps_of_a_rejected_route_show_at_once(lines: tuple[str, ...], expected: list[str]) -> None:
+    """And what rejects it only once."""
+    assert of_route("UNIVERSE VANILLA", "REQUIREMENTS X", *lines) == expected
+
+
+def test_one_cause_of_a_bad_list_is_one_finding() -> None:
+    """What keeps the configuration from being read is no bad knob beside."""
+    assert found("X = $(Y)\nY = $(X)\nJOB_ROUTER_ROUTE_NAMES = $(X)\n") == ["CRN606 3"]
+    assert found(HEAD + "JOB_ROUTER_ROUTE_A = REQUIREMENTS X\nX = " + "y" * (1 << 21) + "\n") == [
+        "CRN644 2",
+        "CRN601 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("JOB_ROUTER_ROUTE_NAME = A", "did you mean JOB_ROUTER_ROUTE_NAMES?"),
+        ("JOB_ROUTER_TRANSFORM_NAMS = A", "did you mean JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES?"),
+        ("JOB_ROUTER_ROUTE_B = REQUIREMENTS X", "add it to JOB_ROUTER_ROUTE_NAMES"),
+    ],
+)
+def test_a_misspelt_list_is_taken_for_one(line: str, said: str) -> None:
+    """It looks like a route that no list names."""
+    text = HEAD + "JOB_ROUTER_ROUTE_A @=end\nUNIVERSE VANILLA\nREQUIREMENTS X\n@end\n" + line + "\n"
+    findings = check_routes(read_config(Source(text, "x.conf"))).reports[0].findings
+    assert [(each.diagnostic.code, each.diagnostic.help) for each in findings] == [("CRN609", said)]
 
 
 def test_a_comment_silences_a_rule_inside_a_route() -> None:

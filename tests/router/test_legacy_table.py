@@ -8,7 +8,7 @@ from crondor.classad import ClassAd
 from crondor.config import read_config
 from crondor.macro.files import Files
 from crondor.router import RoutingTable, load_table
-from crondor.router.legacy import legacy_table, read_legacy
+from crondor.router.legacy import convert_table, legacy_table, read_legacy
 from crondor.source import Source
 
 OLD = """JOB_ROUTER_DEFAULTS = [ requirements = target.WantJobRouter is True; MaxJobs = 200; set_requirements = true; ]
@@ -81,3 +81,18 @@ def test_a_table_in_a_file(tmp_path: Path) -> None:
     assert [each.name for each in table.routes] == ["F"]
     assert any("ENTRIES_CMD" in each.message for each in table.diagnostics)
     assert load("JOB_ROUTER_ENTRIES_FILE = table\n").routes == ()
+
+
+def test_what_only_a_conversion_changes_is_not_said_of_the_table_as_it_is() -> None:
+    """Its routes keep their names, no transform reaches them, and they are read again."""
+    text = """
+JOB_ROUTER_ENTRIES = [ Name = "Site 1"; Requirements = CurrentTime > 5; GridResource = "arc" ]
+JOB_ROUTER_ENTRIES_REFRESH = 60
+JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = T
+JOB_ROUTER_TRANSFORM_T = SET A 1
+"""
+    taken = legacy_table(read_legacy(read_config(text)))
+    converted = {each.code for each in convert_table(read_legacy(read_config(text))).diagnostics}
+    assert converted >= {"legacy-name", "legacy-around", "legacy-refresh", "legacy-current-time"}
+    assert [each.name for each in taken.routes] == ["Site 1"]
+    assert {each.code for each in taken.diagnostics} == converted - {"legacy-name", "legacy-around", "legacy-refresh"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from crondor.config import Configuration, read_config
@@ -122,6 +124,58 @@ def test_the_defaults_are_knobs() -> None:
     assert load("MaxJobs = 9", "JOB_ROUTER_ROUTE_NAMES = A", route("A")).routes[0].max_jobs == 9
 
 
+def test_a_default_limit_is_looked_at_for_a_route_without_one_alone() -> None:
+    """As HTCondor does it; one that is no number is said once, however many routes need it."""
+    wrong = "JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE = lots"
+    own = load(wrong, "JOB_ROUTER_ROUTE_NAMES = A", route("A", *SITE.split("\n"), "MaxJobs = 3"))
+    assert (own.is_enabled, names(own), own.diagnostics) == (True, ["A"], ())
+    table = load(wrong, "JOB_ROUTER_ROUTE_NAMES = A B", route("A"), route("B"))
+    assert (table.is_enabled, [each.code for each in table.diagnostics]) == (False, ["knob-value"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (("X = $(Y)", "Y = $(X)", "JOB_ROUTER_ROUTE_NAMES = $(X)"), None),
+        ((route("North"), route("South")), "list the routes: JOB_ROUTER_ROUTE_NAMES = North, South"),
+        ((route("A"), "JOB_ROUTER_ROUTE_NAME = A"), "list the routes: JOB_ROUTER_ROUTE_NAMES = A"),
+        (tuple(route(f"R{n}") for n in range(9)), "list the routes: JOB_ROUTER_ROUTE_NAMES = R0, R1, R2, R3, R4, ..."),
+        (
+            ("JOB_ROUTER_ENTRIES = [ Requirements = true ]",),
+            "the routes here are ClassAds, which HTCondor up to 24 takes: crondor route convert writes them new",
+        ),
+    ],
+)
+def test_without_a_list_the_routes_there_are_help(lines: tuple[str, ...], said: str | None) -> None:
+    """A list that cannot be read is a fault of its own, and not one that is missing."""
+    table = load(*lines)
+    assert not table.is_enabled
+    assert [each.help for each in table.diagnostics if each.code == "route-names"] == ([said] if said else [])
+
+
+def test_a_listed_route_may_be_a_classad() -> None:
+    """In the old syntax, JOB_ROUTER_ROUTE_NAMES has the order of the entries."""
+    table = load('JOB_ROUTER_ENTRIES = [ Name = "A"; Requirements = true ]', "JOB_ROUTER_ROUTE_NAMES = A")
+    said = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert writes it new"
+    assert [each.diagnostics[0].help for each in table.rejected] == [said]
+
+
+def test_requirements_with_a_comment_behind() -> None:
+    """It is a part of the expression."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "REQUIREMENTS X # all of them"))
+    assert table.rejected[0].diagnostics[0].help == "a comment needs a line of its own"
+
+
+def test_a_listed_word_that_is_no_name() -> None:
+    """Nobody can define such a knob."""
+    noted = load("JOB_ROUTER_ROUTE_NAMES = # A").rejected[0].diagnostics[0]
+    assert noted.help == "a comment needs a line of its own: this is a part of the list"
+    found = load('JOB_ROUTER_ROUTE_NAMES = "A" B;C').rejected
+    assert {each.diagnostics[0].help for each in found} == {
+        "a name has letters, digits, _ . and /; commas or blanks stand between two"
+    }
+
+
 @pytest.mark.parametrize(
     ("lines", "universe", "resource"),
     [
@@ -160,6 +214,7 @@ def test_the_tests_of_a_route_are_expressions() -> None:
         "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES = T\nJOB_ROUTER_TRANSFORM_T =",
         "JOB_ROUTER_MAX_JOBS = many",
         "JOB_ROUTER_ROUND_ROBIN_SELECTION = perhaps",
+        "PERIODIC_EXPR_TIMESLICE = 1.5",
         "JOB_ROUTER_NAME =",
         "JOB_ROUTER_SOURCE_JOB_CONSTRAINT = (",
         "JOB_ROUTER_ROUTE_NAMES =",
@@ -244,14 +299,46 @@ def test_the_defaults_of_the_knobs_are_those_of_the_settings() -> None:
         ("JOB_ROUTER_ROUTE_NAME = A", None),  # a route called NAME
         ("JOBROUTER_ROUTE_NAMES = A", "did you mean JOB_ROUTER_ROUTE_NAMES?"),
         ("JOB_ROUTER_DEBUG = D_FULLDEBUG", None),
+        ("JOB_ROUTER_DEFAULTS_GENERATED = MaxJobs = 5", None),  # HTCondor-CE's
+        ("JOB_ROUTER_TRANFORM_P_2 = SET A 1", "did you mean JOB_ROUTER_TRANSFORM_P_2?"),
         ("JOB_ROUTER.JOB_ROUTER_POLING_PERIOD = 5", "did you mean JOB_ROUTER_POLLING_PERIOD?"),
         ("JOB_ROUTER_FROBNICATE = 5", "crondor's docs/route.md lists the knobs of a router"),
     ],
 )
 def test_a_knob_that_nobody_looks_at_is_named(line: str, said: str | None) -> None:
     """With the nearest one that somebody does."""
-    found = load("JOB_ROUTER_ROUTE_NAMES = A", route("A"), line).diagnostics
-    assert [each.help for each in found if each.code == "route-knob-unknown"] == ([said] if said else [])
+    told = load("JOB_ROUTER_ROUTE_NAMES = A", route("A"), line).diagnostics
+    found = [each for each in told if each.code == "route-knob-unknown"]
+    assert [each.help for each in found] == ([said] if said else [])
+    for each in found:
+        start = line.partition("JOB_ROUTER.")[1]
+        meant = re.search("did you mean (.*)[?]", str(said))
+        assert each.fix == (start + meant[1] if meant else None)
+
+
+@pytest.mark.parametrize(
+    ("others", "line", "said"),
+    [
+        ((), "LOCAL_CONFIG_DIR = /etc/condor/config.d", ["/etc/condor/config.d"]),
+        (("/etc/condor/config.d/10.conf",), "LOCAL_CONFIG_DIR = /etc/condor/config.d/", []),
+        (("/etc/condor/config.d-old/10.conf",), "LOCAL_CONFIG_DIR = /etc/condor/config.d", ["/etc/condor/config.d"]),
+        ((), "LOCAL_CONFIG_FILE = $(X)/a, /b", ["/x/a", "/b"]),
+        (("/b",), "LOCAL_CONFIG_FILE = $(X)/a, /b", ["/x/a"]),
+        ((), "LOCAL_CONFIG_DIR =", []),
+        ((), "LOCAL_CONFIG_FILE = make-config now |", ["make-config"]),
+        ((), "LOCAL_CONFIG_FILE = $(Y)", []),
+    ],
+)
+def test_further_files_of_a_configuration_are_not_passed_over_silently(
+    others: tuple[str, ...], line: str, said: list[str]
+) -> None:
+    """HTCondor reads what these knobs name; whoever names the files as well hears nothing."""
+    made = read("JOB_ROUTER_ROUTE_NAMES = A", route("A"), "X = /x", "Y = $(Z)", "Z = $(Y)", line)
+    for name in others:
+        made = read_config(Source("", name), base=made)
+    table = load_table(made)
+    found = [each.message.split()[2] for each in table.diagnostics if each.code == "config-hidden"]
+    assert (table.is_enabled, found) == (True, said)
 
 
 def test_the_difference_of_two_tables_is_by_name() -> None:

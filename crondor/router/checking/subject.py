@@ -17,11 +17,11 @@ from crondor.classad.tree import Call, children
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic
 from crondor.macro import LogicalLine
-from crondor.router.loading import load_table
+from crondor.router.loading import ROUTE, lines_of, load_table
 from crondor.router.route import Route
 from crondor.router.table import RoutingTable
 from crondor.source import Span
-from crondor.transform import Transform
+from crondor.transform import Form, InvalidTransform, Transform
 
 CANDIDATE = ClassAd({"JobStatus": 1})
 """What is known of each job that the router looks at."""
@@ -67,6 +67,28 @@ class CheckedTable:
     def transforms(self) -> tuple[Transform, ...]:
         """All transforms: before routes, routes, behind routes."""
         return (*self.table.before, *(route.transform for route in self.routes), *self.table.after)
+
+    @cached_property
+    def readable(self) -> tuple[Transform, ...]:
+        """All transforms, those of rejected routes too as far as they can be read, so that all traps show at once."""
+        return (*self.transforms, *self._rejected())
+
+    def _rejected(self) -> Iterator[Transform]:
+        for route in self.table.rejected:
+            knob = self.configuration.find(ROUTE + route.name)
+            if knob is None or knob.is_default or any(each.code == "route-classad" for each in route.diagnostics):
+                continue
+            try:
+                yield Transform.parse(
+                    knob.source,
+                    name=route.name,
+                    form=Form.KNOB,
+                    facts=self.table.facts,
+                    strict=False,
+                    lines=lines_of(knob),
+                )
+            except InvalidTransform:
+                continue
 
     @cached_property
     def changed_around(self) -> frozenset[str | None]:

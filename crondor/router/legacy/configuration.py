@@ -51,7 +51,8 @@ class NewTable(NamedTuple):
                 tag += "x"
             body = "".join(f"   {line}\n" for line in route.text.split("\n"))
             out.append(f"{ROUTE}{route.name} @={tag}\n{body}@{tag}\n\n")
-        out.append(" ".join([NAMES, "=", *self.names]) + "\n")
+        if self.names:
+            out.append(" ".join([NAMES, "=", *self.names]) + "\n")
         return "".join(out)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from crondor.classad import lower
 from crondor.classad.scope import Context
 from crondor.config import read_config
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.legacy.configuration import NewTable, convert_table
 from crondor.router.legacy.entry import LegacyEntry
 from crondor.router.legacy.faithful import convert_faithfully
@@ -54,7 +55,7 @@ def legacy_table(table: LegacyTable | Texts, context: Context | None = None) -> 
         loaded,
         routes=_renamed(loaded, made) if is_enabled else (),
         is_enabled=is_enabled,
-        diagnostics=tuple(dict.fromkeys([*loaded.diagnostics, *made.diagnostics])),
+        diagnostics=tuple(dict.fromkeys([*loaded.diagnostics, *filter(_holds_unconverted, made.diagnostics)])),
     )
 
 
@@ -89,6 +90,12 @@ def _renamed(loaded: RoutingTable, made: NewTable) -> tuple[Route, ...]:
         else route
         for route in loaded.routes
     )
+
+
+def _holds_unconverted(found: Diagnostic) -> bool:
+    """Say whether a finding is true of a table that is used as it is, and not of its conversion alone."""
+    is_renaming = found.code == "legacy-name" and found.severity is Severity.NOTE
+    return not is_renaming and found.code not in {"legacy-around", "legacy-refresh"}
 
 
 _OLD = (DEFAULTS, ENTRIES, ENTRIES_FILE, ENTRIES_CMD, MERGE)

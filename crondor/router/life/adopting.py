@@ -12,6 +12,7 @@ from crondor.event_log import EventType
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
 from crondor.router.life import operations
+from crondor.router.life.copies import waits_for_input
 from crondor.router.life.desk import Desk
 from crondor.router.life.ending import give_back
 from crondor.router.life.journal import What
@@ -112,7 +113,7 @@ class Orphans:
     def _recovered(self, source: JobId, ad: ClassAd, copy_id: JobId, copy: ClassAd) -> RoutedJob:
         desk = self._desk
         job = RoutedJob(source, ad, string(copy, ROUTE_NAME) or "", State.SUBMITTED, copy_id, is_claimed=True)
-        job.is_sandboxed = "SUBMIT_Iwd" in copy
+        job.is_sandboxed = "SUBMIT_Iwd" in copy or waits_for_input(copy)
         job.since = desk.now
         job.see_copy(copy)
         if string(ad, ROUTED_TO) != str(copy_id):

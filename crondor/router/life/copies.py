@@ -7,7 +7,7 @@ from typing import Final
 from crondor.classad.ad import ClassAd
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
-from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, string
+from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, integer, status, string
 
 SPOOLING_CODE: Final = 16  # CONDOR_HOLD_CODE SpoolingInput
 SPOOLING_REASON: Final = "Spooling input data files"
@@ -61,6 +61,11 @@ def submitted(
         made.set("HoldReasonCode", SPOOLING_CODE)
     made.set_text("LeaveJobInQueue", f"JobStatus == {int(JobStatus.COMPLETED)}")
     return made
+
+
+def waits_for_input(copy: ClassAd) -> bool:
+    """Say whether a copy is on hold until its input is spooled."""
+    return status(copy) is JobStatus.HELD and integer(copy, "HoldReasonCode") == SPOOLING_CODE
 
 
 def domain_of(source: ClassAd) -> str:

@@ -13,32 +13,45 @@ from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.job_queue.faults import InvalidChange
 from crondor.job_queue.keys import JobId
+from crondor.router.applying import Routed
+from crondor.router.files.faults import FilesRefused
 from crondor.router.life.events import EventWriter, event, no_log
 from crondor.router.life.hooking import HookDesk
 from crondor.router.life.journal import Entry, Log, What, silent
 from crondor.router.life.ledger import Ledger
 from crondor.router.life.operations import Edit
 from crondor.router.life.record import RoutedJob
-from crondor.router.route import Route
 from crondor.router.table import RoutingTable
 from crondor.schedd.protocol import NotOffered, Schedd
 from crondor.transform import Facts
 
-SURE: Final = (NotOffered, InvalidChange)
+SURE: Final = (NotOffered, InvalidChange, FilesRefused)
 """Errors after which the queue is as it was; after any other nobody knows."""
 
 
 class Delivery(Protocol):
-    """What moves a sandboxed job's files, and its proxy and tokens."""
+    """What moves a sandboxed job's files, and its proxy and tokens. All methods may raise CrondorError."""
 
-    def prepare(self, job: RoutedJob, route: Route, copy: ClassAd) -> ClassAd:
-        """Return the copy's ad as it is to be submitted. Raises CrondorError where it cannot be."""
+    def tick(self, now: int) -> None:
+        """Do what is due at a poll (epoch seconds): tokens to refresh, what another router left."""
 
-    def spool(self, job: RoutedJob, copy: ClassAd) -> None:
-        """Take a submitted copy's files to its schedd, which then releases it. Raises CrondorError."""
+    def tokens(self) -> Mapping[str, str]:
+        """Return the files of the tokens that routes may send, by name."""
+
+    def prepare(self, job: RoutedJob, routed: Routed, copy: ClassAd) -> ClassAd:
+        """Return the copy's ad as it is to be submitted."""
+
+    def spool(self, job: RoutedJob) -> None:
+        """Take a submitted copy's files to its schedd, which then releases it; what was done already is not repeated.
+
+        A copy that waits for its input no more is left alone.
+        """
 
     def fetch(self, job: RoutedJob) -> None:
-        """Bring the output of a completed copy to its source. Raises CrondorError."""
+        """Bring the output of a completed copy to its source; it may be asked for again."""
+
+    def end(self, job: RoutedJob) -> None:
+        """Delete what was made for a job that is over."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def finalise(desk: Desk, job: RoutedJob) -> None:
     if job.state is not State.FINISHED:
         return
     answer = ask(desk, job, HookType.JOB_FINALIZE)
-    if answer is WAITING:
+    if answer is WAITING or (answer is not None and answer.action is Action.SKIP_POLL):
         return
     if answer is not None:
         if answer.action is Action.REROUTE:
@@ -58,9 +58,24 @@ def _let_go(desk: Desk, job: RoutedJob) -> bool:
             desk.edit(operations.let_go(job.copy_id, desk.name), copy=True)
     except CrondorError as error:
         desk.failed(What.NOT_FINALIZED, job, error)
-        if isinstance(error, SURE):
+        if isinstance(error, SURE) and _take_back(desk, job):
             clean_up(desk, job)
         return False
+    return True
+
+
+def _take_back(desk: Desk, job: RoutedJob) -> bool:
+    """Make a source idle whose copy's work is lost, so that it does not leave its queue; False: it is tried again."""
+    edits = {"JobStatus": int(JobStatus.IDLE), "EnteredCurrentStatus": desk.now}
+    try:
+        if not desk.edit(operations.tell(job.id, desk.name, JobStatus.COMPLETED, edits)):
+            desk.look_again(job.id)
+            return True
+    except CrondorError as error:
+        desk.failed(What.NOT_UPDATED, job, error)
+        return False
+    if job.source is not None:
+        job.source = written(job.source, edits)
     return True
 
 
@@ -97,12 +112,23 @@ def finish(desk: Desk, job: RoutedJob) -> None:
             return
     if not (_remove_copy(desk, job) and _yield(desk, job)):
         return
+    _end_files(desk, job)
     desk.say(What.CLEANED_UP, job)
     desk.ledger.ended(job)
     job.state = State.RETIRED
     job.retired, job.retired_at_poll = desk.now, desk.polls
     job.route = ""
     desk.look_again(job.id)
+
+
+def _end_files(desk: Desk, job: RoutedJob) -> None:
+    """Delete what was made for a job beside its copy; what stays now is found when a router starts."""
+    if desk.options.delivery is None:
+        return
+    try:
+        desk.options.delivery.end(job)
+    except CrondorError as error:
+        desk.failed(What.FILES_LEFT, job, error)
 
 
 def _remove_copy(desk: Desk, job: RoutedJob) -> bool:

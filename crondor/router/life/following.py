@@ -13,7 +13,8 @@ from crondor.hooks.router_hooks import Action
 from crondor.queued import JobStatus
 from crondor.router.life import operations
 from crondor.router.life.asking import WAITING, ask
-from crondor.router.life.desk import SURE, Desk, written
+from crondor.router.life.copies import waits_for_input
+from crondor.router.life.desk import SURE, Delivery, Desk, written
 from crondor.router.life.journal import What
 from crondor.router.life.mirroring import mirrored
 from crondor.router.life.policy import ruled
@@ -34,6 +35,9 @@ def check_status(desk: Desk, job: RoutedJob) -> None:
         _miss_copy(desk, job)
         return
     job.was_seen = True
+    if waits_for_input(job.copy) and job.is_sandboxed and desk.options.delivery is not None:
+        _spool(desk, job, desk.options.delivery)
+        return
     if _tell_source(desk, job):
         finished = integer(job.copy, "JobFinishedHookDone") or 0
         if status(job.copy) is JobStatus.COMPLETED and finished and status(job.source) is JobStatus.COMPLETED:
@@ -41,6 +45,15 @@ def check_status(desk: Desk, job: RoutedJob) -> None:
             job.state = State.FINISHED
         else:
             job.settled = (job.source, job.copy, desk.table)
+
+
+def _spool(desk: Desk, job: RoutedJob, delivery: Delivery) -> None:
+    """Go on with the input of a copy whose router ended before it was spooled."""
+    try:
+        delivery.spool(job)
+    except CrondorError as error:
+        desk.failed(What.NOT_SUBMITTED, job, error)
+        clean_up(desk, job)
 
 
 def _update_copy(desk: Desk, job: RoutedJob) -> bool:

@@ -18,6 +18,7 @@ class What(str, Enum):
     NO_OWNER = "the source has no Owner"
     NO_SANDBOX = "the route asks for a sandbox, and this router has nothing that moves files"
     NOT_SUBMITTED = "failed to submit job"
+    FILES_LEFT = "files of the job were not deleted"
     UNSURE = "the schedd may have taken the copy or not"
     SUBMITTED = "submitted job"
     EDITED = "Done editing job."

@@ -104,6 +104,7 @@ class Router:
             desk.failed(What.UNREACHABLE, "", error)
             return False
         self._answered = True
+        self._tick()
         desk.polls += 1
         if desk.polls % _ADOPTING == 1:
             self._orphans.adopt(self._track)
@@ -115,6 +116,15 @@ class Router:
             if not (is_quiet and job.is_settled(table)):
                 self._step(job)
         return True
+
+    def _tick(self) -> None:
+        desk = self._desk
+        if desk.options.delivery is None:
+            return
+        try:
+            desk.options.delivery.tick(desk.now)
+        except CrondorError as error:
+            desk.failed(What.FILES_LEFT, "", error)
 
     def why(self, job: JobId) -> Because:
         """Return why a job is not given to a route now, by the figures of the last poll.

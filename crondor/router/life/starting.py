@@ -126,7 +126,7 @@ def _copy(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd | None) 
     if desk.options.delivery is None:
         return made
     try:
-        return desk.options.delivery.prepare(job, route, made)
+        return desk.options.delivery.prepare(job, routed, made)
     except CrondorError as error:
         desk.failed(What.NOT_SUBMITTED, job, error)
         clean_up(desk, job)
@@ -147,7 +147,7 @@ def _send(desk: Desk, job: RoutedJob, copy: ClassAd) -> None:
         return
     if job.is_sandboxed and desk.options.delivery is not None:
         try:
-            desk.options.delivery.spool(job, copy)
+            desk.options.delivery.spool(job)
         except CrondorError as error:
             desk.failed(What.NOT_SUBMITTED, job, error)
             clean_up(desk, job)
@@ -198,7 +198,9 @@ def _edit_in_place(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd
 def _routed(desk: Desk, job: RoutedJob, route: Route, source: ClassAd, translated: ClassAd | None) -> Routed | None:
     """Return what the route makes of a job; None where it failed and the job was sent to its end."""
     facts = desk.facts
-    routed = apply_route(desk.table, route, source, facts=facts, translated=translated)
+    delivery = desk.options.delivery
+    tokens = {} if delivery is None else delivery.tokens()
+    routed = apply_route(desk.table, route, source, facts=facts, translated=translated, id_tokens=tokens)
     if not routed.failed:
         return routed
     errors = [each.message for each in routed.diagnostics if each.severity is Severity.ERROR]

@@ -1,7 +1,7 @@
 """The commands whose value goes into an attribute as it is: a table, and the one rule for all of them.
 
 The source is HTCondor 25.14: prunable_keywords, SubmitHash::do_simple_commands. What only concerns files of the
-submit machine (log, starter_log) keeps the path as it is written.
+submit machine (log, starter_log, x509userproxy) keeps the path as it is written.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ TABLE: Final = (
         transfer_plugins="TransferPlugins",
         job_machine_attrs="JobMachineAttrs",
         notify_user="NotifyUser",
+        x509userproxy="x509userproxy",
         remote_initialdir="RemoteIwd",
         remote_grid_resource="Remote_GridResource",
         remote_remote_grid_resource="Remote_Remote_GridResource",

@@ -11,6 +11,7 @@ from tests.golden.kinds import (
     legacy_routes,
     queue_log,
     router_timeline,
+    router_tools,
     routes,
     submit,
     transforms,
@@ -30,5 +31,6 @@ KINDS: Mapping[str, Replay] = {
     **submit.KINDS,
     **transforms.KINDS,
     **routes.KINDS,
+    **router_tools.KINDS,
     **legacy_routes.KINDS,
 }

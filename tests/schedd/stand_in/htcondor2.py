@@ -57,6 +57,27 @@ class Result:
         return self._cluster
 
 
+class DaemonType(Enum):
+    """What is looked for."""
+
+    Schedd = "Schedd"
+
+
+class Collector:
+    """The collector of a pool; it knows every schedd that is not called nobody."""
+
+    def __init__(self, pool: str | None = None) -> None:
+        """Keep the pool's name."""
+        self._pool = pool
+
+    def locate(self, daemon: DaemonType, name: str | None = None) -> dict[str, str | None] | None:
+        """Return where a schedd is, None for one that is not known; it is noted among the calls."""
+        state = _read(f"locate {name} in {self._pool}")
+        if name == "nobody":
+            return None
+        return {"MyType": daemon.value, "Name": name, "Next": str(state["next"])}
+
+
 class Schedd:
     """The schedd of the file."""
 

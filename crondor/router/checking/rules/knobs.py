@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from crondor.check.rule import Found, Rule, rule
 from crondor.diagnostics import Severity
-from crondor.router.checking.rules.said import said
+from crondor.router.checking.rules.said import said, told
 from crondor.router.checking.subject import CheckedTable
-from crondor.router.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM
+from crondor.router.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM, is_misspelt_list
 
 _UNREAD = ("config-command", "config-hidden", "config-template")
-_ODD = ("config-comment", "config-words", "config-colon", "config-warning")
+_BAD = ("knob-value", "route-router-name", "classad-syntax", "macro-cycle", "macro-depth", "macro-size", "macro-work")
+_ODD = ("config-comment", "config-words", "config-colon", "config-nested", "config-warning")
 
 
 @rule("CRN601", "config-refused", Severity.ERROR, "a line over which HTCondor stops reading its configuration")
@@ -32,7 +33,14 @@ def _unlisted(table: CheckedTable) -> Iterator[Found]:
             begin = prefix.lower()
             name = key.removeprefix(f"{took.subsystem.lower()}.")
             if name.startswith(begin) and name not in _LISTS and name[len(begin) :] not in listed:
-                yield Found(f"no list names {knob.name}: it has no effect", knob.name_span, f"add it to {lists[0]}")
+                meant = f"did you mean {lists[0]}?" if is_misspelt_list(knob.name) else f"add it to {lists[0]}"
+                yield Found(f"no list names {knob.name}: it has no effect", knob.name_span, meant)
+
+
+@rule("CRN606", "bad-knob", Severity.ERROR, "a knob with a value over which the router gives up")
+def _bad(table: CheckedTable) -> Iterator[Found]:
+    """A value of the wrong type, outside of its range, or whose macros cannot be replaced."""
+    yield from told(table.table.diagnostics[len(table.configuration.diagnostics) :], _BAD)
 
 
 def _names(table: CheckedTable, name: str) -> tuple[str, ...]:
@@ -57,13 +65,7 @@ KNOB_RULES: tuple[Rule[CheckedTable], ...] = (
     ),
     said("CRN604", "unknown-knob", Severity.WARNING, "a knob that no job router looks at", ("route-knob-unknown",)),
     said("CRN605", "removed-knob", Severity.WARNING, "a knob that HTCondor 25 took out", ("route-knob-removed",)),
-    said(
-        "CRN606",
-        "bad-knob",
-        Severity.ERROR,
-        "a knob with a value over which the router gives up",
-        ("knob-value", "route-router-name", "classad-syntax", "macro-cycle", "macro-depth", "macro-size", "macro-work"),
-    ),
+    _bad,
     said(
         "CRN607", "no-routes", Severity.ERROR, "a configuration without a list of routes", ("route-names", "route-many")
     ),

@@ -45,12 +45,16 @@ def _unreachable(table: CheckedTable) -> Iterator[Found]:
             takes = "takes every candidate" if earlier is all_taken else "asks for the same"
             message = f"{route.name} gets a job only while {earlier.name} is full or throttled: that one {takes}"
             limits = any(table.assigned(earlier, name) for name in ("MaxJobs", "MaxIdleJobs"))
+            limits = limits or any(table.configuration.is_set(name) for name in _LIMITS)
             help_text = f"put {route.name} before {earlier.name}, or narrow the REQUIREMENTS of {earlier.name}"
             yield Found(message, table.place(route), help_text, severity=Severity.NOTE if limits else None)
         if all_taken is None and id(route) in table.unconditional:
             all_taken = route
         if required is not None:
             asked.setdefault(required.expression, route)
+
+
+_LIMITS = ("JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE", "JOB_ROUTER_DEFAULT_MAX_IDLE_JOBS_PER_ROUTE")
 
 
 def _accepts(route: Route) -> bool:

@@ -41,7 +41,7 @@ _OF_HTCONDOR = frozenset(
 @rule("CRN621", "keyword-assigned", Severity.WARNING, "a command that is written as an assignment")
 def _assigned(table: CheckedTable) -> Iterator[Found]:
     """``REQUIREMENTS = expr`` defines a macro; the route or transform then takes every job."""
-    for transform in table.transforms:
+    for transform in table.readable:
         for each in transform.warnings:
             if each.code == "keyword-assigned":
                 help_text = f"write {each.fix}" if each.fix and len(each.fix) <= 100 else each.help
@@ -51,8 +51,10 @@ def _assigned(table: CheckedTable) -> Iterator[Found]:
 @rule("CRN622", "transform-trap", Severity.WARNING, "a line of a transform that HTCondor takes otherwise")
 def _trap(table: CheckedTable) -> Iterator[Found]:
     """Commands that fail softly, macros with blanks, conditions that do not hold what they enclose."""
-    for transform in table.transforms:
-        for each in (*transform.warnings, *transform.faults):
+    loaded = {id(transform) for transform in table.transforms}
+    for transform in table.readable:
+        faults = transform.faults if id(transform) in loaded else ()  # else CRN612 has them
+        for each in (*transform.warnings, *faults):
             if each.code not in _OWN:
                 yield Found(each.message, each.span, each.help)
 
@@ -60,7 +62,7 @@ def _trap(table: CheckedTable) -> Iterator[Found]:
 @rule("CRN623", "target-undefined", Severity.WARNING, "TARGET where there is no other ad")
 def _target(table: CheckedTable) -> Iterator[Found]:
     """A route looks at the job alone: TARGET is undefined, and what depends on it is not true."""
-    for transform in table.transforms:
+    for transform in table.readable:
         for each in transform.warnings:
             if each.code in _TARGET:
                 yield Found(each.message, each.span, each.help)
@@ -88,14 +90,15 @@ def _undefined(table: CheckedTable) -> Iterator[Found]:
     """An undefined macro leaves nothing in its place, without a word."""
     known = set(table.table.facts.knobs) | set(table.table.facts.defaults(iterates=False)) | _OF_HTCONDOR
     known |= set(table.table.facts.defaults(iterates=True))
-    known |= {name for transform in table.transforms for name in _defined(transform)}
-    for transform in table.transforms:
+    known |= {name for transform in table.readable for name in _defined(transform)}
+    for transform in table.readable:
         for line in transform.lines:
             for name, span in _macros(line):
                 if name not in known and not name.startswith("my.") and f"my.{name}" not in known:
-                    message = f"nothing defines the macro {name}: it leaves nothing in its place"
+                    shown = _name(span.text, name)
+                    message = f"nothing defines the macro {shown}: it leaves nothing in its place"
                     help_text = (
-                        f"define it, give it a default as in $({name}:0), or write $(MY.{name}) for the attribute"
+                        f"define it, give it a default as in $({shown}:0), or write $(MY.{shown}) for the attribute"
                     )
                     yield Found(message, span, help_text)
 
@@ -128,12 +131,15 @@ def _in_vain(table: CheckedTable) -> Iterator[Found]:
             continue
         for each in commands(route.transform):
             if each.target in _IN_VAIN and each.keyword != "EVALMACRO":
-                message = f"the router sets {_name(each.line, each.target)} after all transforms: this has no effect"
+                message = (
+                    f"the router sets {_name(each.line.text, each.target)} after all transforms: this has no effect"
+                )
                 yield Found(message, each.line.span(), "leave it out")
 
 
-def _name(line: LogicalLine, lowered: str) -> str:
-    found = re.search(re.escape(lowered), line.text, re.IGNORECASE)
+def _name(text: str, lowered: str) -> str:
+    """Return a name as a text spells it."""
+    found = re.search(re.escape(lowered), text, re.IGNORECASE)
     return found[0] if found else lowered
 
 

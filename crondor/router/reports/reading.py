@@ -1,0 +1,61 @@
+"""Values of an ad that nobody has promised: what is missing, of another type or no expression at all is None."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crondor.classad import Context, Value, print_value
+from crondor.classad.ad import ClassAd
+from crondor.classad.values import ERROR, UNDEFINED
+from crondor.diagnostics import CrondorError, printable
+
+_LARGEST: Final = float(1 << 63)
+
+
+class Reading:
+    """Reads attributes of one ad, in one context."""
+
+    __slots__ = ("_context", "ad")
+
+    def __init__(self, ad: ClassAd, context: Context) -> None:
+        """Take the ad, and what its expressions may know of the world."""
+        self.ad = ad
+        self._context = context
+
+    def value(self, name: str) -> Value | None:
+        """Return a value, None where there is none."""
+        if name not in self.ad:
+            return None
+        try:
+            found = self.ad.value(name, None, self._context)
+        except CrondorError:
+            return None
+        return None if found is UNDEFINED or found is ERROR else found
+
+    def number(self, name: str) -> int | float | None:
+        """Return a number, None for one beyond the language's integers: sums and dates of it would have no end."""
+        found = self.value(name)
+        if isinstance(found, (int, float)) and not isinstance(found, bool) and abs(found) < _LARGEST:
+            return found
+        return None
+
+    def integer(self, name: str) -> int | None:
+        """Return a number without its fraction, as HTCondor's LookupInteger does."""
+        found = self.number(name)
+        return None if found is None else int(found)
+
+    def string(self, name: str) -> str | None:
+        """Return a string as it is."""
+        found = self.value(name)
+        return found if isinstance(found, str) else None
+
+    def text(self, name: str) -> str | None:
+        """Return a value as text that a terminal may show, a string without quotes."""
+        found = self.value(name)
+        if found is None:
+            return None
+        return printable(found if isinstance(found, str) else print_value(found))
+
+    def is_true(self, name: str) -> bool:
+        """Whether a value is true."""
+        return self.value(name) is True

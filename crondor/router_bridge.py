@@ -1,0 +1,55 @@
+"""Crontab and deferral jobs through a job router: the public front of ``crondor.router.planning``.
+
+    from crondor.config import read_config
+    from crondor.router import load_table
+    from crondor.router_bridge import PlanOptions, plan
+    from crondor.submit import read_submit
+
+    table = load_table(read_config(text_of_the_configuration))
+    for run in plan(read_submit(text_of_a_submit_file), table, now, until, PlanOptions(at_gate=True)):
+        print(run.job.id, run.run.time, run.outcome.value, run.route and run.route.name)
+
+A plan takes ``JobSchedule``, submit files, job ads or any ``Schedd``, and gives a ``PlannedRun`` for each coming run:
+the route that takes it and when, what is left of the route's limits, the routed ad, what the copy does with the
+schedule in it (``Conduct``), and ``findings``. By default it shows HTCondor's daemon, which takes a job as soon as it
+is idle, and whole; with ``at_gate`` a router that takes it run by run when the gate opens. ``cure(routed, ...)``
+writes the lines that take a schedule out of copies, and applies them. The model is in docs/route-plan.md.
+"""
+
+from crondor.router.planning import (
+    Conduct,
+    Cure,
+    Manner,
+    Outcome,
+    Plannable,
+    PlannedJob,
+    PlannedRun,
+    PlanOptions,
+    Reading,
+    Room,
+    RoutePlan,
+    cure,
+    is_cured,
+    manner_of,
+    one_run,
+    plan,
+)
+
+__all__ = [
+    "Conduct",
+    "Cure",
+    "Manner",
+    "Outcome",
+    "PlanOptions",
+    "Plannable",
+    "PlannedJob",
+    "PlannedRun",
+    "Reading",
+    "Room",
+    "RoutePlan",
+    "cure",
+    "is_cured",
+    "manner_of",
+    "one_run",
+    "plan",
+]

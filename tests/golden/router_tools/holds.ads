@@ -1,0 +1,80 @@
+ClusterId = 101
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 102
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 103
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 5
+
+ClusterId = 104
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 5
+
+ClusterId = 105
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 5
+
+ClusterId = 13
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 5
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '3"
+RouteName = "ToVanilla"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "4.0"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198926
+
+ClusterId = 14
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 12
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '3"
+RouteName = "ToLocal"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "5.0"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198927
+
+ClusterId = 17
+ProcId = 0
+Owner = "alice"
+JobStatus = 5
+JobUniverse = 5
+JobPrio = 0
+QDate = 1795198934
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '300"
+RouteName = "ToVanilla"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "7.1"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 23.0
+ImageSize = 7500
+MemoryUsage = 4

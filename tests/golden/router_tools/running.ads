@@ -1,0 +1,184 @@
+ClusterId = 101
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 102
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 103
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 104
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 105
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 106
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 107
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 108
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 2
+
+ClusterId = 109
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 1
+
+ClusterId = 110
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 1
+
+ClusterId = 111
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+JobStatus = 5
+
+ClusterId = 10
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 12
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '25"
+RouteName = "ToLocal"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "1.0"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198927
+
+ClusterId = 11
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 5
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '25"
+RouteName = "ToVanilla"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "2.0"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198926
+
+ClusterId = 12
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 5
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '25"
+RouteName = "ToVanilla"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "2.1"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198926
+
+ClusterId = 13
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 5
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '3"
+RouteName = "ToVanilla"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "4.0"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198926
+
+ClusterId = 14
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 12
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '3"
+RouteName = "ToLocal"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "5.0"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198927
+
+ClusterId = 15
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 5
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '300"
+RouteName = "ToVanilla"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "6.0"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198926
+
+ClusterId = 16
+ProcId = 0
+Owner = "alice"
+JobStatus = 2
+JobUniverse = 5
+JobPrio = 0
+QDate = 1795198924
+Cmd = "/bin/sh"
+Arguments = "-c date;' 'sleep' '300"
+RouteName = "ToVanilla"
+RoutedBy = "jobrouter"
+RoutedFromJobId = "7.0"
+TotalSubmitProcs = 1
+RemoteWallClockTime = 0.0
+ImageSize = 125
+ShadowBday = 1795198926
