@@ -137,8 +137,8 @@ def command(
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return
+        queues = [_opened(each, clock, ticks, stack) for each in asked]  # first: a slip in a path makes no folder
         lock = made_lock_path(source, table)
-        queues = [_opened(each, clock, ticks, stack) for each in asked]
         stack.enter_context(RouterLock(lock, table.settings.name))
         delivery = moves.delivery(queues[-1], lock, ticks)
         router = Router(table, *queues, clock=ticks, options=replace(options, delivery=delivery))

@@ -206,8 +206,7 @@ def command(
         bar = _progress(simulated, advice) if sys.stderr.isatty() else None
         simulated.run(dialect, advise=advice, watchers=watchers, listeners=listeners, progress=bar)
     show(dict.fromkeys(simulated.findings))
-    if plot is not None:
-        _draw(simulated, lanes, plot)
+    _draw(simulated, lanes, plot)
     if format_ == "json":
         from crondor_cli.view_simulate_data import print_json  # noqa: PLC0415 - one view is needed
 
@@ -264,7 +263,9 @@ def _log_writer(path: str, zone: tzinfo) -> Watcher:
     return note
 
 
-def _draw(simulated: Simulated, lanes: Lanes, path: str) -> None:
+def _draw(simulated: Simulated, lanes: Lanes, path: str | None) -> None:
+    if path is None:
+        return
     with needs_matplotlib():
         from crondor_cli.view_simulate_plot import save  # noqa: PLC0415 - matplotlib is slow to import, and optional
     with writes(path):

@@ -27,8 +27,6 @@ _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
 
 def check_status(desk: Desk, job: RoutedJob) -> None:
     """See how source and copy stand, and tell the source."""
-    if job.is_settled(desk.table) and desk.options.hooks is None:
-        return
     if job.state is not State.SUBMITTED or not _update_copy(desk, job) or not _is_source_ours(desk, job):
         return
     if job.copy is None:

@@ -111,7 +111,7 @@ class Router:
         desk.ledger.recount(self.jobs.values(), desk.now)
         self._apply_policies()
         self._find()
-        table, is_quiet = desk.table, desk.options.hooks is None
+        table, is_quiet = desk.table, desk.options.hooks is None and desk.options.delivery is None
         for job in list(self.jobs.values()):
             if not (is_quiet and job.is_settled(table)):
                 self._step(job)

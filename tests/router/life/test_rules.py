@@ -428,6 +428,26 @@ def test_the_sources_periodic_hold_is_a_hold_of_its_own() -> None:
     assert event.attributes["HoldReason"] == "enough"
 
 
+@pytest.mark.parametrize(
+    ("allowed", "reason", "code"),
+    [
+        ({"AllowedJobDuration": 60}, "The job exceeded allowed job duration of 01:00", 46),
+        ({"AllowedExecuteDuration": 3700}, "The job exceeded allowed execute duration of 1:01:40", 47),
+    ],
+)
+def test_a_source_that_runs_too_long_is_held(allowed: dict[str, int], reason: str, code: int) -> None:
+    """HTCondor's UserPolicy looks at it before the expressions; ShadowBday is the copy's."""
+    stage = one()
+    (found,) = stage.submit(job(**allowed))
+    stage.poll(2)
+    stage.edit(stage.copy(), ShadowBday=stage.now)
+    stage.poll()
+    assert stage.states() == [State.SUBMITTED]
+    stage.poll(10, seconds=500)
+    assert stage.values(found, "JobStatus", "HoldReason", "HoldReasonCode") == [5, reason, code]
+    assert stage.copies() == []
+
+
 # 1.9 Yielding
 
 
