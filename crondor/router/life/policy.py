@@ -26,7 +26,7 @@ class Ruled(NamedTuple):
 
 
 def ruled(source: ClassAd, now: int, context: Context) -> Ruled | None:
-    """Return what the periodic expressions of a source, and the times it may take, do to it at ``now`` (epoch seconds), None for nothing.
+    """Return what a source's periodic expressions and longest times do to it at ``now`` (epoch seconds), or None.
 
     A release is nobody's business: who is held by his own policy is given back to the schedd.
     """
@@ -41,8 +41,10 @@ def ruled(source: ClassAd, now: int, context: Context) -> Ruled | None:
         return _hold(
             source, f"The job attribute TimerRemove expression '{text}' evaluated to UNDEFINED", UNDEFINED_CODE, 0, now
         )
-    if not has_periodic(source):
-        return None
+    return _periodic(source, current, now, context) if has_periodic(source) else None
+
+
+def _periodic(source: ClassAd, current: JobStatus, now: int, context: Context) -> Ruled | None:
     found = periodic(source, int(current), now, context)
     if found.act is Act.HOLD:
         return _hold(source, found.reason, found.code, found.subcode, now)

@@ -10,7 +10,7 @@ from crondor.router.life import Options, Reason, State, What
 from crondor.router.sites import Habit, Site
 from crondor.router.throttle import WINDOW
 from crondor.schedd.protocol import Hold
-from tests.router.life.scenes import ROUTE, Stage, job, table
+from tests.router.life.scenes import NOW, ROUTE, Stage, job, table
 
 EXECUTE, EVICTED, TERMINATED, ABORTED, HELD_EVENT = (
     EventType.EXECUTE,
@@ -440,7 +440,7 @@ def test_a_source_that_runs_too_long_is_held(allowed: dict[str, int], reason: st
     stage = one()
     (found,) = stage.submit(job(**allowed))
     stage.poll(2)
-    stage.edit(stage.copy(), ShadowBday=stage.now)
+    stage.edit(stage.copy(), ShadowBday=NOW)
     stage.poll()
     assert stage.states() == [State.SUBMITTED]
     stage.poll(10, seconds=500)
