@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``hooks`` and ``world``.
+``submit``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and ``world``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from benchmarks import (
     job_queue,
     process,
     recurrence,
+    router,
     routes,
     schedd,
     submit,
@@ -40,6 +41,7 @@ def main() -> None:
         "world": _print_world,
         "transform": _print_transform,
         "routes": _print_routes,
+        "router": _print_router,
         "hooks": _print_hooks,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
@@ -186,6 +188,13 @@ def _print_routes() -> None:
         print(f"a poll without a change of jobs that {each.what}: {each.few:.1f} microseconds for {routes.FEW:,} jobs, "
               f"{each.many:.1f} for {routes.MANY:,}: {each.ratio:.2f} times (at most {routes.MOST_POLL:.3g}){missed}",
               flush=True)  # fmt: skip
+
+
+def _print_router() -> None:
+    """Print what a living router's polls cost, beside a look at everything, and jobs from submission to the end."""
+    print()
+    for row in router.rows():
+        print(f"router, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 
 def _print_hooks() -> None:

@@ -14,6 +14,7 @@ COMMANDS = {
     "apply": ("crondor_cli.route_apply", "The routed ads of jobs, or what changes."),
     "plan": ("crondor_cli.route_plan", "The coming runs of scheduled jobs, and the route of each."),
     "run": ("crondor_cli.route_run", "Run a job router over a queue."),
+    "status": ("crondor_cli.route_status", "How the routes stand, and why jobs are not routed now."),
     "q": ("crondor_cli.route_q", "The routed jobs of a queue, and a summary of their states."),
     "history": ("crondor_cli.route_history", "Routed jobs that have left the queue, by route."),
     "rm": ("crondor_cli.route_rm", "Remove routed jobs from a queue."),

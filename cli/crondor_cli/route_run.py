@@ -6,8 +6,9 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,17 +17,16 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration
-from crondor.diagnostics import CrondorError, Severity
-from crondor.job_queue.faults import refused_by_disk
+from crondor.diagnostics import CrondorError, Severity, printable
 from crondor.router import RoutingTable
-from crondor.router.life import Entry, HookDesk, Options, Router, RouterLock, UserLogs
+from crondor.router.life import Entry, HookDesk, Options, Reason, Router, RouterLock, UserLogs
 from crondor_cli.options import Clock, clock_of, clock_options
 from crondor_cli.route_files import FileOptions, file_options
 from crondor_cli.route_options import config_option, legacy_option, load_config, show_faults, table_of
+from crondor_cli.route_queues import destination_of, destination_options, made_lock_path, report_path, source_of
 from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
-    folder_of,
     live_of,
     live_options,
     no_queue,
@@ -34,10 +34,10 @@ from crondor_cli.schedd_queue import (
     queue_option,
 )
 from crondor_cli.show import show_error
+from crondor_cli.view_agenda import plural
 from crondor_cli.waking import Waker
 
 if TYPE_CHECKING:
-    from crondor.schedd.embedded import EmbeddedSchedd
     from crondor.schedd.protocol import Schedd
 
 EPILOG = """\b
@@ -45,6 +45,10 @@ Examples:
   crondor route run --config 50-routes.conf --queue ./queue --once --dry-run
   crondor route run --config 50-routes.conf --live
   crondor route run --config 50-routes.conf --wait-for-gates --log-format json
+  crondor route run --config 50-routes.conf --queue ./jobs --destination-queue ./site
+
+With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration name the schedds that no option
+names. crondor route status shows how a router stands, also while it runs.
 
 SIGHUP reads the configuration anew; one that cannot be used leaves the old one in force, and says why. SIGTERM and
 Ctrl-C end the router between two polls: its jobs stay as they are, and the next router of this name goes on with them.
@@ -60,6 +64,7 @@ _STAYS = "the routing table stays as it was"
 @legacy_option
 @queue_option
 @live_options
+@destination_options
 @click.option("--once", is_flag=True, help="Make one poll and end.")
 @click.option("--dry-run", is_flag=True, help="Say what the next poll would do; nothing is written.")
 @click.option("--wait-for-gates", is_flag=True, help="Take crontab and deferral jobs only when a run's gate opens.")
@@ -78,6 +83,9 @@ def command(
     live: bool,
     name: str | None,
     pool: str | None,
+    destination_queue: str | None,
+    destination_name: str | None,
+    destination_pool: str | None,
     once: bool,
     dry_run: bool,
     wait_for_gates: bool,
@@ -95,7 +103,6 @@ def command(
     """Route the jobs of a queue: take them over, submit their copies, keep both together, and clean up."""
     if now is not None and not (once or dry_run):
         raise click.UsageError("--now is for --once and --dry-run: a router that runs goes by the clock")
-    asked = Asked(queue, None, live, name, pool)
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
 
@@ -113,6 +120,8 @@ def command(
     if not table.is_enabled:
         click.echo("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
+    source = source_of(Asked(queue, None, live, name, pool), table)
+    copies = destination_of(source, table, destination_queue, destination_name, destination_pool)
     moves = FileOptions(spool, files_dirs, token_issuer, lambda: load_config(config, allow_dirs, context))
     moves.check(is_live=live)
     options = Options(
@@ -124,30 +133,31 @@ def command(
         log=_writer(clock, log_format),
     )
     if user_logs is not None and not dry_run:
-        options = Options(**{**vars(options), "write_event": UserLogs(user_logs, clock.zone)})
+        options = replace(options, write_event=UserLogs(user_logs, clock.zone))
     fixed = now is not None and once
     ticks = (lambda: clock.now) if fixed or dry_run else (lambda: int(time.time()))
+    asked = [source] if copies is None else [source, copies]
     with ExitStack() as stack:
         if dry_run:
-            schedd, embedded = _copied(asked, clock, stack), None
-        else:
-            schedd, embedded = _opened(asked, clock, stack)
-            stack.enter_context(RouterLock(_lock_path(asked, table), table.settings.name))
-        delivery = None if dry_run else moves.delivery(schedd, _lock_path(asked, table), ticks)
-        options = Options(**{**vars(options), "delivery": moves.planned() if dry_run else delivery})
-        router = Router(table, schedd, clock=ticks, options=options)
-        if once or dry_run:
-            _poll_once(router, embedded)
-        else:
-            _Loop(router, embedded, load, lambda now: moves.reload(delivery, now)).run()
-
-
-def _poll_once(router: Router, embedded: EmbeddedSchedd | None) -> None:
-    answered = router.poll()
-    if embedded is not None:
-        embedded.clear_finished()
-    if not answered:
-        raise click.exceptions.Exit(1)
+            router = Router(
+                table,
+                *(_copied(each, clock, stack) for each in asked),
+                clock=ticks,
+                options=replace(options, delivery=moves.planned()),
+            )
+            if not _poll_dry(router, clock, log_format):
+                raise click.exceptions.Exit(1)
+            return
+        queues = [_opened(each, clock, ticks, stack) for each in asked]  # first: a slip in a path makes no folder
+        lock = made_lock_path(source, table)
+        stack.enter_context(RouterLock(lock, table.settings.name))
+        delivery = moves.delivery(queues[-1], lock, ticks)
+        router = Router(table, *queues, clock=ticks, options=replace(options, delivery=delivery))
+        loop = _Loop(router, queues, load, report_path(lock), lambda now: moves.reload(delivery, now))
+        if not once:
+            loop.run()
+        elif not loop.poll():
+            raise click.exceptions.Exit(1)
 
 
 class _Loop:
@@ -156,17 +166,35 @@ class _Loop:
     def __init__(
         self,
         router: Router,
-        embedded: EmbeddedSchedd | None,
+        queues: Sequence[Schedd],
         load: Callable[[], RoutingTable],
+        report: Path,
         reload: Callable[[int], None],
     ) -> None:
+        from crondor.schedd.embedded import EmbeddedSchedd  # noqa: PLC0415 - after what can go wrong
+
         self._router = router
-        self._embedded = embedded
+        self._embedded = [each for each in queues if isinstance(each, EmbeddedSchedd)]
         self._load = load
+        self._report = report
+        self._can_report = True
         self._reload_files = reload
         self._is_over = False
         self._is_stale = False
         self._woken = Waker()
+
+    def poll(self) -> bool:
+        """Make a poll, and say whether the queues answered; finished jobs leave embedded queues.
+
+        With one queue all of a poll waits for the disk once: a crash of the machine loses the end of it alone. Of two
+        queues one could then be ahead of the other, or files ahead of their queue: there each edit waits.
+        """
+        is_alone = len(self._embedded) == 1 and self._router.options.delivery is None
+        with self._embedded[0].together() if is_alone else nullcontext():
+            answered = self._router.poll()
+            for each in self._embedded:
+                each.clear_finished()
+        return answered
 
     def run(self) -> None:
         """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD."""
@@ -180,11 +208,21 @@ class _Loop:
             if self._is_stale or (0 < refresh <= time.monotonic() - loaded):
                 self._take_table()
                 loaded = time.monotonic()
-            self._router.poll()
-            if self._embedded is not None:
-                self._embedded.clear_finished()
+            self.poll()
+            self._write_report()
             self._woken.wait(max(1, self._router.table.settings.polling_period))
         self._router.close()
+        self._report.unlink(missing_ok=True)
+
+    def _write_report(self) -> None:
+        """Leave for `crondor route status` how the router stands; where it cannot, that is said once."""
+        try:
+            self._router.report().write(self._report)
+            self._can_report = True
+        except CrondorError as error:
+            if self._can_report:
+                show_error(error)
+            self._can_report = False
 
     def _take_table(self) -> None:
         self._is_stale = False
@@ -213,12 +251,29 @@ class _Loop:
         self._woken.set()
 
 
-def _opened(asked: Asked, clock: Clock, stack: ExitStack) -> tuple[Schedd, EmbeddedSchedd | None]:
+def _opened(asked: Asked, clock: Clock, ticks: Callable[[], int], stack: ExitStack) -> Schedd:
     """Open a queue for writing. Raises CrondorError."""
     if asked.kind == "live":
-        return stack.enter_context(live_of(asked)), None
-    embedded = stack.enter_context(embedded_of(asked.queue, clock))
-    return embedded, embedded
+        return stack.enter_context(live_of(asked))
+    return stack.enter_context(embedded_of(asked.queue, clock, ticks=ticks))
+
+
+def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
+    """Say what a poll does, and why how many jobs stay where they are; say whether the queue answered."""
+    answered = router.poll()
+    for (reason, route), count in sorted(router.summary().items()):
+        if reason in (Reason.ROUTED, Reason.COPY):
+            continue
+        if form == "json":
+            data = {"time": clock.now, "what": "stays", "reason": reason.value, "route": route or None, "count": count}
+            click.echo(json.dumps(data))
+        else:
+            about = f" ({printable(route)})" if route else ""
+            local = datetime.fromtimestamp(clock.now, clock.zone)
+            click.echo(
+                f"{local:%Y-%m-%d %H:%M:%S %z} JobRouter: {plural(count, 'job')} not routed: {reason.value}{about}"
+            )
+    return answered
 
 
 def _copied(asked: Asked, clock: Clock, stack: ExitStack) -> Schedd:
@@ -229,22 +284,6 @@ def _copied(asked: Asked, clock: Clock, stack: ExitStack) -> Schedd:
     if schedd is None:
         raise CrondorError(no_queue(asked.folder, Severity.ERROR))
     return MemorySchedd(clock=lambda: clock.now, zone=clock.zone, ads=schedd.jobs())
-
-
-def _lock_path(asked: Asked, table: RoutingTable) -> Path:
-    """Return JOB_ROUTER_LOCK, else a file beside the embedded queue.
-
-    Its default is $(LOCK)/..., which is a file in the root folder where the configuration does not say LOCK.
-    """
-    settings = table.settings
-    path = Path(settings.lock)
-    if not settings.lock or path.parent == Path(path.anchor):
-        path = folder_of(asked.queue) / f"{settings.name}Lock"
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise refused_by_disk(path.parent, "the router's lock cannot be here", error) from error
-    return path
 
 
 class _Knobs:

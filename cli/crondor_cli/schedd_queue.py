@@ -164,9 +164,12 @@ def live_of(asked: Asked) -> LiveSchedd:
     return LiveSchedd(asked.name, asked.pool)
 
 
-def embedded_of(queue: str | None, clock: Clock, *, make: bool = False) -> EmbeddedSchedd:
+def embedded_of(
+    queue: str | None, clock: Clock, *, make: bool = False, ticks: Callable[[], int] | None = None
+) -> EmbeddedSchedd:
     """Open the embedded queue for writing, say what was found in its log, and with ``make`` begin it.
 
+    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still.
     Raises CrondorError where there is none, JobQueueError.
     """
     from crondor.schedd.embedded import LOG, EmbeddedSchedd  # noqa: PLC0415 - the same
@@ -174,7 +177,7 @@ def embedded_of(queue: str | None, clock: Clock, *, make: bool = False) -> Embed
     folder = folder_of(queue)
     if not make and not (folder / LOG).exists():  # a slip in a path must not begin a queue there
         raise CrondorError(no_queue(folder, Severity.ERROR))
-    schedd = EmbeddedSchedd(folder, clock=lambda: clock.now, zone=clock.zone)
+    schedd = EmbeddedSchedd(folder, clock=ticks or (lambda: clock.now), zone=clock.zone)
     show(schedd.diagnostics)
     return schedd
 

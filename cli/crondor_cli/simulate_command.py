@@ -17,6 +17,7 @@ from crondor.zones import Policy
 from crondor_cli.options import UsageProblem, clock_of, clock_options
 from crondor_cli.plot_file import needs_matplotlib, writes
 from crondor_cli.show import show
+from crondor_cli.simulate_options import Routed, check_options
 
 if TYPE_CHECKING:
     from crondor.world.happenings import Happening, Watcher
@@ -30,6 +31,7 @@ Examples:
   crondor simulate --spec job.sub --interval 60 --match-delay 120 --transfer 5m --dialect manual
   crondor simulate --spec job.sub --days 2 --events
   crondor simulate --spec job.sub --days 1 --trace flow --fail shadow-schedd@1h..2h
+  crondor simulate --spec job.sub --routes 50-routes.conf --site Site1=fail:30% --timeline
 
 All jobs are submitted at --now, at once. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
 that mean); those that are drawn are the same for the same --seed. What is shown is what HTCondor 25.14 does.
@@ -43,7 +45,7 @@ _SECONDS = click.IntRange(1, 86_400)
 @click.command("simulate", epilog=EPILOG, short_help="What a pool makes of the jobs: on time, late, missed, held.")
 @click.option("--spec", "specs", multiple=True, metavar="FILE...", help="A submit file; - reads standard input.")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option("--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="Days of 24 h to simulate.")
+@click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
 @click.option("--interval", type=_SECONDS, default=300, show_default=True, help="The schedd's SCHEDD_INTERVAL (s).")
 @click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
 @click.option(
@@ -89,6 +91,17 @@ _SECONDS = click.IntRange(1, 86_400)
     show_default=True,
     help="How far the execute machine's clock is ahead (s).",
 )
+@click.option(
+    "--routes", multiple=True, metavar="FILE", help="The configuration of a job router, which gives the jobs to sites."
+)
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="ROUTE=run|fail[:N%]|swallow|hold|remove",
+    help="What the site of a route does; then ,slots=N ,delay=LENGTH ,run-time=LENGTH. Repeatable.",
+)
+@click.option("--wait-for-gates", is_flag=True, help="With --routes: take scheduled jobs when a run's gate opens.")
 @click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading beside htcondor's.")
 @click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="What is drawn follows it.")
 @click.option(
@@ -107,7 +120,7 @@ _SECONDS = click.IntRange(1, 86_400)
 def command(
     specs: tuple[str, ...],
     files: tuple[str, ...],
-    days: int,
+    days: int | None,
     interval: int,
     run_time: str,
     match_delay: str,
@@ -119,6 +132,9 @@ def command(
     faults: tuple[str, ...],
     knobs: tuple[str, ...],
     skew: int,
+    routes: tuple[str, ...],
+    sites: tuple[str, ...],
+    wait_for_gates: bool,
     dialects: tuple[str, ...],
     seed: int,
     policy: str | None,
@@ -144,6 +160,7 @@ def command(
     if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
         raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
     paths = _paths((*specs, *files), plot)
+    check_options(routed=bool(routes))
     clock = clock_of(now, tz)
     pool = Pool(
         interval=interval,
@@ -165,7 +182,12 @@ def command(
         settings = pool.settings()
     except CrondorError as error:
         raise UsageProblem(error) from None
-    simulated = Simulated(settings, clock.now, clock.now + days * 86_400, clock)
+    simulated = Simulated(settings, clock.now, clock.now + _days(days, routes) * 86_400, clock)
+    if routes:
+        from crondor_cli.simulate_routed import run  # noqa: PLC0415 - seldom asked for
+
+        run(simulated, paths, Routed(routes, sites, wait_for_gates, events, timeline, format_))
+        return
     simulated.read(paths)
     lanes = Lanes(simulated)
     happened: list[dict[str, object]] = []
@@ -184,8 +206,7 @@ def command(
         bar = _progress(simulated, advice) if sys.stderr.isatty() else None
         simulated.run(dialect, advise=advice, watchers=watchers, listeners=listeners, progress=bar)
     show(dict.fromkeys(simulated.findings))
-    if plot is not None:
-        _draw(simulated, lanes, plot)
+    _draw(simulated, lanes, plot)
     if format_ == "json":
         from crondor_cli.view_simulate_data import print_json  # noqa: PLC0415 - one view is needed
 
@@ -196,6 +217,10 @@ def command(
         print_table(simulated, lanes if timeline else None)
     if not simulated.is_fine:
         raise click.exceptions.Exit(1)
+
+
+def _days(days: int | None, routes: tuple[str, ...]) -> int:
+    return days if days is not None else 1 if routes else 30
 
 
 def _paths(paths: tuple[str, ...], plot: str | None) -> tuple[str, ...]:
@@ -238,7 +263,9 @@ def _log_writer(path: str, zone: tzinfo) -> Watcher:
     return note
 
 
-def _draw(simulated: Simulated, lanes: Lanes, path: str) -> None:
+def _draw(simulated: Simulated, lanes: Lanes, path: str | None) -> None:
+    if path is None:
+        return
     with needs_matplotlib():
         from crondor_cli.view_simulate_plot import save  # noqa: PLC0415 - matplotlib is slow to import, and optional
     with writes(path):

@@ -372,27 +372,27 @@ def _restored(texts: Mapping[str, str], parent: ClassAd | None, place: Place | N
 class _Chained(Mapping[str, "Code | str"]):
     """The expressions of an ad over those of its parent."""
 
-    __slots__ = ("_codes", "_parent")
+    __slots__ = ("_above", "_codes")
 
     def __init__(self, codes: dict[str, Code | str], parent: ClassAd) -> None:
         self._codes = codes
-        self._parent = parent
+        self._above = parent.codes
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as Mapping has it
         found = self._codes.get(key)
-        return self._parent.codes.get(key, default) if found is None else found
+        return self._above.get(key, default) if found is None else found
 
     def __getitem__(self, key: str) -> Code | str:
         found = self._codes.get(key)
-        return self._parent.codes[key] if found is None else found
+        return self._above[key] if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         own = self._codes
-        yield from (key for key in self._parent.codes if key not in own)
+        yield from (key for key in self._above if key not in own)
         yield from own
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._codes or key in self._parent.codes
+        return key in self._codes or key in self._above

@@ -104,6 +104,14 @@ class Appendix:
                 self.broken = True
             raise
 
+    def sync(self) -> None:
+        """Wait until what was appended is on the disk. Raises OSError, and then nobody knows what is."""
+        try:
+            self.disk.sync(self.descriptor)
+        except BaseException:
+            self.broken = True
+            raise
+
     def cut(self, size: int) -> None:
         """Take back what stands behind a size, or become ``broken``."""
         try:

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats.long_form import read_value
+from crondor.classad.formats.long_form import read_lazily, read_value
 from crondor.classad.formats.pieces import Mode
 from crondor.classad.text import lower
 from crondor.job_queue.keys import HEADER, JobId, canonical, cluster_key, cluster_of, is_key
@@ -200,10 +200,11 @@ class Mirror:
 
         ``new`` are the spellings of names that no ad has had yet.
         """
-        names = {low: self._spelled.get(low) or new.get(low, low) for low in texts} | {
-            low: name for low, name in self._odd.get(key, {}).items() if low in texts
-        }
-        return ClassAd.of({low: read_value(text, Mode.LAZY) for low, text in texts.items()}, names)
+        spelled = self._spelled
+        names = {low: spelled.get(low) or new.get(low, low) for low in texts}
+        if key in self._odd:
+            names |= {low: name for low, name in self._odd[key].items() if low in texts}
+        return ClassAd.of({low: read_lazily(text) for low, text in texts.items()}, names)
 
     def next_cluster(self) -> int | None:
         """Return what NextClusterNum should be if it is too low for the jobs there are; the schedd refuses such a log.
@@ -294,11 +295,15 @@ class Mirror:
         return job is not None and low in self.ads.get(cluster_key(job.cluster), {})
 
     def _destroy(self, key: str, ad: dict[str, str]) -> None:
-        for low in ad if self._before is not None else ():
-            self._remember(key, ad, low)
+        before = self._before
+        if before is not None:
+            texts = before.setdefault(key, {})
+            if texts is not None:
+                before[key] = {**ad, **texts}
         del self.ads[key]
         self._odd.pop(key, None)
-        self._cluster_views.pop(cluster_of(key) or 0, None)
+        if key[0] == "0":
+            self._cluster_views.pop(cluster_of(key) or 0, None)
         job = JobId.parse(key)
         if job is not None:
             procs = self._procs[job.cluster]
@@ -356,11 +361,14 @@ class Mirror:
 
     def _remember(self, key: str, ad: dict[str, str], low: str) -> None:
         """Note an attribute's text before it changes, once."""
-        if self._cluster_views:
+        before = self._before
+        if before is not None and before.get(key, _NO_NAMES) is None:
+            return  # an ad of this transaction: nobody has seen it
+        if self._cluster_views and key[0] == "0":
             self._cluster_views.pop(cluster_of(key) or 0, None)
-        if self._before is None:
+        if before is None:
             return
-        texts = self._before.setdefault(key, {})
+        texts = before.setdefault(key, {})
         if texts is not None:
             texts.setdefault(low, ad.get(low))
 

@@ -43,6 +43,7 @@ class Transaction:
         self._ads: dict[str, dict[str, str] | None] = {}  # as they will be; None: gone
         self._more: dict[int, int] = {}  # by how many a cluster's jobs have changed
         self._spelled: dict[str, str] = {}  # names in lower case: as they are first written here
+        self._low: dict[str, str] = {}  # names that were written here, in lower case
 
     # Reading
 
@@ -73,9 +74,10 @@ class Transaction:
 
     def _to_change(self, key: str) -> dict[str, str]:
         """Return an ad's texts as a copy of the transaction's own."""
-        if key not in self._ads:
-            self._ads[key] = dict(self._there(key))
-        return self._there(key)
+        texts = self._ads.get(key)
+        if texts is None:
+            texts = self._ads[key] = dict(self._there(key))
+        return texts
 
     # Changing
 
@@ -113,20 +115,23 @@ class Transaction:
 
         Raises InvalidChange.
         """
-        key = self._mirror.key(ad)
-        self._check_name(name)
+        key = ad if ad.__class__ is str and ad in self._ads else self._mirror.key(ad)
+        low = self._low.get(name)
+        if low is None:
+            self._check_name(name)
+            low = self._low[name] = lower(name)
         if "\n" in text or "\0" in text:
             _refuse(text, "a value with a line end or a NUL, which no log can hold", "leave them out")
         texts = self._to_change(key)
         try:
             if not text.isascii():
                 text.encode("utf-8", "surrogateescape")
-            texts[lower(name)] = value = self._mirror.values[text]
+            texts[low] = value = self._mirror.values[text]
         except UnicodeEncodeError:
             _refuse(text, "half of a surrogate pair, which no UTF-8 text can hold", "leave it out")
         except ClassAdSyntaxError as error:
             raise InvalidChange(error.diagnostics) from None
-        self._spelled.setdefault(lower(name), name)
+        self._spelled.setdefault(low, name)
         self.records.append(Record(Op.SET, key, name, value))
 
     def delete(self, ad: str | JobId, name: str) -> None:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -48,6 +49,8 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         self._rotations = rotations
         self._disk = disk
         self._under_way = False
+        self._gathering = 0
+        self._unsynced = False
         self._lock = Lock(Path(f"{path}.lock"), disk)
         self._end: Appendix | None = None
         try:
@@ -116,6 +119,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         Raises InvalidChange, QueueIO, JobQueueError for a transaction within another one or in a closed queue.
         """
         end = self._writable()
+        durable = durable and not self._gathering
         if self._under_way:
             raise self._error("queue-nested", "a transaction is under way in this queue", "end it before the next")
         self._under_way = True
@@ -134,6 +138,33 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             self._under_way = False
         self.mirror.tell(changes)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Have the transactions of a block reach the disk when it ends, all with one wait for it.
+
+        Each is in the log, for others to read, as soon as it ends. Where the machine itself goes down in the block the
+        last ones may be lost, never one without those behind it. Raises QueueIO where the disk fails at the end: then
+        what is in the log is not known, and the queue is to be opened again.
+        """
+        self._writable()
+        self._gathering += 1
+        try:
+            yield
+        finally:
+            self._gathering -= 1
+            if not self._gathering:
+                self._settle()
+
+    def _settle(self) -> None:
+        """Wait until what was written is on the disk."""
+        end, waits, self._unsynced = self._end, self._unsynced, False
+        if end is None or not waits or end.broken:
+            return
+        try:
+            end.sync()
+        except OSError as error:
+            raise self._refused("what was written last may not be in this log after a crash", error) from error
+
     def _write(self, end: Appendix, found: Transaction, comment: str, *, durable: bool) -> None:
         closing = Record(Op.END, value=comment)
         try:
@@ -144,11 +175,12 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         written: list[tuple[History, int]] = []
         before = end.size
         try:
-            for history, ad, now in found.moves:
+            for (history, now), moves in groupby(found.moves, lambda move: (move[0], move[2])):
                 size = history.size
-                history.append([ad], now)
+                history.append([ad for _, ad, _ in moves], now)
                 written.append((history, size))
             end.append(data, durable=durable)
+            self._unsynced = not durable
         except BaseException as error:
             for history, size in reversed(written if end.size == before and not end.broken else []):
                 history.take_back(size)  # where the log may have the removal, a job in both is better than in neither

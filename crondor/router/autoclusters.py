@@ -150,6 +150,9 @@ class Autoclusters:
     def is_candidate(self, ad: Attributes, codes: Codes, context: Context) -> bool:
         """Say whether the clauses hold that are asked of each job by itself: its ids, its owner, its spooling."""
         owner = codes.get("owner")  # before evaluation puts its expression in place of the text
+        proc = codes.get("procid")
+        if proc.__class__ is str and proc.isdigit() and owner in self.owners and codes.get("stageinstart") is None:
+            return True
         if not all(holds(each.expression.code, _NO_AD, ad, context) for each in self._of_job):
             return False
         if isinstance(owner, str) and prints_as_it_is(owner):
@@ -160,7 +163,10 @@ class Autoclusters:
 
     def is_fixed(self, codes: Codes) -> bool:
         """Say whether these clauses hold at all times if they do now: all their attributes are literals."""
-        texts = map(codes.get, ("procid", "owner", "stageinstart", "stageinfinish"))
+        texts = tuple(map(codes.get, ("procid", "owner", "stageinstart", "stageinfinish")))
+        proc, owner, *staged = texts
+        if proc.__class__ is str and proc.isdigit() and owner in self.owners and staged == [None, None]:
+            return True
         return all(text is None or _literal(text) for text in texts)
 
 

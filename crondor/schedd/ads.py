@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format
@@ -11,9 +13,16 @@ from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import Op, Record
 
+_CLUSTER: Final = re.compile(r"[1-9][0-9]{0,9}").fullmatch
+_PROC: Final = re.compile(r"0|[1-9][0-9]{0,9}").fullmatch
+
 
 def job_id(ad: ClassAd) -> JobId | None:
     """Return the number of an ad's job; None where ClusterId and ProcId are none."""
+    codes = ad.codes
+    texts = codes.get("clusterid"), codes.get("procid")
+    if isinstance(texts[0], str) and isinstance(texts[1], str) and _CLUSTER(texts[0]) and _PROC(texts[1]):
+        return JobId(int(texts[0]), int(texts[1]))
     try:
         cluster, proc = ad.value("ClusterId"), ad.value("ProcId")
     except CrondorError:

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.classad.printing import prints_as_it_is
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue import History, Index, JobId, JobQueue, Transaction, by_status, cluster_key, read_history
 from crondor.job_queue.faults import refused_by_disk
@@ -37,6 +38,7 @@ HISTORY: Final = "history"
 _OF_A_JOB: Final = frozenset(
     ("procid", "jobstatus", "enteredcurrentstatus", "deferraltime", "holdreason", "holdreasoncode", "holdreasonsubcode")
 )
+_NEVER_COMMON: Final = _OF_A_JOB | FIXED
 _GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
@@ -48,6 +50,9 @@ class Queue(Protocol):
 
     def transaction(self, *, durable: bool = True, comment: str = "") -> AbstractContextManager[Transaction]:
         """Gather changes, and commit them when the block ends."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Have the transactions of a block wait for the disk once, when it ends."""
 
     def close(self) -> None:
         """Let others write."""
@@ -154,6 +159,14 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
 
     # Writing
 
+    def together(self) -> AbstractContextManager[None]:
+        """Have what is done in a block on the disk when the block ends, with one wait for all of it.
+
+        Others read it at once. Where the machine goes down in the block, the last of it may be lost, as if the process
+        had ended earlier. Raises QueueIO at the end.
+        """
+        return self._queue.together()
+
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
         """Set attributes of a job at once where a condition holds, and say whether it did.
 
@@ -198,7 +211,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
             cluster = change.new_cluster()
             parent = cluster_key(cluster)
             for low in common:
-                change.set(parent, ads[0].names[low], ads[0][low])
+                _carry(change, parent, ads[0], low)
             if "qdate" not in common:
                 change.set(parent, "QDate", now)
             jobs = []
@@ -206,9 +219,9 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 job = change.new_proc(cluster)
                 for name, value in (("JobStatus", int(JobStatus.IDLE)), ("EnteredCurrentStatus", now)):
                     change.set(job, name, value)
-                for low, name in ad.names.items():
+                for low in ad.names:
                     if low not in common and low not in FIXED:
-                        change.set(job, name, ad[name])
+                        _carry(change, job, ad, low)
                 jobs.append(job)
         return jobs
 
@@ -332,9 +345,18 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
 _STAYS: Final = read_constraint('LeaveJobInQueue =?= true || Managed =?= "External"')
 
 
+def _carry(change: Transaction, key: str | JobId, ad: ClassAd, low: str) -> None:
+    """Set an attribute to what an ad has; most are literals, whose text is the same in a log."""
+    code = ad.codes[low]
+    if code.__class__ is str and prints_as_it_is(code):
+        change.set_text(key, ad.names[low], code)
+    else:
+        change.set(key, ad.names[low], ad[low])
+
+
 def _common(ads: Sequence[ClassAd]) -> dict[str, str]:
     """Return the attributes, in lower case, that all ads have with the same text; not what changes job by job."""
-    first = {low: ads[0].text(name) for low, name in ads[0].names.items() if low not in _OF_A_JOB | FIXED}
+    first = {low: ads[0].text(name) for low, name in ads[0].names.items() if low not in _NEVER_COMMON}
     for ad in {id(ad): ad for ad in ads[1:]}.values():  # equal jobs are often one object
         names = ad.names
         first = {low: text for low, text in first.items() if low in names and ad.text(low) == text}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import tzinfo
 from typing import cast
 
@@ -50,6 +50,10 @@ class MemoryQueue:
         for record in found.records:
             self.mirror.apply(record)
         self.mirror.tell(self.mirror.changes())
+
+    def together(self) -> AbstractContextManager[None]:
+        """Do nothing: there is no disk to wait for."""
+        return nullcontext()
 
     def close(self) -> None:
         """Do nothing: there is nothing to let go."""

@@ -114,9 +114,10 @@ class Selection:
 
     def of_mirror(self, mirror: Mirror, context: Context) -> Iterator[tuple[JobId, ClassAd]]:
         """Yield the jobs of a queue in their order, with their ads; a number costs no walk over the queue."""
+        is_named, constraint = not self.owners, self.constraint
         for job in sorted(self._candidates(mirror)):
             ad = mirror.ad(job)
-            if self.holds(ad, context):
+            if (is_named or self._names(ad, context)) and (constraint is None or constraint.holds(ad, None, context)):
                 yield job, ad
 
     def missing(self, mirror: Mirror) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -522,3 +523,52 @@ def test_the_last_job_takes_its_cluster_along(path: Path) -> None:
             change.remove(three)
             assert f"0{one.cluster}.-1" not in change
         assert not list(queue.mirror)
+
+
+class _Syncs(Disk):
+    """A disk that counts how often it is waited for, and may refuse."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.refuses = False
+
+    def sync(self, descriptor: int) -> None:
+        self.count += 1
+        if self.refuses:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        super().sync(descriptor)
+
+
+def test_transactions_together_wait_for_the_disk_once(path: Path) -> None:
+    """Each is in the log as soon as it ends; the wait comes with the end of the block, an error in it or not."""
+    disk = _Syncs()
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        before = disk.count
+        with queue.together(), queue.together():
+            jobs = [job for _ in range(5) for job in _submit(queue)]
+            assert str(jobs[-1]) in path.read_text()
+            assert disk.count == before
+        assert disk.count == before + 1
+        with suppress(ZeroDivisionError), queue.together():
+            _submit(queue)
+            raise ZeroDivisionError
+        assert disk.count == before + 2
+        with queue.together():
+            pass
+        assert disk.count == before + 2
+    with JobQueue(path, now=NOW) as queue:
+        assert all(job in queue.mirror for job in jobs)
+
+
+def test_a_disk_that_fails_at_the_end_of_a_block_ends_the_queue(path: Path) -> None:
+    """Nobody knows what is on it; what others read is still whole."""
+    disk = _Syncs()
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        disk.refuses = True
+        with pytest.raises(QueueIO), queue.together():
+            _submit(queue)
+        with pytest.raises(JobQueueError, match="is not known"):
+            _submit(queue)
+        disk.refuses = False
+    with JobQueue(path, now=NOW) as queue:
+        assert len(queue.mirror) > 0

@@ -279,6 +279,7 @@ def _new_string(match: re.Match[str]) -> str:
 
 
 _VALUES: Final = {Mode.STRICT: _Values(_exact), Mode.LAZY: _Values(_new_text), Mode.DAEMON: _Values(_tolerant)}
+_EXACT, _LAZY = _VALUES[Mode.STRICT], _VALUES[Mode.LAZY]
 _LINES: Final = {mode: _Lines(values) for mode, values in _VALUES.items()}
 
 
@@ -386,6 +387,11 @@ def read_value(text: str, mode: Mode) -> Code | str:
     Raises ClassAdSyntaxError; where the mode is LAZY, only for a text that has to be parsed to be rewritten.
     """
     return _VALUES[mode if text else Mode.STRICT][text]  # no text is no lazy one
+
+
+def read_lazily(text: str) -> Code | str:
+    """Return what read_value does where the mode is LAZY, a little faster."""
+    return _LAZY[text] if text else _EXACT[text]
 
 
 def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:

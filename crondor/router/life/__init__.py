@@ -14,7 +14,9 @@ from crondor.router.life.journal import Entry, What
 from crondor.router.life.lock import RouterLock, RouterLocked
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.rehearsal import Rehearsal
+from crondor.router.life.report import InvalidReport, Report
 from crondor.router.life.router import Router
+from crondor.router.life.survey import Survey
 
 __all__ = [
     "Because",
@@ -22,15 +24,18 @@ __all__ = [
     "Entry",
     "EventWriter",
     "HookDesk",
+    "InvalidReport",
     "Options",
     "Reason",
     "Rehearsal",
+    "Report",
     "RouteNow",
     "RoutedJob",
     "Router",
     "RouterLock",
     "RouterLocked",
     "State",
+    "Survey",
     "UserLogs",
     "What",
 ]

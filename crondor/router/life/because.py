@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
+from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
 from crondor.router.life import runs
-from crondor.router.life.desk import Desk
+from crondor.router.life.desk import Options
+from crondor.router.life.ledger import Ledger
 from crondor.router.life.reading import ROUTED_BY, status, string
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.limits import Limit, RouteLoad, limit_text
 from crondor.router.matching import Matcher
 from crondor.router.route import Route
+from crondor.router.table import RoutingTable
 from crondor.router.throttle import Throttle
 from crondor.router.why import Outcome, Verdict, why
 from crondor.schedd.ads import job_id
@@ -58,6 +61,34 @@ class RouteNow(NamedTuple):
     text: str
 
 
+class Position(Protocol):
+    """Where a router stands: its table, what it has counted, its options and the time (epoch seconds)."""
+
+    @property
+    def table(self) -> RoutingTable:
+        """The table in force."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """What it counts."""
+
+    @property
+    def options(self) -> Options:
+        """How it differs from HTCondor's."""
+
+    @property
+    def now(self) -> int:
+        """How late it is."""
+
+    @property
+    def context(self) -> Context:
+        """What expressions may know of the world now."""
+
+    @property
+    def name(self) -> str:
+        """JOB_ROUTER_NAME."""
+
+
 _OF_OUTCOME: Final = {
     Outcome.FULL: Reason.FULL,
     Outcome.IDLE_LIMIT: Reason.IDLE_LIMIT,
@@ -72,7 +103,7 @@ _OF_LIMIT: Final = {
 }
 
 
-def because(desk: Desk, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because:
+def because(desk: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because:
     """Return why a job with an ad is not given to a route now; ``jobs`` are those that the router has."""
     ours = _known(desk, jobs, job, ad)
     if ours is not None or ad is None:
@@ -94,7 +125,7 @@ def because(desk: Desk, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd
     return Because(reason, "no route's requirements are met" if found.verdicts else "there is no route", found.verdicts)
 
 
-def summed(desk: Desk, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]) -> Counter[tuple[Reason, str]]:
+def summed(desk: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]) -> Counter[tuple[Reason, str]]:
     """Return how many jobs of a queue there are for each reason, with the first route that it is about.
 
     Jobs that are alike are asked once.
@@ -133,7 +164,7 @@ def summed(desk: Desk, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]) 
     return counts
 
 
-def routes_now(desk: Desk) -> list[RouteNow]:
+def routes_now(desk: Position) -> list[RouteNow]:
     """Return how the routes of the table stand, in their order."""
     found = []
     for route in desk.table.routes:
@@ -148,7 +179,7 @@ def _first(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
 
 
-def _known(desk: Desk, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because | None:
+def _known(desk: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because | None:
     """Return what the router itself knows of a job."""
     known = jobs.get(job)
     if known is not None and known.state in (State.CLEANUP, State.RETIRED):
@@ -160,7 +191,7 @@ def _known(desk: Desk, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd 
     return None
 
 
-def _waits(desk: Desk, ad: ClassAd) -> Because | None:
+def _waits(desk: Position, ad: ClassAd) -> Because | None:
     """Return that a job waits for its next run, None if it does not."""
     if not desk.options.waits_for_gates or status(ad) is not JobStatus.IDLE:
         return None

@@ -88,6 +88,7 @@ class Desk:
     polls: int = 0
     copies_of: Callable[[JobId], Mapping[JobId, ClassAd]] = field(default=lambda _: {})
     look_again: Callable[[JobId], None] = field(default=lambda _: None)
+    _context: Context = field(default_factory=Context)
 
     @property
     def name(self) -> str:
@@ -97,7 +98,9 @@ class Desk:
     @property
     def context(self) -> Context:
         """What expressions may know of the world now."""
-        return Context(now=self.now, zone=self.context_zone)
+        if self._context.now != self.now or self._context.zone is not self.context_zone:
+            self._context = Context(now=self.now, zone=self.context_zone)
+        return self._context
 
     @property
     def facts(self) -> Facts:

@@ -41,6 +41,8 @@ def check_status(desk: Desk, job: RoutedJob) -> None:
         if status(job.copy) is JobStatus.COMPLETED and finished and status(job.source) is JobStatus.COMPLETED:
             desk.say(What.FINISHED, job)
             job.state = State.FINISHED
+        else:
+            job.settled = (job.source, job.copy, desk.table)
 
 
 def _spool(desk: Desk, job: RoutedJob, delivery: Delivery) -> None:

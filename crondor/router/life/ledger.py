@@ -35,10 +35,15 @@ class Ledger:
         for job in jobs:
             if job.counts:
                 managed += 1
-                count = counts.setdefault(lower(job.route), [0, 0])
+                count = counts.get(job.route)
+                if count is None:
+                    count = counts[job.route] = [0, 0]
                 count[0] += 1
-                count[1] += job.is_idle
-        loads = {name: RouteLoad(*count) for name, count in counts.items()}
+                count[1] += not job.is_running
+        loads: dict[str, RouteLoad] = {}
+        for name, (total, idle) in counts.items():
+            before_it = loads.get(lower(name), RouteLoad())
+            loads[lower(name)] = RouteLoad(before_it.jobs + total, before_it.idle + idle)
         before = self.standing
         self.standing = Standing(loads, before.throttles, managed, before.turn).adjusted(self._table, now)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
+from crondor.classad import lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
@@ -24,6 +27,8 @@ MIRRORED: Final = (
     "MemoryProvisioned",
 )  # fmt: skip
 """The attributes that are copied whenever the copy has them and they differ; none is ever deleted from the source."""
+
+_MIRRORED: Final = tuple((name.lower(), name) for name in MIRRORED)
 
 
 @dataclass
@@ -50,8 +55,12 @@ def mirrored(
         found.edits[HOLD_COPIED] = False
     if before is not after:
         _status(source, copy, after, now, found)
-    for name in (*MIRRORED, *names, *_like(copy, patterns)):
-        if name in copy and not _is_same(source, copy, name):
+    mine, theirs = source.codes, copy.codes
+    for low, name in (*_MIRRORED, *((lower(name), name) for name in names), *_like(copy, tuple(patterns))):
+        code = theirs.get(low)
+        if code is None or (code.__class__ is str and code == mine.get(low)):
+            continue
+        if not _is_same(source, copy, name):
             found.edits[name] = copy[name]
     return found
 
@@ -93,11 +102,17 @@ def _hold(source: ClassAd, copy: ClassAd, now: int) -> Iterator[tuple[str, objec
     yield "JobStatus", int(JobStatus.HELD)
 
 
-def _like(copy: ClassAd, patterns: Sequence[str]) -> Iterator[str]:
-    wanted = [pattern.lower() for pattern in patterns]
-    for name in copy if wanted else ():
-        if any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in wanted):
-            yield name
+def _like(copy: ClassAd, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
+    wanted = _wanted(patterns)
+    return [(low, name) for low, name in copy.names.items() if wanted(low)] if wanted is not None else []
+
+
+@lru_cache(maxsize=64)
+def _wanted(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
+    """Return what says whether a name in lower case is like one of the patterns; None: there are none."""
+    if not patterns:
+        return None
+    return re.compile("|".join(fnmatch.translate(lower(pattern)) for pattern in patterns)).match
 
 
 def _is_same(source: ClassAd, copy: ClassAd, name: str) -> bool:

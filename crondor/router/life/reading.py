@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from crondor.classad import Context, truth
@@ -20,6 +21,11 @@ ROUTE_NAME: Final = "RouteName"
 HOLD_COPIED: Final = "HoldCopiedFromTargetJob"
 
 RUNNING: Final = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT)
+
+
+_DIGITS: Final = re.compile(r"0|[1-9][0-9]{0,17}").fullmatch
+_STRING: Final = re.compile(r'"[ !#-\[\]-~]*"').fullmatch
+_STATUS: Final = {int(status): status for status in JobStatus}
 
 
 def string(ad: ClassAd, name: str) -> str | None:
@@ -43,7 +49,7 @@ def is_true(ad: ClassAd, name: str, context: Context | None = None) -> bool:
 def status(ad: ClassAd | None) -> JobStatus | None:
     """Return a job's status, None for one that HTCondor does not have."""
     number = None if ad is None else integer(ad, "JobStatus")
-    return next((known for known in JobStatus if known == number), None)
+    return None if number is None else _STATUS.get(number)
 
 
 def is_managed_by(ad: ClassAd, name: str) -> bool:
@@ -52,6 +58,14 @@ def is_managed_by(ad: ClassAd, name: str) -> bool:
 
 
 def _value(ad: ClassAd, name: str, context: Context | None = None) -> object:
+    text = ad.codes.get(name.lower())
+    if text is None:
+        return None
+    if text.__class__ is str:  # what most attributes are can be told by looking
+        if _DIGITS(text):
+            return int(text)
+        if _STRING(text):
+            return text[1:-1]
     try:
         return ad.value(name) if context is None else ad.value(name, None, context)
     except CrondorError:  # a text that is no expression, or one without a value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from crondor.classad.ad import ClassAd
 from crondor.job_queue.keys import JobId
 from crondor.router.life.reading import RUNNING, status
+from crondor.router.table import RoutingTable
 
 if TYPE_CHECKING:
     from crondor.hooks.hook_types import HookType
@@ -33,7 +34,8 @@ class RoutedJob:
     ``source`` and ``copy`` are their ads as they were seen last, with what the router itself has written; None: not
     there. ``since`` is when the copy was submitted, or might have been (epoch seconds), ``retired`` when the job was
     done with. ``is_unsure`` says that nobody knows whether the schedd took the copy. ``is_interrupted``: the end is
-    neither a success nor a failure of the route. ``deliver`` is what the hook has made of the source, for the route.
+    neither a success nor a failure of the route. ``settled`` are source, copy and table as they were when the
+    source was found to show all that the copy does.
     """
 
     id: JobId
@@ -60,6 +62,7 @@ class RoutedJob:
     hook_type: HookType | None = None
     hook_tries: int = 0
     owed: dict[str, object] = field(default_factory=dict)
+    settled: tuple[ClassAd | None, ClassAd | None, RoutingTable] | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -70,6 +73,13 @@ class RoutedJob:
     def counts(self) -> bool:
         """Say whether it counts on its route and for the router's maximum."""
         return self.state is not State.RETIRED
+
+    def is_settled(self, table: RoutingTable) -> bool:
+        """Say whether nothing has changed since source and copy were compared, and the source showed all there is."""
+        if self.settled is None or self.state is not State.SUBMITTED:
+            return False
+        source, copy, then = self.settled
+        return source is self.source and copy is self.copy and then is table
 
     def see_copy(self, ad: ClassAd | None) -> None:
         """Take what the queue shows of the copy now."""

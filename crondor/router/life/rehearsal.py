@@ -37,6 +37,7 @@ class Rehearsal:
         *,
         options: Options | None = None,
         schedd_interval: int = _SCHEDD_INTERVAL,
+        seed: int = 0,
     ) -> None:
         """Begin at ``now`` with an empty queue. Raises UnknownZone."""
         self._timetable = Timetable(now)
@@ -46,7 +47,7 @@ class Rehearsal:
         base = options or Options()
         self._options = replace(base, log=self._tell)
         self.schedd = MemorySchedd(clock=lambda: self.now, zone=base.zone)
-        self.sites = Sites(self.schedd, sites, now)
+        self.sites = Sites(self.schedd, sites, now, seed=seed)
         self.router = self._start()
         self._schedd_interval = schedd_interval
         self._timetable.at(now, self._poll)

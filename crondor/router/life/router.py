@@ -17,6 +17,7 @@ from crondor.router.life.following import apply_policy, check_status
 from crondor.router.life.journal import What
 from crondor.router.life.ledger import Ledger
 from crondor.router.life.record import RoutedJob
+from crondor.router.life.report import Report
 from crondor.router.life.source_queue import SourceQueue
 from crondor.router.life.starting import submit, take_over
 from crondor.router.life.view import Seen, View
@@ -50,6 +51,7 @@ class Router:
         self.options = Options() if options is None else options
         self.jobs: dict[JobId, RoutedJob] = {}
         self._clock = clock
+        self._started, self._answered = clock(), False
         self._copies: dict[JobId, JobId] = {}
         zone = zone_of(self.options.zone).info
         ledger = Ledger(table, clock())
@@ -96,11 +98,13 @@ class Router:
         """
         desk = self._desk
         self._look_at_clock()
+        self._answered = False
         try:
             self._refresh()
         except CrondorError as error:
             desk.failed(What.UNREACHABLE, "", error)
             return False
+        self._answered = True
         self._tick()
         desk.polls += 1
         if desk.polls % _ADOPTING == 1:
@@ -108,8 +112,10 @@ class Router:
         desk.ledger.recount(self.jobs.values(), desk.now)
         self._apply_policies()
         self._find()
+        table, is_quiet = desk.table, desk.options.hooks is None and desk.options.delivery is None
         for job in list(self.jobs.values()):
-            self._step(job)
+            if not (is_quiet and job.is_settled(table)):
+                self._step(job)
         return True
 
     def _tick(self) -> None:
@@ -145,6 +151,11 @@ class Router:
     def routes(self) -> list[RouteNow]:
         """Return how the routes stood at the last poll, in the order of the table."""
         return routes_now(self._desk)
+
+    def report(self) -> Report:
+        """Return what to leave for those who ask how this router stands while it runs."""
+        standing = self.standing
+        return Report(self._desk.name, self._started, self._desk.now, self._answered, standing.turn, standing.throttles)
 
     def _look_at_clock(self) -> None:
         """See how late it is. Where the clock was set back, what waits goes on waiting as long as it would have."""

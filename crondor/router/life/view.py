@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from crondor.classad.ad import ClassAd
 from crondor.job_queue.keys import JobId
-from crondor.job_queue.mirror import Kind
+from crondor.job_queue.mirror import Kind, Mirror
 from crondor.schedd.ads import job_id
 from crondor.schedd.protocol import Schedd
 from crondor.schedd.selection import Selection
@@ -41,8 +41,8 @@ class View:
         self._gone: dict[JobId, None] = {}
         self.size = 0
 
-    def refresh(self) -> list[Seen]:
-        """Return what has become of jobs since the last call, job by job in their order; the first one returns all.
+    def refresh(self) -> Iterator[Seen]:
+        """Yield what has become of jobs since the last call, job by job in their order; the first one yields all.
 
         What could not be asked for is asked for again by the next call. Raises what the schedd raises.
         """
@@ -56,24 +56,40 @@ class View:
             self.size += change.kind is Kind.CREATED
             if change.kind is Kind.CREATED or _DECIDING & change.attributes or self._cares(change.job):
                 self._missed[change.job] = None
-        ads = self._ads(self._missed)
-        found = [Seen(job, None) for job in self._gone] + [Seen(job, ads.get(job)) for job in self._missed]
-        self._missed, self._gone = {}, {}
-        return sorted(found, key=lambda seen: seen.job)
+        gone, missed = self._gone, self._missed
+        wanted = sorted({**gone, **missed})
+        ads = {job: None for job in gone if job not in missed} | self._all(wanted)
+        for start in range(0, len(wanted), _CHUNK):
+            chunk = wanted[start : start + _CHUNK]
+            asked = tuple(job for job in chunk if job not in ads)
+            found = _named(self.schedd.jobs(Selection(jobs=asked))) if asked else {}
+            for job in chunk:
+                gone.pop(job, None)
+                missed.pop(job, None)
+                yield Seen(job, ads[job] if job in ads else found.get(job))
 
     def ask(self, job: JobId) -> None:
         """Have a job looked at by the next call, changed or not."""
         self._missed[job] = None
 
-    def _ads(self, jobs: Iterable[JobId]) -> dict[JobId, ClassAd]:
-        wanted = list(jobs)
-        if len(wanted) > max(_CHUNK, self.size // _SHARE):
-            every = set(wanted)
-            return {job: ad for job, ad in _named(self.schedd.jobs()).items() if job in every}
-        found: dict[JobId, ClassAd] = {}
-        for start in range(0, len(wanted), _CHUNK):
-            found |= _named(self.schedd.jobs(Selection(jobs=tuple(wanted[start : start + _CHUNK]))))
-        return found
+    def _all(self, wanted: Sequence[JobId]) -> dict[JobId, ClassAd | None]:
+        """Return the ads of jobs, asked for at once where they are a large part of a queue that is somewhere else.
+
+        One that is in this process is asked piece by piece, so that its ads are not all there at a time.
+        """
+        if isinstance(self.schedd, _InMemory) or len(wanted) <= max(_CHUNK, self.size // _SHARE):
+            return {}
+        every = _named(self.schedd.jobs())
+        return {job: every.get(job) for job in wanted}
+
+
+@runtime_checkable
+class _InMemory(Protocol):
+    """A schedd whose queue is in this process."""
+
+    @property
+    def mirror(self) -> Mirror:
+        """The queue."""
 
 
 def _named(ads: Iterable[ClassAd]) -> dict[JobId, ClassAd]:

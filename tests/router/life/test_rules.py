@@ -15,7 +15,7 @@ from crondor.router.sites import Habit, Site
 from crondor.router.throttle import WINDOW
 from crondor.schedd.protocol import Hold
 from tests.router.life.faults import unreachable
-from tests.router.life.scenes import ROUTE, Stage, job, table
+from tests.router.life.scenes import NOW, ROUTE, Stage, job, table
 
 EXECUTE, EVICTED, TERMINATED, ABORTED, HELD_EVENT = (
     EventType.EXECUTE,
@@ -482,6 +482,26 @@ def test_the_policy_is_nobodys_where_the_interval_is_zero() -> None:
     (found,) = stage.submit(job(PeriodicRemove=Expression("NumJobStarts > 0")))
     stage.poll(20)
     assert stage.values(found, "JobStatus", "Managed") == [2, "External"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "reason", "code"),
+    [
+        ({"AllowedJobDuration": 60}, "The job exceeded allowed job duration of 01:00", 46),
+        ({"AllowedExecuteDuration": 3700}, "The job exceeded allowed execute duration of 1:01:40", 47),
+    ],
+)
+def test_a_source_that_runs_too_long_is_held(allowed: dict[str, int], reason: str, code: int) -> None:
+    """HTCondor's UserPolicy looks at it before the expressions; ShadowBday is the copy's."""
+    stage = one()
+    (found,) = stage.submit(job(**allowed))
+    stage.poll(2)
+    stage.edit(stage.copy(), ShadowBday=NOW)
+    stage.poll()
+    assert stage.states() == [State.SUBMITTED]
+    stage.poll(10, seconds=500)
+    assert stage.values(found, "JobStatus", "HoldReason", "HoldReasonCode") == [5, reason, code]
+    assert stage.copies() == []
 
 
 # 1.9 Yielding
