@@ -181,14 +181,11 @@ def _print_routes() -> None:
     print(f"{routes.JOBS:,} jobs in memory, {routes.CLUSTERS:,} autoclusters: matched in {many.matching:.2f} s, a bare "
           f"loop over the keys {many.loop:.2f} s: {many.ratio:.2f} times (at most {routes.MOST_LOOP:.3g}){missed}",
           flush=True)  # fmt: skip
-    few, more = routes.polls(1000), routes.polls(100_000)
-    for what, one, other in (
-        ("match no route", few.unmatched, more.unmatched),
-        ("find routes full", few.full, more.full),
-    ):
-        missed = "" if other <= one * routes.MOST_POLL else "  missed"
-        print(f"a poll without a change of jobs that {what}: {one:.1f} microseconds for {few.jobs:,} jobs, {other:.1f} "
-              f"for {more.jobs:,}{missed}", flush=True)  # fmt: skip
+    for each in routes.polls():
+        missed = "" if each.ratio <= routes.MOST_POLL else "  missed"
+        print(f"a poll without a change of jobs that {each.what}: {each.few:.1f} microseconds for {routes.FEW:,} jobs, "
+              f"{each.many:.1f} for {routes.MANY:,}: {each.ratio:.2f} times (at most {routes.MOST_POLL:.3g}){missed}",
+              flush=True)  # fmt: skip
 
 
 def _print_hooks() -> None:

@@ -45,11 +45,13 @@ JOB_ROUTER_TRANSFORM_Defaults @=end
 ROUTES = 3
 MOST = 1.0  # times what the library takes to read and write alone
 MOST_LOOP = 3.0  # times a bare loop that builds the keys
-MOST_POLL = 2.0  # times a poll of 1,000 jobs, which is some microseconds
+MOST_POLL = 2.0  # times a poll of FEW jobs, which is some microseconds
+FEW, MANY = 1000, 100_000
 JOBS = 1_000_000
 CLUSTERS = 1000
 _ROUNDS = 5  # of seconds each
-_POLLS = 2000  # polls in a round
+_POLLS = 100  # in a row, of few jobs and of many in turn
+_TURNS = 200
 
 
 def table() -> RoutingTable:
@@ -66,18 +68,12 @@ def routed(whole: str, of: RoutingTable) -> str:
 
 
 def _copies(whole: str, of: RoutingTable) -> Iterator[ClassAd]:
-    context = Context(now=NOW)
-    last: list[ClassAd] = []
-
-    def jobs() -> Iterator[tuple[str, ClassAd]]:
-        for ad in read_ads(whole, Format.LONG):
-            last[:] = [ad]
-            yield job_id(ad) or "", ad
-
-    for match in Matcher(of).match(jobs(), Standing(), context):
-        made = apply_route(of, match.route, last[0])
-        if made.ad is not None:
-            yield made.ad
+    jobs = ((job_id(ad) or "", ad) for ad in read_ads(whole, Format.LONG))
+    search = Matcher(of).match(jobs, Standing(), Context(now=NOW))
+    for match in search:
+        made = None if search.ad is None else apply_route(of, match.route, search.ad).ad
+        if made is not None:
+            yield made
 
 
 class Routing(NamedTuple):
@@ -162,35 +158,45 @@ def _jobs(count: int) -> list[tuple[str, ClassAd]]:
 
 
 class Polls(NamedTuple):
-    """Microseconds of the fastest round of polls with nothing changed, of so many jobs."""
+    """Median microseconds of a poll with nothing changed, of few jobs and of many, and the median ratio of both."""
 
-    jobs: int
-    unmatched: float
-    full: float
+    what: str
+    few: float
+    many: float
+    ratio: float
 
 
-def polls(count: int) -> Polls:
-    """Time polls of jobs that no route matches, and of jobs whose routes are full."""
-    of, context = table(), Context(now=NOW)
-    jobs = _jobs(count)
+def polls(few: int = FEW, many: int = MANY) -> list[Polls]:
+    """Time polls of jobs that no route matches, and of jobs whose routes are full; few and many in turn."""
+    of = table()
     full = Standing().after({route.name: 100_000_000 for route in of.routes})
-    kept = Candidates(Matcher(of))
-    for job, ad in jobs:
+    return [
+        _in_turn("match no route", Standing(), *(_kept(of, count, universe="7") for count in (few, many))),
+        _in_turn("find routes full", full, *(_kept(of, count, universe="5") for count in (few, many))),
+    ]
+
+
+def _kept(of: RoutingTable, count: int, universe: str) -> Candidates:
+    kept, context = Candidates(Matcher(of)), Context(now=NOW)
+    for job, ad in _jobs(count):
+        ad.put("JobUniverse", universe)
         kept.put(job, ad, context)
-    for _, ad in jobs:
-        ad.put("JobUniverse", "7")
-    others = Candidates(Matcher(of))
-    for job, ad in jobs:
-        others.put(job, ad, context)
-    return Polls(count, _poll(others, Standing(), context), _poll(kept, full, context))
+    return kept
 
 
-def _poll(kept: Candidates, standing: Standing, context: Context) -> float:
-    times = []
-    for _ in range(_ROUNDS):
-        begin = perf_counter()
-        for _ in range(_POLLS):
-            if kept.poll(standing, context).matches:
-                raise ValueError("a job was matched")
-        times.append((perf_counter() - begin) / _POLLS * 1e6)
-    return min(times)  # microseconds: whatever else the machine does is longer
+def _in_turn(what: str, standing: Standing, few: Candidates, many: Candidates) -> Polls:
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(_TURNS):
+        for kept, found in zip((few, many), times, strict=True):
+            found.append(_poll(kept, standing))
+    ratio = median(more / less for less, more in zip(*times, strict=True))
+    return Polls(what, median(times[0]), median(times[1]), ratio)
+
+
+def _poll(kept: Candidates, standing: Standing) -> float:
+    context = Context(now=NOW)
+    begin = perf_counter()
+    for _ in range(_POLLS):
+        if kept.poll(standing, context).matches:
+            raise ValueError("a job was matched")
+    return (perf_counter() - begin) / _POLLS * 1e6

@@ -26,11 +26,9 @@ Examples:
   crondor advertise --spec nightly.sub --spec weekly.sub -n 5
   condor_q -all -long | crondor advertise --ads -
 
-In the schedd's configuration, so that condor_status -schedd -long shows them:
-  SCHEDD_CRON_JOBLIST = $(SCHEDD_CRON_JOBLIST) CRONDOR
-  SCHEDD_CRON_CRONDOR_EXECUTABLE = /usr/bin/crondor
-  SCHEDD_CRON_CRONDOR_ARGS = advertise --log $(SPOOL)/job_queue.log
-  SCHEDD_CRON_CRONDOR_PERIOD = 1m
+\b
+One line in the schedd's configuration, so that condor_status -schedd -long shows them:
+  use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, advertise --log $(SPOOL)/job_queue.log)
 
 Attributes: CrondorJobs counts the jobs with a schedule, CrondorIdle, CrondorWaiting, CrondorRunning and CrondorHeld
 those in a state, CrondorTrouble those with trouble; CrondorNextJob, CrondorNextOwner and CrondorNextDeferral (epoch

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import click
-
 from crondor.classad.scope import Context
 from crondor.config import Configuration, read_config
-from crondor.diagnostics import Diagnostic, printable
+from crondor.diagnostics import Diagnostic
+from crondor.hooks.cron.templates import TEMPLATES
 from crondor.macro.files import Files
-from crondor.macro.text import source_from_bytes
+from crondor_cli.jobs import read_source
 
 
 class FileKnobs:
@@ -29,22 +28,22 @@ class FileKnobs:
         """
         return self._configuration.string(name)
 
+    def names(self) -> list[str]:
+        """Return the names of all knobs, in lower case."""
+        return list(self._configuration.texts())
+
 
 def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> FileKnobs:
-    """Return the knobs of configuration files. Raises UsageError for one that cannot be read."""
+    """Return the knobs of configuration files. Raises UsageError for one that cannot be read, and InvalidText."""
     found: Configuration | None = None
     for path in paths:
-        try:
-            data = Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise click.UsageError(f"cannot read '{printable(path)}': {reason}") from None
         folder = str(Path(path).resolve().parent)
         found = read_config(
-            source_from_bytes(data, path),
+            read_source(path),
             files=Files([folder], base=folder),
             environ=os.environ,
             base=found,
+            templates=TEMPLATES,
             subsystem=subsystem,
             context=context,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from itertools import chain
 
@@ -13,16 +12,18 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.cron.live import LivePrograms
-from crondor.hooks.cron.schedule import CronManager, Event, What
-from crondor.hooks.cron.settings import CronSettings, Manager, Mode, read_settings
+from crondor.hooks.cron.misspelt import misspelt
+from crondor.hooks.cron.schedule import CronManager
+from crondor.hooks.cron.settings import CronSettings, Manager, read_settings
 from crondor.hooks.environment import daemon_environment
-from crondor.hooks.runner import RunningHook, wait
 from crondor_cli.classad_files import chunks, name_of
 from crondor_cli.hook_config import knobs_of
+from crondor_cli.hook_cron_loop import CronLoop
 from crondor_cli.options import Clock, clock_of, clock_options
 from crondor_cli.show import show
+from crondor_cli.view_cron import Screen
 
 EPILOG = """\b
 Examples:
@@ -32,11 +33,12 @@ Examples:
   crondor hook daemon-cron --config cron.conf --manager schedd --for 60 --format json
 
 All jobs of the configuration run, of STARTD_CRON_, SCHEDD_CRON_ and, with --benchmarks, BENCHMARKS_. --once ends when
-each job has run one time; without it and without --for it goes on until Ctrl-C. At the end the ads are shown.
+each job that can has run one time; without it and without --for it goes on until Ctrl-C or SIGTERM, which end the
+programs (SIGTERM, a second later SIGKILL). At the end the ads are shown. SIGHUP reads the configuration anew, as
+condor_reconfig does.
 
 Exit status: 0 fine; 1 a fault in the configuration, or a program that could not be started; 2 wrong usage."""
 
-_TICK = 0.05  # seconds between two looks at the clock
 _NAMES = {manager.name.lower(): manager for manager in Manager}
 
 
@@ -71,32 +73,61 @@ def command(
 ) -> None:
     """Run the cron jobs of a configuration as the startd and the schedd do, and show the resulting ads."""
     clock = clock_of(now, tz)
-    knobs = knobs_of(config, Context(now=clock.now, zone=clock.zone), "STARTD")
     wanted = [_NAMES[name] for name in manager] or [Manager.STARTD, Manager.SCHEDD]
     wanted += [Manager.BENCHMARKS] if benchmarks and Manager.BENCHMARKS not in wanted else []
-    settings = [read_settings(each, knobs) for each in wanted]
-    faults = (*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings))
-    show(faults)
+    settings, is_bad = _read(config, wanted, clock)
     if not any(each.jobs for each in settings):
         raise click.UsageError("no jobs: STARTD_CRON_JOBLIST or SCHEDD_CRON_JOBLIST names none that can run")
     ads = _slots(slots, slot_ads)
-    managers = [(_manager(each, clock, ads[0]), each) for each in settings if each.jobs]
-    from crondor_cli.view_cron import Screen  # noqa: PLC0415 - after what can go wrong
+    managers = [_manager(each, clock, ads[0]) for each in settings]
+
+    def read_again() -> list[CronSettings] | None:
+        nonlocal is_bad
+        show([Diagnostic("cron-reconfig", "SIGHUP: the configuration is read again", Severity.NOTE)])
+        try:
+            found, is_bad = _read(config, wanted, clock)
+        except (click.UsageError, CrondorError) as error:
+            is_bad = True
+            show([Diagnostic("cron-reconfig", f"{error}; the jobs stay as they were")])
+            return None
+        for each, theirs in zip(managers, found, strict=True):
+            if isinstance(each.programs, LivePrograms):
+                each.programs.settings = theirs
+        return found
 
     screen = Screen(format_, clock)
+    loop = CronLoop(managers, clock.now, stands=now is not None, read=read_again)
     with ExitStack() as stack:
-        for each, _ in managers:
+        for each in managers:
             stack.callback(_stop, each)
         with suppress(KeyboardInterrupt):
-            for event in _events(managers, clock, now is not None, once, seconds):
+            for event in loop.events(once=once, seconds=seconds):
                 screen.event(event)
                 show(event.diagnostics)
-        for each, _ in managers:
-            merged = [ClassAd({"Name": "schedd"})] if each.settings.manager is Manager.SCHEDD else ads
-            screen.ads(each.settings.manager, [(ad, each.ads.merged(ad)) for ad in merged])
-    bad = any(each.severity is Severity.ERROR for each in faults)
-    if bad or screen.failed:
+        _show_ads(screen, managers, ads)
+    if is_bad or screen.failed:
         raise click.exceptions.Exit(1)
+
+
+def _show_ads(screen: Screen, managers: list[CronManager], slots: list[ClassAd]) -> None:
+    for each in managers:
+        if each.settings.jobs:
+            into = [ClassAd({"Name": "schedd"})] if each.settings.manager is Manager.SCHEDD else slots
+            screen.ads(each.settings.manager, [(ad, each.ads.merged(ad)) for ad in into])
+
+
+def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple[list[CronSettings], bool]:
+    """Return the settings of the managers, and whether the configuration has faults, which are shown.
+
+    Raises UsageError for a file that cannot be read.
+    """
+    knobs = knobs_of(config, Context(now=clock.now, zone=clock.zone), "STARTD")
+    settings = [read_settings(each, knobs) for each in wanted]
+    faults = [*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings)]
+    for each in settings:
+        faults += misspelt(each, knobs.get(f"{each.manager.value}_JOBLIST") or "", knobs.names())
+    show(faults)
+    return settings, any(each.severity is Severity.ERROR for each in faults)
 
 
 def _manager(settings: CronSettings, clock: Clock, slot: ClassAd) -> CronManager:
@@ -118,44 +149,3 @@ def _slots(count: int, path: str | None) -> list[ClassAd]:
     if not ads:
         raise click.UsageError(f"'{name_of(path)}' has no ad")
     return ads
-
-
-def _events(
-    managers: list[tuple[CronManager, CronSettings]], clock: Clock, stands: bool, once: bool, seconds: float | None
-) -> Iterator[Event]:
-    """Yield what happens until the end; with --now the clock of the ads stands still."""
-    began = time.monotonic()
-
-    def at() -> float:
-        return clock.now + (0 if stands else time.monotonic() - began)
-
-    done: set[tuple[str, str]] = set()
-    for each, settings in managers:
-        starts = each.configure(settings, at())
-        benchmarks = each.demand(at()) if settings.manager is Manager.BENCHMARKS else ()
-        yield from _noted(chain(starts, benchmarks), settings.manager, done)
-    expected = {(s.manager.name, job.name) for _, s in managers for job in s.jobs if _runs(s.manager, job.mode)}
-    while not (once and expected <= done) and (seconds is None or time.monotonic() - began < seconds):
-        wait([hook for each, _ in managers for hook in _started(each)], _TICK)
-        for each, settings in managers:
-            yield from _noted(each.step(at()), settings.manager, done)
-        benchmarks_run = any(each.running for each, theirs in managers if theirs.manager is Manager.BENCHMARKS)
-        for each, settings in managers:
-            each.blocked = settings.manager is Manager.STARTD and benchmarks_run
-
-
-def _noted(events: Iterable[Event], manager: Manager, done: set[tuple[str, str]]) -> Iterator[Event]:
-    """Yield events, and note which jobs have had a turn."""
-    for event in events:
-        if event.what in {What.ENDED, What.FAILED_TO_START}:
-            done.add((manager.name, event.job))
-        yield event
-
-
-def _runs(manager: Manager, mode: Mode) -> bool:
-    return mode is not Mode.ON_DEMAND or manager is Manager.BENCHMARKS
-
-
-def _started(manager: CronManager) -> list[RunningHook]:
-    programs = manager.programs
-    return [each for each in programs.started if each.poll() is None] if isinstance(programs, LivePrograms) else []

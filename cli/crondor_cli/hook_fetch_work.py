@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -122,13 +123,24 @@ def _folder(state: str | None) -> Path:
 
 
 def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnostic]) -> Iterator[Spec]:
-    """Yield the jobs of a folder; a file with a fault is a finding, and the others count."""
+    """Yield the jobs of a folder; a file with a fault is a finding, and the others count.
+
+    Folder and files are the owner's alone to write, as hooks are: what stands in them is run.
+    """
+    if folder.stat().st_mode & stat.S_IWOTH:
+        message = "it is world-writable: anybody could have jobs run"
+        findings.append(_refused(folder, message, f"chmod o-w {printable(str(folder))}"))
+        return
     request = Request(None, None, {}, clock)
     for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
         try:
+            writer = _owner(path)
             made = list(job_ads(request.read(str(path)), cluster=number))
         except CrondorError as error:
             findings += error.diagnostics
+            continue
+        except click.UsageError as error:
+            findings.append(_refused(path, error.message))
             continue
         count = sum(one.jobs.count for one in made)
         if count > _MOST_JOBS:
@@ -141,17 +153,31 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
                 first = one.ad.value("ProcId")
                 proc = (first if isinstance(first, int) else 0) + process
                 ad["ProcId"] = proc
-                ad["Owner"] = owner or _owner(path)
+                ad["Owner"] = owner or writer
                 if "Iwd" not in ad:
                     ad["Iwd"] = str(path.parent.resolve())
                 yield Spec(f"{path.name}#{proc}", ad)
 
 
 def _owner(path: Path) -> str:
+    """Return whose file it is. Raises CrondorError for one that another may have written, or that is no file."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise CrondorError(_refused(path, f"cannot read it: {error.strerror}")) from None
+    if not stat.S_ISREG(found.st_mode):
+        raise CrondorError(_refused(path, "it is not a plain file"))
+    if found.st_mode & stat.S_IWOTH:
+        message = "it is world-writable: anybody could have jobs run in its owner's name"
+        raise CrondorError(_refused(path, message, f"chmod o-w {printable(str(path))}"))
     try:
         return path.owner()
     except (KeyError, OSError, NotImplementedError):
-        return str(path.stat().st_uid)
+        return str(found.st_uid)
+
+
+def _refused(path: Path, reason: str, help_text: str | None = None) -> Diagnostic:
+    return Diagnostic("fetch-file", f"{printable(path.name)}: {reason}", help=help_text)
 
 
 def _stdin() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from crondor.hooks.environment import Scratch, daemon_environment, starter_envir
 from crondor.hooks.fetch.slot import conclude_fetch, slot_input
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks, hook_input, route_ad
-from crondor.hooks.runner import HookCall, HookRun, HookRunner, Limits
+from crondor.hooks.runner import HookCall, HookRun, HookRunner, Limits, wait
 from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOKS, conclude_starter
 from crondor.hooks.texts import ad_text
 from crondor_cli.classad_files import ad_of, check_stdin, lenient_option, mode_of
@@ -50,6 +51,25 @@ _GOOD = frozenset(
         Action.NOTHING,
     }
 )
+_TICK = 0.1  # seconds until a signal is seen
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+def _run(call: HookCall) -> HookRun:
+    """Make a call; a signal that ends this process ends the hook before. Raises SystemExit then."""
+    asked: list[int] = []
+    before = {number: signal.signal(number, lambda number, _: asked.append(number)) for number in _ENDING}
+    try:
+        running = HookRunner().start(call)
+        while (run := running.poll()) is None:
+            if asked:
+                running.cancel()
+                raise SystemExit(128 + asked[0])
+            wait([running], _TICK)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return run
 
 
 class Given(NamedTuple):
@@ -186,17 +206,9 @@ def _call(
     timeout: float | None,
 ) -> HookRun:
     default = EXIT_TIMEOUT if hook is HookType.JOB_EXIT and given.copy is None else Limits().seconds
-    return HookRunner().run(
-        HookCall(
-            path,
-            _arguments(hook, given),
-            _stdin(hook, given),
-            environ,
-            folder,
-            Limits(seconds=default if timeout is None else timeout),
-            name=hook.value,
-        )
-    )
+    limits = Limits(seconds=default if timeout is None else timeout)
+    stdin = _stdin(hook, given)
+    return _run(HookCall(path, _arguments(hook, given), stdin, environ, folder, limits, name=hook.value))
 
 
 def _call_as_starter(

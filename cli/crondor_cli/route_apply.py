@@ -10,7 +10,6 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable
 from crondor.router import Matcher, Route, Routed, apply_route
 from crondor_cli.route_asking import Asking, asking_options
-from crondor_cli.route_jobs import RoutedJob
 
 EPILOG = """\b
 Examples:
@@ -59,15 +58,10 @@ def _matched(asking: Asking, route_name: str | None) -> Iterator[tuple[str, Clas
     if route is not None:
         yield from ((job.id, job.ad, route) for job in asking.jobs())
         return
-    last: list[RoutedJob] = []
-
-    def jobs() -> Iterator[RoutedJob]:
-        for job in asking.jobs():
-            last[:] = [job]
-            yield job
-
-    for match in Matcher(asking.table, asking.owner).match(jobs(), asking.standing, asking.context):
-        yield match.job, last[0].ad, match.route
+    search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.standing, asking.context)
+    for match in search:
+        if search.ad is not None:
+            yield match.job, search.ad, match.route
 
 
 def _said(asking: Asking, routed: Iterator[tuple[str, Routed]]) -> Iterator[tuple[str, Routed]]:

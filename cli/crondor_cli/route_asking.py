@@ -8,7 +8,7 @@ from functools import wraps
 import click
 
 from crondor.classad.scope import Context
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, printable
 from crondor.router import RoutingTable, Standing
 from crondor_cli.options import clock_of, clock_options
 from crondor_cli.route_jobs import Findings, JobFiles, RoutedJob, is_terminal, jobs_options
@@ -51,9 +51,9 @@ class Asking:
         if not self.table.is_enabled:
             self.findings.add(each for each in self.table.diagnostics if each.severity is Severity.ERROR)
             click.echo("JobRouter is disabled.", err=True)
-        if self.table.rejected:
-            rejected = ", ".join(each.name for each in self.table.rejected)
-            click.echo(f"rejected: {rejected}; see crondor route check", err=True)
+        for each in self.table.rejected:
+            why = f": {each.diagnostics[0].message}" if each.diagnostics else ""
+            click.echo(printable(f"rejected: {each.name}{why}; see crondor route check"), err=True)
         if self.findings.failed or not self.table.is_enabled:
             raise click.exceptions.Exit(1)
 

@@ -18,7 +18,7 @@ from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router.conversion import forget_routing
-from crondor.router.matching import job_id
+from crondor.router.job_ids import job_id
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.options import Clock
 from crondor_cli.show import show

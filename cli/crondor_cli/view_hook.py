@@ -17,6 +17,7 @@ from crondor_cli.view_data import diagnostic_data
 _WIDTH = 13
 _YOURS = frozenset({"CONDOR_CONFIG", "HOME", "LOGNAME", "TZ", "USER"})  # as they are here: JSON has them
 _MOST = 100  # lines of a text that are shown
+_LONGEST = 2000  # characters of a line
 
 
 def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequence) -> None:
@@ -83,8 +84,13 @@ def _text(name: str, text: str | None) -> list[str]:
     if not text:
         return [_fact(name, "nothing")]
     lines = text.removesuffix("\n").split("\n")
-    shown = _facts(name, [f"| {line}" for line in lines[:_MOST]])
+    shown = _facts(name, [f"| {_cut(line)}" for line in lines[:_MOST]])
     return [*shown, _fact("", f"... and {len(lines) - _MOST} lines more")] if len(lines) > _MOST else shown
+
+
+def _cut(line: str) -> str:
+    more = len(line) - _LONGEST
+    return f"{line[:_LONGEST]} ... and {more} characters more" if more > 0 else line
 
 
 def _ad_lines(ad: ClassAd) -> list[str]:

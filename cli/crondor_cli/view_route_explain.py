@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crondor.diagnostics import printable
-from crondor.router import Outcome, Why
+from crondor.router import Outcome, Route, Why
 from crondor_cli.route_jobs import RoutedJob
 
 _LONGEST = 200  # characters of a reason; whoever wants all of it asks for JSON
@@ -22,12 +22,18 @@ def lines(job: RoutedJob, told: Why) -> Iterator[str]:
     width = min(_WIDEST, max((len(each.route.name) for each in told.verdicts), default=0))
     for verdict in told.verdicts:
         if verdict.outcome is Outcome.NOT_CANDIDATE:
-            said = "matched, if it were a candidate"
+            said = "matched, if it were a candidate" + _every(verdict.route)
         elif verdict.reason is None:
             said = "matched" if verdict.route is told.chosen else "matched, but another route takes it"
+            said += _every(verdict.route)
         else:
             said = f"{verdict.outcome.value}: {_short(verdict.reason)}"
         yield f"  {printable(verdict.route.name):<{width}}  {said}"
+
+
+def _every(route: Route) -> str:
+    """Say of a route without REQUIREMENTS that they have not been forgotten, or that they have."""
+    return "" if route.transform.requirements is not None else " (it has no REQUIREMENTS: every candidate matches)"
 
 
 def _short(reason: str) -> str:

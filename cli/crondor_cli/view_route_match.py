@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable
 from crondor.router import Search
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _HEAD = "Route Name               Source      Submitted/Max        Idle/Max     Throttle"
 
 
-def table(asking: Asking, search: Search) -> Iterator[str]:
+def table(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
     """Yield a line for each match, and how many there were."""
     count = 0
     for match in search:
@@ -32,7 +33,7 @@ def table(asking: Asking, search: Search) -> Iterator[str]:
         yield f"{count:,} of {jobs} go{'es' if count == 1 else ''} on a route"
 
 
-def long(asking: Asking, search: Search) -> Iterator[str]:
+def long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
     """Yield what condor_job_router_info -match-jobs -log-steps says."""
     yield "Checking for candidate jobs. routing table is:"
     yield _HEAD
@@ -52,7 +53,7 @@ def long(asking: Asking, search: Search) -> Iterator[str]:
     yield f"{count} candidate jobs found"
 
 
-def data(asking: Asking, search: Search) -> Iterator[str]:
+def data(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
     """Yield one object; its keys are documented in docs/route-match.md."""
     matches = [{"job": match.job, "route": match.route.name} for match in search]
     standing = search.standing

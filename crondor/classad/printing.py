@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from operator import itemgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crondor.classad.scope import Attributes, Code, Codes, literal_value
 from crondor.classad.show import code_tree
+from crondor.classad.spelling import Frame, Spelling
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
 from crondor.classad.unparse import Form, print_name, print_real, print_string, unparse
 from crondor.classad.values import ERROR, UNDEFINED, RelTime
+
+if TYPE_CHECKING:
+    from crondor.classad.spelling import Getter
 
 
 class Format(Enum):
@@ -47,7 +51,7 @@ _MAX_KNOWN_TEXT: Final = 512
 _LARGE: Final = 500  # attributes of an ad whose layout is not worth keeping
 _LONG: Final = 1 << 15  # characters of its names
 
-_Layout = tuple["Callable[[Codes], tuple[Code | str, ...]]", list[str]]
+_Layout = tuple["Getter", list[str], tuple[str, ...]]
 
 
 def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
@@ -92,10 +96,16 @@ def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBR
 
     Raises ClassAdSyntaxError.
     """
+    if names.__class__ is Spelling and not faithful:
+        frame = names.frames.get(order._value_)
+        if frame is not None:
+            return frame.text(codes)
     spelled = tuple(names.values())
     if not spelled:
         return "\n"
-    get, blank = _LAYOUTS[order._value_].get(spelled) or _lay_out(spelled, order)
+    get, blank, keys = _LAYOUTS[order._value_].get(spelled) or _lay_out(spelled, order)
+    if isinstance(names, Spelling) and not faithful:
+        names.frames[order._value_] = Frame(get, blank, lambda places: _getter([keys[at] for at in places]), _PRINTED)
     pieces = blank.copy()
     pieces[1::2] = map((_FAITHFUL if faithful else _PRINTED).__getitem__, get(codes))
     return "".join(pieces)
@@ -106,9 +116,9 @@ _MOST_LAYOUTS: Final = 256
 
 
 def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
-    """Return what takes the values in their order, and the text with room for them: every other piece is one.
+    """Return what takes the values in their order, the text with room for them, and the names in lower case.
 
-    It is kept, unless it is large.
+    Every other piece of the text is a value. It is kept, unless it is large.
     """
     spelled = _ordered(names, order)
     keys = tuple(lower(name) for name in spelled)
@@ -116,16 +126,20 @@ def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
     for name in spelled:
         blank += (f"{chr(10) if blank else ''}{print_name(name, Form.OLD)} = ", "")
     blank.append("\n")
-    get: Callable[[Codes], tuple[Code | str, ...]] = itemgetter(*keys)
-    if len(keys) == 1:
-        only = keys[0]
-        get = lambda codes: (codes[only],)  # noqa: E731 - one key makes itemgetter return no tuple
+    found = _getter(keys), blank, keys
     if len(names) <= _LARGE and sum(map(len, names)) <= _LONG:
         known = _LAYOUTS[order.value]
         if len(known) >= _MOST_LAYOUTS:
             known.clear()
-        known[names] = get, blank
-    return get, blank
+        known[names] = found
+    return found
+
+
+def _getter(keys: Sequence[str]) -> Getter:
+    """Return a function that takes the values of names out of an ad's expressions."""
+    if len(keys) > 1:
+        return itemgetter(*keys)
+    return lambda codes: tuple(codes[key] for key in keys)
 
 
 class _Printed(dict["Code | str", str]):

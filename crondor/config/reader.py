@@ -437,9 +437,9 @@ class _Reader:
                 self._deeper(Source(with_arguments(text, use, self.budget), place))
             elif key in KNOWN:
                 message = f"what use {category} : {use.name} sets is not read here: it is HTCondor's own"
-                self.found.note(
-                    "config-template", message, span, "no template of HTCondor 25.14 sets JOB_ROUTER_ knobs"
-                )
+                is_router = self.base.subsystem == "JOB_ROUTER"
+                help_text = "no template of HTCondor 25.14 sets JOB_ROUTER_ knobs" if is_router else None
+                self.found.note("config-template", message, span, help_text)
             else:
                 message = f"use {category}: does not recognise {use.name[:60]}"
                 near = _near(use.name, list(TEMPLATES.get(category.upper(), ())))

@@ -22,7 +22,7 @@ class Action(Enum):
     """UPDATE_JOB_INFO: nothing to set; mirror the copy's status."""
 
     SKIP_POLL = "skip-poll"
-    """UPDATE_JOB_INFO: no mirroring at this poll; the hook is called again at the next."""
+    """Nothing at this poll (UPDATE_JOB_INFO: no mirroring; JOB_FINALIZE: not started); called again at the next."""
 
     FINALIZE = "finalize"
     """JOB_FINALIZE: set the attributes, if any, on the source, then finalise the job."""

@@ -17,7 +17,7 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import check_path
-from crondor.hooks.runner import DEFAULT_LIMITS, HookCall, HookRun, Limits
+from crondor.hooks.runner import DEFAULT_LIMITS, PIPE_BUFFER_MAX, Ended, HookCall, HookRun, Limits
 from crondor.hooks.texts import ad_text, read_output
 
 __all__ = [
@@ -42,6 +42,11 @@ SEPARATOR: Final = "------"
 CLEANUP_TRIES: Final = 10
 """How often a JOB_CLEANUP hook may fail before the router finishes the job without it."""
 
+_UPSTREAM: Final = {
+    Ended.SIGNALED: "takes a death by signal for success",
+    Ended.TIMED_OUT: "waits for it without end",
+    Ended.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
+}
 _NOT_UPDATED: Final = ("MyType", "TargetType")
 
 
@@ -127,14 +132,14 @@ class RouterHooks:
         )
 
     def conclude(self, hook: HookType, run: HookRun, tries: int = 1) -> Consequence:
-        """Return what the answer of a hook means; ``tries``: how often JOB_CLEANUP was called for this job so far."""
+        """Return what the answer of a hook means; ``tries``: how often it was called for this job so far."""
         if hook is HookType.TRANSLATE_JOB:
             return _translated(run)
         if hook is HookType.UPDATE_JOB_INFO:
             return _updated(run)
         if hook is HookType.JOB_CLEANUP:
             return _cleaned_up(run, tries, self.cleanup_tries)
-        return _finalized(run)
+        return _finalized(run, is_last=tries >= self.cleanup_tries)
 
 
 def route_ad(name: str, universe: int, grid_resource: str | None = None) -> ClassAd:
@@ -161,7 +166,7 @@ def hook_input(hook: HookType, source: ClassAd, copy: ClassAd | None = None, rou
 
 def _translated(run: HookRun) -> Consequence:
     if not run.succeeded:
-        return _failed(Action.CLEAN_UP, run, "takes a death by signal for success")
+        return _failed(Action.CLEAN_UP, run)
     output = read_output(run.stdout, run.call.name)
     if output.faults:
         return Consequence(Action.CLEAN_UP, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
@@ -188,7 +193,7 @@ def _has_universe(ad: ClassAd) -> bool:
 
 def _updated(run: HookRun) -> Consequence:
     if not run.succeeded:
-        return _failed(Action.SKIP_POLL, run, "takes a death by signal for success")
+        return _failed(Action.SKIP_POLL, run)
     output = read_output(run.stdout, run.call.name)
     if output.faults:
         return Consequence(Action.CLEAN_UP, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
@@ -199,9 +204,11 @@ def _updated(run: HookRun) -> Consequence:
     return Consequence(Action.UPDATE_COPY, output.ad, "the hook's attributes are set on the copy", run.diagnostics)
 
 
-def _finalized(run: HookRun) -> Consequence:
+def _finalized(run: HookRun, *, is_last: bool) -> Consequence:
+    if run.ended is Ended.NOT_STARTED and not is_last:  # what the copy has done is not thrown away for that
+        return Consequence(Action.SKIP_POLL, ClassAd(), run.reason, run.diagnostics)
     if not run.succeeded:
-        return _failed(Action.REROUTE, run, "takes a death by signal for success")
+        return _failed(Action.REROUTE, run)
     output = read_output(run.stdout, run.call.name)
     if output.faults:
         return Consequence(Action.REROUTE, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
@@ -213,14 +220,13 @@ def _cleaned_up(run: HookRun, tries: int, most: int) -> Consequence:
     if run.succeeded:
         return Consequence(Action.FINISH, ClassAd(), "the hook has cleaned up", run.diagnostics)
     if tries < most:
-        return _failed(Action.RETRY_CLEANUP, run, "takes a death by signal for success")
+        return _failed(Action.RETRY_CLEANUP, run)
     reason = f"{run.reason}; given up after {tries} tries"
     return Consequence(Action.FINISH, ClassAd(), reason, run.diagnostics, "calls the hook at each poll, for ever")
 
 
-def _failed(action: Action, run: HookRun, upstream: str) -> Consequence:
-    differs = run.signal_number is not None and run.status is None
-    return Consequence(action, ClassAd(), run.reason, run.diagnostics, upstream if differs else "")
+def _failed(action: Action, run: HookRun) -> Consequence:
+    return Consequence(action, ClassAd(), run.reason, run.diagnostics, _UPSTREAM.get(run.ended, ""))
 
 
 def _bad_line(run: HookRun) -> str:

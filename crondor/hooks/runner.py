@@ -308,9 +308,11 @@ class HookRunner:
         return self.start(call).finish()
 
 
-def wait(running: Iterable[RunningHook], seconds: float) -> None:
-    """Wait until one of some calls has something to poll, for some seconds at most."""
+def wait(running: Iterable[RunningHook], seconds: float, also: Iterable[int] = ()) -> None:
+    """Wait until one of some calls has something to poll, or a file descriptor something to read, for some seconds."""
     with selectors.DefaultSelector() as selector:
+        for number in also:
+            selector.register(number, selectors.EVENT_READ)
         has_watch = True
         for hook in running:
             for number in hook.waits_for():

@@ -8,9 +8,10 @@ what a router counts: the load and the throttle of each route. ``apply_route(tab
 
 from crondor.router.applying import Routed, apply_route
 from crondor.router.candidates import Candidates, Poll
+from crondor.router.job_ids import job_id
 from crondor.router.limits import Limit, RouteLoad
 from crondor.router.loading import Difference, difference, load_table
-from crondor.router.matching import Match, Matcher, Search, job_id
+from crondor.router.matching import Match, Matcher, Search
 from crondor.router.route import Route
 from crondor.router.settings import RouterSettings, ScheddContact
 from crondor.router.standing import Standing

@@ -22,16 +22,25 @@ class Poll(NamedTuple):
 class _Bucket:
     """Jobs that are alike, with the number that each was given when it was first put."""
 
-    __slots__ = ("cluster", "jobs", "last")
+    __slots__ = ("_gone", "cluster", "jobs", "last")
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.jobs: dict[str, int] = {}
         self.last = 0  # the number of the last job; more than any job's where they are not in order
+        self._gone = 0
 
     def add(self, job: str, number: int) -> None:
         self.jobs[job] = number
         self.last = number if number >= self.last else 1 << 62
+
+    def remove(self, job: str) -> None:
+        """Take a job out, and at times the places too that a dict keeps of those that have gone."""
+        del self.jobs[job]
+        self._gone += 1
+        if self._gone > len(self.jobs):
+            self.jobs = dict(self.jobs.items())
+            self._gone = 0
 
     def in_order(self) -> Iterator[tuple[str, int]]:
         if self.last == 1 << 62:
@@ -112,7 +121,7 @@ class Candidates:
     def _leave(self, job: str) -> None:
         bucket = self._places.pop(job, None)
         if bucket is not None:
-            del bucket.jobs[job]
+            bucket.remove(job)
         self._doubtful.pop(job, None)
 
     def _in_order(self, taking: Taking, context: Context, managed: Collection[str]) -> Iterator[tuple[str, Cluster]]:

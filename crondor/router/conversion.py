@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.scope import Context
+from crondor.classad.scope import Code, Context
 from crondor.classad.text import lower
 from crondor.classad.unparse import print_string
 from crondor.diagnostics import Diagnostic, Severity
@@ -45,10 +45,20 @@ RESET = (
 
 UNIVERSE, OLD_UNIVERSE = "JobUniverse", "Remote_JobUniverse"
 _PLAIN = re.compile(r'"([^"\\]*)"').fullmatch
-_RESET_CODES = {lower(name): text for name, text in RESET}
 _ALWAYS = (*(name for name, _ in RESET), UNIVERSE, OLD_UNIVERSE)
-_FOR_GRID = NameChanges((*DELETED, "CurrentHosts"), (*_ALWAYS, "GridResource"))
-_FOR_OTHERS = NameChanges(DELETED, _ALWAYS)
+NAMES = (NameChanges(DELETED, _ALWAYS), NameChanges((*DELETED, "CurrentHosts"), (*_ALWAYS, "GridResource")))
+"""What the conversion does to names, for a copy in the grid universe the second."""
+AFTERWARDS = NameChanges(["RoutedToJobId"], ["RoutedFromJobId", "RoutedBy", "RouteName"])
+"""What comes after all transforms."""
+
+
+def constants(universe: int, grid_resource: str | None) -> dict[str, Code | str]:
+    """Return what every copy for a universe begins with, by name in lower case."""
+    codes: dict[str, Code | str] = {lower(name): text for name, text in RESET}
+    codes["jobuniverse"] = str(universe)
+    if universe == GRID:
+        codes["gridresource"] = print_string(grid_resource or "")
+    return codes
 
 
 def convert(
@@ -63,13 +73,11 @@ def convert(
     if old is None:
         help_text = "HTCondor's job router ends at such a job, and again each time it is started; give it a JobUniverse"
         return [Diagnostic("no-universe", "the job has no JobUniverse: it cannot be routed", help=help_text)]
-    codes = (_FOR_GRID if universe == GRID else _FOR_OTHERS).make(ad)
-    codes.update(_RESET_CODES)
-    codes["jobuniverse"] = str(universe)
+    codes = NAMES[universe == GRID].make(ad)
+    codes.update(constants(universe, grid_resource))
     codes["remote_jobuniverse"] = old
     if universe != GRID:
         return []
-    codes["gridresource"] = print_string(grid_resource or "")
     return [] if is_sandboxed else list(_unremapped(ad, context))
 
 

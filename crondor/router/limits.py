@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from crondor.router.route import Route
-from crondor.router.throttle import NO_THROTTLE, Throttle
+from crondor.router.throttle import NO_THROTTLE, WINDOW, Throttle
 
 
 class Limit(str, Enum):
@@ -58,7 +58,9 @@ def room_of(route: Route, load: RouteLoad, throttle: Throttle = NO_THROTTLE) -> 
 def limit_text(route: Route, load: RouteLoad, throttle: Throttle, limit: Limit) -> str:
     """Return a limit that is reached with its figures: ``full: 100 of 100 jobs``."""
     if limit is Limit.THROTTLED:
-        return f"throttled: {throttle.routed} routed in this window, at most {throttle}"
+        return f"throttled: too many failures; {throttle.routed} routed in {WINDOW} s, which allow {throttle.jobs:g}"
+    if limit is Limit.IDLE_LIMIT and not route.max_idle_jobs:
+        return "idle limit: MaxIdleJobs = 0, and such a route never takes a job"
     if limit is Limit.IDLE_LIMIT:
         return f"idle limit: {load.idle} idle, MaxIdleJobs = {route.max_idle_jobs}"
     if route.max_jobs < 0:

@@ -8,13 +8,9 @@ ad alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import value_of
-from crondor.classad.expression import Expression
 from crondor.classad.scope import Attributes, Context
 from crondor.router.autoclusters import MOST_KEYS, Autoclusters, Cluster, Key
 from crondor.router.limits import room_of
@@ -23,12 +19,13 @@ from crondor.router.standing import Standing
 from crondor.router.table import RoutingTable
 from crondor.router.umbrella import Asked, umbrella_text
 
-_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}").fullmatch
-_CLUSTER, _PROC = Expression("ClusterId").code, Expression("ProcId").code
 NOBODY: frozenset[str] = frozenset()
 _ANY = 1 << 62
 _LAST_TURN = (1 << 32) - 1  # HTCondor counts in an unsigned int
 _match = tuple.__new__  # a million of them: the call of a NamedTuple takes twice as long
+
+
+_Ad = TypeVar("_Ad", bound=Attributes)
 
 
 class Match(NamedTuple):
@@ -36,21 +33,6 @@ class Match(NamedTuple):
 
     job: str
     route: Route
-
-
-def job_id(ad: Attributes, context: Context | None = None) -> str | None:
-    """Return the id of a job's ad as the router writes it, ``cluster.proc``; None where one of both is no integer."""
-    cluster, proc = ad.codes.get("clusterid"), ad.codes.get("procid")
-    if isinstance(cluster, str) and isinstance(proc, str) and _NUMBER(cluster) and _NUMBER(proc):
-        return f"{cluster}.{proc}"
-    context = context or Context()
-    try:
-        found = [value_of(code, ad, None, context) for code in (_CLUSTER, _PROC)]
-    except (EvaluationFailed, ClassAdSyntaxError):
-        return None
-    if not all(isinstance(value, int) and not isinstance(value, bool) for value in found):
-        return None
-    return f"{found[0]}.{found[1]}"
 
 
 class Matcher:
@@ -68,12 +50,12 @@ class Matcher:
 
     def match(
         self,
-        jobs: Iterable[tuple[str, Attributes]],
+        jobs: Iterable[tuple[str, _Ad]],
         standing: Standing,
         context: Context,
         *,
         managed: Collection[str] = NOBODY,
-    ) -> Search:
+    ) -> Search[_Ad]:
         """Return a search for candidates among jobs in their order; iterate over it for the matches.
 
         ``managed`` are the ids of jobs that the router has already, those that it is done with but not yet rid of
@@ -144,9 +126,10 @@ class Taking:
         return tuple(at for at in range(found.bit_length()) if found >> at & 1)
 
 
-class Search:
+class Search(Generic[_Ad]):
     """One look at jobs. After it, ``standing`` is how the router stands with the matches.
 
+    ``ad`` is that of the job in the last match, for whoever goes on with it at once; None before the first.
     ``umbrella`` is the constraint that selects candidates, None where no route takes jobs. ``is_stopped``: it ended
     before all jobs were looked at, since nothing takes any more.
     """
@@ -154,7 +137,7 @@ class Search:
     def __init__(
         self,
         matcher: Matcher,
-        jobs: Iterable[tuple[str, Attributes]],
+        jobs: Iterable[tuple[str, _Ad]],
         standing: Standing,
         context: Context,
         managed: Collection[str],
@@ -169,6 +152,7 @@ class Search:
         self._at_first = self._taking.accepting
         self._chosen: dict[Key, tuple[int, ...] | None] = {}
         self.is_stopped = False
+        self.ad: _Ad | None = None
 
     @property
     def standing(self) -> Standing:
@@ -215,6 +199,7 @@ class Search:
                 turn = (turn + 1) & _LAST_TURN
             counts[at] += 1
             room -= 1
+            self.ad = ad
             yield _match(Match, (job, routes[at]))
             if not room:
                 chosen.clear()

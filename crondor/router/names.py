@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Code
+from crondor.classad.spelling import Spelling
 from crondor.classad.text import lower
 
 _MOST = 64  # mappings of names that are remembered
@@ -36,9 +37,8 @@ class NameChanges:
 
     def _learn(self, names: dict[str, str]) -> tuple[dict[str, str], tuple[str, ...], dict[str, str]]:
         gone = tuple(key for key in self._deleted if key in names)
-        left = {**names, **{key: name for key, name in self._added.items() if key not in names}}
-        for key in gone:
-            del left[key]
+        added = {key: name for key, name in self._added.items() if key not in names}
+        left = Spelling({**{key: name for key, name in names.items() if key not in set(gone)}, **added})
         if len(self._known) >= _MOST:
             self._known.clear()
         found = self._known[id(names)] = (names, gone, left)

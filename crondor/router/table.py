@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from crondor.diagnostics import Diagnostic
+from crondor.router.courses import Course
 from crondor.router.route import Route
 from crondor.router.settings import RouterSettings
 from crondor.source import Source, Span
@@ -39,8 +40,20 @@ class RoutingTable:
     is_enabled: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
     facts: Facts = NOTHING
+    _courses: dict[int, Course] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def route(self, name: str) -> Route | None:
         """Return the route of a name, None if there is none."""
         key = name.lower()
         return next((each for each in self.routes if each.name.lower() == key), None)
+
+    def course(self, route: Route) -> Course:
+        """Return how plain jobs go on a route."""
+        found = self._courses.get(id(route))
+        if found is None or found.route is not route:
+            before, after = (self.before, self.after) if route.takes_transforms else ((), ())
+            found = Course(route, before, after, self.settings)
+            if len(self._courses) > len(self.routes):
+                self._courses.clear()
+            self._courses[id(route)] = found
+        return found

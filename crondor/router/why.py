@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.expression import Expression
-from crondor.classad.scope import AdValue, Attributes, Context
+from crondor.classad.scope import Attributes, Context
 from crondor.router.autoclusters import meets
 from crondor.router.limits import Limit, limit_text
+from crondor.router.missed import Missed, missed_clauses, short_reason
 from crondor.router.route import Route
 from crondor.router.standing import Standing
 from crondor.router.table import RoutingTable
-from crondor.router.umbrella import Asked, Clause, built_in, holds
-
-_NO_AD = AdValue({}, {})
 
 
 class Outcome(str, Enum):
@@ -48,14 +44,6 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Missed:
-    """A clause of the umbrella constraint that a job does not meet, and the shortest reason why."""
-
-    clause: Clause
-    reason: str
-
-
-@dataclass(frozen=True)
 class Why:
     """What becomes of a job at all routes of a table, in their order.
 
@@ -84,7 +72,7 @@ def why(
     they are.
     """
     accepting = standing.accepting(table) if accepting is None else accepting
-    missed = tuple(_missed(table, job, accepting, context, owner))
+    missed = tuple(missed_clauses(table, job, accepting, context, owner))
     verdicts = tuple(_verdict(table, route, job, standing, context, missed) for route in table.routes)
     matched = [each.route for each in verdicts if each.outcome is Outcome.MATCHED]
     if not matched:
@@ -98,7 +86,7 @@ def _verdict(
 ) -> Verdict:
     required = route.transform.requirements
     if required is not None and not meets(route, job, context):
-        return Verdict(route, Outcome.NO_MATCH, _reason(required.expression, job, None, context))
+        return Verdict(route, Outcome.NO_MATCH, short_reason(required.expression, job, None, context))
     if not table.is_enabled:
         return Verdict(route, Outcome.DISABLED, "the configuration switches routing off")
     if missed:
@@ -111,31 +99,3 @@ def _verdict(
         most = table.settings.max_jobs
         return Verdict(route, Outcome.ROUTER_FULL, f"{standing.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}")
     return Verdict(route, Outcome.MATCHED)
-
-
-def _missed(
-    table: RoutingTable, job: Attributes, accepting: tuple[Route, ...], context: Context, owner: str | None
-) -> list[Missed]:
-    found = [
-        Missed(each.clause, _reason(each.expression, _NO_AD, job, context))
-        for each in built_in(table.settings.name, owner)
-        if not holds(each.expression.code, _NO_AD, job, context)
-    ]
-    constraint = table.settings.source_constraint
-    if constraint is not None and not holds(constraint.code, _NO_AD, job, context):
-        reason = _reason(constraint, _NO_AD, job, context)
-        found.append(Missed(Clause.SOURCE_CONSTRAINT, f"{Clause.SOURCE_CONSTRAINT.value}: {reason}"))
-    elif any(meets(route, job, context) for route in accepting):
-        # A job that meets requirements alone may not pass them here, where MY is no job and error wins over true.
-        asked = Asked(table, accepting)
-        if not asked.holds(job, context):
-            reason = asked.reason(job, context) or "it is not true"
-            found.append(Missed(Clause.ROUTES, reason))
-    return found
-
-
-def _reason(expression: Expression, my: Attributes, target: Attributes | None, context: Context) -> str:
-    try:
-        return expression.explain(my, target, context).reason() or f"{expression}: true"
-    except ClassAdSyntaxError as error:
-        return error.diagnostics[0].message

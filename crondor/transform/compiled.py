@@ -19,7 +19,7 @@ from crondor.transform.errors import MOST, InvalidTransform, Stop, check_text, f
 from crondor.transform.expressions import Evaluation
 from crondor.transform.facts import NOTHING, Facts
 from crondor.transform.iterate import Items, read_items
-from crondor.transform.plan import Plans
+from crondor.transform.plan import Plan, Plans, Unplanned
 from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
 from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line
 from crondor.transform.trace import Step
@@ -218,6 +218,12 @@ class Transform:
         if of is None:
             return []
         return [warning("no-match", f"'{each}' does not match any files", of.span) for each in items.missing]
+
+    def plan(self, plan: Plan) -> None:
+        """Add what the lines do to a plan. Raises Unplanned where that cannot be told before."""
+        if not self._is_straight:
+            raise Unplanned
+        plan.add(self._statements)
 
     def run(self, run: Run) -> Diagnostic | None:
         """Run the lines on the ad of a run, which is changed; return why they ended, None if they did not."""

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from crondor.classad.scope import Code
+from crondor.classad.spelling import Spelling
+from crondor.classad.text import lower
 from crondor.macro import MacroError
 from crondor.transform.apply import PREFIX, SHORT, Run, Statement
 from crondor.transform.commands import Command, Delete, EvalMacro, EvalSet, Move, MoveMany, Nothing, Set
@@ -25,44 +27,80 @@ _MOST_TRUST = 64
 _PRICE = 4  # ads that go by a plan for each that does not, or the plan is given up
 
 
-class _Unplanned(Exception):
+class Unplanned(Exception):
     """It is not known before what the lines do."""
 
 
 def _refuse(text: str) -> NoReturn:  # noqa: ARG001 - in the place of expand
-    raise _Unplanned
+    raise Unplanned
 
 
-class _Plan:
-    """The steps for ads with certain names, and the names afterwards."""
+class Plan:
+    """Steps for ads with certain names, and ``after``, the names that these ads have then.
 
-    __slots__ = ("_names", "_shared", "_steps", "trust")
+    A step is a dict of expressions to be set, or a function of a run and the expressions of its ad.
+    """
 
-    def __init__(self, statements: Sequence[Statement], names: dict[str, str]) -> None:
-        """Work the steps out. Raises _Unplanned."""
+    __slots__ = ("_before", "_defined", "_names", "_shared", "_steps", "after", "trust")
+
+    def __init__(self, names: dict[str, str]) -> None:
+        """Begin without steps."""
+        self._before = self._shared = names  # kept, so that its id stays its own
         self._names = names.copy()
-        self._shared = names
-        self._steps: list[_Step] = []
+        self._defined: dict[str, str] = {}  # macros that have the same text in each run
+        self._steps: list[_Step | dict[str, Code | str]] = []
+        self.after = names
         self.trust = _MOST_TRUST
+
+    def run(self, run: Run, codes: dict[str, Code | str]) -> None:
+        """Take the steps on the ad of a run, which has these expressions. Raises Unplanned, and what a line may raise.
+
+        The names of the ad are then to be set to ``after``.
+        """
+        for step in self._steps:
+            if step.__class__ is dict:
+                codes.update(step)
+            else:
+                step(run, codes)  # type: ignore[operator]
+
+    def add(self, statements: Sequence[Statement]) -> None:
+        """Add the steps of lines. Raises Unplanned, and then the plan is of no use."""
         for statement in statements:
             self._plan(statement)
 
-    def run(self, run: Run) -> None:
-        """Take the steps. Raises _Unplanned, and what a line may raise."""
-        codes, _ = run.ad.shared_parts()
-        for step in self._steps:
-            step(run, codes)
-        run.ad.share_names(self._names)
+    def close(self) -> Plan:
+        """Settle the names, and return this plan, to which nothing is added any more."""
+        self.after = Spelling(self._names)
+        return self
+
+    def put(self, name: str, code: Code | str) -> None:
+        """Set an attribute; one that is there keeps its spelling and its place."""
+        key = lower(name)
+        self._names.setdefault(key, name)
+        if not (self._steps and isinstance(self._steps[-1], dict)):
+            self._steps.append({})
+        last = self._steps[-1]
+        if isinstance(last, dict):
+            last[key] = code
+
+    def delete(self, name: str) -> None:
+        """Delete an attribute, if there is one of that name."""
+        self._move("DELETE", lower(name), "")
+
+    def copy(self, name: str, new: str) -> None:
+        """Set an attribute to the expression of another, if there is one of that name."""
+        self._move("COPY", lower(name), new)
 
     def _plan(self, statement: Statement) -> None:
         if isinstance(statement, Command):
             self._command(statement)
         elif isinstance(statement, Assignment):
             if not statement.key or statement.key.startswith(PREFIX) or len(statement.text) > SHORT:
-                raise _Unplanned
+                raise Unplanned
+            self._defined[statement.key] = statement.text
             self._steps.append(_define(statement.key, statement.text))
         elif not isinstance(statement, Nothing):
-            raise _Unplanned
+            raise Unplanned
 
     def _command(self, command: Command) -> None:
         if isinstance(command, Set):
@@ -72,6 +110,7 @@ class _Plan:
             self._names.setdefault(command.key, command.name)
         elif isinstance(command, EvalMacro) and not command.key.startswith(PREFIX):
             self._evaluate(command, _evalmacro)
+            self._defined.pop(command.key, None)
         elif isinstance(command, Delete):
             self._move("DELETE", command.key, "")
         elif isinstance(command, Move) and command.new:
@@ -79,7 +118,7 @@ class _Plan:
         else:
             moves = command.moves(tuple(self._names.values())) if isinstance(command, MoveMany) else None
             if moves is None:
-                raise _Unplanned
+                raise Unplanned
             for key, new in moves:
                 self._move(command.keyword, key, new)
 
@@ -87,18 +126,23 @@ class _Plan:
         key, rest, fixed = command.key, command.rest, command.fixed
         keeps = command.keyword == "DEFAULT" and key in self._names
         if not command.name or (fixed is None and not rest.is_simple):
-            raise _Unplanned
-        self._names.setdefault(key, command.name)
+            raise Unplanned
+        if fixed is None and rest.asks_only(self._defined):
+            fixed = settled(rest.fill(self._defined.get, _refuse))
+            if fixed is None:
+                raise Unplanned
         if fixed is not None:
-            self._steps += () if keeps else (_put(key, fixed),)
+            if not keeps:
+                self.put(command.name, fixed)
             return
+        self._names.setdefault(key, command.name)
 
         def put(run: Run, codes: dict[str, Code | str]) -> None:
             text = settled(rest.fill(run.lookup, _refuse))
             if keeps:
                 return
             if text is None:
-                raise _Unplanned
+                raise Unplanned
             codes[key] = text
 
         self._steps.append(put)
@@ -106,7 +150,7 @@ class _Plan:
     def _evaluate(self, command: EvalSet | EvalMacro, made: Callable[[str, Evaluation | None, Command], _Step]) -> None:
         known, rest = command.evaluated, command.rest
         if not command.name or (known is None and not rest.is_simple):
-            raise _Unplanned
+            raise Unplanned
         if [*self._names.items()] != [*self._shared.items()]:
             self._shared = self._names.copy()
             self._steps.append(_share(self._shared))
@@ -128,13 +172,6 @@ def _define(key: str, text: str) -> _Step:
         run.macros[key] = text
 
     return define
-
-
-def _put(key: str, text: str) -> _Step:
-    def put(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
-        codes[key] = text
-
-    return put
 
 
 def _drop(key: str) -> _Step:
@@ -175,7 +212,7 @@ def _evalset(key: str, known: Evaluation | None, command: Command) -> _Step:
         of = known or evaluation(rest.fill(run.lookup, _refuse))
         value = of.value(run.ad, run.facts.context, codes)
         if value is None:
-            raise _Unplanned
+            raise Unplanned
         codes[key] = stored(value)
 
     return evalset
@@ -188,10 +225,10 @@ def _evalmacro(key: str, known: Evaluation | None, command: Command) -> _Step:
         of = known or evaluation(rest.fill(run.lookup, _refuse))
         value = of.value(run.ad, run.facts.context, codes)
         if value is None:
-            raise _Unplanned
+            raise Unplanned
         text = as_macro(value)
         if len(text) > SHORT:
-            raise _Unplanned
+            raise Unplanned
         run.macros[key] = text
 
     return evalmacro
@@ -205,7 +242,7 @@ class Plans:
     def __init__(self, statements: Sequence[Statement]) -> None:
         """Begin with none."""
         self._statements = statements
-        self._known: dict[int, tuple[dict[str, str], _Plan | bool]] = {}
+        self._known: dict[int, tuple[dict[str, str], Plan | bool]] = {}
 
     def run(self, run: Run) -> bool:
         """Apply the transform to the ad of a run by a plan; False, and nothing is changed: there is none."""
@@ -217,8 +254,8 @@ class Plans:
             return False
         kept, macros = codes.copy(), run.macros.copy()
         try:
-            plan.run(run)
-        except (_Unplanned, MacroError, Stop):
+            plan.run(run, codes)
+        except (Unplanned, MacroError, Stop):
             codes.clear()
             codes.update(kept)
             run.macros.clear()
@@ -228,11 +265,12 @@ class Plans:
             if plan.trust < 0:
                 self._known[id(names)] = (names, False)
             return False
+        run.ad.share_names(plan.after)
         if plan.trust < _MOST_TRUST:
             plan.trust += 1
         return True
 
-    def _plan(self, names: dict[str, str]) -> _Plan | None:
+    def _plan(self, names: dict[str, str]) -> Plan | None:
         known = self._known.get(id(names))
         if known is None or known[0] is not names:
             if len(self._known) >= _MOST_PLANS:
@@ -242,8 +280,10 @@ class Plans:
         plan = known[1]
         if plan is True:
             try:
-                plan = _Plan(self._statements, names)
-            except _Unplanned:
+                plan = Plan(names)
+                plan.add(self._statements)
+                plan.close()
+            except Unplanned:
                 plan = False
             self._known[id(names)] = (names, plan)
         return None if isinstance(plan, bool) else plan

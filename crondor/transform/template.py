@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from crondor.macro.scan import Kind, scan
 
@@ -26,6 +26,10 @@ class Template:
     def is_simple(self) -> bool:
         """Whether its macros are all to be put in place as they are."""
         return bool(self._pieces)
+
+    def asks_only(self, known: Container[str]) -> bool:
+        """Say whether its macros are all to be put in place as they are, and all are known."""
+        return bool(self._pieces) and all(name in known for _, name, _ in self._pieces)
 
     def fill(self, lookup: Callable[[str], str | None], expand: Callable[[str], str]) -> str:
         """Return the text with its macros replaced; ``expand`` does what is more than putting values in place."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Result, crondor
+from tests.cli.running import PROGRAM, SLOWEST, Result, crondor, environment
+from tests.hooks.test_runner import ends
 
 SLOT = 'Name = "slot1@here"\n'
 JOB = 'Cmd = "/bin/date"\nJobUniverse = 5\nOwner = "alice"\n'
@@ -140,3 +144,66 @@ def test_an_empty_queue_advertises_nothing_next(made: Made) -> None:
     assert found.lines[0] == "CrondorJobs = 0"
     assert "Next" not in found.out
     assert crondor("advertise", "--spec", made("a.sub", "queue\n"), "--ads", "-").status == 2
+
+
+def test_files_that_are_no_jobs_stop_no_others(made: Made, tmp_path: Path) -> None:
+    """A pipe, a folder, a link to nowhere, a file that anybody may write: each is said, and the good one is offered."""
+    good = "executable = /bin/true\ntransfer_executable = false\n"
+    made("hourly.sub", f"{good}cron_minute = 0\nqueue\n")
+    Path(made("open.sub", f"{good}cron_minute = 0\nqueue\n")).chmod(0o666)
+    made("moving.sub", f"{good}deferral_time = (CurrentTime + 60)\nqueue\n")
+    made("nul.sub", "\0")
+    os.mkfifo(tmp_path / "pipe.sub")
+    (tmp_path / "folder.sub").mkdir()
+    (tmp_path / "link.sub").symlink_to("nowhere")
+    options = ("--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--owner", "bob", "--tz", "UTC")
+    found = crondor("hook", "fetch-work", *options, "--now", "2026-11-25 12:00")
+    assert found.status == 1
+    assert 'CrondorRun = "hourly.sub#0@' in found.out
+    for name in ("open", "pipe", "folder", "link"):
+        assert f"error: {name}.sub: " in found.err
+    assert "moving.sub#0: its DeferralTime is another at each look" in found.err
+    assert "not-text" in found.err
+    tmp_path.chmod(0o777)
+    found = crondor("hook", "fetch-work", *options, "--now", "2026-11-25 13:00")
+    assert (found.status, found.out) == (1, "")
+    assert "world-writable" in found.err
+
+
+def test_two_slots_ask_at_once(made: Made, tmp_path: Path) -> None:
+    """Of two processes one gets the run."""
+    made("hourly.sub", "executable = /bin/true\ntransfer_executable = false\ncron_minute = 0\nqueue\n")
+    options = ["hook", "fetch-work", "--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--tz", "UTC"]
+    options += ["--owner", "bob", "--now", "2026-11-25 12:00"]
+    both = [
+        subprocess.Popen([*PROGRAM, *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment())
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=SLOWEST)[0] for process in both]
+    assert sorted(text.count(b"CrondorRun") for text in said) == [0, 1]
+    assert [process.returncode for process in both] == [0, 0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_hook_first(number: signal.Signals, made: Made, tmp_path: Path) -> None:
+    """Whoever ends the command leaves nothing running."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = made("hang", f"#!/bin/sh\nsleep 1000 &\necho $! > {pipe}\nsleep 1000\n")
+    command = [*PROGRAM, "hook", "run", "PREPARE_JOB", script, "--job", made("job", JOB)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        child = int(pipe.read_text(encoding="ascii"))
+        process.send_signal(number)
+        out, err = process.communicate(timeout=SLOWEST)
+    assert (process.returncode, out, err) == (128 + number, b"", b"")
+    assert ends(child)
+
+
+def test_what_a_flood_shows_is_short(made: Made) -> None:
+    """A line of four megabytes is cut; what HTCondor would do is about floods, not about signals."""
+    script = made("flood", "#!/bin/sh\nhead -c 9000000 /dev/zero\n")
+    found = crondor("hook", "run", "UPDATE_JOB_INFO", script, "--copy", made("job", JOB))
+    assert found.status == 1
+    assert len(found.out) < 20_000
+    assert "characters more" in found.out
+    assert "HTCondor     takes 10240 bytes of it" in found.out

@@ -120,20 +120,22 @@ def test_explain_says_why_not(config: str, ads: str) -> None:
         "  Edit   no match: Raise: undefined",
     ]
     assert "  Large  idle limit: 50 idle, MaxIdleJobs = 50" in blocks[1]
-    assert "  Edit   throttled: 1 routed in this window, at most 0.00166667 jobs/sec" in blocks[2]
-    assert "  not a candidate: target.JobStatus == 1: 5 == 1\n  Small  matched, if it were a candidate" in blocks[3]
+    assert "  Edit   throttled: too many failures; 1 routed in 600 s, which allow 1" in blocks[2]
+    held = "only idle jobs (JobStatus 1) are routed: JobStatus = 5 (held)"
+    assert f"  not a candidate: {held}\n  Small  matched, if it were a candidate" in blocks[3]
     assert "  Small  full: 2 jobs, MaxJobs = 2" in blocks[5]
 
 
 def test_explain_as_data(config: str, ads: str) -> None:
     """For programs all reasons are whole."""
+    held = "only idle jobs (JobStatus 1) are routed: JobStatus = 5 (held)"
     data = crondor("route", "explain", "--config", config, ads, "--format", "json").data
     assert data["jobs"][3] == {
         "job": "4.0",
         "route": None,
-        "missed": [{"clause": "idle", "reason": "target.JobStatus == 1: 5 == 1"}],
+        "missed": [{"clause": "idle", "reason": held}],
         "routes": [
-            {"route": "Small", "outcome": "not a candidate", "reason": "target.JobStatus == 1: 5 == 1"},
+            {"route": "Small", "outcome": "not a candidate", "reason": held},
             {"route": "Large", "outcome": "no match", "reason": "RequestMemory > 4096: 512 > 4096"},
             {"route": "Edit", "outcome": "no match", "reason": "Raise: undefined"},
         ],
@@ -287,7 +289,8 @@ def test_a_rejected_route_is_named(ads: str, tmp_path: Path) -> None:
     path.write_text(CONFIG.replace("NAMES = Small", "NAMES = Small Gone"))
     result = crondor("route", "match", "--config", str(path), ads)
     assert result.status == 0
-    assert result.err == "rejected: Gone; see crondor route check\n"
+    assert result.err.startswith("rejected: Gone: route 'Gone' from JOB_ROUTER_ROUTE_NAMES not found")
+    assert result.err.endswith("; see crondor route check\n")
 
 
 @pytest.mark.parametrize(
@@ -347,3 +350,12 @@ def test_the_recorded_configurations_run(tmp_path: Path) -> None:
         ignoring = ["--ignore-prior-routing"] if line["options"] else []
         result = crondor("route", "match", "--config", str(conf), str(jobs), "--format", "json", *ignoring)
         assert result.data["matches"] == line["matches"], (line["name"], os.linesep, result.err)
+
+
+def test_a_route_that_takes_everything_is_named(ads: str, tmp_path: Path) -> None:
+    """REQUIREMENTS with an = is a macro: the route has none, and explain shows why it takes every candidate."""
+    path = tmp_path / "trap.conf"
+    path.write_text(CONFIG.replace("REQUIREMENTS RequestMemory <= 1024", "REQUIREMENTS = RequestMemory <= 1024"))
+    result = crondor("route", "explain", "--config", str(path), ads)
+    assert result.lines[5] == "  Small  matched (it has no REQUIREMENTS: every candidate matches)"
+    assert "  Small  matched, if it were a candidate (it has no REQUIREMENTS: every candidate matches)" in result.lines

@@ -157,3 +157,11 @@ def test_faults_underline_what_the_hook_printed() -> None:
     places = [each.span.location for each in output.faults if each.span is not None]
     assert places == [f"stdout of the hook:{at}" for at in ("3:10", "4:2", "5:1", "6:2")]
     assert list(output.ad) == ["A"]
+
+
+def test_a_finalize_hook_that_cannot_be_started_is_tried_again(script: Script) -> None:
+    """It may have disappeared between two looks; a copy that is done is not thrown away for that, at first."""
+    run = HookRunner().run(HookCall(script("true") + ".gone"))
+    assert hooks().conclude(FINALIZE, run).action is Action.SKIP_POLL
+    assert hooks().conclude(FINALIZE, run, tries=10).action is Action.REROUTE
+    assert hooks().conclude(TRANSLATE, run).action is Action.CLEAN_UP

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from crondor.classad import ClassAd, Context
 from crondor.router import RoutingTable
+from crondor.router.job_ids import job_id
 from crondor.router.limits import RouteLoad
-from crondor.router.matching import Matcher, job_id
+from crondor.router.matching import Matcher
 from crondor.router.standing import Standing
 from crondor.router.throttle import Throttle
 from crondor.router.umbrella import umbrella_text
@@ -136,12 +139,12 @@ def test_limits_count_within_a_search() -> None:
     table = table_of({"A": "REQUIREMENTS true\nMaxJobs = 2", "B": "REQUIREMENTS true\nMaxIdleJobs = 1"})
     read = []
 
-    def jobs() -> object:
+    def jobs() -> Iterator[tuple[str, ClassAd]]:
         for number in range(10):
             read.append(number)
             yield str(number), job()
 
-    search = Matcher(table).match(jobs(), Standing(), CONTEXT)  # type: ignore[arg-type]  # a generator is iterable
+    search = Matcher(table).match(jobs(), Standing(), CONTEXT)
     assert [f"{match.job}:{match.route.name}" for match in search] == ["0:A", "1:A", "2:B"]
     assert search.is_stopped
     assert read == [0, 1, 2]

@@ -21,6 +21,7 @@ from crondor.classad.limits import MAX_TEXT
 from crondor.classad.parser import parse_expression
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code
+from crondor.classad.spelling import Spelling
 from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
@@ -40,6 +41,7 @@ _WINDOW: Final = 1 << 16
 _MAX_KNOWN: Final = 1 << 14
 _MAX_KNOWN_TEXT: Final = 512
 _SHORT: Final = 1 << 16  # characters of an ad whose names are worth keeping, and that others are compared with
+_place: Final = tuple.__new__  # the call of a NamedTuple takes twice as long
 _MANY: Final = 500  # attributes of an ad whose names are not worth keeping
 
 
@@ -58,7 +60,7 @@ def read_long(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
             known = alike.read(block)
             if known is not None:
                 feed.line = line + known[2] + 1
-                yield ClassAd.of(known[0], known[1], Place(feed.name, line))
+                yield ClassAd.of(known[0], known[1], _place(Place, (feed.name, line)))
                 continue
             feed.line = line + block.count("\n") + 2
             found = _whole(block, mode, Place(feed.name, line), alike)
@@ -171,8 +173,9 @@ def _whole(block: str, mode: Mode, place: Place, alike: Alike) -> ClassAd | None
 
 
 @lru_cache(maxsize=512)
-def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
-    return _shaped(names)
+def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], Spelling]:
+    keys, spelled = _shaped(names)
+    return keys, Spelling(spelled)
 
 
 def _shaped(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:

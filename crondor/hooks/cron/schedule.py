@@ -131,6 +131,7 @@ class CronManager:
         self._waiting: dict[str, _Running] = {}
         self._alive: dict[str, float] = {}
         self._load = 0.0
+        self._is_closed = False
 
     def configure(self, settings: CronSettings, now: float) -> Iterator[Event]:
         """Take a configuration, the first or a new one, and do what it asks for.
@@ -194,8 +195,24 @@ class CronManager:
         """The names of the jobs whose programs run."""
         return [name for name, entry in self._jobs.items() if entry.is_alive]
 
+    @property
+    def waiting(self) -> list[str]:
+        """The names of the jobs that wait for their load, their CONDITION or the end of benchmarks."""
+        return [name for name, entry in self._waiting.items() if entry.state is _State.READY]
+
+    def close(self, now: float) -> Iterator[Event]:
+        """Start nothing any more, and end all programs as a daemon does: SIGTERM, and a second later SIGKILL.
+
+        ``step`` goes on until nothing is ``running``; the ads stay.
+        """
+        self._is_closed = True
+        for entry in self._jobs.values():
+            entry.timer = None
+            if entry.state is _State.RUNNING:
+                yield from self._kill(entry, now)
+
     def stop(self, now: float) -> Iterator[Event]:
-        """End all programs."""
+        """End all programs at once, and forget their ads."""
         for entry in list(self._jobs.values()):
             yield from self._remove(entry, now)
 
@@ -248,12 +265,12 @@ class CronManager:
             yield Event(now, entry.job.name, What.STILL_RUNNING, "this period is skipped")
 
     def _start(self, entry: _Running, now: float) -> Iterator[Event]:
-        if entry.is_alive:
+        if entry.is_alive or self._is_closed:
             return
         job = entry.job
         reason = self._why_not(job)
         if reason:
-            if entry.state is not _State.READY:
+            if job.name not in self._waiting:
                 yield Event(now, job.name, What.WAITS, reason)
             entry.state = _State.READY
             self._waiting[job.name] = entry

@@ -6,11 +6,14 @@ next writing. One process writes at a time; the others wait for it.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -24,6 +27,10 @@ if sys.platform != "win32":
 _KEPT: Final = 86_400  # seconds that a run is remembered after its last start
 _COMPACT: Final = 1 << 20  # bytes
 _MOST: Final = 64 << 20
+_SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_OPENING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | _SAFELY
+_WAIT: Final = 30.0  # seconds for a writer that has stopped in the middle
+_PAUSE: Final = 0.005  # seconds between two tries
 
 
 class JournalFault(CrondorError, RuntimeError):
@@ -72,16 +79,18 @@ class Journal:
         """Give the only writer, with the runs as they are now. Raises JournalFault."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            descriptor = os.open(self.path, _OPENING, 0o600)
         except OSError as error:
             raise _fault(self.path, error.strerror or str(error)) from None
-        try:
-            descriptor = self._locked(descriptor)
-            yield Writer(self.path, descriptor, _records(self.path, _read(self.path)))
-        except OSError as error:
-            raise _fault(self.path, error.strerror or str(error)) from None
-        finally:
-            os.close(descriptor)
+        with ExitStack() as stack:
+            stack.callback(os.close, descriptor)
+            try:
+                while not self._has_name(descriptor):
+                    descriptor = os.open(self.path, _OPENING, 0o600)
+                    stack.callback(os.close, descriptor)
+                yield Writer(self.path, descriptor, _records(self.path, _read(self.path)))
+            except OSError as error:
+                raise _fault(self.path, error.strerror or str(error)) from None
 
     def read(self) -> dict[str, RunRecord]:
         """Return the runs by key, without waiting for anybody. Raises JournalFault."""
@@ -92,15 +101,13 @@ class Journal:
         except OSError as error:
             raise _fault(self.path, error.strerror or str(error)) from None
 
-    def _locked(self, descriptor: int) -> int:
-        """Lock the file that has the name now: the last writer may have put a shorter one in its place."""
-        while True:
-            if sys.platform != "win32":
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if os.path.samestat(os.fstat(descriptor), self.path.stat()):
-                return descriptor
-            os.close(descriptor)
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    def _has_name(self, descriptor: int) -> bool:
+        """Lock a file, and say whether the name is still its own: the last writer may have put a shorter one there."""
+        _lock(descriptor)
+        try:
+            return os.path.samestat(os.fstat(descriptor), self.path.stat())
+        except FileNotFoundError:
+            return False
 
 
 class Writer:
@@ -115,10 +122,11 @@ class Writer:
             os.ftruncate(descriptor, whole)
 
     def write(self, key: str, state: RunState, now: int, last_start: int, **said: object) -> None:
-        """Put an event on disk."""
+        """Put an event on disk, whole. Raises OSError where it is not; what is there of it the next writer cuts off."""
         event = {"key": key, "state": state.value, "time": now, "last_start": last_start, **said}
         line = json.dumps(event).encode() + b"\n"
-        os.write(self._descriptor, line)
+        if os.write(self._descriptor, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(self._descriptor)
         _sync_folder(self._path.parent)
         _apply(self.runs, event)
@@ -141,8 +149,29 @@ class Writer:
         _sync_folder(self._path.parent)
 
 
+def _lock(descriptor: int) -> None:
+    """Wait until nobody else has the file, for a time. Raises OSError for one who does not let go."""
+    if sys.platform == "win32":
+        return
+    until = time.monotonic() + _WAIT
+    while not _is_locked(descriptor):
+        if time.monotonic() > until:
+            raise OSError(errno.EBUSY, f"another process has had it for {_WAIT:g} s")
+        time.sleep(_PAUSE)
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with os.fdopen(os.open(path, os.O_RDONLY | _SAFELY), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise _fault(path, "it is not a plain file")
         data = file.read(_MOST + 1)
     if len(data) > _MOST:
         raise _fault(path, "it is too long to be a journal")

@@ -139,6 +139,10 @@ class WorkSource:
         schedule = QueuedJob(spec.ad).schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
         following = schedule.next(now)
         if schedule.recurrence is None:
+            if not isinstance(schedule.time, int) and any(each.code == "expression-clock" for each in schedule.notes):
+                message = "its DeferralTime is another at each look: nobody could tell one run from the next"
+                hint = "write epoch seconds, or cron_minute and the others"
+                raise CrondorError(Diagnostic("fetch-clock", message, help=hint))
             found = [following]
         else:
             found = []

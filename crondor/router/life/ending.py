@@ -30,7 +30,7 @@ def finalise(desk: Desk, job: RoutedJob) -> None:
     if job.state is not State.FINISHED:
         return
     answer = ask(desk, job, HookType.JOB_FINALIZE)
-    if answer is WAITING:
+    if answer is WAITING or (answer is not None and answer.action is Action.SKIP_POLL):
         return
     if answer is not None:
         if answer.action is Action.REROUTE:

@@ -12,8 +12,9 @@ from crondor.classad.scope import AdValue, Context
 from crondor.config import read_config
 from crondor.router.applying import Routed, apply_route
 from crondor.router.conversion import forget_routing
+from crondor.router.job_ids import job_id
 from crondor.router.loading import load_table
-from crondor.router.matching import Match, Matcher, job_id
+from crondor.router.matching import Match, Matcher
 from crondor.router.standing import Standing
 from crondor.router.table import RoutingTable
 from crondor.source import Source

@@ -1,0 +1,31 @@
+"""Knobs that look like those of a cron job, and that nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.hooks.cron.settings import CronSettings
+
+_OF_ALL: Final = ("JOBLIST", "CONFIG_VAL", "MAX_JOB_LOAD", "AUTOPUBLISH", "LOG_NON_ZERO_EXIT", "NAME")
+_OF_A_JOB: Final = (
+    *("EXECUTABLE", "MODE", "PERIOD", "PREFIX", "ARGS", "ENV", "CWD", "KILL", "RECONFIG", "RECONFIG_RERUN", "JOB_LOAD"),
+    *("CONDITION", "SLOTS", "METRICS"),
+)
+
+
+def misspelt(settings: CronSettings, joblist: str, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """Yield a warning for each of some knobs that is of no job of ``joblist``, or none that a job has."""
+    prefix = f"{settings.manager.value}_"
+    jobs = [name.upper() for name in joblist.replace(",", " ").split()]
+    for name in sorted(name.upper() for name in names if name.upper().startswith(prefix)):
+        rest = name.removeprefix(prefix)
+        if rest in _OF_ALL:
+            continue
+        known = [*_OF_ALL, *(f"{job}_{item}" for job in jobs for item in _OF_A_JOB)]
+        if rest not in known:
+            near = get_close_matches(rest, known, 1, 0.8)
+            hint = f"did you mean {prefix}{near[0]}?" if near else f"jobs are named in {prefix}JOBLIST"
+            yield Diagnostic("cron-unknown", f"{printable(name)} is read by nobody", Severity.WARNING, help=hint)
