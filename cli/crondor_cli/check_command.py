@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.options import clock_options
+from crondor_cli.options import clock_options, include_option
 
 EPILOG = """\b
 Examples:
@@ -37,7 +37,7 @@ that cannot be read."""
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--strict", is_flag=True, default=None, help="Exit with 1 for notes as well.")
-@click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to include files from.")
+@include_option
 @click.option("--no-config", is_flag=True, help="Pass over pyproject.toml.")
 @clock_options
 @click.option(

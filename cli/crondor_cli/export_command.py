@@ -36,7 +36,9 @@ library icalendar (pip install 'crondor[ics]').
 Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage."""
 
 
-@click.command("export", cls=SpecCommand, epilog=EPILOG, short_help="A schedule for Unix cron, or as a calendar.")
+@click.command(
+    "export", cls=SpecCommand, epilog=EPILOG, short_help="A schedule as lines for Unix cron, or as a calendar."
+)
 @spec_options
 @click.option("--to", type=click.Choice(["crontab", "ics"]), required=True, help="What to write.")
 @click.option("-o", "--output", metavar="FILE", help="Write into this file (default: print).")

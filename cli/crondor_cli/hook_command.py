@@ -7,9 +7,9 @@ import click
 from crondor_cli.lazy_group import LazyGroup
 
 COMMANDS = {
+    "run": ("crondor_cli.hook_run", "Try a hook by hand: what it gets, says and causes."),
     "daemon-cron": ("crondor_cli.hook_daemon_cron", "Run a daemon's cron jobs, and show the ads they make."),
     "fetch-work": ("crondor_cli.hook_fetch_work", "Answer a startd's hooks with crontab work that is due."),
-    "run": ("crondor_cli.hook_run", "Try a hook by hand: what it gets, says and causes."),
 }
 
 EPILOG = """\b

@@ -14,7 +14,7 @@ from crondor.diagnostics import Severity, printable
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.jobs import read_source
-from crondor_cli.options import clock_of
+from crondor_cli.options import clock_of, format_option
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
 
@@ -52,14 +52,7 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The cron_window of all jobs.")
 @click.option("--prep-time", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="Their cron_prep_time.")
 @click.option("--tz", metavar="ZONE", help="The submit host's time zone (default: this host's).")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print the submit files.",
-)
+@format_option("text", "json", text="How to print the submit files.")
 def command(
     file: str,
     output: str | None,

@@ -28,9 +28,9 @@ COMMANDS = {
     "import": ("crondor_cli.import_command", "A Unix crontab as submit files."),
     "export": ("crondor_cli.export_command", "A schedule as lines for Unix cron, or as a calendar."),
     "schedd": ("crondor_cli.schedd_command", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
-    "transform": ("crondor_cli.transform_command", "Ads through HTCondor's transform rules."),
-    "route": ("crondor_cli.route_command", "A job router's configuration: its routes, what is wrong with them."),
     "advertise": ("crondor_cli.advertise_command", "A queue's next starts, as a Schedd Cron job prints them."),
+    "transform": ("crondor_cli.transform_command", "Ads through HTCondor's transform rules."),
+    "route": ("crondor_cli.route_command", "A job router: its routes, who goes where and why not; run one."),
     "hook": ("crondor_cli.hook_command", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad_command", "Evaluate, rewrite and match ClassAds."),
 }
@@ -49,10 +49,21 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, modules=COMMANDS, context_settings=SETTINGS, no_args_is_help=True)
+EPILOG = """\b
+To begin with:
+  crondor next --spec nightly.sub                           when it will run
+  crondor check nightly.sub                                 what will go wrong, and the cure
+  crondor simulate --spec nightly.sub                       what a pool makes of it
+  crondor route explain --config routes.conf nightly.sub    which route takes it, and why not
+  crondor COMMAND --help                                    everything else, with examples"""
+
+
+@click.group(cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, context_settings=SETTINGS, no_args_is_help=True)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def cli() -> None:
-    """Preview crontab and deferred HTCondor jobs: when they run, and where the real schedd does something else.
+    """When HTCondor jobs run and where they go: crontab and deferral, queues, routes, hooks, ClassAds.
+
+    Where the real daemons do something else than the manual says, it shows both.
 
     Exit status: 0 fine, 1 a finding (an invalid schedule, one that never fires, a difference under --strict),
     2 wrong usage.

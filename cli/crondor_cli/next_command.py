@@ -16,6 +16,7 @@ from crondor_cli.options import (
     clock_of,
     clock_options,
     file_options,
+    interval_option,
     reading_options,
     spec_options,
 )
@@ -47,14 +48,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @file_options
 @clock_options
 @reading_options(htcondor=True)
-@click.option(
-    "--schedd-interval",
-    type=click.IntRange(0, 86400),
-    default=300,
-    show_default=True,
-    metavar="SECONDS",
-    help="The schedd's SCHEDD_INTERVAL.",
-)
+@interval_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
 @click.option(
     "--format",

@@ -139,6 +139,30 @@ def clock_options(function: _Function) -> _Function:
     return click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")(function)
 
 
+def format_option(*formats: str, text: str = "How to print.") -> Callable[[_Function], _Function]:
+    """Add --format, as ``format_``: one of the formats, without it the first."""
+    kinds = click.Choice(formats)
+    return click.option("--format", "format_", type=kinds, default=formats[0], show_default=True, help=text)
+
+
+def interval_option(function: _Function) -> _Function:
+    """Add --schedd-interval (seconds), as ``schedd_interval``."""
+    return click.option(
+        "--schedd-interval",
+        type=click.IntRange(0, 86400),
+        default=300,
+        show_default=True,
+        metavar="SECONDS",
+        help="The schedd's SCHEDD_INTERVAL.",
+    )(function)
+
+
+def include_option(function: _Function) -> _Function:
+    """Add --allow-dir for files that name others to be read with them, as ``allow_dirs``."""
+    help_text = "A folder to include files from."
+    return click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help=help_text)(function)
+
+
 def reading_options(*, htcondor: bool) -> Callable[[_Function], _Function]:
     """Add --dialect and --policy; ``htcondor`` says whether the schedd's dialect is offered."""
     dialects = [dialect.value for dialect in Dialect if htcondor or dialect is not Dialect.HTCONDOR]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.options import clock_options
-from crondor_cli.route_options import ConfigCommand
+from crondor_cli.options import clock_options, format_option, include_option
+from crondor_cli.route_options import CONFIG_HELP, ConfigCommand
 
 EPILOG = """\b
 Examples:
@@ -30,22 +30,15 @@ that cannot be read."""
     epilog=EPILOG,
     short_help="What is wrong with a router's configuration, or will surprise.",
 )
-@click.option("--config", metavar="FILE", multiple=True, help="A configuration file, - for standard input.")
-@click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to include files from.")
+@click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP)
+@include_option
 @click.option("--select", multiple=True, metavar="CODES", help="Only rules whose code begins so (comma-separated).")
 @click.option("--ignore", multiple=True, metavar="CODES", help="No rules whose code begins so.")
 @click.option("--explain", metavar="CODE", help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "sarif", "github"]),
-    default="text",
-    show_default=True,
-    help="How to print the findings.",
-)
+@format_option("text", "json", "sarif", "github", text="How to print the findings.")
 @clock_options
 def command(
     config: tuple[str, ...],

@@ -25,6 +25,7 @@ EPILOG = """\b
 Examples:
   crondor route show --config 50-routes.conf
   crondor route check --config 10-base.conf --config 50-routes.conf
+  condor_q -long | crondor route explain --config 50-routes.conf -
 
 Several --config are read in their order, later assignments win. A file may include files below its own folder; no
 command in it is ever run."""
@@ -36,10 +37,10 @@ command in it is ever run."""
     modules=COMMANDS,
     epilog=EPILOG,
     no_args_is_help=True,
-    short_help="A job router's configuration: its routes, what is wrong with them.",
+    short_help="A job router: its routes, who goes where and why not; run one.",
 )
 def command() -> None:
-    """Look at what an HTCondor job router does with its configuration, without a router.
+    """Show what an HTCondor job router does with its configuration and why, and be one.
 
     Exit status: 0 fine, 1 a finding (a rejected route, routing switched off, an error), 2 wrong usage.
     """

@@ -15,6 +15,7 @@ from crondor.macro.files import Files
 from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD
 from crondor_cli.jobs import read_source
+from crondor_cli.options import format_option
 from crondor_cli.route_options import ConfigCommand, config_option, files_below, load_config
 from crondor_cli.show import show
 
@@ -34,7 +35,16 @@ or a file that cannot be read or written."""
 
 @click.command("convert", cls=ConfigCommand, epilog=EPILOG, short_help="Routes written as ClassAds as routes of today.")
 @config_option
-@click.option("-o", "--out", metavar="FILE", default="-", show_default=True, help="Where the new configuration goes.")
+@click.option(
+    "-o",
+    "--output",
+    "--out",
+    "out",
+    metavar="FILE",
+    default="-",
+    show_default=True,
+    help="Where the new configuration goes.",
+)
 @click.option("--faithful", is_flag=True, help="Convert as HTCondor's own tool does, its defects included.")
 @click.option(
     "--mode",
@@ -42,14 +52,7 @@ or a file that cannot be read or written."""
     help="With --faithful: print as for a file (default), or as for the configuration in use.",
 )
 @click.option("--cmd-output", metavar="FILE", help="What the command of JOB_ROUTER_ENTRIES_CMD printed.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="A configuration, or the routes and findings as data.",
-)
+@format_option("text", "json", text="A configuration, or the routes and findings as data.")
 def command(
     config: tuple[str, ...],
     allow_dirs: tuple[str, ...],
@@ -97,7 +100,7 @@ def _check_out(out: str, inputs: Iterable[str]) -> None:
         return
     for path in inputs:
         if path != "-" and Path(path).exists() and Path(out).samefile(path):
-            raise click.UsageError(f"--out '{printable(out)}' is read, too: name another file")
+            raise click.UsageError(f"--output '{printable(out)}' is read, too: name another file")
 
 
 def _write(text: str, out: str) -> None:

@@ -12,7 +12,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.router.reports import routed
 from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
-from crondor_cli.options import Clock, UsageProblem
+from crondor_cli.options import Clock, UsageProblem, include_option
 from crondor_cli.schedd_queue import Asked, selection_of, unknown_job
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -20,11 +20,8 @@ _Function = TypeVar("_Function", bound=Callable[..., None])
 
 def contact_options(function: _Function) -> _Function:
     """Add --config and --allow-dir: the configuration of the router, which names the queue of its copies."""
-    folders = click.option(
-        "--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to include files from."
-    )
     help_text = "The router's configuration: JOB_ROUTER_SCHEDD2_* (or else SCHEDD1_*) name the queue."
-    return click.option("--config", metavar="FILE", multiple=True, help=help_text)(folders(function))
+    return click.option("--config", metavar="FILE", multiple=True, help=help_text)(include_option(function))
 
 
 def copies_options(function: _Function) -> _Function:

@@ -22,7 +22,7 @@ count on their routes; JOBS are read as crondor route match reads them.
 Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
 
 
-@click.command("explain", epilog=EPILOG, short_help="For each job and route: matched, or why not.")
+@click.command("explain", epilog=EPILOG, short_help="For each job and route: matched, or the reason why not.")
 @asking_options(["table", "json"], "table")
 def command(asking: Asking, format_: str) -> None:
     """Say of each job which route takes it, and why the others do not."""

@@ -6,7 +6,7 @@ import click
 
 from crondor.router.reports import Times
 from crondor_cli.one_dash import OneDashCommand
-from crondor_cli.options import clock_of, clock_options
+from crondor_cli.options import clock_of, clock_options, format_option
 from crondor_cli.route_copies import contact_options, queue_of_copies
 from crondor_cli.route_ended import Findings, Wanted, ended_jobs
 from crondor_cli.route_period import days_option, period_of
@@ -44,7 +44,7 @@ Exit status: 0 fine, 1 a finding (a history that cannot be read), 2 wrong usage.
 @source_options
 @contact_options
 @clock_options
-@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+@format_option("table", "json")
 def command(
     days: float | None,
     age: float | None,

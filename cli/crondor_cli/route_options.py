@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
 
@@ -16,7 +16,10 @@ from crondor.macro.files import Files
 from crondor.router import RoutingTable, load_table
 from crondor.source import Source
 from crondor_cli.jobs import files_of, read_source
+from crondor_cli.options import include_option
 from crondor_cli.show import show
+
+CONFIG_HELP: Final = "A configuration file, - for standard input; of several, later lines win."
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -46,12 +49,9 @@ def config_option(function: _Function) -> _Function:
         metavar="FILE",
         multiple=True,
         required=True,
-        help="A configuration file, - for standard input; of several, later lines win.",
+        help=CONFIG_HELP,
     )
-    add_folders = click.option(
-        "--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to include files from."
-    )
-    return add_config(add_folders(function))
+    return add_config(include_option(function))
 
 
 def legacy_option(function: _Function) -> _Function:

@@ -11,7 +11,7 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router_bridge import Plannable, PlannedRun, PlanOptions, Reading, RoutePlan, plan
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.options import Clock, clock_of, clock_options, format_option, interval_option, reading_options
 from crondor_cli.route_jobs import is_terminal
 from crondor_cli.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.route_standing import standing_of, standing_options, with_copies
@@ -41,7 +41,7 @@ _DEFAULT_COUNT = 10
 @click.option("--spec", "specs", metavar="FILE", multiple=True, help="A submit file; - reads standard input.")
 @click.argument("files", metavar="[FILES]...", nargs=-1)
 @click.option("--ads", metavar="FILE", multiple=True, help="Jobs as condor_q -long, -json or -xml prints them.")
-@click.option("--queue", metavar="FILE", help="The jobs of a job_queue.log, or of an embedded queue's folder.")
+@click.option("--queue", "--log", metavar="PATH", help="The jobs of an embedded queue's folder, or of a job_queue.log.")
 @config_option
 @legacy_option
 @click.option(
@@ -64,23 +64,9 @@ _DEFAULT_COUNT = 10
 @click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you).")
 @clock_options
 @reading_options(htcondor=True)
-@click.option(
-    "--schedd-interval",
-    type=click.IntRange(0, 86400),
-    default=300,
-    show_default=True,
-    metavar="SECONDS",
-    help="The schedd's SCHEDD_INTERVAL.",
-)
+@interval_option
 @click.option("--cure", is_flag=True, help="Print the lines that take the schedules out of the copies.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json", "long"]),
-    default="table",
-    show_default=True,
-    help="How to print; long: the routed ads.",
-)
+@format_option("table", "long", "json", text="How to print; long: the routed ads.")
 def command(
     specs: tuple[str, ...],
     files: tuple[str, ...],

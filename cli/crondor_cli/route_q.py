@@ -12,7 +12,7 @@ from crondor.router.reports import HELD, IDLE, NOT_RUNNING, RUNNING, Totals
 from crondor.schedd.selection import Selection
 from crondor_cli.classad_files import context_of
 from crondor_cli.one_dash import OneDashCommand
-from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.options import Clock, clock_of, clock_options, format_option
 from crondor_cli.route_copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 from crondor_cli.schedd_queue import Asked, live_of, read_jobs, source_options
 from crondor_cli.show import show
@@ -61,9 +61,7 @@ class Found(NamedTuple):
 @source_options
 @contact_options
 @clock_options
-@click.option(
-    "--format", "format_", type=click.Choice(["table", "long", "json"]), default="table", help="How to print."
-)
+@format_option("table", "long", "json")
 def command(
     jobs: tuple[str, ...],
     routes: tuple[str, ...],

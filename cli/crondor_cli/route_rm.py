@@ -14,7 +14,7 @@ from crondor.router.reports import HELD, IDLE
 from crondor.schedd.protocol import Acted, NotOffered
 from crondor.schedd.selection import Selection
 from crondor_cli.one_dash import OneDashCommand
-from crondor_cli.options import clock_of, clock_options
+from crondor_cli.options import clock_of, clock_options, format_option
 from crondor_cli.route_copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 from crondor_cli.schedd_queue import Asked, embedded_of, live_of, live_options, queue_option
 from crondor_cli.show import show
@@ -56,7 +56,7 @@ _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=
 @live_options
 @contact_options
 @clock_options
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="How to print.")
+@format_option("text", "json")
 def command(
     jobs: tuple[str, ...],
     routes: tuple[str, ...],

@@ -6,7 +6,7 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity
-from crondor_cli.options import clock_of, clock_options
+from crondor_cli.options import clock_of, clock_options, format_option
 from crondor_cli.route_options import ConfigCommand, config_option, legacy_option, load_route_table
 from crondor_cli.show import show
 
@@ -27,14 +27,7 @@ Exit status: 0 every listed route is there; 1 a route is rejected, routing is sw
 )
 @config_option
 @legacy_option
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How to print the table.",
-)
+@format_option("table", "json", text="How to print the table.")
 @clock_options
 def command(
     config: tuple[str, ...],

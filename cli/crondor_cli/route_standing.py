@@ -23,7 +23,7 @@ _RUNNING = (2, 6)  # JobStatus of jobs that do not count as idle: running, and s
 def standing_options(function: _Function) -> _Function:
     """Add --load, --throttled, --count-copies and --owner."""
     for add in (
-        click.option("--owner", metavar="NAME", help="Look at this user's jobs alone, as a router not run by root."),
+        click.option("--owner", metavar="USER", help="Look at this user's jobs alone, as a router not run by root."),
         click.option("--count-copies", is_flag=True, help="Count the routed copies among JOBS on their routes."),
         click.option("--throttled", metavar="ROUTE", multiple=True, help="Take a route for throttled by failures."),
         click.option(

@@ -17,7 +17,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.source import Source
 from crondor.spec import Dialect
 from crondor_cli.jobs import read_source
-from crondor_cli.options import Clock, UsageProblem, clock_of
+from crondor_cli.options import Clock, UsageProblem, clock_of, format_option
 from crondor_cli.schedd_queue import no_queue
 from crondor_cli.show import show
 
@@ -54,7 +54,7 @@ _FOLDER = ".crondor"
 @click.option("--until", metavar="TIME", help="Start nothing from then on: a time, or a length such as 2h.")
 @click.option("--dialect", type=_DIALECTS, default="manual", show_default=True, help="How cron fields are read.")
 @click.option("--tz", metavar="ZONE", help="The zone of the schedules (default: this host's).")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option("text", "json", text="How to say what happens.")
 def command(
     specs: tuple[str, ...],
     files: tuple[str, ...],

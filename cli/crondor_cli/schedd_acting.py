@@ -12,7 +12,7 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Acted
 from crondor.schedd.selection import Selection
-from crondor_cli.options import clock_of
+from crondor_cli.options import clock_of, clock_options, format_option
 from crondor_cli.schedd_queue import job_arguments, no_job, queue_option, selection_of, unknown_job
 from crondor_cli.schedd_running import changed
 from crondor_cli.show import show
@@ -33,11 +33,11 @@ class Action(NamedTuple):
 
 def act(
     action: Action, jobs: tuple[str, ...], constraint: str | None, queue: str | None, reason: str, now: str | None,
-    format_: str,
+    tz: str | None, format_: str,
 ) -> None:  # fmt: skip
     """Do an action to jobs, say what was done, and end with 1 where it was not done to all that were named."""
     chosen = selection_of(jobs, constraint, needed=True)
-    clock = clock_of(now, None)
+    clock = clock_of(now, tz)
 
     def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
         missing = chosen.missing(schedd.mirror)
@@ -67,11 +67,7 @@ def options(reason: str) -> Callable[[Callable[..., None]], Callable[..., None]]
     """Add the options of an action; ``reason`` is what is written where nothing else is given."""
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
-        formats = click.Choice(["text", "json"])
-        function = click.option("--format", "format_", type=formats, default="text", help="How to print.")(function)
-        function = click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")(
-            function
-        )
+        function = clock_options(format_option("text", "json")(function))
         help_text = f'What is written as the reason (default: "{reason}").'
         function = click.option("--reason", metavar="TEXT", default=reason, help=help_text)(function)
         return job_arguments(queue_option(function))

@@ -11,7 +11,7 @@ from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.diagnostics import CrondorError
 from crondor.schedd.selection import read_constraint
 from crondor.source import Source
-from crondor_cli.options import UsageProblem, clock_of
+from crondor_cli.options import UsageProblem, clock_of, clock_options, format_option
 from crondor_cli.schedd_queue import job_arguments, no_job, queue_option, selection_of, unknown_job
 from crondor_cli.schedd_running import changed
 from crondor_cli.show import show
@@ -37,8 +37,8 @@ Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edit
 @click.option("--set", "edits", metavar="NAME=EXPR", multiple=True, required=True, help="An attribute and its value.")
 @click.option("--if", "condition", metavar="EXPR", default="true", help="Only where this is true (default: true).")
 @queue_option
-@click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="How to print.")
+@clock_options
+@format_option("text", "json")
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,
@@ -46,12 +46,13 @@ def command(
     condition: str,
     queue: str | None,
     now: str | None,
+    tz: str | None,
     format_: str,
 ) -> None:
     """Set attributes of jobs, as condor_qedit does, all of a job's at once and under a condition."""
     chosen = selection_of(jobs, constraint, needed=True)
     values = _values(edits)
-    clock = clock_of(now, None)
+    clock = clock_of(now, tz)
     try:
         read_constraint(condition, "--if")
     except ClassAdSyntaxError as error:

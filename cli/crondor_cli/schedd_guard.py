@@ -13,7 +13,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.guard import Guard, GuardPass
 from crondor.schedd.protocol import Unreachable
 from crondor.zones import Policy
-from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.options import Clock, clock_of, clock_options, format_option
 from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
@@ -69,9 +69,7 @@ _WARNING = Diagnostic(
     type=click.Choice([policy.value for policy in Policy], case_sensitive=False),
     help="Runs in hours that a clock change skips or repeats (default: compatible).",
 )
-@click.option(
-    "--format", "format_", type=click.Choice(["text", "json"]), default="text", help="json: a line each pass."
-)
+@format_option("text", "json", text="json: a line each pass.")
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,

@@ -8,7 +8,7 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.queued import JobStatus, QueuedJob
-from crondor_cli.options import clock_of, clock_options
+from crondor_cli.options import clock_of, clock_options, format_option
 from crondor_cli.schedd_queue import Asked, job_arguments, live_options, no_queue, opened, queue_option, selection_of
 from crondor_cli.show import show
 from crondor_cli.times_text import local_text
@@ -28,9 +28,7 @@ Exit status: 0 fine, 1 a queue that cannot be read, 2 wrong usage."""
 @queue_option
 @live_options
 @clock_options
-@click.option(
-    "--format", "format_", type=click.Choice(["table", "long", "json"]), default="table", help="How to print."
-)
+@format_option("table", "long", "json")
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,

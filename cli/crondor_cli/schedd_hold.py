@@ -24,7 +24,8 @@ def command(
     queue: str | None,
     reason: str,
     now: str | None,
+    tz: str | None,
     format_: str,
 ) -> None:
     """Put jobs of the embedded queue on hold: they do not start until they are released."""
-    act(_ACTION, jobs, constraint, queue, reason, now, format_)
+    act(_ACTION, jobs, constraint, queue, reason, now, tz, format_)

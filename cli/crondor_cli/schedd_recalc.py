@@ -10,7 +10,7 @@ from crondor.schedd.ads import job_id, mirror_of
 from crondor.schedd.crontab_book import Edit, recalculate
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.options import Clock, clock_of, clock_options, format_option, reading_options
 from crondor_cli.schedd_queue import Asked, embedded_of, job_arguments, live_of, read_jobs, selection_of, source_options
 from crondor_cli.show import show
 
@@ -33,7 +33,7 @@ Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wr
 @source_options
 @clock_options
 @reading_options(htcondor=True)
-@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+@format_option("table", "json")
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,

@@ -23,7 +23,8 @@ def command(
     queue: str | None,
     reason: str,
     now: str | None,
+    tz: str | None,
     format_: str,
 ) -> None:
     """Release held jobs of the embedded queue: they are idle again."""
-    act(_ACTION, jobs, constraint, queue, reason, now, format_)
+    act(_ACTION, jobs, constraint, queue, reason, now, tz, format_)

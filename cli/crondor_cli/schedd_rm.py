@@ -23,7 +23,8 @@ def command(
     queue: str | None,
     reason: str,
     now: str | None,
+    tz: str | None,
     format_: str,
 ) -> None:
     """Remove jobs from the embedded queue; crondor schedd history shows them."""
-    act(_ACTION, jobs, constraint, queue, reason, now, format_)
+    act(_ACTION, jobs, constraint, queue, reason, now, tz, format_)

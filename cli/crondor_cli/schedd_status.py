@@ -8,7 +8,7 @@ from crondor.diagnostics import Severity
 from crondor.schedd.look import Looker
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.options import clock_of, clock_options, reading_options
+from crondor_cli.options import clock_of, clock_options, format_option, reading_options
 from crondor_cli.schedd_queue import Asked, job_arguments, read_jobs, selection_of, source_options
 from crondor_cli.show import show
 
@@ -31,7 +31,7 @@ usage."""
 @source_options
 @clock_options
 @reading_options(htcondor=True)
-@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+@format_option("table", "json")
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,

@@ -17,7 +17,7 @@ from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.jobs import read_source
-from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.options import Clock, clock_of, clock_options, format_option
 from crondor_cli.schedd_queue import embedded_of, queue_option
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
@@ -39,7 +39,7 @@ Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose s
 @click.argument("file")
 @queue_option
 @clock_options
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="How to print.")
+@format_option("text", "json")
 def command(file: str, queue: str | None, now: str | None, tz: str | None, format_: str) -> None:
     """Put the jobs of a submit file into the embedded queue; - reads standard input."""
     clock = clock_of(now, tz)

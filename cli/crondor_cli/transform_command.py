@@ -65,10 +65,19 @@ class Findings:
                 show([each])
 
 
-@click.command("transform", epilog=EPILOG, short_help="Ads through transform rules.")
+@click.command("transform", epilog=EPILOG, short_help="Ads through HTCondor's transform rules.")
 @click.argument("ads", metavar="[ADS]...", nargs=-1)
 @click.option("--rules", metavar="FILE", multiple=True, help="Rules; several files are applied in their order.")
-@click.option("--out", metavar="FILE", default="-", show_default=True, help="Where the new ads go; - writes them out.")
+@click.option(
+    "-o",
+    "--output",
+    "--out",
+    "out",
+    metavar="FILE",
+    default="-",
+    show_default=True,
+    help="Where the new ads go; - writes them out.",
+)
 @click.option("--from", "from_", type=click.Choice(_FORMS), help="The form of the ads (default: by their beginning).")
 @click.option(
     "--format",
@@ -179,7 +188,7 @@ def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
         return
     for path in (*ads, *rules):
         if path != "-" and Path(path).exists() and Path(out).samefile(path):
-            raise click.UsageError(f"--out '{printable(out)}' is read, too: name another file")
+            raise click.UsageError(f"--output '{printable(out)}' is read, too: name another file")
 
 
 def _why_not(path: str) -> str:

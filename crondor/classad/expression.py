@@ -100,16 +100,15 @@ class Expression:
 
         Raises CircularReference, also for a selection from what is no ad.
         """
-        found = [references_of(self.code, ad, internal=internal) for internal in (True, False)]
-        if found[0] is None or found[1] is None:
+        inside = references_of(self.code, ad, internal=True)
+        outside = None if inside is None else references_of(self.code, ad, internal=False)
+        if inside is None or outside is None:
             message = "its references have no end: an attribute refers to itself, or a name is selected from no ad"
             span = None if self._source is None else self._source.span()
             raise CircularReference(Diagnostic("classad-references", message, span=span))
         prefixes = ("target.", "other.")
-        target = tuple(
-            name[len(prefix) :] for name in found[1] for prefix in prefixes if lower(name).startswith(prefix)
-        )
-        return References(tuple(found[0]), tuple(found[1]), target)
+        target = tuple(name[len(prefix) :] for name in outside for prefix in prefixes if lower(name).startswith(prefix))
+        return References(tuple(inside), tuple(outside), target)
 
     def flatten(
         self, ad: Attributes = EMPTY, context: Context = NOW_UNKNOWN, inlining: Inlining | None = None

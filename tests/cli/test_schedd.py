@@ -53,6 +53,14 @@ def test_a_job_from_submission_to_history(schedd: Schedd) -> None:
     assert 'Cmd = "/bin/df"' in schedd("history", "--format", "long").lines
 
 
+def test_a_time_is_read_in_the_zone_that_is_named(schedd: Schedd, tmp_path: Path) -> None:
+    """By those that act on jobs as by all others."""
+    schedd("submit", NIGHTLY)
+    assert schedd("hold", "1.0", "--tz", "UTC").status == 0
+    with EmbeddedSchedd(tmp_path / "queue", clock=lambda: NOW_EPOCH) as queue:
+        assert len(queue.jobs(f"EnteredCurrentStatus == {NOW_EPOCH + 3600}")) == 1
+
+
 def test_submitted_jobs_know_their_cluster(schedd: Schedd, write: Write) -> None:
     """$(Cluster) is the number that the queue gives, in every job."""
     path = write("executable = /bin/date", "error = $(Cluster).$(Process)", "cron_minute = 0", "queue 2")

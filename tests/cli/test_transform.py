@@ -137,8 +137,8 @@ def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
         (("--rules", "r", "a", "."), "cannot read '.': Is a directory"),
         (("--rules", "r", "-", "-"), "standard input is one file"),
         (("--rules", "r", "-D", "x"), "write NAME=VALUE"),
-        (("--rules", "r", "a", "--out", "a"), "--out 'a' is read, too"),
-        (("--rules", "r", "--out", "r"), "--out 'r' is read, too"),
+        (("--rules", "r", "a", "--out", "a"), "--output 'a' is read, too"),
+        (("--rules", "r", "--out", "r"), "--output 'r' is read, too"),
     ],
 )
 def test_wrong_usage(arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from crondor.schedd.protocol import Unreachable
 from tests.router.life.scenes import Stage
 
 ALIVE = (1, 2, 5, 6)
-_SETTLED = 15  # behind the last act of a script
 
 
 class Crash(BaseException):
@@ -98,11 +97,14 @@ class Watch:
 Script = Callable[[Stage, list[JobId], int], None]
 
 
-def play(stage: Stage, jobs: list[JobId], fault: Fault, script: Script, polls: int) -> None:
-    """Let the router poll and fail; after a crash a new one goes on."""
+def play(stage: Stage, jobs: list[JobId], fault: Fault, script: Script, polls: range) -> None:
+    """Let the router poll and fail; after a crash a new one goes on.
+
+    ``polls``: from the first on it ends when nothing may happen any more; it is behind the last act of the script.
+    """
     for schedd in {id(each): each for each in (stage.source, stage.destination)}.values():
         fault.watch(schedd)
-    for number in range(polls):
+    for number in range(polls.stop):
         stage.now += 10
         stage.sites.advance(stage.now)
         if stage.source is not stage.destination:
@@ -115,7 +117,7 @@ def play(stage: Stage, jobs: list[JobId], fault: Fault, script: Script, polls: i
             stage.start()
         finally:
             fault.is_armed = False
-        if number > _SETTLED and not stage.router.jobs and not _waits(stage):
+        if number >= polls.start and not stage.router.jobs and not _waits(stage):
             return
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -12,13 +13,14 @@ from hypothesis import strategies as st
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
 from crondor.router.sites import Habit, Site
+from crondor.router.table import RoutingTable
 from crondor.schedd.protocol import Hold
 from tests.router.life.faults import Crash, Fault, Script, Watch, end_of, leftovers, play, unreachable
 from tests.router.life.scenes import ROUTE, Stage, job, table
 
 MOST, IDLE = 2, 1
 RULES = f"{ROUTE}MaxJobs = {MOST}\nMaxIdleJobs = {IDLE}\n"
-POLLS = 60
+POLLS = range(9, 60)
 DONE = {("history", JobStatus.COMPLETED)}
 REMOVED = {("history", JobStatus.REMOVED)}
 HELD = {("queue", JobStatus.HELD)}
@@ -66,17 +68,20 @@ SCRIPTS: dict[str, tuple[Script, set[tuple[str, JobStatus]]]] = {
 }
 
 
-def run(script: Script, fault: Fault, *, atomic: bool = True, two: bool = False) -> tuple[Stage, list[JobId], Watch]:
+@cache
+def routes() -> RoutingTable:
+    """Return the table, which is read once."""
+    return table({"Site1": RULES}, "MAX_JOB_MIRROR_UPDATE_LAG = 60")
+
+
+def run(
+    script: Script, fault: Fault, *, atomic: bool = True, two: bool = False, polls: range = POLLS
+) -> tuple[Stage, list[JobId], Watch]:
     """Play a script with a fault, to the end."""
-    stage = Stage(
-        table({"Site1": RULES}, "MAX_JOB_MIRROR_UPDATE_LAG = 60"),
-        [Site("Site1", slots=2, run_time=20)],
-        atomic=atomic,
-        two=two,
-    )
+    stage = Stage(routes(), [Site("Site1", slots=2, run_time=20)], atomic=atomic, two=two)
     watch = Watch(stage, MOST, IDLE)
     jobs = stage.submit(job(), job(), *([job()] if script is quiet else []))
-    play(stage, jobs, fault, script, POLLS)
+    play(stage, jobs, fault, script, polls)
     return stage, jobs, watch
 
 
@@ -170,7 +175,7 @@ def test_any_order_of_events(
             ACTIONS["the site runs"](stage, jobs[0])
             ACTIONS["release the copies"](stage, jobs[0])
 
-    stage, jobs, watch = run(script, Fault(*points, kind=kind), atomic=atomic, two=two)
+    stage, jobs, watch = run(script, Fault(*points, kind=kind), atomic=atomic, two=two, polls=range(16, 60))
     assert [each for each in watch.broken if not each.endswith("idle")] == []  # who holds a copy makes it count as idle
     ends = [end_of(stage, found) for found in jobs]
     others = [str(ad["ClusterId"]) for ad in stage.source.jobs('ManagedManager =?= "other"')]
