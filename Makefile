@@ -28,7 +28,7 @@ demo: $(VENV)/.installed
 	$(BIN)/crondor next --spec examples/nightly.sub
 
 test: $(VENV)/.installed-test
-	$(strip $(BIN)/python -m pytest $(PYTEST_ARGS))
+	$(strip $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(PYTEST_ARGS))
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check

@@ -123,17 +123,17 @@ def test_what_is_taken_back_never_happens(tmp_path: Path, clock: Clock) -> None:
         '{"by": [1',
         "7",
         '{"what": "hold"}',
-        json.dumps({"what": "nothing", "jobs": ["1.0"], "constraint": None, "reason": "", "by": [os.getpid(), ""]}),
-        json.dumps({"what": "hold", "jobs": 3, "constraint": None, "reason": "", "by": [os.getpid(), ""]}),
-        json.dumps({"what": "hold", "jobs": ["1.0"], "constraint": "((", "reason": "", "by": [os.getpid(), ""]}),
-        json.dumps({"what": "hold", "jobs": ["1.0"], "constraint": None, "reason": "", "by": [os.getpid(), "1"]}),
+        json.dumps({"what": "nothing", "jobs": ["1.0"], "constraint": None, "reason": "", "by": ["PID", ""]}),
+        json.dumps({"what": "hold", "jobs": 3, "constraint": None, "reason": "", "by": ["PID", ""]}),
+        json.dumps({"what": "hold", "jobs": ["1.0"], "constraint": "((", "reason": "", "by": ["PID", ""]}),
+        json.dumps({"what": "hold", "jobs": ["1.0"], "constraint": None, "reason": "", "by": ["PID", "1"]}),
     ],
 )
 def test_what_is_no_request_does_nothing(text: str, tmp_path: Path, clock: Clock) -> None:
     """Neither does that of a process which is no longer there."""
     with session(tmp_path, clock, job(tmp_path, "exec sleep 60")) as running:
         folder = running.folder / FOLDER
-        (folder / "x.asked").write_text(text)
+        (folder / "x.asked").write_text(text.replace('"PID"', str(os.getpid())))
         os.mkfifo(folder / "pipe.asked")
         (folder / "folder.asked").mkdir()
         running.step(0)
