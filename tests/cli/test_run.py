@@ -123,11 +123,11 @@ def lines_of(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def wait_for(path: Path) -> None:
-    """Return when a file is there and not empty."""
+def wait_for(path: Path, text: str = "") -> None:
+    """Return when a file is there and not empty, with a text in it."""
     end = time.monotonic() + SLOWEST
     while time.monotonic() < end:
-        if path.exists() and path.stat().st_size:
+        if path.exists() and path.stat().st_size and text in path.read_text():
             return
         time.sleep(0.01)
     pytest.fail(f"{path.name} never came")
@@ -242,12 +242,13 @@ def test_a_changed_file_is_not_mixed_with_its_jobs(tmp_path: Path) -> None:
 
 def test_killed_while_it_waits_or_runs(tmp_path: Path) -> None:
     """From outside: before the time, and while the program runs, which the next session finds again."""
-    path = job(tmp_path, LASTING.replace("0.1", "1.0"), *at(SOON))
+    path = job(tmp_path, LASTING.replace("0.1", "1.5"), *at(SOON))
     with started(tmp_path, "--spec", path.name) as first:
         wait_for(tmp_path / "user.log")
         first.kill()
     with started(tmp_path, "--spec", path.name) as second:
         wait_for(tmp_path / "started")
+        wait_for(tmp_path / "user.log", "\n001 ")  # a kill before it is told loses this line, as docs/run.md says
         second.kill()
     third = run(tmp_path, path.name)
     assert "1 program of before still running" in third.err
