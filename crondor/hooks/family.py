@@ -6,6 +6,7 @@ import os
 import signal
 from contextlib import suppress
 from pathlib import Path
+from time import sleep
 from typing import Final
 
 MARK: Final = "_CRONDOR_HOOK"
@@ -13,6 +14,9 @@ MARK: Final = "_CRONDOR_HOOK"
 
 _PROC: Final = "/proc"
 _ROUNDS: Final = 20  # a process that forks faster than it is ended
+_LOOKS: Final = 2000  # at a process that is changing programs, on a machine that has little time for it
+_PAUSE: Final = 0.001  # seconds between them
+_NO_PROGRAM: Final = 0x4 | 0x200000  # PF_EXITING, PF_KTHREAD of the kernel's sched.h
 
 
 def end_family(leader: int, mark: str, *, is_brief: bool = False) -> int:
@@ -70,4 +74,19 @@ def _is_between(number: int, first: int, last: int) -> bool:
 
 
 def _environment(process: str) -> bytes:
-    return Path(_PROC, process, "environ").read_bytes()
+    """Return a process's environment. While execve puts one program in the place of another, there is none to read."""
+    path = Path(_PROC, process, "environ")
+    for _ in range(_LOOKS):
+        environment = path.read_bytes()
+        if environment or not _is_changing(process):
+            break
+        sleep(_PAUSE)
+    return environment
+
+
+def _is_changing(process: str) -> bool:
+    """Say whether a process that shows no environment may have one, by the fields that proc(5) numbers."""
+    fields = Path(_PROC, process, "stat").read_bytes().rpartition(b") ")[2].split()
+    state, flags, env_start, env_end = fields[0], int(fields[9 - 3]), int(fields[50 - 3]), int(fields[51 - 3])
+    is_empty = env_start == env_end != 0
+    return state not in {b"Z", b"X"} and not flags & _NO_PROGRAM and not is_empty

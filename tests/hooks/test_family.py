@@ -1,0 +1,71 @@
+"""Processes of a hook are found by their environment, also where they have none at the moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crondor.hooks import family
+
+PROCESS = "4242"
+
+
+@pytest.fixture
+def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of one process of a /proc of our own."""
+    folder = tmp_path / PROCESS
+    folder.mkdir()
+    monkeypatch.setattr(family, "_PROC", str(tmp_path))
+    return folder
+
+
+def shows(folder: Path, environ: str, *, state: str = "R", flags: int = 0, env: tuple[int, int] = (0, 0)) -> None:
+    """Let a process show an environment, and the fields of proc(5) that say why it is empty."""
+    fields = ["0"] * 53
+    fields[3], fields[9], fields[50], fields[51] = state, str(flags), str(env[0]), str(env[1])
+    (folder / "environ").write_text(environ, encoding="ascii")
+    (folder / "stat").write_text(f"{PROCESS} (a ) name) {' '.join(fields[3:])}\n", encoding="ascii")
+
+
+def test_a_process_is_looked_at_again_while_it_changes_programs(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within execve a process shows no environment, and is the hook's all the same."""
+    pauses = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            shows(proc, f"{family.MARK}=abc\0", env=(100, 200))
+
+    monkeypatch.setattr(family, "sleep", pause)
+    shows(proc, "")
+    assert family._marked("abc", 0) == {int(PROCESS)}
+    assert len(pauses) == 3
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        pytest.param({"state": "Z"}, id="zombie"),
+        pytest.param({"state": "X"}, id="dead"),
+        pytest.param({"flags": 0x200000 | 0x40}, id="kernel thread"),
+        pytest.param({"flags": 0x4}, id="exiting"),
+        pytest.param({"env": (4096, 4096)}, id="empty environment"),
+    ],
+)
+def test_a_process_without_environment_is_not_waited_for(
+    proc: Path, monkeypatch: pytest.MonkeyPatch, why: dict[str, int]
+) -> None:
+    """Others show none for good."""
+    monkeypatch.setattr(family, "sleep", lambda _: pytest.fail("waited"))
+    shows(proc, "", **why)  # type: ignore[arg-type]
+    assert family._marked("abc", 0) == set()
+
+
+def test_a_process_that_never_gets_its_environment_is_given_up(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The looks are counted."""
+    pauses: list[float] = []
+    monkeypatch.setattr(family, "sleep", pauses.append)
+    shows(proc, "")
+    assert family._marked("abc", 0) == set()
+    assert len(pauses) == family._LOOKS
