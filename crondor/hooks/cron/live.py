@@ -21,13 +21,13 @@ _SAID: Final = 2000  # characters of standard error that are told
 def cron_environment(base: Mapping[str, str], settings: CronSettings, job: CronJob) -> dict[str, str]:
     """Return the environment of a job, as recorded of 25.14.
 
-    A schedd's job is told of the interface (SCHEDD_INTERFACE_VERSION, SCHEDD_CRON_NAME, SCHEDD_CONFIG_VAL), a
-    startd's is not, though the manual says so.
+    A schedd's job is told of the interface (SCHEDD_INTERFACE_VERSION, SCHEDD_CRON_NAME, and SCHEDD_CONFIG_VAL from its
+    knob CONFIG_VAL_PROG), a startd's is not, though the manual says so. Nothing reads SCHEDD_CRON_CONFIG_VAL.
     """
     found = {**base, **dict(job.environ)}
     if settings.manager is Manager.SCHEDD:
         found |= {"SCHEDD_INTERFACE_VERSION": "1", "SCHEDD_CRON_NAME": "SCHEDD"}
-        found |= {"SCHEDD_CONFIG_VAL": settings.config_val} if settings.config_val else {}
+        found |= {"SCHEDD_CONFIG_VAL": job.config_val} if job.config_val else {}
     return found
 
 

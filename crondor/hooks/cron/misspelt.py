@@ -9,10 +9,10 @@ from typing import Final
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.hooks.cron.settings import CronSettings
 
-_OF_ALL: Final = ("JOBLIST", "CONFIG_VAL", "MAX_JOB_LOAD", "AUTOPUBLISH", "LOG_NON_ZERO_EXIT", "NAME")
+_OF_ALL: Final = ("JOBLIST", "MAX_JOB_LOAD", "AUTOPUBLISH", "LOG_NON_ZERO_EXIT", "NAME")
 _OF_A_JOB: Final = (
     *("EXECUTABLE", "MODE", "PERIOD", "PREFIX", "ARGS", "ENV", "CWD", "KILL", "RECONFIG", "RECONFIG_RERUN", "JOB_LOAD"),
-    *("CONDITION", "SLOTS", "METRICS"),
+    *("CONDITION", "SLOTS", "METRICS", "CONFIG_VAL_PROG"),
 )
 
 
