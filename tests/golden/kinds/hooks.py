@@ -363,7 +363,7 @@ def _published(folder: Path, manager: Manager, at: float, t0: int) -> tuple[Cron
     """Return the ads that all jobs of a manager have published by a time, and the values each LastUpdate had."""
     ads = CronAds(manager, AutoPublish.IF_CHANGED)
     lines = [line for line in _lines(folder / "cron_jobs.jsonl") if line["manager"] == manager.name]
-    runs: list[tuple[float, CronJob, str]] = []
+    runs: list[tuple[float, BlockReader, str]] = []
     for line in lines:
         settings = _settings(manager, line)
         job = settings.jobs[0]
@@ -373,12 +373,13 @@ def _published(folder: Path, manager: Manager, at: float, t0: int) -> tuple[Cron
         period = max(job.period, 1)
         if len(starts) == 30 and job.mode is not Mode.ONE_SHOT:  # no more than these are recorded
             starts += [starts[-1] + period * n for n in range(1, int(max(0, at - starts[-1]) // period) + 1)]
-        runs += [(start, job, outputs[min(n, len(outputs) - 1)]) for n, start in enumerate(starts) if start <= at]
-    times: dict[str, list[int]] = {}
-    for start, job, output in sorted(runs, key=lambda each: each[0]):
         reader = BlockReader(job, ignores_tags=manager is Manager.SCHEDD)
-        now = int(t0 + start)
-        for block in (*reader.feed(output, now), *reader.end(now)):
+        runs += [(start, reader, outputs[min(n, len(outputs) - 1)]) for n, start in enumerate(starts) if start <= at]
+    times: dict[str, list[int]] = {}
+    for start, reader, output in sorted(runs, key=lambda each: each[0]):
+        job, now = reader.job, int(t0 + start)
+        restarts = job.mode is Mode.WAIT_FOR_EXIT and not job.period
+        for block in (*reader.feed(output, now), *reader.end(now, restarts=restarts)):
             ads.publish(job, block)
             times.setdefault(f"{job.prefix}LastUpdate", []).append(now)
     return ads, times
