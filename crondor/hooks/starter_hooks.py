@@ -82,7 +82,10 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
         ad = read_output(_before(run.stdout, faults[0]), run.call.name).ad
     findings = (*run.diagnostics, *(replace(fault, severity=Severity.WARNING) for fault in faults))
     if run.ended in {Ended.NOT_STARTED, Ended.TIMED_OUT, Ended.FLOODED, Ended.CANCELLED}:
-        upstream = "" if run.ended is Ended.NOT_STARTED else "waits for the hook without end, or reads no further"
+        upstream = "waits for the hook without end, or reads no further"
+        if run.ended is Ended.NOT_STARTED:
+            is_start = any(each.code == "hook-start" for each in run.diagnostics)
+            upstream = "" if is_start else "ends the starter before, and the job is Idle again, for ever"
         return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOLD_CODE)
     status = -(run.signal_number or 0) if run.status is None else run.status
     said = f"died with signal {run.signal_number}" if run.status is None else f"exited with status {run.status}"

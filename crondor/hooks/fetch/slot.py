@@ -9,7 +9,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format
 from crondor.classad.scope import Context, Value
 from crondor.classad.values import UNDEFINED
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob
 from crondor.hooks.runner import Ended, HookRun
@@ -50,7 +50,8 @@ def fetch_keyword(slot: str, knobs: Knobs) -> str:
 def conclude_fetch(run: HookRun) -> Consequence:
     """Return the job that FETCH_WORK printed; its exit status does not count, and one bad line voids the whole.
 
-    A hook that did not end by itself has offered nothing, whatever it printed before: HTCondor would run it.
+    A hook that did not end by itself has offered nothing, whatever it printed before: HTCondor would run it. A line
+    end is an answer, too: a job without attributes (FetchClient::hookExited).
     """
     if run.ended is not Ended.EXITED:
         upstream = "" if run.ended is Ended.NOT_STARTED else "takes what was printed"
@@ -59,9 +60,18 @@ def conclude_fetch(run: HookRun) -> Consequence:
     if output.faults:
         reason = f"{run.call.name} printed a line that is no attribute, which voids its answer"
         return Consequence(Action.NO_WORK, ClassAd(), reason, (*run.diagnostics, *output.faults))
-    if not output.ad:
+    if not run.stdout:
         return Consequence(Action.NO_WORK, ClassAd(), "there is no work", run.diagnostics)
+    if not output.ad:
+        reason = f"{run.call.name} printed nothing but blanks, which is a job without attributes"
+        problem = Diagnostic("hook-output-empty", reason, help="print nothing at all where there is no work")
+        return Consequence(Action.OFFER_JOB, ClassAd(), reason, (*run.diagnostics, problem))
     return Consequence(Action.OFFER_JOB, output.ad, "the slot decides whether it takes the job", run.diagnostics)
+
+
+def is_void(said: Consequence) -> bool:
+    """Say whether an answer of FETCH_WORK was no ad: then the startd does not even give an idle claim up."""
+    return said.action is Action.NO_WORK and any(each.code == "hook-output" for each in said.diagnostics)
 
 
 def completed(job: ClassAd, keyword: str, *, is_static: bool) -> ClassAd:
