@@ -12,6 +12,7 @@ from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
+from crondor.hooks.paths import PATH_FAULTS
 from crondor.hooks.runner import Ended, HookRun
 from crondor.hooks.texts import read_output
 
@@ -84,8 +85,8 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     if run.ended in {Ended.NOT_STARTED, Ended.TIMED_OUT, Ended.FLOODED, Ended.CANCELLED}:
         upstream = "waits for the hook without end, or reads no further"
         if run.ended is Ended.NOT_STARTED:
-            is_start = any(each.code == "hook-start" for each in run.diagnostics)
-            upstream = "" if is_start else "ends the starter before, and the job is Idle again, for ever"
+            is_path = any(each.code in PATH_FAULTS for each in run.diagnostics)
+            upstream = "ends the starter before, and the job is Idle again, for ever" if is_path else ""
         return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOLD_CODE)
     status = -(run.signal_number or 0) if run.status is None else run.status
     said = f"died with signal {run.signal_number}" if run.status is None else f"exited with status {run.status}"

@@ -75,6 +75,28 @@ def test_the_hooks_of_the_startd(made: Made) -> None:
         assert data["stdout"] == f"{answer}\n"
 
 
+def test_a_program_that_may_not_be_called_is_no_hook(made: Made) -> None:
+    """The router routes by itself; the starter, which HTCondor ends for it, holds the job here."""
+    job, script = made("job", JOB), made("hook", "#!/bin/sh\n")
+    Path(script).chmod(0o777)
+    found = run("TRANSLATE_JOB", script, "--job", job)
+    assert (found.status, json.loads(found.out)["consequence"]["action"]) == (1, "no-hook")
+    said = json.loads(run("PREPARE_JOB", script, "--job", job).out)["consequence"]
+    assert (said["action"], said["htcondor"]) == (
+        "hold-job",
+        "ends the starter before, and the job is Idle again, for ever",
+    )
+
+
+def test_a_misspelt_hook_is_answered_with_the_nearest(made: Made) -> None:
+    """The names are in capitals; one that is like none gets them all."""
+    job = made("job", JOB)
+    assert "did you mean TRANSLATE_JOB?" in crondor("hook", "run", "translate", "/bin/true", "--job", job).err
+    assert "it is one of TRANSLATE_JOB, " in crondor("hook", "run", "xyz", "/bin/true", "--job", job).err
+    options = ("--specs", str(Path(job).parent), "--as", "FETCHWORK")
+    assert "did you mean FETCH_WORK?" in crondor("hook", "fetch-work", *options).err
+
+
 def test_a_hook_that_hangs_is_ended(made: Made) -> None:
     """--timeout bounds it."""
     script = made("hang", "#!/bin/sh\nsleep 1000\n")

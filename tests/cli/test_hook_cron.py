@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crondor.diagnostics import Diagnostic
+from crondor.hooks.cron.live import LiveProgram, LivePrograms
+from crondor.hooks.cron.schedule import CronManager, What
+from crondor.hooks.cron.settings import CronJob, CronSettings, Manager, Mode
+from crondor.hooks.runner import RunningHook, wait
+from crondor_cli import hook_cron_loop
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 from tests.hooks.test_runner import ends
 
@@ -56,6 +63,35 @@ def event(daemon: subprocess.Popen[str], what: str) -> dict[str, Any]:
         if found.get("event") == what:
             return found
     raise AssertionError(f"no {what}")
+
+
+def test_programs_that_have_ended_wake_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they printed is published when they end, and not when the loop looks anyway."""
+    (tmp_path / "job").write_text("#!/bin/sh\necho A = 1\n", encoding="utf-8")
+    (tmp_path / "job").chmod(0o755)
+    start = LivePrograms.start
+
+    def ended(self: LivePrograms, job: CronJob, now: float) -> LiveProgram | Diagnostic:
+        program = start(self, job, now)
+        assert isinstance(program, LiveProgram)
+        process = program.running._process
+        assert process is not None
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        return program
+
+    def wakes(running: Iterable[RunningHook], seconds: float, also: Iterable[int] = ()) -> None:
+        hooks = list(running)
+        assert [number for hook in hooks for number in hook.waits_for()]
+        wait(hooks, seconds, also)
+
+    monkeypatch.setattr(LivePrograms, "start", ended)
+    monkeypatch.setattr(hook_cron_loop, "wait", wakes)
+    jobs = tuple(CronJob(name, str(tmp_path / "job"), Mode.ONE_SHOT) for name in "AB")
+    settings = CronSettings(Manager.STARTD, jobs)
+    manager = CronManager(settings, LivePrograms(settings, {"PATH": "/usr/bin:/bin"}, lambda: 0.0))
+    loop = hook_cron_loop.CronLoop([manager], 0.0, stands=True, read=lambda: None)
+    ends = [each.job for each in loop.events(once=True, seconds=None) if each.what is What.ENDED]
+    assert ends == ["A", "B"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -12,7 +12,7 @@ from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob
-from crondor.hooks.runner import Ended, HookRun
+from crondor.hooks.runner import PIPE_BUFFER_MAX, Ended, HookRun
 from crondor.hooks.texts import ad_text, read_output
 
 FETCH_HOOKS: Final = (HookType.FETCH_WORK, HookType.REPLY_FETCH, HookType.EVICT_CLAIM)
@@ -20,6 +20,11 @@ SEPARATOR: Final = "-----"
 DEFAULT_DELAY: Final = 300
 """Seconds from the end of one fetch to the next, where FetchWorkDelay is no integer."""
 
+_UPSTREAM: Final = {
+    Ended.SIGNALED: "takes what was printed",
+    Ended.TIMED_OUT: "waits for it without end",
+    Ended.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
+}
 _REQUESTS: Final = ("RequestCpus", "RequestMemory", "RequestDisk")
 
 
@@ -54,8 +59,7 @@ def conclude_fetch(run: HookRun) -> Consequence:
     end is an answer, too: a job without attributes (FetchClient::hookExited).
     """
     if run.ended is not Ended.EXITED:
-        upstream = "" if run.ended is Ended.NOT_STARTED else "takes what was printed"
-        return Consequence(Action.NO_WORK, ClassAd(), run.reason, run.diagnostics, upstream)
+        return Consequence(Action.NO_WORK, ClassAd(), run.reason, run.diagnostics, _UPSTREAM.get(run.ended, ""))
     output = read_output(run.stdout, run.call.name)
     if output.faults:
         reason = f"{run.call.name} printed a line that is no attribute, which voids its answer"
