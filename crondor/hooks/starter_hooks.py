@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
@@ -78,10 +79,10 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     HookStatusCode in its output replaces the exit status, HookStatusMessage goes to the job's log. 0 starts the job,
     1 to 299 hold it, all others send it back to Idle. The first line that is no attribute ends the output.
     """
-    ad, faults = read_output(run.stdout, run.call.name)
+    ad, faults, odd = read_output(run.stdout, run.call.name, takes_odd_names=True)
     if faults:
-        ad = read_output(_before(run.stdout, faults[0]), run.call.name).ad
-    findings = (*run.diagnostics, *(replace(fault, severity=Severity.WARNING) for fault in faults))
+        ad = read_output(_before(run.stdout, faults[0]), run.call.name, takes_odd_names=True).ad
+    findings = (*run.diagnostics, *(replace(fault, severity=Severity.WARNING) for fault in faults), *odd)
     if run.ended in {Ended.NOT_STARTED, Ended.TIMED_OUT, Ended.FLOODED, Ended.CANCELLED}:
         upstream = "waits for the hook without end, or reads no further"
         if run.ended is Ended.NOT_STARTED:
@@ -90,9 +91,9 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
         return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOLD_CODE)
     status = -(run.signal_number or 0) if run.status is None else run.status
     said = f"died with signal {run.signal_number}" if run.status is None else f"exited with status {run.status}"
-    code = _value(ad, "HookStatusCode")
-    if run.status is not None and isinstance(code, int) and code >= 0:
-        status, said = int(code), f"reported status {code:03}"
+    code = _status_code(ad)
+    if run.status is not None and code >= 0:
+        status, said = code, f"reported status {code:03}"
     message = _value(ad, "HookStatusMessage")
     text = message if isinstance(message, str) and message else "<no message>"
     outcome = "failed" if status else "succeeded"
@@ -102,6 +103,14 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     if 0 < status < _FIRST_IDLE:
         return Consequence(Action.HOLD_JOB, ClassAd(), log, findings, "", HOLD_CODE, status)
     return Consequence(Action.IDLE_JOB, ClassAd(), log, findings)
+
+
+def _status_code(ad: ClassAd) -> int:
+    """Return HookStatusCode as HTCondor looks it up: any number, cut to an int of 32 bits; -1 without one."""
+    value = _value(ad, "HookStatusCode")
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
+        return -1
+    return (int(value) + 2**31) % 2**32 - 2**31
 
 
 def _before(text: str, fault: Diagnostic) -> str:

@@ -148,7 +148,7 @@ class _Reader:
     def auto_publish(self) -> AutoPublish:
         text = self.text("AUTOPUBLISH")
         values = {"never": AutoPublish.NEVER, "false": AutoPublish.NEVER, "always": AutoPublish.ALWAYS}
-        values |= dict.fromkeys(("if_changed", "ifchanged", "ifdifferent"), AutoPublish.IF_CHANGED)
+        values |= dict.fromkeys(("if_changed", "ifchanged", "ifdifferent", "if_different"), AutoPublish.IF_CHANGED)
         if text and text.lower() not in values:
             message = f"{self.prefix}_AUTOPUBLISH = {text} is none of Never, Always, If_Changed; Never holds"
             self.fail("cron-autopublish", message)

@@ -60,7 +60,7 @@ def conclude_fetch(run: HookRun) -> Consequence:
     """
     if run.ended is not Ended.EXITED:
         return Consequence(Action.NO_WORK, ClassAd(), run.reason, run.diagnostics, _UPSTREAM.get(run.ended, ""))
-    output = read_output(run.stdout, run.call.name)
+    output = read_output(run.stdout, run.call.name, takes_odd_names=True)
     if output.faults:
         reason = f"{run.call.name} printed a line that is no attribute, which voids its answer"
         return Consequence(Action.NO_WORK, ClassAd(), reason, (*run.diagnostics, *output.faults))
@@ -70,7 +70,8 @@ def conclude_fetch(run: HookRun) -> Consequence:
         reason = f"{run.call.name} printed nothing but blanks, which is a job without attributes"
         problem = Diagnostic("hook-output-empty", reason, help="print nothing at all where there is no work")
         return Consequence(Action.OFFER_JOB, ClassAd(), reason, (*run.diagnostics, problem))
-    return Consequence(Action.OFFER_JOB, output.ad, "the slot decides whether it takes the job", run.diagnostics)
+    findings = (*run.diagnostics, *output.odd)
+    return Consequence(Action.OFFER_JOB, output.ad, "the slot decides whether it takes the job", findings)
 
 
 def is_void(said: Consequence) -> bool:
