@@ -9,7 +9,7 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.schedd.look import Looker, ScheduledJob, State
 from crondor.spec import Dialect
 from crondor.submit import job_ads
@@ -37,6 +37,7 @@ seconds) are the next start, CrondorNext a list of the coming ones. There is no 
 Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage."""
 
 _MOST = 100
+_MOST_JOBS = 1000  # of one submit file
 _STATES = (State.IDLE, State.WAITING, State.RUNNING, State.HELD)
 
 
@@ -115,8 +116,17 @@ def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
 
 
 def _submitted(request: Request, path: str, number: int) -> Iterator[ClassAd]:
-    """Yield the ads of a submit file's jobs, one for each group: as if it was cluster ``number``."""
-    for made in job_ads(request.read(path), cluster=number):
-        if "JobStatus" not in made.ad:
-            made.ad["JobStatus"] = 1
-        yield made.ad
+    """Yield the ads of a submit file's jobs: as if it was cluster ``number``. Raises CrondorError for very many."""
+    made = list(job_ads(request.read(path), cluster=number))
+    count = sum(one.jobs.count for one in made)
+    if count > _MOST_JOBS:
+        message = f"{printable(path)} has {count} jobs: no more than {_MOST_JOBS} of a file are advertised"
+        raise CrondorError(Diagnostic("advertise-many", message, help="submit it, and advertise the queue"))
+    for one in made:
+        first = one.ad.value("ProcId")
+        for process in range(one.jobs.count):
+            ad = one.ad.copy()
+            ad["ProcId"] = (first if isinstance(first, int) else 0) + process
+            if "JobStatus" not in ad:
+                ad["JobStatus"] = 1
+            yield ad

@@ -159,6 +159,17 @@ def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:
     assert "fetch-journal" in damaged.err
 
 
+def test_a_submit_file_advertises_each_of_its_jobs(made: Made) -> None:
+    """As condor_q would count them; very many are refused."""
+    text = "executable = /bin/date\ncron_minute = 0\nqueue "
+    found = crondor("advertise", "--spec", made("two.sub", f"{text}2\n"), "--now", "2026-11-25 12:30", "--tz", "UTC")
+    assert found.lines[:2] == ["CrondorJobs = 2", "CrondorIdle = 2"]
+    assert all(f'Job = "1.{process}"' in found.lines[-2] for process in (0, 1))
+    found = crondor("advertise", "--spec", made("many.sub", f"{text}1001\n"))
+    assert (found.status, found.out) == (1, "")
+    assert "has 1001 jobs" in found.err
+
+
 def test_an_empty_queue_advertises_nothing_next(made: Made) -> None:
     """There is no Next without a start."""
     found = crondor("advertise", "--ads", made("none.ads", ""))
