@@ -182,6 +182,21 @@ def test_a_job_whose_condition_is_false_keeps_nobody_waiting(tmp_path: Path) -> 
     assert "its CONDITION is not true" in found.out
 
 
+def test_benchmarks_and_jobs_go_into_the_same_slots(tmp_path: Path) -> None:
+    """A slot is shown once; the two benchmarks that HTCondor has are there without a list."""
+    (tmp_path / "job").write_text('#!/bin/sh\necho "$NAME = 1"\n', encoding="utf-8")
+    (tmp_path / "job").chmod(0o755)
+    text = "STARTD_CRON_JOBLIST = A\nSTARTD_CRON_A_MODE = OneShot\n"
+    for name in ("STARTD_CRON_A", "BENCHMARKS_MIPS", "BENCHMARKS_KFLOPS"):
+        text += f"{name}_EXECUTABLE = {tmp_path}/job\n{name}_ENV = NAME={name}\n"
+    (tmp_path / "cron.conf").write_text(text, encoding="utf-8")
+    options = ("--config", str(tmp_path / "cron.conf"), "--benchmarks", "--once", "--format", "json")
+    found = crondor("hook", "daemon-cron", *options)
+    assert (found.status, found.err) == (0, "")
+    (ad,) = [line for line in map(json.loads, found.lines) if "manager" in line]
+    assert ad["attributes"].keys() == {"STARTD_CRON_A", "BENCHMARKS_MIPS", "BENCHMARKS_KFLOPS", "LastUpdate"}
+
+
 def test_a_knob_that_nobody_reads_is_said(tmp_path: Path) -> None:
     """A misspelt one, one of a job that is not in the list; nothing else is kept from running."""
     path = tmp_path / "cron.conf"

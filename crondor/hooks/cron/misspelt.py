@@ -16,10 +16,10 @@ _OF_A_JOB: Final = (
 )
 
 
-def misspelt(settings: CronSettings, joblist: str, names: Iterable[str]) -> Iterator[Diagnostic]:
-    """Yield a warning for each of some knobs that is of no job of ``joblist``, or none that a job has."""
+def misspelt(settings: CronSettings, listed: str, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """Yield a warning for each of some knobs that is of no job that is ``listed``, or none that a job has."""
     prefix = f"{settings.manager.value}_"
-    jobs = [name.upper() for name in joblist.replace(",", " ").split()]
+    jobs = [name.upper() for name in listed.replace(",", " ").split()]
     for name in sorted(name.upper() for name in names if name.upper().startswith(prefix)):
         rest = name.removeprefix(prefix)
         if rest in _OF_ALL:

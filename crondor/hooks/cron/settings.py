@@ -87,6 +87,11 @@ class CronSettings:
         return next((job for job in self.jobs if job.name == name), None)
 
 
+def joblist(manager: Manager, knobs: Knobs) -> str:
+    """Return the names of a manager's jobs; benchmarks have two of their own."""
+    return knob(knobs, f"{manager.value}_JOBLIST") or ("mips kflops" if manager is Manager.BENCHMARKS else "")
+
+
 def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
     """Return the jobs that a configuration has for a manager; faults are diagnostics, and leave out their job.
 
@@ -95,7 +100,7 @@ def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
     """
     reader = _Reader(manager.value, knobs)
     benchmarks = manager is Manager.BENCHMARKS
-    names = reader.text("JOBLIST") or ("mips kflops" if benchmarks else "")
+    names = joblist(manager, knobs)
     jobs: dict[str, CronJob] = {}
     for name in filter(None, _SEPARATORS.split(names)):
         if name in jobs:
