@@ -30,6 +30,8 @@ HOLD_CODE: Final = 19
 EXIT_TIMEOUT: Final = 30
 """Seconds of a JOB_EXIT hook, unless <KEYWORD>_HOOK_JOB_EXIT_TIMEOUT says otherwise."""
 
+FIRST_UPDATE: Final = 8
+UPDATE: Final = 300
 _FIRST_IDLE: Final = 300
 
 
@@ -60,8 +62,21 @@ def prepare_arguments(keyword: str, knobs: Knobs) -> tuple[str, ...]:
 
 def exit_timeout(keyword: str, knobs: Knobs) -> int:
     """Return the seconds that a JOB_EXIT hook has."""
-    raw = knob(knobs, f"{knob_name(keyword, HookType.JOB_EXIT)}_TIMEOUT")
-    return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) < 10 else EXIT_TIMEOUT
+    return _integer(knobs, f"{knob_name(keyword, HookType.JOB_EXIT)}_TIMEOUT", EXIT_TIMEOUT)
+
+
+def update_intervals(knobs: Knobs) -> tuple[int, int]:
+    """Return the seconds from a job's start to its first UPDATE_JOB_INFO, and from each to the next.
+
+    They are STARTER_INITIAL_UPDATE_INTERVAL (8), at most the other, and STARTER_UPDATE_INTERVAL (300).
+    """
+    between = max(1, _integer(knobs, "STARTER_UPDATE_INTERVAL", UPDATE))
+    return min(between, _integer(knobs, "STARTER_INITIAL_UPDATE_INTERVAL", FIRST_UPDATE)), between
+
+
+def _integer(knobs: Knobs, name: str, default: int) -> int:
+    raw = knob(knobs, name)
+    return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) < 10 else default
 
 
 def conclude_starter(hook: HookType, run: HookRun) -> Consequence:

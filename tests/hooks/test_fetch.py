@@ -19,7 +19,7 @@ from crondor.hooks.fetch.slot import SlotState, conclude_fetch, decide, fetch_de
 from crondor.hooks.fetch.source import KEY, Spec, WorkSource
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.runner import HookCall, HookRunner
-from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments, starter_keyword
+from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments, starter_keyword, update_intervals
 
 Script = Callable[..., str]
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +48,15 @@ def test_arguments_of_prepare_hooks() -> None:
     """Single quotes keep blanks, double quotes are characters."""
     knobs = {"K_HOOK_PREPARE_JOB_ARGS": "--one \"two three\" 'four five'"}
     assert prepare_arguments("K", knobs) == ("--one", '"two', 'three"', "four five")
+
+
+def test_when_a_starter_updates() -> None:
+    """After 8 seconds and then every 300, unless the configuration says otherwise."""
+    first, between = "STARTER_INITIAL_UPDATE_INTERVAL", "STARTER_UPDATE_INTERVAL"
+    assert update_intervals({}) == (8, 300)
+    assert update_intervals({first: "20", between: "60"}) == (20, 60)
+    assert update_intervals({between: "5"}) == (5, 5)
+    assert update_intervals({first: "soon", between: "0"}) == (1, 1)
 
 
 def test_the_delay_of_fetching() -> None:

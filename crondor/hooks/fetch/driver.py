@@ -37,15 +37,9 @@ from crondor.hooks.starter_hooks import (
     exit_timeout,
     prepare_arguments,
     starter_keyword,
+    update_intervals,
 )
 from crondor.hooks.texts import ad_text
-
-FIRST_UPDATE: Final = 8
-"""STARTER_INITIAL_UPDATE_INTERVAL, in seconds."""
-
-UPDATE: Final = 300
-"""STARTER_UPDATE_INTERVAL, in seconds."""
-
 
 _STATES: Final = {
     SlotState.UNCLAIMED: ("Unclaimed", "Idle"),
@@ -124,7 +118,7 @@ class FetchingSlot:
             self.state = SlotState.IDLE_FETCHED
             self._next_fetch = max(now, self._fetched + self._delay(now))
         elif self._running is not None and now >= self._next_update:
-            self._next_update = now + UPDATE
+            self._next_update = now + update_intervals(self.knobs)[1]
             yield from self._starter_hook(HookType.UPDATE_JOB_INFO, self._described(self._running.attributes(now)), now)
         if self.keyword and now >= self._next_fetch:
             if self.state is SlotState.UNCLAIMED and not is_willing(self._described_slot(), Context(now=int(now))):
@@ -201,7 +195,7 @@ class FetchingSlot:
                 for name in said.ad:
                     job.put(name, said.ad.code(name))
         self._running = self.execute(job, now)
-        self._next_update = now + FIRST_UPDATE
+        self._next_update = now + update_intervals(self.knobs)[0]
         yield Step(now, "started", job.text("Cmd") if "Cmd" in job else "")
 
     def _unfit(self, job: ClassAd) -> Diagnostic | None:
