@@ -15,6 +15,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Severity, printable
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.environment import Scratch, daemon_environment, starter_environment
+from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.slot import conclude_fetch, slot_input
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.paths import PATH_FAULTS
@@ -160,7 +161,7 @@ def command(
         consequence = conclude_starter(hook, run)
     else:
         run = _call(hook, path, given, {**daemon_environment(os.environ), **added}, None, timeout)
-        consequence = conclude_fetch(run) if hook is HookType.FETCH_WORK else _advisory(run)
+        consequence = _fetched(run, given.slot) if hook is HookType.FETCH_WORK else _advisory(run)
     show(dict.fromkeys((*run.diagnostics, *consequence.diagnostics)))
     from crondor_cli.view_hook import print_run, run_data  # noqa: PLC0415 - after what can go wrong
 
@@ -176,6 +177,15 @@ def _without_hook(run: HookRun) -> Consequence | None:
         return None
     reason = "the router routes the job by itself, as if no hook was configured"
     return Consequence(Action.NO_HOOK, ClassAd(), reason, run.diagnostics)
+
+
+def _fetched(run: HookRun, slot: ClassAd) -> Consequence:
+    """Return what a fetched job means, with what its ad lacks for the starter."""
+    said = conclude_fetch(run)
+    if said.action is not Action.OFFER_JOB:
+        return said
+    faults = check_cod(said.ad, is_partitionable=slot.value("PartitionableSlot") is True)
+    return said._replace(diagnostics=(*said.diagnostics, *faults))
 
 
 def _is_router(hook: HookType, copy: str | None) -> bool:

@@ -75,6 +75,17 @@ def test_the_hooks_of_the_startd(made: Made) -> None:
         assert data["stdout"] == f"{answer}\n"
 
 
+def test_the_attributes_of_a_fetched_job_are_checked(made: Made) -> None:
+    """What the starter cannot do without; a slot that is divided must be told how much."""
+    script = made("fetch", "#!/bin/sh\necho 'Cmd = \"/bin/true\"'; echo 'Owner = \"alice\"'; echo JobUniverse = 5\n")
+    found = run("FETCH_WORK", script, "--slot", made("slot", SLOT))
+    assert (found.status, json.loads(found.out)["diagnostics"]) == (0, [])
+    found = run("FETCH_WORK", script, "--slot", made("divided", f"{SLOT}PartitionableSlot = true\n"))
+    assert found.status == 1
+    missing = [d["message"].split()[-1] for d in json.loads(found.out)["diagnostics"]]
+    assert missing == ["RequestCpus", "RequestMemory", "RequestDisk"]
+
+
 def test_a_program_that_may_not_be_called_is_no_hook(made: Made) -> None:
     """The router routes by itself; the starter, which HTCondor ends for it, holds the job here."""
     job, script = made("job", JOB), made("hook", "#!/bin/sh\n")
