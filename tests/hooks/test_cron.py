@@ -302,7 +302,12 @@ def test_an_output_without_end_is_bounded() -> None:
     reader.end(0)
     for n in range(200):
         reader.feed(f'A{n} = "{"x" * 50_000}"\n', 0)
-    assert {d.code for d in reader.findings} == {"cron-long-line", "cron-long-block"}
+    assert [d.code for d in reader.findings] == ["cron-long-line", "cron-long-block"]
+    reader.feed("\0" * 100_000, 0)
+    assert reader._line == 201  # a run of them ends one line
+    assert [len(block.ad) for block in reader.feed("-\nB = 1\n-\n", 0)] == [84, 2]
+    reader.feed("\0", 0)
+    assert [d.code for d in reader.findings[2:]] == ["cron-nul"]
 
 
 def test_where_an_ad_is_merged() -> None:

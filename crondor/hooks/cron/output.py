@@ -22,6 +22,7 @@ MOST_LINE: Final = 64 << 10
 
 _WORDS: Final = re.compile(r"[, \t\r\n]+")
 _LITERAL: Final = re.compile(r"true|1|false|0", re.IGNORECASE).match
+_NULS: Final = re.compile("\0+").sub
 _MOST_SHOWN: Final = 20
 
 
@@ -55,15 +56,23 @@ class BlockReader:
         """Begin without a block."""
         self._lines: list[str] = []
         self._size = 0
+        self._is_full = False
+        self._has_nul = False
         self.findings: list[Diagnostic] = []
 
     def feed(self, text: str, now: int) -> list[Block]:
         """Take a piece of output, and return the blocks that end in it; ``now`` is LastUpdate (epoch seconds)."""
         if "\0" in text:
-            message = f"{self.job.name} printed a NUL character: HTCondor ends the line there"
-            self._find(Diagnostic("cron-nul", message, Severity.WARNING, help="print text"))
-        *lines, rest = (self._rest + text.replace("\0", "\n")).split("\n")
+            text = _NULS("\n", text)
+            if not self._has_nul:
+                message = f"{self.job.name} printed a NUL character: HTCondor ends the line there"
+                self._find(Diagnostic("cron-nul", message, Severity.WARNING, help="print text"))
+            self._has_nul = True
+        *lines, rest = (self._rest + text).split("\n")
         self._rest = rest[: MOST_LINE + 1]
+        if self._is_full and not any(line.startswith("-") for line in lines):
+            self._line += len(lines)
+            return []
         found = (self._take(line, now) for line in lines)
         return [block for block in found if block is not None]
 
@@ -84,6 +93,7 @@ class BlockReader:
             self._find(Diagnostic("cron-block-lost", message, Severity.WARNING, help="end the output with a line -"))
             self._lines, self._size = [], 0
         block = self._publish(now)
+        self._has_nul = False
         self._line = 0
         self._tag = ""
         return [] if block is None else [block]
@@ -101,10 +111,11 @@ class BlockReader:
         if len(line) > MOST_LINE:
             message = f"{self.job.name}: line {self._line} has more than {MOST_LINE} characters and is left out"
             self._find(Diagnostic("cron-long-line", message))
-        elif line and self._size + len(line) > MOST_BLOCK:
-            message = f"{self.job.name}: a block has more than {MOST_BLOCK} characters; line {self._line} is left out"
-            self._find(Diagnostic("cron-long-block", message))
-        elif line:
+        elif line and not self._is_full and self._size + len(line) > MOST_BLOCK:
+            self._is_full = True
+            message = f"{self.job.name}: a block has more than {MOST_BLOCK} characters; the rest is left out"
+            self._find(Diagnostic("cron-long-block", f"{message}, from line {self._line} on"))
+        elif line and not self._is_full:
             self._lines.append(self.job.prefix + line)
             self._size += len(line)
         return None
@@ -112,6 +123,7 @@ class BlockReader:
     def _publish(self, now: int) -> Block | None:
         lines, self._lines = self._lines, []
         self._size = 0
+        self._is_full = False
         if not lines:
             return None
         arguments, self._tag = self._tag, ""
