@@ -422,6 +422,35 @@ def test_the_sources_periodic_remove_is_the_routers_to_evaluate() -> None:
     assert stage.copies() == []
 
 
+@pytest.mark.parametrize(
+    ("more", "ends"),
+    [
+        ({}, [3, "The job attribute PeriodicRemove expression 'JobStatus == 5' evaluated to TRUE"]),
+        ({"TimerRemove": NOW}, [3, f"The job attribute TimerRemove expression '{NOW}' evaluated to TRUE"]),
+        ({"PeriodicRelease": True}, [5, None]),
+        ({"PeriodicRemove": False}, [5, None]),
+    ],
+)
+def test_a_source_that_shows_its_copys_hold_may_be_removed(more: dict[str, object], ends: list[object]) -> None:
+    """By periodic_remove or its timer; a periodic_release that is true comes first, and does nothing."""
+    stage = one()
+    (found,) = stage.submit(job(**{"PeriodicRemove": Expression("JobStatus == 5"), **more}))
+    stage.poll(2)
+    stage.destination.hold(stage.copy(), Hold("by the site", 21))
+    stage.poll(8)
+    assert stage.values(found, "JobStatus", "RemoveReason") == ends
+    assert len(stage.copies()) == (ends[0] == 5)
+
+
+@pytest.mark.parametrize(("vacates", "ends"), [(True, 2), (False, 5)])
+def test_periodic_vacate_comes_before_periodic_hold(vacates: bool, ends: int) -> None:
+    """While it runs; to vacate is the business of whoever runs the copy."""
+    stage = one()
+    (found,) = stage.submit(job(PeriodicVacate=vacates, PeriodicHold=Expression("JobStatus == 2")))
+    stage.poll(8)
+    assert stage.values(found, "JobStatus") == [ends]
+
+
 def test_the_sources_periodic_hold_is_a_hold_of_its_own() -> None:
     """Not the copy's: the copy is removed, and the source stays held; its log says why."""
     stage = one(f"{ROUTE}DELETE PeriodicHold")
