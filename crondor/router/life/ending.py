@@ -171,7 +171,8 @@ def give_back(desk: Desk, job: RoutedJob) -> bool:
     for _ in range(_TRIES):
         ad = operations.live(desk.source, job.id)
         why = _not_ours(desk, job, ad)
-        if ad is None or why:
+        ad = None if ad is None else desk.kept(job.id, ad)
+        if ad is None:
             desk.say(What.NOT_YIELDED, job, f": {why}")
             return True
         again = runs.next_run(ad, desk.now, desk.options.zone) if _runs_again(desk, job, ad) else None

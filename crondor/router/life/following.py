@@ -93,11 +93,28 @@ def _is_source_ours(desk: Desk, job: RoutedJob) -> bool:
     elif status(job.source) is JobStatus.REMOVED:
         clean_up(desk, job, What.SOURCE_REMOVED, interrupted=True)
         desk.tell(EventType.JOB_ABORTED, job)
-    elif not is_managed_by(job.source, desk.name):
-        clean_up(desk, job, What.SOURCE_TAKEN, interrupted=True)
+    elif not _is_kept(desk, job, job.source):
+        return False
     elif status(job.source) is JobStatus.HELD and not is_true(job.source, HOLD_COPIED):
         clean_up(desk, job, What.SOURCE_HELD, interrupted=True)
     return job.state is State.SUBMITTED
+
+
+def _is_kept(desk: Desk, job: RoutedJob, source: ClassAd) -> bool:
+    """Say whether a source is the router's; one that has somebody else's name is sent to its end."""
+    if is_managed_by(source, desk.name):
+        return True
+    try:
+        found = desk.kept(job.id, source)
+    except CrondorError as error:
+        desk.failed(What.NOT_UPDATED, job, error)
+        desk.look_again(job.id)
+        return False
+    if found is None:
+        clean_up(desk, job, What.SOURCE_TAKEN, interrupted=True)
+        return False
+    job.source = found
+    return True
 
 
 def _miss_copy(desk: Desk, job: RoutedJob) -> None:

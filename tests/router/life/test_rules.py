@@ -561,6 +561,27 @@ def test_a_job_that_is_no_longer_the_routers_is_not_yielded() -> None:
     assert "instead of expected" in stage.said(What.NOT_YIELDED)[0].text
 
 
+@pytest.mark.parametrize("again", ["no", "removed", "restarted"])
+@pytest.mark.parametrize("atomic", [True, False])
+def test_a_source_from_which_the_name_was_deleted_is_still_the_routers(again: str, atomic: bool) -> None:
+    """ManagedManager counts where it is present: the job goes on, and is given back; nobody else would."""
+    stage = Stage(table({"Site1": ROUTE}), [Site("Site1", run_time=60)], atomic=atomic)
+    (found,) = stage.submit(job())
+    stage.poll(3)
+    stage.edit(found, ManagedManager=Expression("undefined"))
+    if again == "removed":
+        stage.destination.remove(stage.copy(), "by the site")
+        stage.poll()
+        assert stage.values(found, "JobStatus", "Managed", "ManagedManager") == [1, "Schedd", ""]
+    if again == "restarted":
+        stage.start()
+        stage.poll()
+        assert stage.values(found, "Managed", "ManagedManager") == ["External", "jobrouter"]
+    stage.poll(12)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert len(stage.sites.ended) == 1
+
+
 # 1.6 Forgetting, adopting
 
 
