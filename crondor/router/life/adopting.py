@@ -125,6 +125,7 @@ class Orphans:
         job = RoutedJob(source, ad, string(copy, ROUTE_NAME) or "", State.SUBMITTED, copy_id, is_claimed=True)
         job.is_sandboxed = "SUBMIT_Iwd" in copy or waits_for_input(copy)
         job.since = desk.now
+        job.was_seen, job.has_run = True, status(ad) in RUNNING
         job.see_copy(copy)
         if string(ad, ROUTED_TO) != str(copy_id):
             job.owed[ROUTED_TO] = str(copy_id)

@@ -15,7 +15,7 @@ from crondor.router.life import operations, runs
 from crondor.router.life.asking import WAITING, ask
 from crondor.router.life.desk import SURE, Desk, written
 from crondor.router.life.journal import What
-from crondor.router.life.reading import EXTERNAL, ROUTED_BY, RUNNING, is_managed_by, status, string
+from crondor.router.life.reading import EXTERNAL, ROUTED_BY, is_managed_by, status, string
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.starting import clean_up
 from crondor.schedd.protocol import NotOffered
@@ -74,6 +74,7 @@ def _take_back(desk: Desk, job: RoutedJob) -> bool:
     except CrondorError as error:
         desk.failed(What.NOT_UPDATED, job, error)
         return False
+    job.has_run = False
     if job.source is not None:
         job.source = written(job.source, edits)
     return True
@@ -154,7 +155,7 @@ def _yield(desk: Desk, job: RoutedJob) -> bool:
     """Give the source back; False: it is tried again."""
     if not job.is_claimed:
         return True
-    if job.source is not None and status(job.source) in RUNNING and not job.is_evicted:
+    if job.has_run and not job.is_evicted:
         job.is_evicted = True
         desk.tell(EventType.JOB_EVICTED, job)
     try:

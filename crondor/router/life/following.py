@@ -18,7 +18,7 @@ from crondor.router.life.desk import SURE, Delivery, Desk, written
 from crondor.router.life.journal import What
 from crondor.router.life.mirroring import mirrored
 from crondor.router.life.policy import ruled
-from crondor.router.life.reading import HOLD_COPIED, integer, is_managed_by, is_true, status
+from crondor.router.life.reading import HOLD_COPIED, RUNNING, integer, is_managed_by, is_true, status
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.starting import clean_up
 
@@ -144,6 +144,7 @@ def _tell_source(desk: Desk, job: RoutedJob) -> bool:
     seen = status(source)
     if source is None or copy is None or seen is None:
         return False
+    job.has_run = seen in RUNNING
     keyword = "" if desk.options.hooks is None else desk.options.hooks.keyword(source)
     names = dict(settings.attributes_to_copy).get(keyword, ())
     found = mirrored(source, copy, desk.now, names=names, patterns=settings.delayed_update_prefix)
@@ -164,6 +165,7 @@ def _tell_source(desk: Desk, job: RoutedJob) -> bool:
         desk.look_again(job.id)
         return False
     job.source = written(source, edits)
+    job.has_run = status(job.source) in RUNNING
     job.owed = {}
     desk.say(What.UPDATED, job)
     for kind in found.events:
@@ -187,6 +189,7 @@ def apply_policy(desk: Desk, job: RoutedJob) -> None:
         desk.look_again(job.id)
         return
     job.source = written(job.source, found.edits)
+    job.has_run = False
     desk.say(What.POLICY_REMOVED if found.event is None else What.POLICY_HELD, job)
     if found.event is not None:
         desk.tell(found.event, job)

@@ -33,7 +33,7 @@ class RoutedJob:
 
     ``source`` and ``copy`` are their ads as they were seen last, with what the router itself has written; None: not
     there. ``since`` is when the copy was submitted, or might have been (epoch seconds), ``retired`` when the job was
-    done with. ``is_unsure`` says that nobody knows whether the schedd took the copy. ``is_interrupted``: the end is
+    done with. ``has_run`` says that the source shows as running, by what the router itself wrote. ``is_unsure`` says that nobody knows whether the schedd took the copy. ``is_interrupted``: the end is
     neither a success nor a failure of the route. ``settled`` are source, copy and table as they were when the
     source was found to show all that the copy does.
     """
@@ -50,6 +50,7 @@ class RoutedJob:
     is_unsure: bool = False
     was_seen: bool = False
     is_running: bool = False
+    has_run: bool = False
     is_done: bool = False
     is_success: bool = False
     is_interrupted: bool = False

@@ -354,6 +354,24 @@ def test_a_held_source_takes_its_copy_with_it_and_stays_held() -> None:
     assert stage.states() == [State.SUBMITTED]
 
 
+@pytest.mark.parametrize("how", ["removed", "held"])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_source_that_showed_as_running_is_evicted_when_its_user_ends_it(how: str, restarted: bool) -> None:
+    """The last that the router wrote counts: event 004 behind the abort, or the hold, of a job that ran."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(3)
+    if restarted:
+        stage.start()
+        stage.poll()
+    if how == "removed":
+        stage.source.remove(found, "by alice")
+    else:
+        stage.source.hold(found, Hold("by alice"))
+    stage.poll(2)
+    assert stage.told() == ([EXECUTE, ABORTED, EVICTED] if how == "removed" else [EXECUTE, EVICTED])
+
+
 def test_a_source_that_is_gone_takes_its_copy_with_it() -> None:
     """As where somebody forced it out."""
     stage = one()
