@@ -8,9 +8,11 @@ from typing import NoReturn
 import pytest
 
 from crondor.classad import Expression
+from crondor.config import read_config
 from crondor.event_log import EventType
 from crondor.job_queue import JobId
 from crondor.router.life import Options, Reason, State, What
+from crondor.router.loading import load_table
 from crondor.router.sites import Habit, Site
 from crondor.router.throttle import WINDOW
 from crondor.schedd.protocol import Hold
@@ -708,6 +710,24 @@ def test_a_route_that_goes_leaves_its_jobs() -> None:
     assert [each.route for each in stage.router.jobs.values()] == ["Site1", "Site2"]
     stage.poll(8)
     assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert stage.values(more, "Managed") == ["External"]
+
+
+def test_a_table_that_is_not_enabled_takes_no_more_jobs() -> None:
+    """Jobs that are routed end as they would, by the table that was; another table takes jobs again."""
+    stage = one(site=Site("Site1", run_time=60))
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.router.reload(load_table(read_config("JOB_ROUTER_MAX_JOBS = 5")))
+    assert str(stage.entries[-1]) == "JobRouter: routing is disabled; jobs that are routed go on by the old table"
+    (more,) = stage.submit(job())
+    stage.poll(9)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert stage.values(more, "JobStatus", "Managed") == [1, None]
+    assert stage.router.why(more).reason is Reason.DISABLED
+    assert [each.throttle.succeeded for each in stage.router.routes()] == [1]
+    stage.router.reload(stage.table)
+    stage.poll()
     assert stage.values(more, "Managed") == ["External"]
 
 
