@@ -215,9 +215,18 @@ def _runs_again(desk: Desk, job: RoutedJob, ad: ClassAd) -> bool:
 
 
 def is_forgotten(desk: Desk, job: RoutedJob) -> bool:
-    """Say whether the queues show that a retired job is over; then it is no orphan (router.md 1.6, forget)."""
-    if job.state is not State.RETIRED or desk.polls <= job.retired_at_poll:
+    """Say whether the queues show that a retired job is over; then it is no orphan (router.md 1.6, forget).
+
+    What they showed when the poll began counts: of a job that was found in this poll that nobody has it. Where it has
+    come to no copy, the next poll may find it again.
+    """
+    if job.state is not State.RETIRED:
         return False
+    if desk.polls <= job.retired_at_poll:
+        if job.found_at_poll < desk.polls or job.copy_id is not None:
+            return False
+        desk.say(What.FORGOTTEN, job)
+        return True
     is_over = job.source is None or not is_managed_by(job.source, desk.name)
     is_over = is_over and (job.copy is None or string(job.copy, ROUTED_BY) != desk.name)
     if is_over:

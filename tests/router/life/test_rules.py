@@ -218,15 +218,26 @@ def test_a_job_that_another_router_takes_first_is_left_to_it() -> None:
 
 
 def test_a_transform_that_fails_gives_the_job_back() -> None:
-    """It counts as a failure, and the job is a candidate again."""
+    """It counts as a failure, and the job is a candidate again, for the next poll."""
     stage = one(f"{ROUTE}if $(MY.Broken)\nSET X 1\nendif")
     (found,) = stage.submit(job(Broken=Expression("1 + Owner")))
     stage.poll()
     assert stage.values(found, "Managed", "ManagedManager") == ["Schedd", ""]
     assert len(stage.said(What.NOT_TRANSFORMED)) == 1
+    assert stage.states() == []
     stage.poll(2)
-    assert len(stage.said(What.NOT_TRANSFORMED)) == 2
+    assert len(stage.said(What.NOT_TRANSFORMED)) == 3
+    assert stage.router.routes()[0].throttle.failed == 3
     assert stage.copies() == []
+
+
+def test_a_job_edited_in_place_is_a_candidate_of_the_next_poll() -> None:
+    """For as long as it matches."""
+    stage = one("REQUIREMENTS WantJobRouter\nEditJobInPlace = True\nEVALSET Times (Times ?: 0) + 1")
+    (found,) = stage.submit(job())
+    for times in range(1, 6):
+        stage.poll()
+        assert stage.values(found, "Times") == [times]
 
 
 def test_a_job_edited_in_place_is_never_claimed() -> None:
