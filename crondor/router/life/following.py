@@ -32,7 +32,7 @@ def check_status(desk: Desk, job: RoutedJob) -> None:
     if job.copy is None:
         _miss_copy(desk, job)
         return
-    job.was_seen = True
+    job.was_seen, job.is_running = True, status(job.copy) in RUNNING
     if waits_for_input(job.copy) and job.is_sandboxed and desk.options.delivery is not None:
         _spool(desk, job, desk.options.delivery)
         return

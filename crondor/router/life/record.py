@@ -84,10 +84,10 @@ class RoutedJob:
         return source is self.source and copy is self.copy and then is table
 
     def see_copy(self, ad: ClassAd | None) -> None:
-        """Take what the queue shows of the copy now."""
+        """Take what the queue shows of the copy now; that it runs counts when it is looked at, after the counting."""
         self.copy = ad
         if ad is not None:
-            self.is_running = status(ad) in RUNNING
+            self.is_running = self.is_running and status(ad) in RUNNING
 
     def __str__(self) -> str:
         """Return what HTCondor's log calls it."""

@@ -106,6 +106,23 @@ def test_the_idle_limit_stops_a_route_until_jobs_run() -> None:
     assert (now.load.jobs, now.load.idle, now.text) == (14, 10, "idle limit: 10 idle, MaxIdleJobs = 10")
 
 
+def test_a_copy_counts_as_running_from_the_poll_after_the_one_that_saw_it_run() -> None:
+    """Counting comes first in a poll, looking at copies last; one that runs no more counts as idle at once."""
+    stage = one(f"{ROUTE}MaxIdleJobs = 1", Site("Site1", slots=2, delay=1, run_time=100_000))
+    stage.submit(*[job() for _ in range(4)])
+    counts = []
+    for _ in range(5):
+        stage.poll()
+        counts.append(len(stage.copies()))
+    assert counts == [1, 1, 2, 2, 3]
+    first = next(iter(stage.router.jobs.values()))
+    assert first.copy_id is not None
+    stage.destination.hold(first.copy_id, Hold("by the site"))
+    stage.poll()
+    (now,) = stage.router.routes()
+    assert (now.load.jobs, now.load.idle) == (3, 2)
+
+
 def test_job_router_max_jobs_is_for_all_routes() -> None:
     """The router takes no more, whatever its routes take."""
     stage = Stage(table({"A": ROUTE, "B": ROUTE}, "JOB_ROUTER_MAX_JOBS = 3"))
