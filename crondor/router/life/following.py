@@ -18,7 +18,7 @@ from crondor.router.life.desk import SURE, Delivery, Desk, written
 from crondor.router.life.journal import What
 from crondor.router.life.mirroring import mirrored
 from crondor.router.life.policy import ruled
-from crondor.router.life.reading import HOLD_COPIED, RUNNING, integer, is_managed_by, is_true, status
+from crondor.router.life.reading import HOLD_COPIED, RUNNING, integer, is_managed_by, is_true, status, string
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.starting import clean_up
 
@@ -145,8 +145,7 @@ def _tell_source(desk: Desk, job: RoutedJob) -> bool:
     if source is None or copy is None or seen is None:
         return False
     job.has_run = seen in RUNNING
-    keyword = "" if desk.options.hooks is None else desk.options.hooks.keyword(source)
-    names = dict(settings.attributes_to_copy).get(keyword, ())
+    names = settings.copied_for(string(source, "HookKeyword"))
     found = mirrored(source, copy, desk.now, names=names, patterns=settings.delayed_update_prefix)
     if found is None:
         clean_up(desk, job, What.NOT_UPDATED, ": cannot evaluate JobStatus in target job")

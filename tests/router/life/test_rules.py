@@ -342,6 +342,17 @@ def test_a_hold_of_the_copy_is_mirrored_and_ends_with_it() -> None:
     assert stage.states() == [State.SUBMITTED]
 
 
+def test_a_hold_of_the_copy_without_a_reason_shows_none() -> None:
+    """As where somebody has edited its JobStatus."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.edit(stage.copy(), JobStatus=5, HoldReasonCode=3, HoldReasonSubCode=7)
+    stage.poll()
+    names = ("JobStatus", "HoldReason", "HoldReasonCode", "HoldReasonSubCode", "HoldCopiedFromTargetJob")
+    assert stage.values(found, *names) == [5, "", 3, 0, True]
+
+
 def test_chirp_attributes_and_those_of_the_keyword_are_mirrored() -> None:
     """Names that begin with Chirp, by default; none is deleted."""
     stage = one()
@@ -350,6 +361,18 @@ def test_chirp_attributes_and_those_of_the_keyword_are_mirrored() -> None:
     stage.edit(stage.copy(), ChirpNew=7, Private=8)
     stage.poll()
     assert stage.values(found, "ChirpNew", "ChirpOld", "Private") == [7, 1, None]
+
+
+@pytest.mark.parametrize(("keyword", "ends"), [(None, [1, None, None]), ("y", [None, 2, None]), ("z", [None] * 3)])
+def test_attributes_of_the_keyword_are_mirrored_without_hooks(keyword: str | None, ends: list[object]) -> None:
+    """A job's HookKeyword before JOB_ROUTER_HOOK_KEYWORD, in any case; an empty CHIRP_DELAYED_UPDATE_PREFIX is none."""
+    knobs = "JOB_ROUTER_HOOK_KEYWORD = x\nX_ATTRS_TO_COPY = First\nY_ATTRS_TO_COPY = Second\n"
+    stage = one(knobs=f"{knobs}CHIRP_DELAYED_UPDATE_PREFIX =")
+    (found,) = stage.submit(job() if keyword is None else job(HookKeyword=keyword))
+    stage.poll(2)
+    stage.edit(stage.copy(), First=1, Second=2, ChirpNew=3)
+    stage.poll()
+    assert stage.values(found, "First", "Second", "ChirpNew") == ends
 
 
 def test_a_removed_source_takes_its_copy_with_it() -> None:
