@@ -50,8 +50,9 @@ Examples:
 With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration name the schedds that no option
 names. crondor route status shows how a router stands, also while it runs.
 
-SIGHUP reads the configuration anew; one that cannot be used leaves the old one in force, and says why. SIGTERM and
-Ctrl-C end the router between two polls: its jobs stay as they are, and the next router of this name goes on with them.
+SIGHUP reads the configuration anew; one that cannot be read leaves the old one in force, and says why. One that
+switches routing off does so: no more jobs are taken, and those that are routed go on. SIGTERM and Ctrl-C end the router
+between two polls: its jobs stay as they are, and the next router of this name goes on with them.
 
 Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, a
 router of this name is running), 2 wrong usage."""
@@ -236,11 +237,11 @@ class _Loop:
             click.echo(_STAYS, err=True)
             return
         show_faults(table)
-        if not table.is_enabled:
-            click.echo(_STAYS, err=True)
-            return
         self._router.reload(table)
-        self._reload_files(int(time.time()))
+        if table.is_enabled:
+            self._reload_files(int(time.time()))
+        else:
+            click.echo(f"JobRouter is disabled: no more jobs are taken, {_STAYS}", err=True)
 
     def _end(self, _number: int, _frame: object) -> None:
         self._is_over = True

@@ -31,10 +31,6 @@ class HookDesk:
     hooks: RouterHooks
     start: Callable[[HookCall], HookInProgress]
 
-    def keyword(self, source: ClassAd) -> str:
-        """Return the keyword of a job, empty: none."""
-        return self.hooks.keyword(source)
-
     def begin(
         self, kind: HookType, source: ClassAd, copy: ClassAd | None, route: Route | None, context: Context
     ) -> tuple[Found, HookInProgress | None]:
