@@ -62,8 +62,8 @@ def command(
     from_: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     schedd_interval: int,
     pairs: int,
     format_: str,
@@ -78,10 +78,9 @@ def command(
     _hold_usage(files, plot)
     clock = clock_of(now, tz)
     span = Span(clock.read(from_, "--from"), days, clock.zone)
-    agenda = Agenda(span, Dialect(dialect) if dialect else Dialect.MANUAL)
-    chosen = Policy(policy) if policy else None
+    agenda = Agenda(span, dialect or Dialect.MANUAL)
     agenda.read(
-        Request(path, None, {}, clock, agenda.dialect, schedd_interval, chosen, surroundings=surroundings)
+        Request(path, None, {}, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings)
         for path in files
     )
     if plot is not None:

@@ -57,8 +57,8 @@ def command(
     until: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     format_: str,
     surroundings: Surroundings,
     **fields: str | None,
@@ -70,9 +70,8 @@ def command(
     clock = clock_of(now, tz)
     end = _until(clock, until, at)
     instant = clock.read(at, "--at") if at is not None else None
-    only = Dialect(dialect) if dialect else Dialect.MANUAL
-    chosen = Policy(policy) if policy else None
-    request = Request(spec, crontab, fields, clock, only, policy=chosen, surroundings=surroundings)
+    only = dialect or Dialect.MANUAL
+    request = Request(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
     jobs, warnings = request.jobs()
     explanations = [explain(job, only, end, instant) for job in jobs]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))

@@ -67,8 +67,8 @@ def command(
     until: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     schedd_interval: int,
     strict: bool,
     format_: str,
@@ -86,11 +86,9 @@ def command(
     if end is not None and end < start:
         message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    only = Dialect(dialect) if dialect else None
-    chosen = Policy(policy) if policy else None
-    request = Request(spec, crontab, fields, clock, only, schedd_interval, chosen, surroundings=surroundings)
+    request = Request(spec, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings)
     jobs, warnings = request.jobs() if ads is None else _queue_jobs(ads, request)
-    previews = [preview(job, only, start, count, end) for job in jobs]
+    previews = [preview(job, dialect, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
     _print(previews, warnings, format_)
     if format_ == "epoch":

@@ -57,8 +57,8 @@ def command(
     from_: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     format_: str,
     surroundings: Surroundings,
     **fields: str | None,
@@ -66,9 +66,8 @@ def command(
     """Show when the schedule of a job fired last, the latest time first."""
     clock = clock_of(now, tz)
     start = clock.read(from_, "--from")
-    only = Dialect(dialect) if dialect else Dialect.MANUAL
-    chosen = Policy(policy) if policy else None
-    request = Request(spec, crontab, fields, clock, only, policy=chosen, surroundings=surroundings)
+    only = dialect or Dialect.MANUAL
+    request = Request(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
     jobs, warnings = request.jobs()
     show(warnings)
     found = [(job, _times(job, only, start, count)) for job in jobs]

@@ -28,10 +28,9 @@ from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
     live_of,
-    live_options,
     no_queue,
     opened,
-    queue_option,
+    schedd_options,
 )
 from crondor_cli.show import show_error
 from crondor_cli.view_agenda import plural
@@ -62,8 +61,7 @@ _STAYS = "the routing table stays as it was"
 @click.command("run", epilog=EPILOG, short_help="Run a job router over a queue.")
 @config_option
 @legacy_option
-@queue_option
-@live_options
+@schedd_options
 @destination_options
 @click.option("--once", is_flag=True, help="Make one poll and end.")
 @click.option("--dry-run", is_flag=True, help="Say what the next poll would do; nothing is written.")
@@ -79,10 +77,7 @@ def command(
     config: tuple[str, ...],
     allow_dirs: tuple[str, ...],
     legacy: bool,
-    queue: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
+    asked: Asked,
     destination_queue: str | None,
     destination_name: str | None,
     destination_pool: str | None,
@@ -120,10 +115,10 @@ def command(
     if not table.is_enabled:
         click.echo("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
-    source = source_of(Asked(queue, None, live, name, pool), table)
+    source = source_of(asked, table)
     copies = destination_of(source, table, destination_queue, destination_name, destination_pool)
     moves = FileOptions(spool, files_dirs, token_issuer, lambda: load_config(config, allow_dirs, context))
-    moves.check(is_live=live)
+    moves.check(is_live=asked.live)
     options = Options(
         owner=owner,
         domain=uid_domain,
@@ -136,19 +131,19 @@ def command(
         options = replace(options, write_event=UserLogs(user_logs, clock.zone))
     fixed = now is not None and once
     ticks = (lambda: clock.now) if fixed or dry_run else (lambda: int(time.time()))
-    asked = [source] if copies is None else [source, copies]
+    named = [source] if copies is None else [source, copies]
     with ExitStack() as stack:
         if dry_run:
             router = Router(
                 table,
-                *(_copied(each, clock, stack) for each in asked),
+                *(_copied(each, clock, stack) for each in named),
                 clock=ticks,
                 options=replace(options, delivery=moves.planned()),
             )
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return
-        queues = [_opened(each, clock, ticks, stack) for each in asked]  # first: a slip in a path makes no folder
+        queues = [_opened(each, clock, ticks, stack) for each in named]  # first: a slip in a path makes no folder
         lock = made_lock_path(source, table)
         stack.enter_context(RouterLock(lock, table.settings.name))
         delivery = moves.delivery(queues[-1], lock, ticks)
