@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
@@ -34,7 +33,7 @@ from crondor_cli.schedd_queue import (
 )
 from crondor_cli.show import show_error
 from crondor_cli.view_agenda import plural
-from crondor_cli.waking import Waker
+from crondor_cli.waking import Handler, Waker, waking
 
 if TYPE_CHECKING:
     from crondor.schedd.protocol import Schedd
@@ -150,7 +149,8 @@ def command(
         router = Router(table, *queues, clock=ticks, options=replace(options, delivery=delivery))
         loop = _Loop(router, queues, load, report_path(lock), lambda now: moves.reload(delivery, now))
         if not once:
-            loop.run()
+            with waking(loop.handlers) as waker, stack.pop_all():  # the queues are closed before the handlers go
+                loop.run(waker)
         elif not loop.poll():
             raise click.exceptions.Exit(1)
 
@@ -176,7 +176,11 @@ class _Loop:
         self._reload_files = reload
         self._is_over = False
         self._is_stale = False
-        self._woken = Waker()
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """What the signals do, by name."""
+        return {"SIGTERM": self._end, "SIGINT": self._end, "SIGHUP": self._reload}
 
     def poll(self) -> bool:
         """Make a poll, and say whether the queues answered; finished jobs leave embedded queues.
@@ -191,12 +195,8 @@ class _Loop:
                 each.clear_finished()
         return answered
 
-    def run(self) -> None:
-        """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD."""
-        signal.signal(signal.SIGTERM, self._end)
-        signal.signal(signal.SIGINT, self._end)
-        if hasattr(signal, "SIGHUP"):
-            signal.signal(signal.SIGHUP, self._reload)
+    def run(self, waker: Waker) -> None:
+        """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD, or when a signal wakes it."""
         loaded = time.monotonic()
         while not self._is_over:
             refresh = self._router.table.settings.entries_refresh
@@ -205,7 +205,7 @@ class _Loop:
                 loaded = time.monotonic()
             self.poll()
             self._write_report()
-            self._woken.wait(max(1, self._router.table.settings.polling_period))
+            waker.wait(max(1, self._router.table.settings.polling_period))
         self._router.close()
         self._report.unlink(missing_ok=True)
 
@@ -239,11 +239,9 @@ class _Loop:
 
     def _end(self, _number: int, _frame: object) -> None:
         self._is_over = True
-        self._woken.set()
 
     def _reload(self, _number: int, _frame: object) -> None:
         self._is_stale = True
-        self._woken.set()
 
 
 def _opened(asked: Asked, clock: Clock, ticks: Callable[[], int], stack: ExitStack) -> Schedd:
