@@ -15,6 +15,7 @@ from crondor_cli.options import (
     clock_of,
     clock_options,
     file_options,
+    format_option,
     reading_options,
     spec_options,
 )
@@ -42,14 +43,7 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 @file_options
 @clock_options
 @reading_options(htcondor=True)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How to print the explanation.",
-)
+@format_option("table", "json", text="How to print the explanation.")
 def command(
     spec: str | None,
     crontab: str | None,

@@ -21,6 +21,7 @@ from crondor.hooks.runner import HookCall, HookRun, HookRunner, Limits, wait
 from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOKS, conclude_starter
 from crondor.hooks.texts import ad_text
 from crondor_cli.classad_files import ad_of, check_stdin, lenient_option, mode_of
+from crondor_cli.options import format_option
 from crondor_cli.show import show
 from crondor_cli.waking import waking
 
@@ -101,14 +102,7 @@ class Given(NamedTuple):
 @click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A variable beside HTCondor's.")
 @click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0.01), help="End it after this time.")
 @lenient_option
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How to print.",
-)
+@format_option("table", "json")
 def command(
     type_: str,
     script: str,

@@ -16,6 +16,7 @@ from crondor_cli.options import (
     clock_of,
     clock_options,
     file_options,
+    format_option,
     interval_option,
     reading_options,
     spec_options,
@@ -50,14 +51,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @reading_options(htcondor=True)
 @interval_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json", "csv", "epoch"]),
-    default="table",
-    show_default=True,
-    help="How to print the runs.",
-)
+@format_option("table", "json", "csv", "epoch", text="How to print the runs.")
 def command(
     spec: str | None,
     crontab: str | None,

@@ -18,6 +18,7 @@ from crondor_cli.options import (
     clock_of,
     clock_options,
     file_options,
+    format_option,
     reading_options,
     spec_options,
 )
@@ -42,14 +43,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong 
 @file_options
 @clock_options
 @reading_options(htcondor=False)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json", "epoch"]),
-    default="table",
-    show_default=True,
-    help="How to print the times.",
-)
+@format_option("table", "json", "epoch", text="How to print the times.")
 def command(
     spec: str | None,
     crontab: str | None,
