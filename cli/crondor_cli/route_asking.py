@@ -11,10 +11,10 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RoutingTable, Standing
 from crondor_cli.options import clock_of, clock_options, format_option
-from crondor_cli.route_jobs import Findings, JobFiles, RoutedJob, is_terminal, jobs_options
+from crondor_cli.route_jobs import JobFiles, RoutedJob, is_terminal, jobs_options
 from crondor_cli.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.route_standing import standing_of, standing_options, with_copies
-from crondor_cli.transform_progress import Progress
+from crondor_cli.transform_progress import Findings, Progress
 
 
 class Asking:
