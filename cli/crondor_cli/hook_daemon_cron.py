@@ -21,7 +21,7 @@ from crondor.hooks.environment import daemon_environment
 from crondor_cli.classad_files import chunks, name_of
 from crondor_cli.hook_config import knobs_of
 from crondor_cli.hook_cron_loop import CronLoop
-from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.options import Clock, clock_of, clock_options, format_option
 from crondor_cli.show import show
 from crondor_cli.view_cron import Screen
 
@@ -51,14 +51,7 @@ _NAMES = {manager.name.lower(): manager for manager in Manager}
 @click.option("--once", is_flag=True, help="End when each job has run one time.")
 @click.option("--for", "seconds", metavar="SECONDS", type=click.FloatRange(min=0), help="End after this time.")
 @clock_options
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="json: a line each event.",
-)
+@format_option("table", "json", text="json: a line each event.")
 def command(
     config: tuple[str, ...],
     manager: tuple[str, ...],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +24,9 @@ from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOK
 from crondor.hooks.texts import ad_text
 from crondor_cli.classad_files import ad_of, check_stdin, lenient_option, mode_of
 from crondor_cli.hook_choice import HookChoice
+from crondor_cli.options import format_option
 from crondor_cli.show import show
+from crondor_cli.waking import waking
 
 EPILOG = """\b
 Examples:
@@ -54,24 +55,20 @@ _GOOD = frozenset(
         Action.NOTHING,
     }
 )
-_TICK = 0.1  # seconds until a signal is seen
-_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_TICK = 0.1  # seconds between two looks at how long it has run
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def _run(call: HookCall) -> HookRun:
     """Make a call; a signal that ends this process ends the hook before. Raises SystemExit then."""
     asked: list[int] = []
-    before = {number: signal.signal(number, lambda number, _: asked.append(number)) for number in _ENDING}
-    try:
+    with waking(dict.fromkeys(_ENDING, lambda number, _: asked.append(number))) as waker:
         running = HookRunner().start(call)
         while (run := running.poll()) is None:
             if asked:
                 running.cancel()
                 raise SystemExit(128 + asked[0])
-            wait([running], _TICK)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+            wait([running], _TICK, [waker.descriptor])
     return run
 
 
@@ -108,14 +105,7 @@ class Given(NamedTuple):
 @click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A variable beside HTCondor's.")
 @click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0.01), help="End it after this time.")
 @lenient_option
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How to print.",
-)
+@format_option("table", "json")
 def command(
     type_: str,
     script: str,

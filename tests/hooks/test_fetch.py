@@ -236,7 +236,8 @@ def test_a_refused_run_goes_to_another_slot(tmp_path: Path) -> None:
 def test_a_run_that_does_not_fit_the_slot_stays(tmp_path: Path) -> None:
     """The startd does not look at what the job requires, so crondor does."""
     work = source(tmp_path, Requirements=Expression("TARGET.Memory > 100"))
-    assert [d.code for d in work.offer(ClassAd({"Memory": 50}), NOON).findings] == ["fetch-no-match"]
+    (finding,) = work.offer(ClassAd({"Memory": 50}), NOON).findings
+    assert (finding.code, finding.help) == ("fetch-no-match", "a.sub#0: TARGET.Memory > 100: 50 > 100")
     assert key(work, NOON, ClassAd({"Memory": 500})) == f"a.sub#0@{NOON}"
 
 

@@ -37,10 +37,6 @@ class HookDesk:
     start: Callable[[HookCall], HookInProgress]
     as_owner: bool = False
 
-    def keyword(self, source: ClassAd) -> str:
-        """Return the keyword of a job, empty: none."""
-        return self.hooks.keyword(source)
-
     def begin(
         self, kind: HookType, source: ClassAd, copy: ClassAd | None, route: Route | None, context: Context
     ) -> tuple[Found, HookInProgress | None]:
