@@ -26,7 +26,7 @@ from crondor.job_queue.disk import sync_folder
 if sys.platform != "win32":
     import fcntl
 
-_KEPT: Final = 86_400  # seconds that a run is remembered after its last start
+_KEPT: Final = 86_400  # seconds that a run is remembered after its last start, and after the last news of it
 _COMPACT: Final = 1 << 20  # bytes
 _MOST: Final = 64 << 20
 _SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -52,6 +52,9 @@ class RunState(str, Enum):
     ACCEPTED = "accepted"
     PREPARED = "prepared"
     RUNNING = "running"
+    LOST = "lost"
+    """Its slot is free again, and nobody has told how it ended."""
+
     EVICTED = "evicted"
     EXITED = "exited"
 
@@ -110,6 +113,10 @@ class Journal:
                 yield Writer(self.path, descriptor, _records(self.path, _read(self.path)))
             except OSError as error:
                 raise _os_fault(self.path, error) from None
+
+    def is_there(self) -> bool:
+        """Say whether there is a journal, as far as this user may see."""
+        return os.path.lexists(self.path)
 
     def read(self) -> dict[str, RunRecord]:
         """Return the runs by key, without waiting for anybody. Raises JournalFault."""
@@ -183,7 +190,7 @@ class Writer:
         """Forget runs that nobody can be offered any more, once the file is long. Nothing is written after it."""
         if os.fstat(self._descriptor).st_size < _COMPACT:
             return
-        kept = [run for run in self.runs.values() if run.last_start + _KEPT > now]
+        kept = [run for run in self.runs.values() if max(run.last_start, run.time) + _KEPT > now]
         fresh = self._path.with_suffix(".new")
         with fresh.open("wb") as file:
             for run in kept:

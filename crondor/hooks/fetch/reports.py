@@ -202,7 +202,11 @@ def _read(folder: int, name: str) -> _Found:
         os.close(descriptor)
     if len(data) > _MOST_BYTES:
         raise ValueError("it is too long")
-    return _Found(name, _report(json.loads(data)), found.st_uid)
+    return _Found(name, _report(json.loads(data)), _writer(found))
+
+
+def _writer(found: os.stat_result) -> int:
+    return found.st_uid
 
 
 def _report(told: object) -> Report:

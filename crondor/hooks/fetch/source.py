@@ -18,6 +18,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.journal import Journal, JournalFault, NotPermitted, RunRecord, RunState, Writer
 from crondor.hooks.fetch.reports import SAID, Report, Reports
+from crondor.hooks.fetch.slot import has_ended, refuses
 from crondor.hooks.hook_types import HookType
 from crondor.queued import QueuedJob
 from crondor.spec import Dialect
@@ -36,6 +37,7 @@ _STATES: Final = {
     HookType.UPDATE_JOB_INFO: RunState.RUNNING,
     HookType.JOB_EXIT: RunState.EXITED,
 }
+_UNDER_WAY: Final = frozenset({RunState.ACCEPTED, RunState.PREPARED, RunState.RUNNING})
 _STARTERS: Final = frozenset(_STATES) - {HookType.EVICT_CLAIM}  # they may run as the job's owner
 
 
@@ -92,15 +94,17 @@ class WorkSource:
     def offer(self, slot: ClassAd | None, now: int) -> Offer:
         """Choose a run for a slot, and write down that it has it; None for ``slot``: whatever is due.
 
-        Of the runs that are due it is the earliest that fits the slot, those that were refused before coming last.
-        Raises JournalFault.
+        Of the runs that are due it is the earliest that fits the slot, those that were refused before coming last. A
+        slot that would not give up the job it has is offered none. Raises JournalFault.
         """
         dues, findings = self.due(now)
-        if not dues:
-            return Offer(None, (*findings, *self.catch_up(now)))
+        if not dues and not self.journal.is_there():
+            return Offer(None, tuple(findings))
         context = Context(now=now)
         with self._writing(now, findings, is_first=True) as writer:
+            _lose(writer, slot, now)
             free = [due for due in dues if _is_free(writer.runs.get(due.key))]
+            free = [due for due in free if slot is None or not refuses(slot, due.spec.ad, context)]
             free.sort(key=lambda due: writer.runs[due.key].rejections if due.key in writer.runs else 0)
             for due in free:
                 job = _job(due)
@@ -194,6 +198,19 @@ class WorkSource:
 
 def _is_free(run: RunRecord | None) -> bool:
     return run is None or run.may_be_offered
+
+
+def _lose(writer: Writer, slot: ClassAd | None, now: int) -> None:
+    """Write down of each run of a slot that has ended that nobody has told how: its hooks were killed, or never ran.
+
+    Should it be told later, that counts.
+    """
+    name = _text(slot, "Name")
+    if slot is None or not name or not has_ended(slot):
+        return
+    for run in [run for run in writer.runs.values() if run.slot == name and run.state in _UNDER_WAY]:
+        said = {"reason": f"{name} asks for work again; the run was {run.state.value}"}
+        writer.write(run.key, RunState.LOST, now, run.last_start, **said)
 
 
 def _state(hook: HookType, job: ClassAd, *, accepted: bool, reason: str) -> RunState:
