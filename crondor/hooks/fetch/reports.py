@@ -216,7 +216,7 @@ def _report(told: object) -> Report:
     key, state, moment, said = (told.get(name) for name in ("key", "state", "time", "said"))
     if not (isinstance(key, str) and type(moment) is int and isinstance(said, dict)):
         raise ValueError("it is no report")
-    if state not in {each.value for each in STATES}:
+    if not isinstance(state, str) or state not in {each.value for each in STATES}:
         raise ValueError("it tells of a state that is not for a report to tell")
     texts = {name: text[:_LONGEST] for name, text in said.items() if name in _WORDS and isinstance(text, str)}
     return Report(key, RunState(state), moment, texts)
