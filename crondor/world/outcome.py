@@ -211,9 +211,12 @@ class Ledger:
             late.match = _later(late.match, seen.time - course.time)
 
     def arrive(self, course: _Course, seen: Happening) -> None:
-        """Note how late the job arrived."""
+        """Note how late the job arrived, and for which time, where that is an expression."""
         late = self._lateness(course, seen)
         late.arrival = _later(late.arrival, -seen.number)
+        run = seen.job.run
+        if course.times is None and course.time is not None and run is not None and run.time is not None:
+            course.time = run.time
 
     def _lateness(self, course: _Course, seen: Happening) -> Lateness:
         opens = seen.job.gate.match_opens

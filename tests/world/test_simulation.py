@@ -47,6 +47,13 @@ def test_late_within_the_window() -> None:
     assert (counts(outcome), outcome.failed) == ({"late": 24}, 0)
 
 
+def test_a_time_that_asks_for_the_clock_is_met_by_whoever_waits_for_it() -> None:
+    """It is read when the job arrives: 12:10:15 here, not what it was at the submission."""
+    found = simulation("deferral_time = time() + 600")
+    assert counts(found.run()[0]) == {"on_time": 1}
+    assert found.enough() == [Enough(300, 0)]
+
+
 def test_missed_and_held_and_then_on_hold() -> None:
     """Nothing releases the job: all other runs are lost too."""
     outcome = only(HOURLY, transfer=Lengths.fixed(640))
