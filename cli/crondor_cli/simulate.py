@@ -164,10 +164,10 @@ class Simulated:
         settings = replace(self.settings, dialect=dialect)
         simulation = Simulation(settings, list(clusters.values()), self.start, self.end)
         outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
-        enough = simulation.enough(progress) if advise else []
+        spans = [range(group.first, group.first + group.jobs.count) for group in self.groups]
+        enough = simulation.enough(progress, spans) if advise else []
         self.sides[dialect] = [
-            Result(_together(outcomes[slice(*span)]), _most(enough[slice(*span)]))
-            for span in ((group.first, group.first + group.jobs.count) for group in self.groups)
+            Result(_together(outcomes[span.start : span.stop]), _most(enough[span.start : span.stop])) for span in spans
         ]
 
     def changes(self, group: Group, result: Result) -> list[Change]:
@@ -222,6 +222,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         made.starts += outcome.starts
         made.evicted += outcome.evicted
         made.untold += outcome.untold
+        made.repeated += outcome.repeated
         made.idle_slot += outcome.idle_slot
         made.hold = made.hold or outcome.hold
         made.trouble = made.trouble or outcome.trouble

@@ -58,16 +58,18 @@ class Outcome:
     """The runs of one job.
 
     ``counts`` by fate; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
-    after their start, ``untold`` those that ended without the schedd being told. ``idle_slot`` are the seconds its
-    slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the
-    others, which no prep time can help. ``hold`` is the reason it is held for at the end, ``trouble`` why nothing is
-    planned for it.
+    after their start, ``untold`` those that ended without the schedd being told, ``repeated`` those that were matched
+    for a time that had its run: a machine's clock that is ahead lets a run end before its time. ``idle_slot`` are the
+    seconds its slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle,
+    ``unready`` the others, which no prep time can help. ``hold`` is the reason it is held for at the end, ``trouble``
+    why nothing is planned for it.
     """
 
     counts: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
     starts: int = 0
     evicted: int = 0
     untold: int = 0
+    repeated: int = 0
     idle_slot: int = 0
     ready: Lateness = field(default_factory=Lateness)
     unready: Lateness = field(default_factory=Lateness)
@@ -205,7 +207,10 @@ class Ledger:
         return number
 
     def match(self, course: _Course, seen: Happening) -> None:
-        """Note how late the match was."""
+        """Note how late the match was; a time that had its run, and is to come again, is planned once more."""
+        if course.time is None and course.times is not None and seen.job.gate.time == course.last is not None:
+            course.time = course.last
+            course.outcome.repeated += 1
         if course.time is not None:
             late = self._lateness(course, seen)
             late.match = _later(late.match, seen.time - course.time)

@@ -166,3 +166,24 @@ def test_drawn_lengths_fill_their_range() -> None:
     assert {seen.count(value) > 400 for value in range(10)} == {True}
     mean = sum(Lengths.parse("exp:100").draw(7, n) for n in range(5000)) / 5000
     assert 90 < mean < 110
+
+
+def test_where_jobs_share_a_slot_each_change_is_enough_while_the_others_stay() -> None:
+    """And one second less is not: what was found by changing both at once (1738 s here) would not do."""
+    transfer, run_time = Lengths.parse("10s-20m"), Lengths.parse("1m-20m")
+    pool = replace(POOL, match_delay=Lengths.parse("0-60"), transfer=transfer, run_time=run_time, slots=1)
+    jobs = [ads(f"cron_minute = {minute}\non_exit_remove = false") for minute in ("*/30", "*/10")]
+    shared = Simulation(pool, jobs, NOW, NOW + DAY)
+    windows = [enough.window or 0 for enough in shared.enough()]
+    assert windows == [952, 1758]
+    for number, window in enumerate(windows):
+        for seconds, is_enough in ((window, True), (window - 1, False)):
+            found = shared.run(windows={number: seconds})[number]
+            assert is_enough == (not found.counts[Fate.MISSED] and not found.counts[Fate.MISSED_HELD])
+
+
+def test_a_run_that_ends_before_its_time_comes_again() -> None:
+    """The machine's clock is ahead: to the schedd the time is still to come, and the second match is too late."""
+    outcome = only(HOURLY, skew=120)
+    assert counts(outcome) == {"on_time": 1, "missed_held": 1, "held": 23}
+    assert (outcome.starts, outcome.repeated) == (1, 1)
