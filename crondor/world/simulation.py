@@ -44,6 +44,13 @@ class Enough(NamedTuple):
     window: int | None
 
 
+class Together(NamedTuple):
+    """The numbers of jobs whose prep times, and whose windows, are changed by the same line."""
+
+    prep_times: Sequence[Sequence[int]]
+    windows: Sequence[Sequence[int]]
+
+
 @dataclass(frozen=True)
 class Simulation:
     """Jobs submitted together, cluster by cluster, from ``start`` to ``end`` (epoch seconds)."""
@@ -100,56 +107,52 @@ class Simulation:
         ledger.close()
         return [ledger[job] for job in jobs], world.matching.negotiator.has_kept_waiting
 
-    def enough(self, progress: Progress | None = None, groups: Sequence[Sequence[int]] | None = None) -> list[Enough]:
+    def enough(self, progress: Progress | None = None, together: Together | None = None) -> list[Enough]:
         """Return what would have been enough for each job; each answer was lived through.
 
         What the jobs' gates and matches are late by in a world with wide windows is what has to be added; a job's
-        delays belong to its runs, so that they are the same each time. ``groups`` are the numbers of jobs that are
-        changed together (each job alone, where nothing is said) and get one answer. Where groups compete for slots, the
-        first eight that have missed anything are each changed while the others stay as they are.
+        delays belong to its runs, so that they are the same each time. Jobs that are changed ``together`` get one
+        number; each is changed alone, where nothing is said. Where they compete for slots, the first eight numbers
+        that are needed are each tried while all else stays as it is.
         """
         ads = [ad for cluster in self.clusters for ad in cluster]
-        groups = [[n] for n in range(len(ads))] if groups is None else groups
-        known = [
-            [n for n in group if _number(ads[n], _PREP) is not None and _number(ads[n], _WINDOW) is not None]
-            for group in groups
-        ]
-        found, is_contended = self._enough(ads, known, progress)
-        if len(groups) > 1 and is_contended:
+        known = {n for n, ad in enumerate(ads) if None not in (_number(ad, _PREP), _number(ad, _WINDOW))}
+        each = [[n] for n in range(len(ads))]
+        preps, windows = ([[n for n in group if n in known] for group in groups] for groups in together or (each, each))
+        probe, is_contended = self._live(None, dict.fromkeys(known, _WIDE), progress=progress)
+        prep_times = self._prep_times(ads, preps, probe, progress)
+        found = self._windows(windows, probe, progress)
+        if is_contended and max(len(preps), len(windows)) > 1:
             outcomes = self.run(progress=progress)
-            troubled = [group for group in known if not all(_is_early(outcomes[n]) for n in group)]
-            for group in troubled[:_MOST_ALONE]:
-                alone = self._smallest(group, self._enough(ads, [group], progress)[0], progress)
-                for n in group:
-                    found[n] = alone
-        return found
+            for group in [group for group in preps if not all(_is_early(outcomes[n]) for n in group)][:_MOST_ALONE]:
+                _replace(prep_times, group, self._prep_time_alone(ads, group, progress))
+            for group in [group for group in windows if not all(_is_in_window(outcomes[n]) for n in group)][
+                :_MOST_ALONE
+            ]:
+                _replace(found, group, self._window_alone(group, progress))
+        return [Enough(prep_times.get(n), found.get(n)) for n in range(len(ads))]
 
-    def _smallest(self, group: Sequence[int], found: Sequence[Enough], progress: Progress | None) -> Enough:
-        """Return the smallest of the numbers around what was found for a group, whose slots come and go with them."""
-        prep_times, windows = [found[n].prep_time for n in group], [found[n].window for n in group]
+    def _prep_time_alone(self, ads: Sequence[ClassAd], group: Sequence[int], progress: Progress | None) -> int | None:
+        """Return the smallest prep time that is enough for some jobs while the others stay as they are."""
+        probe = self.run(windows=dict.fromkeys(group, _WIDE), progress=progress)
+        found = self._prep_times(ads, [group], probe, progress)
 
         def is_early(seconds: int) -> bool:
             outcomes = self.run(prep_times=dict.fromkeys(group, seconds), progress=progress)
             return all(_is_early(outcomes[n]) for n in group)
 
+        return _least([found.get(n) for n in group], is_early)
+
+    def _window_alone(self, group: Sequence[int], progress: Progress | None) -> int | None:
+        """Return the smallest window that is enough for some jobs while the others stay as they are."""
+        probe = self.run(windows=dict.fromkeys(group, _WIDE), progress=progress)
+        found = self._windows([group], probe, progress)
+
         def is_in_window(seconds: int) -> bool:
             outcomes = self.run(windows=dict.fromkeys(group, seconds), progress=progress)
             return all(_is_in_window(outcomes[n]) for n in group)
 
-        return Enough(_least(prep_times, is_early), _least(windows, is_in_window))
-
-    def _enough(
-        self, ads: Sequence[ClassAd], groups: Sequence[Sequence[int]], progress: Progress | None
-    ) -> tuple[list[Enough], bool]:
-        """Return what would have been enough if these jobs are changed, and the others stay as they are.
-
-        And whether a job had to wait for another one's slot when all runs had wide windows.
-        """
-        numbers = [n for group in groups for n in group]
-        probe, is_contended = self._live(None, dict.fromkeys(numbers, _WIDE), progress=progress)
-        prep_times = self._prep_times(ads, groups, probe, progress)
-        windows = self._windows(groups, probe, progress)
-        return [Enough(prep_times.get(n), windows.get(n)) for n in range(len(ads))], is_contended
+        return _least([found.get(n) for n in group], is_in_window)
 
     def _prep_times(
         self,
@@ -197,6 +200,14 @@ def _few_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+def _replace(numbers: dict[int, int], jobs: Sequence[int], number: int | None) -> None:
+    for n in jobs:
+        if number is None:
+            numbers.pop(n, None)
+        else:
+            numbers[n] = number
 
 
 def _least(found: Sequence[int | None], is_enough: Callable[[int], bool]) -> int | None:
