@@ -173,6 +173,14 @@ def test_wrong_usage(arguments: tuple[str, ...], said: str) -> None:
     assert said in result.err
 
 
+def test_files_that_are_refused_make_no_table(write: Write) -> None:
+    """What is wrong with them is all there is to say."""
+    result = simulate("--spec", write(""))
+    assert (result.status, result.out) == (1, "")
+    assert "[empty-file]" in result.err
+    assert simulate("--spec", write(""), "--format", "json").data["readings"][0]["jobs"] == []
+
+
 def test_too_many_jobs_are_refused(write: Write) -> None:
     """Before any of them is made one by one."""
     result = simulate("--spec", write(*HOURLY, "queue 2000000"))
