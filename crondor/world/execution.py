@@ -179,11 +179,11 @@ class Execution:
         """
         core = self._core
         values = run.exit.attributes
+        if not job.is_local or core.settings.counts_local_runs:
+            values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
         if job.is_local:
             for name, value in values.items():
                 run.ad.set(name, value)
-        else:
-            values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
         core.count(job, values)
         ruling = job.ruling
         if ruling is None:
