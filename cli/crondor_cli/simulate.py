@@ -198,7 +198,7 @@ def kinds_of(settings: Settings) -> list[ClassAd]:
 
 
 def _is_bad(outcome: Outcome) -> bool:
-    return bool(outcome.failed or outcome.trouble or outcome.hold)
+    return bool(outcome.failed or outcome.trouble or outcome.hold or outcome.is_stranded)
 
 
 def _not_ours(outcome: Outcome) -> int:
@@ -234,6 +234,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         made.repeated += outcome.repeated
         made.idle_slot += outcome.idle_slot
         made.hold = made.hold or outcome.hold
+        made.is_stranded = made.is_stranded or outcome.is_stranded
         made.trouble = made.trouble or outcome.trouble
     made.has_left = all(outcome.has_left for outcome in outcomes)
     return made

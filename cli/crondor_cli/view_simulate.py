@@ -105,6 +105,8 @@ def _state(outcome: Outcome) -> list[str]:
     if outcome.repeated:
         what = plural(outcome.repeated, "run")
         said.append(f"{what} too many: the machine's clock is ahead, and the run before ended before its time")
+    if outcome.is_stranded:
+        said.append("queued again after its run, and idle for ever: its window is over, and Requirements match no more")
     if outcome.hold is not None:
         said.append(f"held at the end: {printable(outcome.hold)}")
     elif outcome.has_left:

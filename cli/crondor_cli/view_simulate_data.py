@@ -64,6 +64,7 @@ def _job(simulated: Simulated, group: Group, result: Result) -> dict[str, object
         "evicted": outcome.evicted,
         "untold": outcome.untold,
         "repeated": outcome.repeated,
+        "is_stranded": outcome.is_stranded,
         "idle_slot": outcome.idle_slot,
         "has_left": outcome.has_left,
         "hold": outcome.hold,

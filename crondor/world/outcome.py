@@ -61,8 +61,9 @@ class Outcome:
     after their start, ``untold`` those that ended without the schedd being told, ``repeated`` those that were matched
     for a time that had its run: a machine's clock that is ahead lets a run end before its time. ``idle_slot`` are the
     seconds its slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle,
-    ``unready`` the others, which no prep time can help. ``hold`` is the reason it is held for at the end, ``trouble``
-    why nothing is planned for it.
+    ``unready`` the others, which no prep time can help. ``hold`` is the reason it is held for at the end,
+    ``is_stranded`` says that it has had its run, was queued again, and is idle for ever; ``trouble`` why nothing is
+    planned for it.
     """
 
     counts: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
@@ -75,6 +76,7 @@ class Outcome:
     unready: Lateness = field(default_factory=Lateness)
     hold: str | None = None
     has_left: bool = False
+    is_stranded: bool = False
     is_deferred: bool = False
     trouble: tuple[Diagnostic, ...] = ()
 
@@ -216,11 +218,16 @@ class Ledger:
             late.match = _later(late.match, seen.time - course.time)
 
     def arrive(self, course: _Course, seen: Happening) -> None:
-        """Note how late the job arrived, and for which time, where that is an expression."""
+        """Note how late the job arrived, and for which time, where that is an expression.
+
+        One that had its run for that time is tried again, and nobody planned it.
+        """
+        if course.time is None:
+            return
         late = self._lateness(course, seen)
         late.arrival = _later(late.arrival, -seen.number)
         run = seen.job.run
-        if course.times is None and course.time is not None and run is not None and run.time is not None:
+        if course.times is None and run is not None and run.time is not None:
             course.time = run.time
 
     def _lateness(self, course: _Course, seen: Happening) -> Lateness:
@@ -291,6 +298,8 @@ class Ledger:
     def _close(self, course: _Course, job: WorldJob, end: int) -> None:
         deferral = job.gate.deferral()
         window = 0 if deferral is None else deferral.window
+        if course.time is None and course.times is None and deferral is not None and job.is_idle:
+            course.outcome.is_stranded = job.gate.opens(end) is None
         if course.time is not None and course.time + window >= end:
             course.time = None  # it may still start
         elif course.time is not None and course.times is None and job.status == JobStatus.IDLE:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.spec import Dialect
+from crondor.world.exits import Exits
 from crondor.world.lengths import InvalidLength, Lengths
 from crondor.world.outcome import Fate, Outcome
 from crondor.world.simulation import Enough, Simulation, Terms
@@ -187,3 +188,14 @@ def test_a_run_that_ends_before_its_time_comes_again() -> None:
     outcome = only(HOURLY, skew=120)
     assert counts(outcome) == {"on_time": 1, "missed_held": 1, "held": 23}
     assert (outcome.starts, outcome.repeated) == (1, 1)
+
+
+@pytest.mark.parametrize("universe", ["vanilla", "local"])
+def test_a_job_that_is_tried_again_after_its_window_is_idle_for_ever(universe: str) -> None:
+    """Its Requirements match no more; what is tried again in a wide window asks for no wider one."""
+    text = f"universe = {universe}\ndeferral_time = {NOW + 3600}\nmax_retries = 2"
+    found = simulation(text, exits=Exits.parse("3"))
+    outcome = found.run()[0]
+    assert (counts(outcome), outcome.starts, outcome.is_stranded) == ({"on_time": 1}, 1, True)
+    assert found.enough()[0].window == 0
+    assert not only(text).is_stranded
