@@ -259,6 +259,8 @@ class World(Core):
             self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode))
         elif ruling.act is Act.RELEASE:
             self._release(job, ruling.reason)
+        elif ruling.act is Act.VACATE:
+            self._vacate(job)
         else:
             self._remove(job, ruling.reason)
 

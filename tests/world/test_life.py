@@ -234,3 +234,27 @@ def test_a_negative_window_does_not_stop_the_time() -> None:
     assert seen.world.now == NOW + 3600
     assert len(seen.story("planned")) <= 61
     assert seen.story("started") == []
+
+
+def test_the_longest_time_of_a_job_counts_from_its_match() -> None:
+    """A job that waits for its time uses it up, and is held before it starts."""
+    seen = Seen(f"{HOURLY}\nallowed_job_duration = 400").at(3599)
+    assert seen.story("started") == []
+    held = ("JobStatus", "HoldReasonCode", "HoldReason")
+    assert [seen.ad().value(name) for name in held] == [5, 46, "The job exceeded allowed job duration of 06:40"]
+    assert seen.story("matched", "held") == [(3010, "matched"), (3420, "held")]
+
+
+def test_the_longest_time_of_a_program_counts_from_its_start() -> None:
+    """It is looked at each minute."""
+    seen = Seen(f"{HOURLY}\nallowed_execute_duration = 100", run_time=Lengths.fixed(1000)).at(5000)
+    assert seen.story("started", "held") == [(3600, "started"), (3720, "held")]
+    assert seen.ad().value("HoldReasonCode") == 47
+
+
+def test_periodic_vacate_makes_a_running_job_idle() -> None:
+    """A crontab job gets its next time."""
+    text = f"{HOURLY}\nperiodic_vacate = time() - JobCurrentStartExecutingDate > 100"
+    seen = Seen(text, run_time=Lengths.fixed(1000)).at(4000)
+    assert seen.story("started", "evicted") == [(3600, "started"), (3720, "evicted")]
+    assert (seen.ad().value("JobStatus"), seen.ad().value("DeferralTime")) == (1, NOW + 7200)
