@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
-from crondor.diagnostics import Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.schedd.look import ScheduledJob, State
 from crondor.spec import Dialect
 from crondor.submit import job_ads
@@ -37,6 +38,7 @@ seconds) are the next start, CrondorNext a list of the coming ones. There is no 
 Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage."""
 
 _MOST = 100
+_MOST_JOBS = 1000  # of one submit file
 _STATES = (State.IDLE, State.WAITING, State.RUNNING, State.HELD)
 
 
@@ -102,10 +104,24 @@ def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
 
 
 def _submitted(paths: tuple[str, ...], clock: Clock) -> Found:
-    """Return the jobs of submit files, one for each group: as if each file was a cluster."""
+    """Return the jobs of submit files, as if each file was a cluster."""
     request = Request(None, None, {}, clock)
-    ads = [made.ad for number, path in enumerate(paths, 1) for made in job_ads(request.read(path), cluster=number)]
-    for ad in ads:
-        if "JobStatus" not in ad:
-            ad["JobStatus"] = 1
+    ads = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
     return Found(ads, sees_deferral_time=True, findings=[])
+
+
+def _jobs(request: Request, path: str, number: int) -> Iterator[ClassAd]:
+    """Yield the ads of one file's jobs. Raises CrondorError for very many."""
+    made = list(job_ads(request.read(path), cluster=number))
+    count = sum(one.jobs.count for one in made)
+    if count > _MOST_JOBS:
+        message = f"{printable(path)} has {count} jobs: no more than {_MOST_JOBS} of a file are advertised"
+        raise CrondorError(Diagnostic("advertise-many", message, help="submit it, and advertise the queue"))
+    for one in made:
+        first = one.ad.value("ProcId")
+        for process in range(one.jobs.count):
+            ad = one.ad.copy()
+            ad["ProcId"] = (first if isinstance(first, int) else 0) + process
+            if "JobStatus" not in ad:
+                ad["JobStatus"] = 1
+            yield ad

@@ -96,6 +96,8 @@ class CronLoop:
 
     def _stepped(self, now: float) -> Iterator[Event]:
         for manager in self._managers:
+            for hook in _started(manager):  # also those of jobs that have been taken away
+                hook.poll()
             yield from self._noted(manager.step(now), manager)
         is_busy = any(each.running for each in self._managers if each.settings.manager is Manager.BENCHMARKS)
         for manager in self._managers:
@@ -121,4 +123,4 @@ class CronLoop:
 
 def _started(manager: CronManager) -> list[RunningHook]:
     programs = manager.programs
-    return [each for each in programs.started if each.poll() is None] if isinstance(programs, LivePrograms) else []
+    return programs.started if isinstance(programs, LivePrograms) else []

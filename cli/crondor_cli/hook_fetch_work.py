@@ -18,6 +18,7 @@ from crondor.hooks.hook_types import HookType
 from crondor.hooks.texts import ad_text, read_output
 from crondor.submit import job_ads
 from crondor.zones import Policy
+from crondor_cli.hook_choice import HookChoice
 from crondor_cli.jobs import Request
 from crondor_cli.options import Clock, clock_of, clock_options, policy_option
 from crondor_cli.show import show, show_error
@@ -57,7 +58,7 @@ _DASHES = "-----"
 @click.option(
     "--as",
     "as_",
-    type=click.Choice([hook.value for hook in _HOOKS], case_sensitive=False),
+    type=HookChoice(_HOOKS),
     default="FETCH_WORK",
     show_default=True,
     help="The hook that is called.",

@@ -293,7 +293,8 @@ def _desk(knobs: _Knobs) -> HookDesk:
     from crondor.hooks.router_hooks import RouterHooks  # noqa: PLC0415 - where they are asked for
     from crondor.hooks.runner import HookRunner  # noqa: PLC0415 - the same
 
-    return HookDesk(RouterHooks(knobs, dict(os.environ)), HookRunner().start)
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return HookDesk(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root)
 
 
 def _writer(clock: Clock, form: str) -> Callable[[Entry], None]:

@@ -122,6 +122,8 @@ class WorkSource:
             state = _STATES.get(hook, RunState.ACCEPTED if accepted else RunState.REJECTED)
             if hook is HookType.JOB_EXIT and reason == "evict":
                 state = RunState.EVICTED
+            if hook is HookType.UPDATE_JOB_INFO and "JobState" not in job:  # as the starter tells before PREPARE_JOB
+                state = RunState.PREPARED
             if _comes_after(state, known.state):
                 said = {name: job.text(name) for name in _SAID if name in job}
                 writer.write(key, state, now, known.last_start, **said, **({"reason": reason} if reason else {}))
