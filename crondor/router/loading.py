@@ -29,7 +29,6 @@ from crondor.router.table import Rejected, RoutingTable
 from crondor.source import Source, Span
 from crondor.transform import Facts, Form, InvalidTransform, Transform
 from crondor.transform.apply import Run
-from crondor.transform.loading import read_knobs
 
 ROUTE = "JOB_ROUTER_ROUTE_"
 TRANSFORM = "JOB_ROUTER_TRANSFORM_"
@@ -200,7 +199,7 @@ class _Loader:
         return route
 
     def _made(self, name: str, knob: Knob, transform: Transform) -> Route:
-        said = _Said(self, name, knob)
+        said = _Said(self, name, knob, transform)
         universe = universe_number(transform.universe or "")
         if transform.universe and not universe:
             message = f"UNIVERSE {transform.universe[:40]} is no universe: it counts as not given"
@@ -277,13 +276,12 @@ class _Loader:
 class _Said:
     """What a route says of itself by its macros, read once it is loaded: never in the light of a job."""
 
-    def __init__(self, loader: _Loader, name: str, knob: Knob) -> None:
+    def __init__(self, loader: _Loader, name: str, knob: Knob, transform: Transform) -> None:
         self._loader = loader
         self._name = name
         self._knob = knob
         facts = loader.facts
-        self._macros = read_knobs(knob.source, facts, Form.KNOB)
-        self._run = Run(None, facts, self._macros, facts.defaults(iterates=False))
+        self._run = Run(None, facts, transform.definitions(facts), facts.defaults(iterates=False))
 
     def place(self, name: str) -> Span:
         """Return the last line that assigns a macro, or says a keyword; the whole value if none does."""
