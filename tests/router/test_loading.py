@@ -59,7 +59,7 @@ def test_a_route_that_cannot_be_loaded_is_left_out_alone() -> None:
         "JOB_ROUTER_ROUTE_NAMES = Good Gone Empty Bad Two NAMES Old",
         route("Good"),
         "JOB_ROUTER_ROUTE_Empty =",
-        route("Bad", "REQUIREMENTS true", "# a comment", "FROB x", "SET a"),
+        route("Bad", "REQUIREMENTS true", "# a comment", "FROB x", "SET"),
         route("Two", "REQUIREMENTS (", "SET a 1"),
         "JOB_ROUTER_ROUTE_Old = [ Name = 5; ]",
     )
@@ -71,6 +71,14 @@ def test_a_route_that_cannot_be_loaded_is_left_out_alone() -> None:
     assert found["Two"].startswith("14: invalid REQUIREMENTS : (")
     assert found["NAMES"].endswith("HTCondor skips it")
     assert found["Old"].startswith("17: [ is not a valid transform keyword")
+
+
+def test_a_route_without_a_second_argument_loads() -> None:
+    """HTCondor puts it into the table, and the jobs that it takes fail."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "REQUIREMENTS true", "SET X=5"))
+    assert (names(table), table.rejected) == (["A"], ())
+    warned = [each.message for each in table.routes[0].transform.warnings]
+    assert warned == ["SET needs 2 arguments: a blank stands between them: an ad that leads here fails"]
 
 
 def test_a_name_inside_never_wins() -> None:
