@@ -179,7 +179,7 @@ class _Reader:
             help_text = "no macro is replaced in REQUIREMENTS: write the expression out" if "$(" in value else None
             if place.span is not None and place.span.text.startswith("#"):
                 help_text = "a comment needs a line of its own"
-            message = f"invalid REQUIREMENTS : {short(value)}: {why.message}"
+            message = f"invalid REQUIREMENTS : {short(value, 1000)}: {why.message}"
             self._break("requirements", message, place.span or span, help_text or why.help)
             return
         if re.search(r"(?i)\btarget\.", value):

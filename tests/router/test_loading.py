@@ -81,6 +81,22 @@ def test_a_route_without_a_second_argument_loads() -> None:
     assert warned == ["SET needs 2 arguments: a blank stands between them: an ad that leads here fails"]
 
 
+def test_a_function_that_fails_in_a_limit_says_why() -> None:
+    """In HTCondor's words, before the limit that is none."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "UNIVERSE 5", "REQUIREMENTS true", "MaxJobs = $INT(Nope)"))
+    assert [(each.code, each.message) for each in table.diagnostics] == [
+        ("route-macro", "A: MaxJobs: $INT() macro: Nope does not evaluate to an integer!"),
+        ("route-limit", "A: MaxJobs =  is no integer: it becomes 100"),
+    ]
+
+
+@pytest.mark.parametrize(("text", "jobs"), [("1e400", -(1 << 31)), ("-1e400", -(1 << 31)), ("99999999999", 2147483647)])
+def test_a_limit_beyond_all_integers(text: str, jobs: int) -> None:
+    """A real that no integer holds becomes the least one."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "UNIVERSE 5", "REQUIREMENTS true", f"MaxJobs = {text}"))
+    assert table.routes[0].max_jobs == jobs
+
+
 def test_a_name_inside_never_wins() -> None:
     """The knob's does, in the spelling of the list."""
     table = load("JOB_ROUTER_ROUTE_NAMES = SITE", route("Site", "NAME Other", *SITE.split("\n")))
