@@ -198,6 +198,19 @@ def test_a_transform_that_iterates_is_the_last() -> None:
         Chain([Transform.parse("SET X 1\nTRANSFORM 2"), Transform.parse("SET Y 1", name="b")])
 
 
+def test_what_follows_a_choice_is_passed_over() -> None:
+    """HTCondor looks for the end of an expression only where it is no ``? :``."""
+    rules = (
+        "REQUIREMENTS A > 1 ? true : false # c\nSET X A > 1 ? 2 : 3 # c\nDEFAULT Y true ? 1 : 2 x\nSET Z (A ? 1 : 2) x"
+    )
+    transform = Transform.parse(rules)
+    assert [each.code for each in transform.warnings] == ["requirements-rest", "set-rest", "set-rest", "set-expression"]
+    assert transform.matches(ad_of("A = 2\n"))
+    assert not transform.matches(ad_of("A = 1\n"))
+    made = transform.apply(ad_of("A = 2\n")).ad
+    assert {name: made.text(name) for name in made} == {"A": "2", "X": "A > 1 ? 2 : 3", "Y": "true ? 1 : 2"}
+
+
 def test_a_missing_second_argument_is_a_fault_where_an_ad_leads_to_it() -> None:
     """HTCondor's check on loading looks for the first argument alone."""
     for line in ("SET X", "SET X=5", "SET X =", "COPY A", "RENAME /a/", "EVALSET X", "EVALMACRO x", "DEFAULT X ,"):

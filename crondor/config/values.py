@@ -51,6 +51,6 @@ def as_boolean(text: str, context: Context) -> bool | None:
 
 def _evaluated(text: str, context: Context) -> Value:
     try:
-        return Expression.parse(Source(text), old=True).evaluate(context=context)
+        return Expression.parse(Source(text), old=True, open_choice=True).evaluate(context=context)
     except (ClassAdSyntaxError, EvaluationFailed, CircularReference):
         return ERROR

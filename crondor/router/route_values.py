@@ -103,7 +103,11 @@ class RouteValues:
         if text is None:
             return None
         try:
-            return Expression.parse(Source(text.strip() or empty, name), old=True) if text.strip() or empty else None
+            return (
+                Expression.parse(Source(text.strip() or empty, name), old=True, open_choice=True)
+                if text.strip() or empty
+                else None
+            )
         except ClassAdSyntaxError as error:
             why = error.diagnostics[0]
             self._warn("route-expression", f"{name} is no expression, and never holds: {why.message}", name, why.help)
