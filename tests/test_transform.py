@@ -198,6 +198,13 @@ def test_a_transform_that_iterates_is_the_last() -> None:
         Chain([Transform.parse("SET X 1\nTRANSFORM 2"), Transform.parse("SET Y 1", name="b")])
 
 
+def test_a_condition_knows_the_templates() -> None:
+    """A category of ``use`` alone, too."""
+    for use, expected in (("ROLE", True), ("role:execute", True), ("FEATURE:GPUs", True), ("ROLE:No", False)):
+        made = Transform.parse(f"if defined use {use}\nSET Is true\nendif").apply(ad_of("A = 1\n")).ad
+        assert ("Is" in made) is expected, use
+
+
 def test_what_follows_a_choice_is_passed_over() -> None:
     """HTCondor looks for the end of an expression only where it is no ``? :``."""
     rules = (

@@ -79,6 +79,7 @@ MENDED = [
     ("delete_A = false", "DELETE A", "DELETE A", "legacy-delete"),
     ("set_InputRSL = 1", None, "SET InputRSL 1", "legacy-inputrsl"),
     ("TargetUniverse = 99", "UNIVERSE UNKNOWN", None, "legacy-universe"),
+    ("TargetUniverse = true", "UNIVERSE STANDARD", None, "legacy-universe"),
     ('TargetUniverse = "vanilla"', "UNIVERSE UNKNOWN", None, "legacy-universe"),
     ("m = TARGET.x + 1; eval_set_N = m * 2", "EVALSET N 2 * 1 + MY.x", "EVALSET N 2 * (1 + MY.x)", "legacy-inlined"),
     ("m = 1; eval_set_N = time() + m", None, "EVALSET N 1 + time()", "legacy-inlined"),
