@@ -278,6 +278,6 @@ def test_the_version_is_that_of_the_caller() -> None:
 
 def test_an_include_of_nothing_may_miss(tmp_path: Path) -> None:
     """Only with ifexist."""
-    files = Files([tmp_path], base=tmp_path)
+    files = Files([str(tmp_path)], base=str(tmp_path))
     assert read_config("include ifexist :\nA = 1\n", files=files).is_valid
     assert not read_config("include :\nA = 1\n", files=files).is_valid
