@@ -234,6 +234,7 @@ class SettingsReader:
             name=name,
             polling_period=self.integer("JOB_ROUTER_POLLING_PERIOD", 10),
             source_constraint=constraint,
+            source_constraint_text=self.string(_CONSTRAINT) if constraint is not None else "",
             max_jobs=self.integer("JOB_ROUTER_MAX_JOBS", -1),
             round_robin=self.boolean("JOB_ROUTER_ROUND_ROBIN_SELECTION", default=False),
             release_on_hold=self.boolean("JOB_ROUTER_RELEASE_ON_HOLD", default=True),
