@@ -21,7 +21,7 @@ from crondor.classad import (
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Effort
-from crondor.classad.tree import Call, Node, Reference, children
+from crondor.classad.tree import Call, Node, Reference, nodes
 from crondor.classad.values import ERROR, UNDEFINED
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
 from crondor.diagnostics import Diagnostic, Severity
@@ -138,13 +138,7 @@ class JobExpressions:
 
 
 def _asks_the_clock(tree: Node) -> bool:
-    left = [tree]
-    while left:
-        node = left.pop()
-        if isinstance(node, (Call, Reference)) and node.name.lower() in _OF_CLOCK:
-            return True
-        left.extend(children(node))
-    return False
+    return any(isinstance(node, (Call, Reference)) and node.name.lower() in _OF_CLOCK for node in nodes(tree))
 
 
 def submitted_schedule(  # noqa: PLR0913 - those of JobSchedule.from_submit

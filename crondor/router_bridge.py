@@ -18,24 +18,13 @@ is idle, and whole; with ``at_gate`` a router that takes it run by run when the 
 writes the lines that take a schedule out of copies, and applies them. The model is in docs/route-plan.md.
 """
 
-from crondor.router.planning import (
-    Conduct,
-    Cure,
-    Manner,
-    Outcome,
-    Plannable,
-    PlannedJob,
-    PlannedRun,
-    PlanOptions,
-    Reading,
-    Room,
-    RoutePlan,
-    cure,
-    is_cured,
-    manner_of,
-    one_run,
-    plan,
-)
+from crondor.router.one_run import one_run
+from crondor.router.planning.conduct import Conduct, Manner, manner_of
+from crondor.router.planning.cure import Cure, cure, is_cured
+from crondor.router.planning.jobs import Plannable, PlannedJob, Reading
+from crondor.router.planning.options import PlanOptions
+from crondor.router.planning.plan import RoutePlan, plan
+from crondor.router.planning.runs import Outcome, PlannedRun, Room
 
 __all__ = [
     "Conduct",

@@ -540,13 +540,19 @@ def test_the_environment_names_the_local_zone(tz: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "tz", [":weird", "EST5EDT4,M3.2.0,M11.1.0", "<+03>-3", "/etc/localtime", "../x", "europe/berlin"]
+    "tz", [":weird", "EST5EDT4,M3.2.0,M11.1.0", "<+03>-3", "/etc/elsewhere", "../x", "europe/berlin"]
 )
 def test_an_environment_without_a_name_is_refused(tz: str) -> None:
     """A TZ that is a rule or nonsense is not taken for the system's zone."""
     with pytest.raises(UnnamedZone, match="--tz") as caught:
         local_zone({"TZ": tz}, lambda: "Europe/Berlin")
     assert caught.value.diagnostics[0].span is not None
+
+
+@pytest.mark.parametrize("tz", [":/etc/localtime", "/etc/localtime"])
+def test_what_condor_master_tells_its_daemons_is_the_zone_of_the_system(tz: str) -> None:
+    """So all that a daemon starts has it in its environment: hooks, cron jobs, local jobs."""
+    assert local_zone({"TZ": tz}, lambda: "Asia/Tokyo").name == "Asia/Tokyo"
 
 
 def test_the_system_names_the_local_zone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,14 +9,15 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
-from crondor.diagnostics import Diagnostic, Severity
-from crondor.schedd.look import Looker, ScheduledJob, State
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.schedd.look import ScheduledJob, State
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy
 from crondor_cli.jobs import Request
-from crondor_cli.options import clock_of, clock_options, reading_options
-from crondor_cli.schedd_queue import Asked, job_arguments, read_jobs, selection_of, source_options
+from crondor_cli.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.schedd_queue import Asked, Found, job_arguments, source_options
+from crondor_cli.schedd_reading import Reading, read_queue
 from crondor_cli.schedd_starts import Start, starts_of
 from crondor_cli.show import show
 
@@ -37,6 +38,7 @@ seconds) are the next start, CrondorNext a list of the coming ones. There is no 
 Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage."""
 
 _MOST = 100
+_MOST_JOBS = 1000  # of one submit file
 _STATES = (State.IDLE, State.WAITING, State.RUNNING, State.HELD)
 
 
@@ -52,38 +54,25 @@ def command(
     constraint: str | None,
     spec: tuple[str, ...],
     count: int,
-    queue: str | None,
-    log: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
-    ads: str | None,
+    asked: Asked,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
 ) -> None:
     """Print what the crontab and deferral jobs of a queue do next, as attributes for the schedd's own ad."""
-    asked = Asked(queue, log, live, name, pool, ads)
-    clock = clock_of(now, tz)
-    findings: list[Diagnostic] = []
     if spec:
-        if any((queue, log, live, name, pool, ads)):
+        clock = clock_of(now, tz)
+        if any(asked):
             raise click.UsageError("--spec and a queue: choose one")
-        request = Request(None, None, {}, clock)
-        found = [ad for number, path in enumerate(spec, 1) for ad in _submitted(request, path, number)]
-        reading = Dialect.HTCONDOR
+        read = Reading(asked, clock, _submitted(spec, clock), dialect or Dialect.HTCONDOR, policy)
     else:
-        read = read_jobs(asked, selection_of(jobs, constraint), clock)
-        found, findings, reading = read.ads, read.findings, asked.dialect
-    looker = Looker(
-        zone=clock.zone, dialect=Dialect(dialect) if dialect else reading, policy=Policy(policy) if policy else None
-    )
-    looks = list(looker.looks(found, clock.now))
-    show(dict.fromkeys(findings))
+        read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
+    looks = read.looks()
+    show(dict.fromkeys(read.found.findings))
     ad = advertised(looks, starts_of(looks, count))
     click.echo(ad.print(Format.LONG, Order.KEPT) + "-")
-    if any(each.severity is Severity.ERROR for each in findings):
+    if any(each.severity is Severity.ERROR for each in read.found.findings):
         raise click.exceptions.Exit(1)
 
 
@@ -114,9 +103,25 @@ def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
     return ad
 
 
-def _submitted(request: Request, path: str, number: int) -> Iterator[ClassAd]:
-    """Yield the ads of a submit file's jobs, one for each group: as if it was cluster ``number``."""
-    for made in job_ads(request.read(path), cluster=number):
-        if "JobStatus" not in made.ad:
-            made.ad["JobStatus"] = 1
-        yield made.ad
+def _submitted(paths: tuple[str, ...], clock: Clock) -> Found:
+    """Return the jobs of submit files, as if each file was a cluster."""
+    request = Request(None, None, {}, clock)
+    ads = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
+    return Found(ads, sees_deferral_time=True, findings=[])
+
+
+def _jobs(request: Request, path: str, number: int) -> Iterator[ClassAd]:
+    """Yield the ads of one file's jobs. Raises CrondorError for very many."""
+    made = list(job_ads(request.read(path), cluster=number))
+    count = sum(one.jobs.count for one in made)
+    if count > _MOST_JOBS:
+        message = f"{printable(path)} has {count} jobs: no more than {_MOST_JOBS} of a file are advertised"
+        raise CrondorError(Diagnostic("advertise-many", message, help="submit it, and advertise the queue"))
+    for one in made:
+        first = one.ad.value("ProcId")
+        for process in range(one.jobs.count):
+            ad = one.ad.copy()
+            ad["ProcId"] = (first if isinstance(first, int) else 0) + process
+            if "JobStatus" not in ad:
+                ad["JobStatus"] = 1
+            yield ad

@@ -12,7 +12,15 @@ from crondor.zones import Policy
 from crondor_cli.agenda import Agenda
 from crondor_cli.agenda_span import Span
 from crondor_cli.jobs import Request
-from crondor_cli.options import Clock, Surroundings, clock_of, clock_options, file_options, reading_options
+from crondor_cli.options import (
+    Clock,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+    reading_options,
+)
 from crondor_cli.plot_file import needs_matplotlib, writes
 from crondor_cli.show import show
 
@@ -47,14 +55,7 @@ Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; t
 @click.option(
     "--pairs", type=click.IntRange(0, 100_000), default=10, show_default=True, help="Pairs of colliding jobs to list."
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How to print the agenda.",
-)
+@format_option("table", "json", text="How to print the agenda.")
 @click.option("--plot", metavar="FILE", help="Draw it as well, into a file .svg or .png (needs matplotlib).")
 def command(
     files: tuple[str, ...],
@@ -62,8 +63,8 @@ def command(
     from_: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     schedd_interval: int,
     pairs: int,
     format_: str,
@@ -78,10 +79,9 @@ def command(
     _hold_usage(files, plot)
     clock = clock_of(now, tz)
     span = Span(clock.read(from_, "--from"), days, clock.zone)
-    agenda = Agenda(span, Dialect(dialect) if dialect else Dialect.MANUAL)
-    chosen = Policy(policy) if policy else None
+    agenda = Agenda(span, dialect or Dialect.MANUAL)
     agenda.read(
-        Request(path, None, {}, clock, agenda.dialect, schedd_interval, chosen, surroundings=surroundings)
+        Request(path, None, {}, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings)
         for path in files
     )
     if plot is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.options import clock_options, include_option
+from crondor_cli.options import clock_options, format_option, include_option
 
 EPILOG = """\b
 Examples:
@@ -46,14 +46,7 @@ that cannot be read."""
     metavar="SECONDS",
     help="The schedd's SCHEDD_INTERVAL (default: 300).",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "sarif", "github"]),
-    default="text",
-    show_default=True,
-    help="How to print the findings.",
-)
+@format_option("text", "json", "sarif", "github", text="How to print the findings.")
 def command(
     files: tuple[str, ...],
     select: tuple[str, ...],

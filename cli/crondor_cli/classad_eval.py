@@ -12,7 +12,7 @@ from crondor.classad.tree import Reference
 from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.classad_files import ad_of, check_stdin, context_of, lenient_option, mode_of
-from crondor_cli.options import clock_of, clock_options
+from crondor_cli.options import clock_of, clock_options, format_option
 
 EPILOG = """\b
 Examples:
@@ -34,14 +34,7 @@ Exit status: 0 there is a value, be it undefined or error; 1 a text that cannot 
 @clock_options
 @lenient_option
 @click.option("--explain", is_flag=True, help="Show the value of every part, and the shortest reason.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print the value.",
-)
+@format_option("text", "json", text="How to print the value.")
 def command(
     expression: str,
     my_path: str | None,

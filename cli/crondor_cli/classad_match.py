@@ -12,7 +12,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable
 from crondor_cli.classad_eval import part_data
 from crondor_cli.classad_files import ad_of, check_stdin, context_of, lenient_option, mode_of, name_of
-from crondor_cli.options import clock_of, clock_options
+from crondor_cli.options import clock_of, clock_options, format_option
 
 EPILOG = """\b
 Examples:
@@ -48,14 +48,7 @@ class Side(NamedTuple):
 @clock_options
 @lenient_option
 @click.option("--explain", is_flag=True, help="Show the value of every part of both Requirements.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print the answer.",
-)
+@format_option("text", "json", text="How to print the answer.")
 def command(a: str, b: str, now: str | None, tz: str | None, lenient: bool, explain: bool, format_: str) -> None:
     """Say whether the ads of the files A and B accept each other; time() is --now."""
     check_stdin(a, b)

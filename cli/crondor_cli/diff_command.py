@@ -11,7 +11,7 @@ from crondor.spec import Dialect
 from crondor_cli.diff import Comparison, compare, pairs
 from crondor_cli.explain import LAST_INSTANT
 from crondor_cli.jobs import Job, Request
-from crondor_cli.options import Clock, Surroundings, UsageProblem, clock_of, clock_options, file_options
+from crondor_cli.options import Clock, Surroundings, UsageProblem, clock_of, clock_options, file_options, format_option
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -53,14 +53,7 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     metavar="X[,Y]",
     help="Read both sides in X, or A in X and B in Y (default: manual; A alone: manual,htcondor).",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How to print the comparison.",
-)
+@format_option("table", "json", text="How to print the comparison.")
 def command(
     sides: tuple[str, ...],
     count: int,

@@ -15,6 +15,7 @@ from crondor_cli.options import (
     clock_of,
     clock_options,
     file_options,
+    format_option,
     reading_options,
     spec_options,
 )
@@ -42,14 +43,7 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 @file_options
 @clock_options
 @reading_options(htcondor=True)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How to print the explanation.",
-)
+@format_option("table", "json", text="How to print the explanation.")
 def command(
     spec: str | None,
     crontab: str | None,
@@ -57,8 +51,8 @@ def command(
     until: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     format_: str,
     surroundings: Surroundings,
     **fields: str | None,
@@ -70,9 +64,8 @@ def command(
     clock = clock_of(now, tz)
     end = _until(clock, until, at)
     instant = clock.read(at, "--at") if at is not None else None
-    only = Dialect(dialect) if dialect else Dialect.MANUAL
-    chosen = Policy(policy) if policy else None
-    request = Request(spec, crontab, fields, clock, only, policy=chosen, surroundings=surroundings)
+    only = dialect or Dialect.MANUAL
+    request = Request(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
     jobs, warnings = request.jobs()
     explanations = [explain(job, only, end, instant) for job in jobs]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))

@@ -60,8 +60,8 @@ def command(
     rrule: bool,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
@@ -71,8 +71,7 @@ def command(
         raise _usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
     if to == "crontab" and spec is None and text is None:
         raise _usage("a crontab line needs a command: name it with --command")
-    reading = Dialect(dialect) if dialect else Dialect.MANUAL
-    asked = Asked(clock, reading, Policy(policy) if policy else None, to == "crontab")
+    asked = Asked(clock, dialect or Dialect.MANUAL, policy, to == "crontab")
     request = Request(spec, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings)
     jobs, findings = jobs_of(request, asked, text)
     data, more = _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, _end(clock, until), rrule=rrule)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from itertools import chain
 from types import FrameType
 from typing import Final
@@ -15,14 +12,13 @@ from crondor.hooks.cron.live import LivePrograms
 from crondor.hooks.cron.schedule import CronManager, Event, What
 from crondor.hooks.cron.settings import CronSettings, Manager, Mode
 from crondor.hooks.runner import RunningHook, wait
+from crondor_cli.waking import Waker, waking
 
 Read = Callable[[], Sequence[CronSettings] | None]
 """Reads the configuration anew: the settings of the managers in their order, None where that cannot be done."""
 
 _LONGEST: Final = 0.5  # seconds between two looks, where nothing is due before
 _MOST_CLOSING: Final = 5.0  # seconds for programs to end, of which SIGKILL is sent after one
-_ENDING: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM") if hasattr(signal, name))
-_HANGUP: Final = getattr(signal, "SIGHUP", None)
 
 
 class CronLoop:
@@ -31,6 +27,8 @@ class CronLoop:
     ``start`` is the time in the ads at the beginning; where it ``stands``, it does not go on. SIGHUP reads the
     configuration anew, as condor_reconfig; SIGTERM and Ctrl-C end the programs, a second one at once.
     """
+
+    _waker: Waker
 
     def __init__(self, managers: Sequence[CronManager], start: float, *, stands: bool, read: Read) -> None:
         """Take the managers, which nobody has configured yet."""
@@ -42,14 +40,13 @@ class CronLoop:
         self._done: set[tuple[Manager, str]] = set()
         self._asked = 0
         self._is_new = False
-        self._reader = -1
 
     def events(self, *, once: bool, seconds: float | None) -> Iterator[Event]:
         """Yield what happens: until each job has run one time (``once``), for some time, or until it is asked to end.
 
         Raises KeyboardInterrupt where it is asked a second time.
         """
-        with self._listening():
+        with waking({"SIGINT": self._end, "SIGTERM": self._end, "SIGHUP": self._renew}) as self._waker:
             yield from self._configured([each.settings for each in self._managers], self._now())
             while not (self._asked or (once and self._is_through()) or self._is_over(seconds)):
                 self._wait()
@@ -59,23 +56,6 @@ class CronLoop:
                     settings = self._read()
                     yield from () if settings is None else self._configured(settings, self._now())
             yield from self._closed()
-
-    @contextmanager
-    def _listening(self) -> Iterator[None]:
-        self._reader, writer = os.pipe()
-        for number in (self._reader, writer):
-            os.set_blocking(number, False)
-        handlers = dict.fromkeys(_ENDING, self._end) | ({} if _HANGUP is None else {_HANGUP: self._renew})
-        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        wakeup = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        try:
-            yield
-        finally:
-            signal.set_wakeup_fd(wakeup)
-            for number, handler in before.items():
-                signal.signal(number, handler)
-            os.close(self._reader)
-            os.close(writer)
 
     def _end(self, _number: int, _frame: FrameType | None) -> None:
         self._asked += 1
@@ -105,10 +85,8 @@ class CronLoop:
     def _wait(self) -> None:
         due = [time for manager in self._managers if (time := manager.next_time()) is not None]
         longest = min([_LONGEST, *(time - self._now() for time in due if not self._stands)])
-        wait([hook for manager in self._managers for hook in _started(manager)], longest, [self._reader])
-        with suppress(BlockingIOError):
-            while os.read(self._reader, 512):
-                pass
+        wait([hook for manager in self._managers for hook in _started(manager)], longest, [self._waker.descriptor])
+        self._waker.forget()
 
     def _configured(self, settings: Sequence[CronSettings], now: float) -> Iterator[Event]:
         for manager, theirs in zip(self._managers, settings, strict=True):
@@ -118,6 +96,8 @@ class CronLoop:
 
     def _stepped(self, now: float) -> Iterator[Event]:
         for manager in self._managers:
+            for hook in _started(manager):  # also those of jobs that have been taken away
+                hook.poll()
             yield from self._noted(manager.step(now), manager)
         is_busy = any(each.running for each in self._managers if each.settings.manager is Manager.BENCHMARKS)
         for manager in self._managers:
@@ -143,4 +123,4 @@ class CronLoop:
 
 def _started(manager: CronManager) -> list[RunningHook]:
     programs = manager.programs
-    return [each for each in programs.started if each.poll() is None] if isinstance(programs, LivePrograms) else []
+    return programs.started if isinstance(programs, LivePrograms) else []

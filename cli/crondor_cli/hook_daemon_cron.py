@@ -16,12 +16,12 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.cron.live import LivePrograms
 from crondor.hooks.cron.misspelt import misspelt
 from crondor.hooks.cron.schedule import CronManager
-from crondor.hooks.cron.settings import CronSettings, Manager, read_settings
+from crondor.hooks.cron.settings import CronSettings, Manager, joblist, read_settings
 from crondor.hooks.environment import daemon_environment
 from crondor_cli.classad_files import chunks, name_of
 from crondor_cli.hook_config import knobs_of
 from crondor_cli.hook_cron_loop import CronLoop
-from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.options import Clock, clock_of, clock_options, format_option
 from crondor_cli.show import show
 from crondor_cli.view_cron import Screen
 
@@ -51,14 +51,7 @@ _NAMES = {manager.name.lower(): manager for manager in Manager}
 @click.option("--once", is_flag=True, help="End when each job has run one time.")
 @click.option("--for", "seconds", metavar="SECONDS", type=click.FloatRange(min=0), help="End after this time.")
 @clock_options
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="json: a line each event.",
-)
+@format_option("table", "json", text="json: a line each event.")
 def command(
     config: tuple[str, ...],
     manager: tuple[str, ...],
@@ -110,10 +103,20 @@ def command(
 
 
 def _show_ads(screen: Screen, managers: list[CronManager], slots: list[ClassAd]) -> None:
+    """Show the slots, into which a startd's jobs and its benchmarks go, and the schedd."""
+    into_slots = [each for each in managers if each.settings.jobs and each.settings.manager is not Manager.SCHEDD]
     for each in managers:
-        if each.settings.jobs:
-            into = [ClassAd({"Name": "schedd"})] if each.settings.manager is Manager.SCHEDD else slots
-            screen.ads(each.settings.manager, [(ad, each.ads.merged(ad)) for ad in into])
+        if each.settings.jobs and each.settings.manager is Manager.SCHEDD:
+            ad = ClassAd({"Name": "schedd"})
+            screen.ads(Manager.SCHEDD, [(ad, each.ads.merged(ad))])
+        elif into_slots and each is into_slots[0]:
+            screen.ads(each.settings.manager, [(slot, _merged(slot, into_slots)) for slot in slots])
+
+
+def _merged(slot: ClassAd, managers: list[CronManager]) -> ClassAd:
+    for each in managers:
+        slot = each.ads.merged(slot)
+    return slot
 
 
 def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple[list[CronSettings], bool]:
@@ -125,7 +128,7 @@ def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple
     settings = [read_settings(each, knobs) for each in wanted]
     faults = [*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings)]
     for each in settings:
-        faults += misspelt(each, knobs.get(f"{each.manager.value}_JOBLIST") or "", knobs.names())
+        faults += misspelt(each, joblist(each.manager, knobs), knobs.names())
     show(faults)
     return settings, any(each.severity is Severity.ERROR for each in faults)
 

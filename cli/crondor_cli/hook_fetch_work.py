@@ -18,8 +18,9 @@ from crondor.hooks.hook_types import HookType
 from crondor.hooks.texts import ad_text, read_output
 from crondor.submit import job_ads
 from crondor.zones import Policy
+from crondor_cli.hook_choice import HookChoice
 from crondor_cli.jobs import Request
-from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.options import Clock, clock_of, clock_options, policy_option
 from crondor_cli.show import show, show_error
 
 EPILOG = """\b
@@ -57,7 +58,7 @@ _DASHES = "-----"
 @click.option(
     "--as",
     "as_",
-    type=click.Choice([hook.value for hook in _HOOKS], case_sensitive=False),
+    type=HookChoice(_HOOKS),
     default="FETCH_WORK",
     show_default=True,
     help="The hook that is called.",
@@ -68,11 +69,7 @@ _DASHES = "-----"
 @click.option("--owner", metavar="USER", help="Whose jobs they are (default: the owner of the submit file).")
 @click.option("--list", "list_", is_flag=True, help="Show the runs that are known, and those that are due.")
 @clock_options
-@click.option(
-    "--policy",
-    type=click.Choice([policy.value for policy in Policy], case_sensitive=False),
-    help="Runs in hours that a clock change skips or repeats (default: compatible).",
-)
+@policy_option()
 def command(
     answer: str | None,
     specs: str,
@@ -82,7 +79,7 @@ def command(
     list_: bool,
     now: str | None,
     tz: str | None,
-    policy: str | None,
+    policy: Policy | None,
 ) -> None:
     """Answer a hook of a startd that fetches work: print the job that is due, or write down what became of one."""
     hook = HookType(as_.upper())
@@ -92,7 +89,7 @@ def command(
     findings: list[Diagnostic] = []
     wants_specs = list_ or hook is HookType.FETCH_WORK
     jobs = list(_specs(Path(specs), owner, clock, findings)) if wants_specs else []
-    source = WorkSource(jobs, Journal(_folder(state)), clock.zone, Policy(policy) if policy else None)
+    source = WorkSource(jobs, Journal(_folder(state)), clock.zone, policy)
     if list_:
         _list(source, clock, findings)
     elif hook is HookType.FETCH_WORK:

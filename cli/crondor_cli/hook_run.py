@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,14 +14,19 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Severity, printable
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.environment import Scratch, daemon_environment, starter_environment
+from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.slot import conclude_fetch, slot_input
 from crondor.hooks.hook_types import HookType
+from crondor.hooks.paths import PATH_FAULTS
 from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks, hook_input, route_ad
 from crondor.hooks.runner import HookCall, HookRun, HookRunner, Limits, wait
 from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOKS, conclude_starter
 from crondor.hooks.texts import ad_text
 from crondor_cli.classad_files import ad_of, check_stdin, lenient_option, mode_of
+from crondor_cli.hook_choice import HookChoice
+from crondor_cli.options import format_option
 from crondor_cli.show import show
+from crondor_cli.waking import waking
 
 EPILOG = """\b
 Examples:
@@ -51,24 +55,20 @@ _GOOD = frozenset(
         Action.NOTHING,
     }
 )
-_TICK = 0.1  # seconds until a signal is seen
-_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_TICK = 0.1  # seconds between two looks at how long it has run
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def _run(call: HookCall) -> HookRun:
     """Make a call; a signal that ends this process ends the hook before. Raises SystemExit then."""
     asked: list[int] = []
-    before = {number: signal.signal(number, lambda number, _: asked.append(number)) for number in _ENDING}
-    try:
+    with waking(dict.fromkeys(_ENDING, lambda number, _: asked.append(number))) as waker:
         running = HookRunner().start(call)
         while (run := running.poll()) is None:
             if asked:
                 running.cancel()
                 raise SystemExit(128 + asked[0])
-            wait([running], _TICK)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+            wait([running], _TICK, [waker.descriptor])
     return run
 
 
@@ -86,7 +86,7 @@ class Given(NamedTuple):
 
 
 @click.command("run", epilog=EPILOG, short_help="Try a hook by hand: what it gets, says and causes.")
-@click.argument("type_", metavar="TYPE", type=click.Choice([hook.value for hook in HookType], case_sensitive=False))
+@click.argument("type_", metavar="TYPE", type=HookChoice(HookType))
 @click.argument("script", metavar="SCRIPT")
 @click.option("--job", metavar="FILE", help="The job's ad; for the router's hooks, the source's.")
 @click.option("--copy", metavar="FILE", help="The ad of the routed copy.")
@@ -105,14 +105,7 @@ class Given(NamedTuple):
 @click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A variable beside HTCondor's.")
 @click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0.01), help="End it after this time.")
 @lenient_option
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How to print.",
-)
+@format_option("table", "json")
 def command(
     type_: str,
     script: str,
@@ -152,13 +145,13 @@ def command(
     if _is_router(hook, copy):
         environ = {**daemon_environment(os.environ), **added}
         run = _call(hook, path, given, environ, None, timeout)
-        consequence = RouterHooks({}, environ).conclude(hook, run)
+        consequence = _without_hook(run) or RouterHooks({}, environ).conclude(hook, run)
     elif hook in STARTER_HOOKS:
         run = _call_as_starter(hook, path, given, added, timeout)
         consequence = conclude_starter(hook, run)
     else:
         run = _call(hook, path, given, {**daemon_environment(os.environ), **added}, None, timeout)
-        consequence = conclude_fetch(run) if hook is HookType.FETCH_WORK else _advisory(run)
+        consequence = _fetched(run, given.slot) if hook is HookType.FETCH_WORK else _advisory(run)
     show(dict.fromkeys((*run.diagnostics, *consequence.diagnostics)))
     from crondor_cli.view_hook import print_run, run_data  # noqa: PLC0415 - after what can go wrong
 
@@ -166,6 +159,23 @@ def command(
     severe = any(each.severity is Severity.ERROR for each in (*run.diagnostics, *consequence.diagnostics))
     if severe or consequence.action not in _GOOD:
         raise click.exceptions.Exit(1)
+
+
+def _without_hook(run: HookRun) -> Consequence | None:
+    """Return what becomes of a program that may not be called; None for others."""
+    if not any(each.code in PATH_FAULTS for each in run.diagnostics):
+        return None
+    reason = "the router routes the job by itself, as if no hook was configured"
+    return Consequence(Action.NO_HOOK, ClassAd(), reason, run.diagnostics)
+
+
+def _fetched(run: HookRun, slot: ClassAd) -> Consequence:
+    """Return what a fetched job means, with what its ad lacks for the starter."""
+    said = conclude_fetch(run)
+    if said.action is not Action.OFFER_JOB:
+        return said
+    faults = check_cod(said.ad, is_partitionable=slot.value("PartitionableSlot") is True)
+    return said._replace(diagnostics=(*said.diagnostics, *faults))
 
 
 def _is_router(hook: HookType, copy: str | None) -> bool:

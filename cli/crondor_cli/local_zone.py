@@ -16,6 +16,7 @@ _LONGEST = 64
 # Files beside the zones. `right/...` counts leap seconds, `localtime` means another zone on every host.
 _NOT_ZONES = re.compile(r"(?:posix|right)/.*|localtime|posixrules|Factory")
 _OFFSET = re.compile(r"(?:UTC|GMT|Z)?[+-]?\d{1,2}(?::?\d{2}){0,2}", re.IGNORECASE)
+_SYSTEM_FILE = "/etc/localtime"
 _GUESSES = 3
 _LIKENESS = 0.75
 _WRITE = "write an IANA name such as Europe/Berlin, America/New_York or UTC"
@@ -49,11 +50,12 @@ def local_zone(environ: Mapping[str, str], system_name: Callable[[], str | None]
     """Return the zone that the environment (``TZ``), or else the system, declares to be local.
 
     ``system_name`` returns the system's name for it (None: it has none) and defaults to tzlocal. An empty TZ is
-    UTC, as in the C library. Raises UnnamedZone where there is no IANA name for the zone: a rule in TZ such as
-    ``EST5EDT4,M3.2.0,M11.1.0``, or a system that does not say.
+    UTC, as in the C library; condor_master tells its daemons ``:/etc/localtime``, which is the system's zone. Raises
+    UnnamedZone where there is no IANA name for the zone: a rule in TZ such as ``EST5EDT4,M3.2.0,M11.1.0``, or a system
+    that does not say.
     """
     written = environ.get("TZ")
-    if written is None:
+    if written is None or written.removeprefix(":") == _SYSTEM_FILE:
         return _system_zone(system_name or _by_tzlocal)
     name = written.removeprefix(":")
     if name.startswith("/"):  # a file of the zone database: the name is the path below it

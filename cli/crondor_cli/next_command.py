@@ -16,6 +16,7 @@ from crondor_cli.options import (
     clock_of,
     clock_options,
     file_options,
+    format_option,
     interval_option,
     reading_options,
     spec_options,
@@ -50,14 +51,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @reading_options(htcondor=True)
 @interval_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json", "csv", "epoch"]),
-    default="table",
-    show_default=True,
-    help="How to print the runs.",
-)
+@format_option("table", "json", "csv", "epoch", text="How to print the runs.")
 def command(
     spec: str | None,
     crontab: str | None,
@@ -67,8 +61,8 @@ def command(
     until: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     schedd_interval: int,
     strict: bool,
     format_: str,
@@ -86,11 +80,9 @@ def command(
     if end is not None and end < start:
         message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    only = Dialect(dialect) if dialect else None
-    chosen = Policy(policy) if policy else None
-    request = Request(spec, crontab, fields, clock, only, schedd_interval, chosen, surroundings=surroundings)
+    request = Request(spec, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings)
     jobs, warnings = request.jobs() if ads is None else _queue_jobs(ads, request)
-    previews = [preview(job, only, start, count, end) for job in jobs]
+    previews = [preview(job, dialect, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
     _print(previews, warnings, format_)
     if format_ == "epoch":

@@ -166,16 +166,24 @@ def include_option(function: _Function) -> _Function:
 def reading_options(*, htcondor: bool) -> Callable[[_Function], _Function]:
     """Add --dialect and --policy; ``htcondor`` says whether the schedd's dialect is offered."""
     dialects = [dialect.value for dialect in Dialect if htcondor or dialect is not Dialect.HTCONDOR]
+    kinds = click.Choice(dialects, case_sensitive=False)
+
+    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Dialect | None:
+        return None if value is None else Dialect(value)
 
     def add(function: _Function) -> _Function:
-        policies = click.Choice([policy.value for policy in Policy], case_sensitive=False)
-        function = click.option(
-            "--policy",
-            type=policies,
-            help="Runs in hours that a clock change skips or repeats (default: compatible; unix: debian).",
-        )(function)
-        return click.option(
-            "--dialect", type=click.Choice(dialects, case_sensitive=False), help="Read the fields in this way only."
-        )(function)
+        function = policy_option(" (default: compatible; unix: debian)")(function)
+        return click.option("--dialect", type=kinds, callback=read, help="Read the fields in this way only.")(function)
 
     return add
+
+
+def policy_option(more: str = " (default: compatible)") -> Callable[[_Function], _Function]:
+    """Add --policy; ``more`` is what its help says beside."""
+    kinds = click.Choice([policy.value for policy in Policy], case_sensitive=False)
+
+    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Policy | None:
+        return None if value is None else Policy(value)
+
+    help_text = f"Runs in hours that a clock change skips or repeats{more}."
+    return click.option("--policy", type=kinds, callback=read, help=help_text)

@@ -18,6 +18,7 @@ from crondor_cli.options import (
     clock_of,
     clock_options,
     file_options,
+    format_option,
     reading_options,
     spec_options,
 )
@@ -42,14 +43,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong 
 @file_options
 @clock_options
 @reading_options(htcondor=False)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json", "epoch"]),
-    default="table",
-    show_default=True,
-    help="How to print the times.",
-)
+@format_option("table", "json", "epoch", text="How to print the times.")
 def command(
     spec: str | None,
     crontab: str | None,
@@ -57,8 +51,8 @@ def command(
     from_: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     format_: str,
     surroundings: Surroundings,
     **fields: str | None,
@@ -66,9 +60,8 @@ def command(
     """Show when the schedule of a job fired last, the latest time first."""
     clock = clock_of(now, tz)
     start = clock.read(from_, "--from")
-    only = Dialect(dialect) if dialect else Dialect.MANUAL
-    chosen = Policy(policy) if policy else None
-    request = Request(spec, crontab, fields, clock, only, policy=chosen, surroundings=surroundings)
+    only = dialect or Dialect.MANUAL
+    request = Request(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
     jobs, warnings = request.jobs()
     show(warnings)
     found = [(job, _times(job, only, start, count)) for job in jobs]

@@ -26,7 +26,7 @@ Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched
 
 
 @click.command("apply", epilog=EPILOG, short_help="The routed ads of jobs, or what changes.")
-@asking_options(["long", "json", "table"], "long")
+@asking_options("long", "json", "table")
 @click.option("--route", "route_name", metavar="NAME", help="Take this route for all jobs, whether they match or not.")
 @click.option("--diff", is_flag=True, help="Print what changes in each job instead of the routed ad.")
 @click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")

@@ -10,11 +10,11 @@ import click
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RoutingTable, Standing
-from crondor_cli.options import clock_of, clock_options
-from crondor_cli.route_jobs import Findings, JobFiles, RoutedJob, is_terminal, jobs_options
+from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.route_jobs import JobFiles, RoutedJob, is_terminal, jobs_options
 from crondor_cli.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.route_standing import standing_of, standing_options, with_copies
-from crondor_cli.transform_progress import Progress
+from crondor_cli.transform_progress import Findings, Progress
 
 
 class Asking:
@@ -58,7 +58,7 @@ class Asking:
             raise click.exceptions.Exit(1)
 
 
-def asking_options(formats: Sequence[str], default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add all options of a question about jobs; the command gets ``asking`` and ``format_``."""
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
@@ -88,14 +88,7 @@ def asking_options(formats: Sequence[str], default: str) -> Callable[[Callable[.
             asking.stand(loads, throttled, counts_copies=count_copies)
             function(asking, **options)
 
-        formed = click.option(
-            "--format",
-            "format_",
-            type=click.Choice(list(formats)),
-            default=default,
-            show_default=True,
-            help="How to print.",
-        )(command)
-        return config_option(legacy_option(jobs_options(standing_options(clock_options(formed)))))
+        formed = clock_options(format_option(*formats)(command))
+        return config_option(legacy_option(jobs_options(standing_options(formed))))
 
     return add

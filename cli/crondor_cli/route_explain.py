@@ -23,7 +23,7 @@ Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong
 
 
 @click.command("explain", epilog=EPILOG, short_help="For each job and route: matched, or the reason why not.")
-@asking_options(["table", "json"], "table")
+@asking_options("table", "json")
 def command(asking: Asking, format_: str) -> None:
     """Say of each job which route takes it, and why the others do not."""
     from crondor_cli import view_route_explain as view  # noqa: PLC0415 - after the cheap refusals

@@ -54,12 +54,7 @@ def command(
     as_htcondor: bool,
     spool: str | None,
     files: tuple[str, ...],
-    queue: str | None,
-    log: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
-    ads: str | None,
+    asked: Asked,
     config: tuple[str, ...],
     allow_dirs: tuple[str, ...],
     now: str | None,
@@ -71,7 +66,6 @@ def command(
 
     clock = clock_of(now, tz)
     period = period_of(days, age, start, clock)
-    asked = Asked(queue, log, live, name, pool, ads)
     if sum(map(bool, (spool, files, any(asked)))) > 1:
         message = "--spool, --history and the queue's options name different histories: choose one"
         raise click.UsageError(message, click.get_current_context(silent=True))

@@ -21,15 +21,13 @@ from crondor.router.conversion import forget_routing
 from crondor.router.job_ids import job_id
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.options import Clock
-from crondor_cli.show import show
-from crondor_cli.transform_progress import Progress
+from crondor_cli.transform_progress import Findings, Progress
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 _PEEK = 1 << 16  # characters that a file's kind is told by
 _LOG = re.compile(r"10[1-7] ").match
 _QUEUE = re.compile(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])").search
 _AD = re.compile(r"(?im)^[ \t]*(?:ClusterId|ProcId|MyType|JobStatus|Owner)[ \t]*=[ \t]*[-0-9\"]").search
-_MOST_SHOWN = 10_000  # different findings that are remembered, so that none is shown for each job
 
 
 class RoutedJob(NamedTuple):
@@ -37,25 +35,6 @@ class RoutedJob(NamedTuple):
 
     id: str
     ad: ClassAd
-
-
-class Findings:
-    """Shows each finding once, however many jobs have it; ``failed``: there was one that counts."""
-
-    def __init__(self, progress: Progress) -> None:
-        """Begin with none; ``progress`` makes room for each."""
-        self.failed = False
-        self._progress = progress
-        self._shown: set[Diagnostic] = set()
-
-    def add(self, found: Iterable[Diagnostic], *, counts: bool = True) -> None:
-        """Show what was not shown yet; without ``counts`` it does not make the status 1."""
-        for each in found:
-            self.failed = self.failed or counts
-            if each not in self._shown and len(self._shown) < _MOST_SHOWN:
-                self._shown.add(each)
-                self._progress.clear()
-                show([each])
 
 
 class JobFiles(NamedTuple):

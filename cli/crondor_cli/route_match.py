@@ -22,7 +22,7 @@ Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong
 
 
 @click.command("match", epilog=EPILOG, short_help="Which job goes on which route.")
-@asking_options(["table", "long", "json"], "table")
+@asking_options("table", "long", "json")
 def command(asking: Asking, format_: str) -> None:
     """Find the jobs that a router would take now, and the route of each."""
     from crondor_cli import view_route_match as view  # noqa: PLC0415 - after the cheap refusals

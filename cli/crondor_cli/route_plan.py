@@ -89,8 +89,8 @@ def command(
     job_owner: str | None,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     schedd_interval: int,
     cure: bool,
     format_: str,
@@ -108,8 +108,8 @@ def command(
     end = _end(clock, until, days)
     reading = Reading(
         clock.zone,
-        Dialect(dialect) if dialect else Dialect.MANUAL,
-        Policy(policy) if policy else None,
+        dialect or Dialect.MANUAL,
+        policy,
         schedd_interval,
         job_owner or getpass.getuser(),
     )

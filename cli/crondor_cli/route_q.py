@@ -66,12 +66,7 @@ def command(
     jobs: tuple[str, ...],
     routes: tuple[str, ...],
     constraints: tuple[str, ...],
-    queue: str | None,
-    log: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
-    ads: str | None,
+    asked: Asked,
     config: tuple[str, ...],
     allow_dirs: tuple[str, ...],
     now: str | None,
@@ -92,7 +87,7 @@ def command(
     wanted = [text for state, text in STATES.items() if states[state]]
     chosen = copies(jobs, routes, wanted, constraints)
     clock = clock_of(now, tz)
-    asked = queue_of_copies(Asked(queue, log, live, name, pool, ads), config, allow_dirs, clock)
+    asked = queue_of_copies(asked, config, allow_dirs, clock)
     found = _read(asked, chosen, clock, totals=not (is_summary or long_ or forms))
     found.findings.extend(missing_copies(chosen, found.ads))
     show(dict.fromkeys(found.findings))

@@ -16,7 +16,7 @@ from crondor.schedd.selection import Selection
 from crondor_cli.one_dash import OneDashCommand
 from crondor_cli.options import clock_of, clock_options, format_option
 from crondor_cli.route_copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
-from crondor_cli.schedd_queue import Asked, embedded_of, live_of, live_options, queue_option
+from crondor_cli.schedd_queue import Asked, embedded_of, live_of, schedd_options
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
 
@@ -52,8 +52,7 @@ _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=
 @click.option(
     "--reason", metavar="TEXT", default=_REASON, help=f'What is written as the reason (default: "{_REASON}").'
 )
-@queue_option
-@live_options
+@schedd_options
 @contact_options
 @clock_options
 @format_option("text", "json")
@@ -65,10 +64,7 @@ def command(
     constraints: tuple[str, ...],
     all_: bool,
     reason: str,
-    queue: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
+    asked: Asked,
     config: tuple[str, ...],
     allow_dirs: tuple[str, ...],
     now: str | None,
@@ -82,7 +78,7 @@ def command(
     states = [text for text, wanted in ((IDLE, idle), (HELD, held)) if wanted]
     chosen = copies(jobs, routes, states, constraints)
     clock = clock_of(now, tz)
-    asked = queue_of_copies(Asked(queue, None, live, name, pool), config, allow_dirs, clock)
+    asked = queue_of_copies(asked, config, allow_dirs, clock)
     if asked.kind == "log":
         message = (
             f"the log of a queue is read only, and the configuration names no more than {printable(asked.log or '')}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
@@ -28,14 +27,13 @@ from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
     live_of,
-    live_options,
     no_queue,
     opened,
-    queue_option,
+    schedd_options,
 )
 from crondor_cli.show import show_error
 from crondor_cli.view_agenda import plural
-from crondor_cli.waking import Waker
+from crondor_cli.waking import Handler, Waker, waking
 
 if TYPE_CHECKING:
     from crondor.schedd.protocol import Schedd
@@ -50,8 +48,9 @@ Examples:
 With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration name the schedds that no option
 names. crondor route status shows how a router stands, also while it runs.
 
-SIGHUP reads the configuration anew; one that cannot be used leaves the old one in force, and says why. SIGTERM and
-Ctrl-C end the router between two polls: its jobs stay as they are, and the next router of this name goes on with them.
+SIGHUP reads the configuration anew; one that cannot be read leaves the old one in force, and says why. One that
+switches routing off does so: no more jobs are taken, and those that are routed go on. SIGTERM and Ctrl-C end the router
+between two polls: its jobs stay as they are, and the next router of this name goes on with them.
 
 Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, a
 router of this name is running), 2 wrong usage."""
@@ -62,8 +61,7 @@ _STAYS = "the routing table stays as it was"
 @click.command("run", epilog=EPILOG, short_help="Run a job router over a queue.")
 @config_option
 @legacy_option
-@queue_option
-@live_options
+@schedd_options
 @destination_options
 @click.option("--once", is_flag=True, help="Make one poll and end.")
 @click.option("--dry-run", is_flag=True, help="Say what the next poll would do; nothing is written.")
@@ -79,10 +77,7 @@ def command(
     config: tuple[str, ...],
     allow_dirs: tuple[str, ...],
     legacy: bool,
-    queue: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
+    asked: Asked,
     destination_queue: str | None,
     destination_name: str | None,
     destination_pool: str | None,
@@ -120,10 +115,10 @@ def command(
     if not table.is_enabled:
         click.echo("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
-    source = source_of(Asked(queue, None, live, name, pool), table)
+    source = source_of(asked, table)
     copies = destination_of(source, table, destination_queue, destination_name, destination_pool)
     moves = FileOptions(spool, files_dirs, token_issuer, lambda: load_config(config, allow_dirs, context))
-    moves.check(is_live=live)
+    moves.check(is_live=asked.live)
     options = Options(
         owner=owner,
         domain=uid_domain,
@@ -136,26 +131,27 @@ def command(
         options = replace(options, write_event=UserLogs(user_logs, clock.zone))
     fixed = now is not None and once
     ticks = (lambda: clock.now) if fixed or dry_run else (lambda: int(time.time()))
-    asked = [source] if copies is None else [source, copies]
+    named = [source] if copies is None else [source, copies]
     with ExitStack() as stack:
         if dry_run:
             router = Router(
                 table,
-                *(_copied(each, clock, stack) for each in asked),
+                *(_copied(each, clock, stack) for each in named),
                 clock=ticks,
                 options=replace(options, delivery=moves.planned()),
             )
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return
-        queues = [_opened(each, clock, ticks, stack) for each in asked]  # first: a slip in a path makes no folder
+        queues = [_opened(each, clock, ticks, stack) for each in named]  # first: a slip in a path makes no folder
         lock = made_lock_path(source, table)
         stack.enter_context(RouterLock(lock, table.settings.name))
         delivery = moves.delivery(queues[-1], lock, ticks)
         router = Router(table, *queues, clock=ticks, options=replace(options, delivery=delivery))
         loop = _Loop(router, queues, load, report_path(lock), lambda now: moves.reload(delivery, now))
         if not once:
-            loop.run()
+            with waking(loop.handlers) as waker, stack.pop_all():  # the queues are closed before the handlers go
+                loop.run(waker)
         elif not loop.poll():
             raise click.exceptions.Exit(1)
 
@@ -181,7 +177,11 @@ class _Loop:
         self._reload_files = reload
         self._is_over = False
         self._is_stale = False
-        self._woken = Waker()
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """What the signals do, by name."""
+        return {"SIGTERM": self._end, "SIGINT": self._end, "SIGHUP": self._reload}
 
     def poll(self) -> bool:
         """Make a poll, and say whether the queues answered; finished jobs leave embedded queues.
@@ -196,12 +196,8 @@ class _Loop:
                 each.clear_finished()
         return answered
 
-    def run(self) -> None:
-        """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD."""
-        signal.signal(signal.SIGTERM, self._end)
-        signal.signal(signal.SIGINT, self._end)
-        if hasattr(signal, "SIGHUP"):
-            signal.signal(signal.SIGHUP, self._reload)
+    def run(self, waker: Waker) -> None:
+        """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD, or when a signal wakes it."""
         loaded = time.monotonic()
         while not self._is_over:
             refresh = self._router.table.settings.entries_refresh
@@ -210,7 +206,7 @@ class _Loop:
                 loaded = time.monotonic()
             self.poll()
             self._write_report()
-            self._woken.wait(max(1, self._router.table.settings.polling_period))
+            waker.wait(max(1, self._router.table.settings.polling_period))
         self._router.close()
         self._report.unlink(missing_ok=True)
 
@@ -236,19 +232,17 @@ class _Loop:
             click.echo(_STAYS, err=True)
             return
         show_faults(table)
-        if not table.is_enabled:
-            click.echo(_STAYS, err=True)
-            return
         self._router.reload(table)
-        self._reload_files(int(time.time()))
+        if table.is_enabled:
+            self._reload_files(int(time.time()))
+        else:
+            click.echo(f"JobRouter is disabled: no more jobs are taken, {_STAYS}", err=True)
 
     def _end(self, _number: int, _frame: object) -> None:
         self._is_over = True
-        self._woken.set()
 
     def _reload(self, _number: int, _frame: object) -> None:
         self._is_stale = True
-        self._woken.set()
 
 
 def _opened(asked: Asked, clock: Clock, ticks: Callable[[], int], stack: ExitStack) -> Schedd:
@@ -299,7 +293,8 @@ def _desk(knobs: _Knobs) -> HookDesk:
     from crondor.hooks.router_hooks import RouterHooks  # noqa: PLC0415 - where they are asked for
     from crondor.hooks.runner import HookRunner  # noqa: PLC0415 - the same
 
-    return HookDesk(RouterHooks(knobs, dict(os.environ)), HookRunner().start)
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return HookDesk(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root)
 
 
 def _writer(clock: Clock, form: str) -> Callable[[Entry], None]:

@@ -50,12 +50,7 @@ def command(
     config: tuple[str, ...],
     allow_dirs: tuple[str, ...],
     legacy: bool,
-    queue: str | None,
-    log: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
-    ads: str | None,
+    asked: Asked,
     destination_log: str | None,
     destination_queue: str | None,
     destination_name: str | None,
@@ -76,7 +71,7 @@ def command(
         return
     wanted = None if job is None else _job_of(job)
     table = load_route_table(config, allow_dirs, Context(now=clock.now, zone=clock.zone), legacy=legacy)
-    source = source_of(Asked(queue, log, live, name, pool, ads), table)
+    source = source_of(asked, table)
     copies = destination_of(source, table, destination_queue, destination_name, destination_pool, destination_log)
     found = read_jobs(source, Selection(), clock)
     others = None if copies is None else read_jobs(copies, Selection(), clock)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
 import sys
 from types import FrameType
 from typing import Final
@@ -16,13 +14,12 @@ from crondor.world.happenings import Happening, What
 from crondor.world.session import Session, is_missed
 from crondor.world.world_job import WorldJob
 from crondor_cli.view_run import View
+from crondor_cli.waking import Waker, waking
 
 _LONGEST: Final = 60.0  # seconds between two looks at the clock, which somebody may set
 _MOST: Final = 20  # jobs of which it is said why they are held
 _REASON: Final = 300  # characters of a reason
-_ASKING: Final = tuple(
-    number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
-)
+_ASKING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Loop:
@@ -36,37 +33,31 @@ class Loop:
         self._failed = False
         self._is_gone = False
         self._told: set[JobId] = set()  # whose hold has been said
-        self._reader, self._writer = os.pipe()
-        os.set_blocking(self._writer, False)
-        os.set_blocking(self._reader, False)
 
     def run(self) -> int:
         """Run, and return the exit status. Raises QueueIO."""
-        session, view = self._session, self._view
-        session.world.watchers.append(self._note)
-        before = {number: signal.signal(number, self._ask) for number in _ASKING}
-        wakeup = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        self._session.world.watchers.append(self._note)
         try:
-            view.begin(session.begin())
-            while session.step(min(_LONGEST, view.pace), self._reader, view.refresh):
-                self._look()
-                if (self._asked or view.is_unheard) and not session.is_closed:
-                    session.close()
-                    view.closing(session.programs.running)
-                if self._asked > 1:
-                    session.leave()
-                    view.end(["left at once"])
-                    return 130
-            self._look()
-            view.end(self._left())
-            return int(self._failed or bool(session.missed()) or any(map(_is_held, session.world.jobs.values())))
+            with waking(dict.fromkeys(_ASKING, self._ask)) as waker:
+                return self._live(waker)
         finally:
-            signal.set_wakeup_fd(wakeup)
-            for number, handler in before.items():
-                signal.signal(number, handler)
-            os.close(self._reader)
-            os.close(self._writer)
-            sys.stdout.flush() if sys.stdout is not None and not view.is_unheard else None
+            sys.stdout.flush() if sys.stdout is not None and not self._view.is_unheard else None
+
+    def _live(self, waker: Waker) -> int:
+        session, view = self._session, self._view
+        view.begin(session.begin())
+        while session.step(min(_LONGEST, view.pace), waker.descriptor, view.refresh):
+            self._look()
+            if (self._asked or view.is_unheard) and not session.is_closed:
+                session.close()
+                view.closing(session.programs.running)
+            if self._asked > 1:
+                session.leave()
+                view.end(["left at once"])
+                return 130
+        self._look()
+        view.end(self._left())
+        return int(self._failed or bool(session.missed()) or any(map(_is_held, session.world.jobs.values())))
 
     def _ask(self, _number: int, _frame: FrameType | None) -> None:
         self._asked += 1

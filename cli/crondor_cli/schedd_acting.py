@@ -31,7 +31,32 @@ class Action(NamedTuple):
     act: Act
 
 
-def act(
+def acting(action: Action, short_help: str, help_text: str) -> click.Command:
+    """Return the command of an action."""
+    reason_text = f"via crondor schedd {action.name}"
+    reason_help = f'What is written as the reason (default: "{reason_text}").'
+
+    @click.command(action.name, epilog=_epilog(action.name), short_help=short_help, help=help_text)
+    @job_arguments
+    @queue_option
+    @click.option("--reason", metavar="TEXT", default=reason_text, help=reason_help)
+    @clock_options
+    @format_option("text", "json")
+    def command(
+        jobs: tuple[str, ...],
+        constraint: str | None,
+        queue: str | None,
+        reason: str,
+        now: str | None,
+        tz: str | None,
+        format_: str,
+    ) -> None:
+        _act(action, jobs, constraint, queue, reason, now, tz, format_)
+
+    return command
+
+
+def _act(
     action: Action, jobs: tuple[str, ...], constraint: str | None, queue: str | None, reason: str, now: str | None,
     tz: str | None, format_: str,
 ) -> None:  # fmt: skip
@@ -63,19 +88,7 @@ def act(
         raise click.exceptions.Exit(1)
 
 
-def options(reason: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of an action; ``reason`` is what is written where nothing else is given."""
-
-    def add(function: Callable[..., None]) -> Callable[..., None]:
-        function = clock_options(format_option("text", "json")(function))
-        help_text = f'What is written as the reason (default: "{reason}").'
-        function = click.option("--reason", metavar="TEXT", default=reason, help=help_text)(function)
-        return job_arguments(queue_option(function))
-
-    return add
-
-
-def epilog(name: str) -> str:
+def _epilog(name: str) -> str:
     """Return the examples and exit statuses of an action."""
     return f"""\\b
 Examples:

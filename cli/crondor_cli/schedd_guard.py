@@ -13,16 +13,15 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.guard import Guard, GuardPass
 from crondor.schedd.protocol import Unreachable
 from crondor.zones import Policy
-from crondor_cli.options import Clock, clock_of, clock_options, format_option
+from crondor_cli.options import Clock, clock_of, clock_options, format_option, policy_option
 from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
     job_arguments,
     live_of,
-    live_options,
     no_queue,
     opened,
-    queue_option,
+    schedd_options,
     selection_of,
 )
 from crondor_cli.show import show, show_error
@@ -61,14 +60,9 @@ _WARNING = Diagnostic(
 @click.option(
     "--poll", type=click.FloatRange(1, 3600), default=30.0, metavar="SECONDS", help="Between passes (default: 30)."
 )
-@queue_option
-@live_options
+@schedd_options
 @clock_options
-@click.option(
-    "--policy",
-    type=click.Choice([policy.value for policy in Policy], case_sensitive=False),
-    help="Runs in hours that a clock change skips or repeats (default: compatible).",
-)
+@policy_option()
 @format_option("text", "json", text="json: a line each pass.")
 def command(
     jobs: tuple[str, ...],
@@ -76,17 +70,13 @@ def command(
     apply: bool,
     once: bool,
     poll: float,
-    queue: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
+    asked: Asked,
     now: str | None,
     tz: str | None,
-    policy: str | None,
+    policy: Policy | None,
     format_: str,
 ) -> None:
     """Compare the DeferralTime of idle crontab jobs with the manual, and edit it where the schedd reads otherwise."""
-    asked = Asked(queue, None, live, name, pool)
     chosen = selection_of(jobs, constraint)
     clock = clock_of(now, tz)
     show([_WARNING])
@@ -96,7 +86,7 @@ def command(
             schedd = stack.enter_context(live_of(asked))
         else:
             schedd = _embedded(asked, clock, stack, apply=apply)
-        guard = Guard(schedd, zone=clock.zone, policy=Policy(policy) if policy else None, which=chosen)
+        guard = Guard(schedd, zone=clock.zone, policy=policy, which=chosen)
         said: set[Diagnostic] = set()
         while not _pass(guard, clock, said, format_, apply=apply, once=once):
             time.sleep(poll)

@@ -9,7 +9,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.queued import JobStatus, QueuedJob
 from crondor_cli.options import clock_of, clock_options, format_option
-from crondor_cli.schedd_queue import Asked, job_arguments, live_options, no_queue, opened, queue_option, selection_of
+from crondor_cli.schedd_queue import Asked, job_arguments, no_queue, opened, schedd_options, selection_of
 from crondor_cli.show import show
 from crondor_cli.times_text import local_text
 
@@ -25,24 +25,19 @@ Exit status: 0 fine, 1 a queue that cannot be read, 2 wrong usage."""
 @click.command("history", epilog=EPILOG, short_help="Jobs that have left the queue.")
 @job_arguments
 @click.option("-n", "--count", type=click.IntRange(1, 1_000_000), default=10, help="How many (default: 10).")
-@queue_option
-@live_options
+@schedd_options
 @clock_options
 @format_option("table", "long", "json")
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,
     count: int,
-    queue: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
+    asked: Asked,
     now: str | None,
     tz: str | None,
     format_: str,
 ) -> None:
     """Show the jobs that have left the queue, the latest first."""
-    asked = Asked(queue, None, live, name, pool)
     chosen = selection_of(jobs, constraint)
     clock = clock_of(now, tz)
     with opened(asked, clock) as schedd:

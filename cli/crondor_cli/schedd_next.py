@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from crondor.diagnostics import Severity
-from crondor.schedd.look import Looker
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.options import clock_of, clock_options, format_option, reading_options
-from crondor_cli.schedd_queue import Asked, job_arguments, read_jobs, selection_of, source_options
+from crondor_cli.options import clock_options, format_option, reading_options
+from crondor_cli.schedd_queue import Asked, job_arguments, source_options
+from crondor_cli.schedd_reading import read_queue
 from crondor_cli.schedd_starts import starts_of
 from crondor_cli.show import show
 
@@ -36,32 +36,22 @@ def command(
     jobs: tuple[str, ...],
     constraint: str | None,
     count: int,
-    queue: str | None,
-    log: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
-    ads: str | None,
+    asked: Asked,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     format_: str,
 ) -> None:
     """Show when jobs of a queue start next, with the moments of each start."""
-    asked = Asked(queue, log, live, name, pool, ads)
-    chosen = selection_of(jobs, constraint)
-    clock = clock_of(now, tz)
-    found = read_jobs(asked, chosen, clock)
-    reading = Dialect(dialect) if dialect else asked.dialect
-    looker = Looker(zone=clock.zone, dialect=reading, policy=Policy(policy) if policy else None)
-    starts = starts_of(list(looker.looks(found.ads, clock.now)), count)
-    show(dict.fromkeys(found.findings))
+    read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
+    starts = starts_of(read.looks(), count)
+    show(dict.fromkeys(read.found.findings))
     from crondor_cli.view_schedd import print_starts, starts_data  # noqa: PLC0415 - after what can go wrong
 
     if format_ == "json":
-        starts_data(starts, found, asked, clock, reading)
+        starts_data(starts, read)
     else:
-        print_starts(starts, clock)
-    if any(finding.severity is Severity.ERROR for finding in found.findings):
+        print_starts(starts, read.clock)
+    if any(finding.severity is Severity.ERROR for finding in read.found.findings):
         raise click.exceptions.Exit(1)

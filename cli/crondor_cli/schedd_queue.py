@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -81,17 +82,33 @@ def queue_option(function: _Function) -> _Function:
     return click.option("--queue", metavar="PATH", help=help_text)(function)
 
 
-def source_options(function: _Function) -> _Function:
-    """Add all ways to name a queue."""
-    function = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")(
-        function
+def source_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add all ways to name a queue to be read, which come as one argument ``asked``."""
+    command = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")(
+        _asking(function)
     )
-    function = live_options(function)
-    function = click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")(function)
-    return queue_option(function)
+    command = _live_options(command)
+    command = click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")(command)
+    return queue_option(command)
 
 
-def live_options(function: _Function) -> _Function:
+def schedd_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ways to name a queue that can be written, which come as one argument ``asked``."""
+    return queue_option(_live_options(_asking(function)))
+
+
+def _asking(function: Callable[..., None]) -> Callable[..., None]:
+    """Put the options that name a queue together."""
+
+    @wraps(function)
+    def command(*args: object, **options: object) -> None:
+        asked = Asked._make(options.pop(field, None) for field in Asked._fields)
+        function(*args, asked=asked, **options)
+
+    return command
+
+
+def _live_options(function: _Function) -> _Function:
     """Add --live, --name and --pool."""
     function = click.option("--pool", metavar="HOST", help="With --live: the collector of another pool.")(function)
     function = click.option("--name", metavar="NAME", help="With --live: the schedd of this name.")(function)

@@ -10,8 +10,9 @@ from crondor.schedd.ads import job_id, mirror_of
 from crondor.schedd.crontab_book import Edit, recalculate
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.options import Clock, clock_of, clock_options, format_option, reading_options
-from crondor_cli.schedd_queue import Asked, embedded_of, job_arguments, live_of, read_jobs, selection_of, source_options
+from crondor_cli.options import Clock, clock_options, format_option, reading_options
+from crondor_cli.schedd_queue import Asked, embedded_of, job_arguments, live_of, source_options
+from crondor_cli.schedd_reading import read_queue
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -38,42 +39,32 @@ def command(
     jobs: tuple[str, ...],
     constraint: str | None,
     apply: bool,
-    queue: str | None,
-    log: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
-    ads: str | None,
+    asked: Asked,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     format_: str,
 ) -> None:
     """Compute the DeferralTime of crontab jobs; without --apply nothing is written."""
-    asked = Asked(queue, log, live, name, pool, ads)
     if apply and asked.kind in {"log", "ads"}:
         message = f"--apply cannot write into --{asked.kind}: it is read only"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    chosen = selection_of(jobs, constraint)
-    clock = clock_of(now, tz)
-    reading = Dialect(dialect) if dialect else asked.dialect
-    found = read_jobs(asked, chosen, clock)
-    before = {job: QueuedJob(ad).integer("DeferralTime") for ad in found.ads if (job := job_id(ad)) is not None}
-    edits = recalculate(
-        mirror_of(found.ads), clock.now, zone=clock.zone, dialect=reading, policy=Policy(policy) if policy else None
-    )
-    show(dict.fromkeys(found.findings))
+    read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
+    ads, clock = read.found.ads, read.clock
+    before = {job: QueuedJob(ad).integer("DeferralTime") for ad in ads if (job := job_id(ad)) is not None}
+    edits = recalculate(mirror_of(ads), clock.now, zone=clock.zone, dialect=read.dialect, policy=policy)
+    show(dict.fromkeys(read.found.findings))
     if apply and edits:
         edits = _apply(asked, clock, edits)
     from crondor_cli.view_schedd import edits_data, print_edits  # noqa: PLC0415 - after what can go wrong
 
     pairs = [(edit, before.get(edit.job)) for edit in edits]
     if format_ == "json":
-        edits_data(pairs, found.findings, asked, clock, reading, applied=apply)
+        edits_data(pairs, read, applied=apply)
     else:
         print_edits(pairs, clock, applied=apply)
-    bad = any(finding.severity is Severity.ERROR for finding in found.findings)
+    bad = any(finding.severity is Severity.ERROR for finding in read.found.findings)
     if bad or any(edit.time is None for edit in edits):
         raise click.exceptions.Exit(1)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from crondor.diagnostics import Severity
-from crondor.schedd.look import Looker
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.options import clock_of, clock_options, format_option, reading_options
-from crondor_cli.schedd_queue import Asked, job_arguments, read_jobs, selection_of, source_options
+from crondor_cli.options import clock_options, format_option, reading_options
+from crondor_cli.schedd_queue import Asked, job_arguments, source_options
+from crondor_cli.schedd_reading import read_queue
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -35,33 +35,23 @@ usage."""
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,
-    queue: str | None,
-    log: str | None,
-    live: bool,
-    name: str | None,
-    pool: str | None,
-    ads: str | None,
+    asked: Asked,
     now: str | None,
     tz: str | None,
-    dialect: str | None,
-    policy: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
     format_: str,
 ) -> None:
     """Show the jobs that have a schedule: what they do, when they start next, and what keeps them from it."""
-    asked = Asked(queue, log, live, name, pool, ads)
-    chosen = selection_of(jobs, constraint)
-    clock = clock_of(now, tz)
-    found = read_jobs(asked, chosen, clock)
-    reading = Dialect(dialect) if dialect else asked.dialect
-    looker = Looker(zone=clock.zone, dialect=reading, policy=Policy(policy) if policy else None)
-    looks = list(looker.looks(found.ads, clock.now))
-    show(dict.fromkeys(found.findings))
+    read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
+    looks = read.looks()
+    show(dict.fromkeys(read.found.findings))
     from crondor_cli.view_schedd import print_status, status_data  # noqa: PLC0415 - after what can go wrong
 
     if format_ == "json":
-        status_data(looks, found, asked, clock, reading)
+        status_data(looks, read)
     else:
-        print_status(looks, found, clock)
-    bad = [finding for finding in found.findings if finding.severity is Severity.ERROR]
+        print_status(looks, read)
+    bad = [finding for finding in read.found.findings if finding.severity is Severity.ERROR]
     if bad or any(trouble.severity is not Severity.NOTE for look in looks for trouble in look.trouble):
         raise click.exceptions.Exit(1)

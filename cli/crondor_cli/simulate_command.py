@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from crondor.diagnostics import CrondorError, printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.options import UsageProblem, clock_of, clock_options
+from crondor_cli.options import UsageProblem, clock_of, clock_options, policy_option
 from crondor_cli.plot_file import needs_matplotlib, writes
 from crondor_cli.show import show
 from crondor_cli.simulate_options import Routed, check_options
@@ -104,11 +104,7 @@ _SECONDS = click.IntRange(1, 86_400)
 @click.option("--wait-for-gates", is_flag=True, help="With --routes: take scheduled jobs when a run's gate opens.")
 @click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading beside htcondor's.")
 @click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="What is drawn follows it.")
-@click.option(
-    "--policy",
-    type=click.Choice([policy.value for policy in Policy], case_sensitive=False),
-    help="Runs in hours that a clock change skips or repeats, in the other dialects.",
-)
+@policy_option(", in the other dialects")
 @clock_options
 @click.option("--advice/--no-advice", default=True, help="Find the prep time and the window that would be enough.")
 @click.option("--events", is_flag=True, help="Print all that happens, line by line.")
@@ -137,7 +133,7 @@ def command(
     wait_for_gates: bool,
     dialects: tuple[str, ...],
     seed: int,
-    policy: str | None,
+    policy: Policy | None,
     now: str | None,
     tz: str | None,
     advice: bool,

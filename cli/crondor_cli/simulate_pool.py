@@ -35,7 +35,7 @@ class Pool:
     knobs: tuple[str, ...]
     skew: int
     zone: tzinfo
-    policy: str | None
+    policy: Policy | None
     seed: int
 
     def settings(self) -> Settings:
@@ -67,7 +67,7 @@ class Pool:
             flow=flow.with_faults(fault for fault in faults if fault is not None),
             skew=self.skew,
             zone=self.zone,
-            policy=Policy(self.policy) if self.policy else None,
+            policy=self.policy,
             seed=self.seed,
         )
         if found:

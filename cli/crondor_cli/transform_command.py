@@ -15,7 +15,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import printable
 from crondor.macro.files import Files
 from crondor.macro.text import source_from_bytes
 from crondor.source import Source
@@ -23,8 +23,7 @@ from crondor.transform import Facts, Outcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, read_knobs
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.options import clock_of, clock_options
-from crondor_cli.show import show
-from crondor_cli.transform_progress import Progress
+from crondor_cli.transform_progress import Findings, Progress
 
 EPILOG = """\b
 Examples:
@@ -42,27 +41,7 @@ Exit status: 0 every command was done; 1 rules with a fault, an ad that cannot b
 command that could not be done; 2 wrong usage."""
 
 _MANY = 1 << 16  # characters that are written at once
-_MOST_SHOWN = 10_000  # different findings that are remembered, so that none is shown for each ad
 _FORMS = [form.value for form in Format]
-
-
-class Findings:
-    """Shows each finding once, however many ads have it."""
-
-    def __init__(self, progress: Progress) -> None:
-        """Begin with none; ``progress`` makes room for each."""
-        self.failed = False
-        self._progress = progress
-        self._shown: set[Diagnostic] = set()
-
-    def add(self, found: Iterable[Diagnostic], *, counts: bool = True) -> None:
-        """Show what was not shown yet; ``counts``: warnings make the status 1 too."""
-        for each in found:
-            self.failed = self.failed or counts or each.severity is Severity.ERROR
-            if each not in self._shown and len(self._shown) < _MOST_SHOWN:
-                self._shown.add(each)
-                self._progress.clear()
-                show([each])
 
 
 @click.command("transform", epilog=EPILOG, short_help="Ads through HTCondor's transform rules.")

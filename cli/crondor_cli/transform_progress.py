@@ -1,13 +1,18 @@
-"""How far a long run is: a line on standard error that is written over."""
+"""How far a long run is, a line on standard error that is written over, and what was found on the way."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 import click
 
+from crondor.diagnostics import Diagnostic, Severity
+from crondor_cli.show import show
+
 _EVERY = 1000  # ads between two lines
 _ERASE = "\r\033[K"
+_MOST_SHOWN = 10_000  # different findings that are remembered, so that none is shown for each ad
 
 
 class Progress:
@@ -32,3 +37,22 @@ class Progress:
         if self._is_shown:
             click.echo(_ERASE, err=True, nl=False)
             self._is_shown = False
+
+
+class Findings:
+    """Shows each finding once, however many ads have it; ``failed``: there was one that counts."""
+
+    def __init__(self, progress: Progress) -> None:
+        """Begin with none; ``progress`` makes room for each."""
+        self.failed = False
+        self._progress = progress
+        self._shown: set[Diagnostic] = set()
+
+    def add(self, found: Iterable[Diagnostic], *, counts: bool = True) -> None:
+        """Show what was not shown yet; without ``counts`` only an error makes the status 1."""
+        for each in found:
+            self.failed = self.failed or counts or each.severity is Severity.ERROR
+            if each not in self._shown and len(self._shown) < _MOST_SHOWN:
+                self._shown.add(each)
+                self._progress.clear()
+                show([each])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
-
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -15,6 +12,7 @@ from crondor_cli.agenda import Agenda
 from crondor_cli.options import Clock
 from crondor_cli.times_text import local_text
 from crondor_cli.view_agenda import plural
+from crondor_cli.view_plot import save_figure
 
 _WIDTH = 14.0  # inches
 _MARGINS = 2.4  # titles, axes and legend
@@ -22,21 +20,12 @@ _MARGINS = 2.4  # titles, axes and legend
 
 def save(agenda: Agenda, clock: Clock, path: str) -> None:
     """Draw into a file, by its suffix. Raises OSError."""
-    form = Path(path).suffix[1:].lower()
-    with mpl.rc_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
-        figure = draw(agenda, clock)
-        figure.savefig(path, format=form, metadata={"Date": None} if form == "svg" else None)
+    save_figure(lambda: _draw(agenda, clock), path)
 
 
-def draw(agenda: Agenda, clock: Clock) -> Figure:
-    """Return the picture; it needs no screen. To be called within ``matplotlib.rc_context``."""
-    mpl.rcdefaults()  # not those of the user: a picture looks the same everywhere
-    mpl.rc("font", size=9)
+def _draw(agenda: Agenda, clock: Clock) -> Figure:
     mpl.rc("axes", titlesize=10, titlelocation="left")
     mpl.rc("hatch", linewidth=0.6)
-    mpl.rc("svg", hashsalt="crondor")  # the same picture has the same bytes
-    mpl.rc("text", parse_math=False)  # a file's name is no formula
     lanes = lanes_of(agenda)
     heights = [heat_height(agenda), lanes_height(lanes)]
     figure = Figure(figsize=(_WIDTH, sum(heights) + _MARGINS), dpi=100, layout="constrained")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,8 @@ from crondor_cli.view_data import diagnostic_data
 
 if TYPE_CHECKING:
     from crondor.schedd.crontab_book import Edit
-    from crondor.spec import Dialect
     from crondor_cli.options import Clock
-    from crondor_cli.schedd_queue import Asked, Found
+    from crondor_cli.schedd_reading import Reading
     from crondor_cli.schedd_starts import Start
 
 _LATE = "the log shows DeferralTime late; a time that is not in it yet is computed from the schedule"
@@ -43,8 +41,9 @@ def cell(text: str | None) -> str:
     return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 3]}..."
 
 
-def print_status(looks: list[ScheduledJob], found: Found, clock: Clock) -> None:
+def print_status(looks: list[ScheduledJob], read: Reading) -> None:
     """Print a row for each job, and its trouble below it."""
+    found, clock = read.found, read.clock
     if not looks:
         click.echo(f"no job with a schedule, of {len(found.ads)}")
         return
@@ -86,20 +85,22 @@ def _trouble(trouble: Diagnostic) -> str:
     return printable(f"{trouble.severity.value}: {trouble.message}{hint} [{trouble.code}]")
 
 
-def status_data(looks: list[ScheduledJob], found: Found, asked: Asked, clock: Clock, dialect: Dialect) -> None:
+def status_data(looks: list[ScheduledJob], read: Reading) -> None:
     """Print the jobs as JSON."""
+    found = read.found
     data = {
-        **_head(asked, clock, dialect),
+        **_head(read),
         "sees_deferral_time": found.sees_deferral_time,
         "job_count": len(found.ads),
-        "jobs": [_job(look, clock.zone) for look in looks],
+        "jobs": [_job(look, read.clock.zone) for look in looks],
         "diagnostics": [diagnostic_data(finding) for finding in found.findings],
     }
     click.echo(json.dumps(data, indent=2))
 
 
-def _head(asked: Asked, clock: Clock, dialect: Dialect) -> dict[str, object]:
-    return {"source": asked.kind, "zone": clock.zone_name, "now": clock.now, "dialect": dialect.value}
+def _head(read: Reading) -> dict[str, object]:
+    clock = read.clock
+    return {"source": read.asked.kind, "zone": clock.zone_name, "now": clock.now, "dialect": read.dialect.value}
 
 
 def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
@@ -148,15 +149,15 @@ def print_starts(starts: list[Start], clock: Clock) -> None:
     print_rows(["start", "from now", "job", "owner", "cmd", "match opens", "last start"], rows)
 
 
-def starts_data(starts: list[Start], found: Found, asked: Asked, clock: Clock, dialect: Dialect) -> None:
+def starts_data(starts: list[Start], read: Reading) -> None:
     """Print the starts as JSON."""
     data = {
-        **_head(asked, clock, dialect),
+        **_head(read),
         "starts": [
-            {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, clock.zone)}
+            {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, read.clock.zone)}
             for start in starts
         ],
-        "diagnostics": [diagnostic_data(finding) for finding in found.findings],
+        "diagnostics": [diagnostic_data(finding) for finding in read.found.findings],
     }
     click.echo(json.dumps(data, indent=2))
 
@@ -176,25 +177,22 @@ def print_edits(edits: list[tuple[Edit, int | None]], clock: Clock, *, applied: 
     click.echo("written" if applied else "nothing is written: --apply writes it")
 
 
-def edits_data(
-    edits: list[tuple[Edit, int | None]], findings: Iterable[Diagnostic], asked: Asked, clock: Clock, dialect: Dialect,
-    *, applied: bool,
-) -> None:  # fmt: skip
+def edits_data(edits: list[tuple[Edit, int | None]], read: Reading, *, applied: bool) -> None:
     """Print the edits as JSON."""
     data = {
-        **_head(asked, clock, dialect),
+        **_head(read),
         "applied": applied,
         "edits": [
             {
                 "job": str(edit.job),
                 "before": before,
                 "time": edit.time,
-                "local": None if edit.time is None else iso(edit.time, clock.zone),
+                "local": None if edit.time is None else iso(edit.time, read.clock.zone),
                 "hold_reason": edit.hold,
                 "because": edit.why.value,
             }
             for edit, before in edits
         ],
-        "diagnostics": [diagnostic_data(finding) for finding in findings],
+        "diagnostics": [diagnostic_data(finding) for finding in read.found.findings],
     }
     click.echo(json.dumps(data, indent=2))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import Final
 
-import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -14,6 +11,7 @@ from matplotlib.patches import Patch
 from crondor_cli.simulate import Simulated
 from crondor_cli.times_text import local_text
 from crondor_cli.view_agenda import plural
+from crondor_cli.view_plot import save_figure
 from crondor_cli.view_simulate_lines import COLUMNS, HELD, IDLE, LATE, MISSED, MOST_LANES, RUNNING, WAITING, Lanes
 
 _WIDTH: Final = 12.0  # inches
@@ -30,19 +28,10 @@ _COLOURS: Final = {
 
 def save(simulated: Simulated, lanes: Lanes, path: str) -> None:
     """Draw into a file, by its suffix. Raises OSError."""
-    form = Path(path).suffix[1:].lower()
-    with mpl.rc_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
-        figure = draw(simulated, lanes)
-        figure.savefig(path, format=form, metadata={"Date": None} if form == "svg" else None)
+    save_figure(lambda: _draw(simulated, lanes), path)
 
 
-def draw(simulated: Simulated, lanes: Lanes) -> Figure:
-    """Return the picture; it needs no screen. To be called within ``matplotlib.rc_context``."""
-    mpl.rcdefaults()  # not those of the user: a picture looks the same everywhere
-    mpl.rc("font", size=9)
-    mpl.rc("svg", hashsalt="crondor")  # the same picture has the same bytes
-    mpl.rc("text", parse_math=False)  # a file's name is no formula
+def _draw(simulated: Simulated, lanes: Lanes) -> Figure:
     lanes.close()
     groups = simulated.groups[:MOST_LANES]
     figure = Figure(figsize=(_WIDTH, _LANE * max(1, len(groups)) + _MARGINS), dpi=100, layout="constrained")

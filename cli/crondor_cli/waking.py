@@ -1,41 +1,51 @@
-"""Waiting that a signal ends."""
+"""Signals that have handlers for a while, and end a wait."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import select
-from types import TracebackType
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+
+Handler = Callable[[int, FrameType | None], object]
 
 
-class Waker(contextlib.AbstractContextManager["Waker"]):
-    """Waits until it is woken or time is up.
+class Waker:
+    """A wait that a signal ends; ``descriptor`` can be read when one has come."""
 
-    ``set`` may be called by a signal handler at any moment: it takes no lock, unlike that of threading.Event, which
-    waits for ever where the signal comes while the same thread is within the Event.
-    """
-
-    def __init__(self) -> None:
-        """Make the pipe through which it is woken."""
-        self._reader, self._writer = os.pipe()
-        os.set_blocking(self._reader, False)
-        os.set_blocking(self._writer, False)
-
-    def set(self) -> None:
-        """Wake it, or have the next wait end at once."""
-        with contextlib.suppress(BlockingIOError):  # it is full of such calls
-            os.write(self._writer, b".")
+    def __init__(self, descriptor: int) -> None:
+        """Take what a signal writes to; ``waking`` makes it."""
+        self.descriptor = descriptor
 
     def wait(self, seconds: float) -> None:
-        """Wait, and forget who has woken it."""
-        select.select([self._reader], [], [], seconds)
+        """Wait until a signal comes, for some time at most, and forget it."""
+        select.select([self.descriptor], [], [], seconds)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the signals that have come: the next wait takes its time."""
         with contextlib.suppress(BlockingIOError):
-            while os.read(self._reader, 1 << 16):
+            while os.read(self.descriptor, 1 << 16):
                 pass
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the pipe."""
-        os.close(self._reader)
-        os.close(self._writer)
+
+@contextlib.contextmanager
+def waking(handlers: Mapping[str, Handler]) -> Iterator[Waker]:
+    """Give signals handlers, by name, until the block ends; those that this system does not have are left out.
+
+    Python writes into the Waker's pipe the moment a signal comes, before it calls the handler: one that comes just
+    before a wait ends it too, and no lock is taken, which the interrupted code may hold.
+    """
+    with contextlib.ExitStack() as stack:
+        reader, writer = os.pipe()
+        for each in (reader, writer):
+            stack.callback(os.close, each)
+            os.set_blocking(each, False)
+        for name, handler in handlers.items():
+            number = getattr(signal, name, None)
+            if number is not None:
+                stack.callback(signal.signal, number, signal.signal(number, handler))
+        stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(writer, warn_on_full_buffer=False))
+        yield Waker(reader)

@@ -93,16 +93,9 @@ def _ran(times: int, *, code: int | None = None, signal: int | None = None) -> d
 def functions(text: str) -> frozenset[str]:
     """Return the lower-case names of the functions that an expression calls, none for what is no expression."""
     from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few jobs have one
-    from crondor.classad.tree import Call, children  # noqa: PLC0415 - the same
+    from crondor.classad.tree import functions as called  # noqa: PLC0415 - the same
 
     try:
-        pending = [Expression(text).tree]
+        return called(Expression(text).tree)
     except ClassAdSyntaxError:
         return frozenset()
-    called = set()
-    while pending:
-        node = pending.pop()
-        pending += children(node)
-        if isinstance(node, Call):
-            called.add(node.name.lower())
-    return frozenset(called)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from crondor.classad.text import to_bytes
@@ -103,6 +104,20 @@ def children(node: Node) -> tuple[Node, ...]:
     if isinstance(node, AdNode):
         return tuple(part for _, part in node.items)
     return ()
+
+
+def nodes(tree: Node) -> Iterator[Node]:
+    """Yield a node and all that is in it, in no order that means anything."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        left += children(node)
+
+
+def functions(tree: Node) -> frozenset[str]:
+    """Return the lower-case names of the functions that an expression calls."""
+    return frozenset(node.name.lower() for node in nodes(tree) if isinstance(node, Call))
 
 
 def attribute_order(name: str) -> tuple[int, bytes]:

@@ -54,6 +54,9 @@ class Action(Enum):
     NO_WORK = "no-work"
     """FETCH_WORK: there is nothing to run; a slot that is idle with a fetched claim gives it up."""
 
+    NO_HOOK = "no-hook"
+    """The router's hooks: the program may not be called, and the router goes on as if none was configured."""
+
     NOTHING = "nothing"
     """Nobody looks at the answer."""
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
+from typing import Final
 
 from crondor.diagnostics import Diagnostic, printable
 
-_LINKS = 40  # as the kernel follows
+PATH_FAULTS: Final = frozenset({"hook-path", "hook-missing", "hook-writable", "hook-not-executable"})
+"""The codes of what ``check_path`` finds."""
+
+_LINKS: Final = 40  # as the kernel follows
 
 
 def check_path(path: str, knob: str = "the hook") -> Diagnostic | None:

@@ -145,7 +145,7 @@ class RouterHooks:
 def route_ad(name: str, universe: int, grid_resource: str | None = None) -> ClassAd:
     """Return what TRANSLATE_JOB is told of the route."""
     route = ClassAd({"Name": name, "TargetUniverse": universe})
-    if grid_resource is not None:
+    if grid_resource:
         route["GridResource"] = grid_resource
     return route
 

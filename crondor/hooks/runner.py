@@ -144,6 +144,11 @@ class RunningHook:
         if problem is not None:
             self._run = HookRun(call, Ended.NOT_STARTED, diagnostics=(problem,))
 
+    @property
+    def result(self) -> HookRun | None:
+        """How it went, as far as ``poll`` has seen: None where it has not seen the end."""
+        return self._run
+
     def poll(self) -> HookRun | None:
         """Take what there is, end what has taken too long, and return the result if it is over."""
         if self._run is not None or self._process is None:

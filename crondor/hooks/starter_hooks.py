@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
@@ -12,6 +13,7 @@ from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
+from crondor.hooks.paths import PATH_FAULTS
 from crondor.hooks.runner import Ended, HookRun
 from crondor.hooks.texts import read_output
 
@@ -28,6 +30,8 @@ HOLD_CODE: Final = 19
 EXIT_TIMEOUT: Final = 30
 """Seconds of a JOB_EXIT hook, unless <KEYWORD>_HOOK_JOB_EXIT_TIMEOUT says otherwise."""
 
+FIRST_UPDATE: Final = 8
+UPDATE: Final = 300
 _FIRST_IDLE: Final = 300
 
 
@@ -58,8 +62,21 @@ def prepare_arguments(keyword: str, knobs: Knobs) -> tuple[str, ...]:
 
 def exit_timeout(keyword: str, knobs: Knobs) -> int:
     """Return the seconds that a JOB_EXIT hook has."""
-    raw = knob(knobs, f"{knob_name(keyword, HookType.JOB_EXIT)}_TIMEOUT")
-    return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) < 10 else EXIT_TIMEOUT
+    return _integer(knobs, f"{knob_name(keyword, HookType.JOB_EXIT)}_TIMEOUT", EXIT_TIMEOUT)
+
+
+def update_intervals(knobs: Knobs) -> tuple[int, int]:
+    """Return the seconds from a job's start to its first UPDATE_JOB_INFO, and from each to the next.
+
+    They are STARTER_INITIAL_UPDATE_INTERVAL (8), at most the other, and STARTER_UPDATE_INTERVAL (300).
+    """
+    between = max(1, _integer(knobs, "STARTER_UPDATE_INTERVAL", UPDATE))
+    return min(between, _integer(knobs, "STARTER_INITIAL_UPDATE_INTERVAL", FIRST_UPDATE)), between
+
+
+def _integer(knobs: Knobs, name: str, default: int) -> int:
+    raw = knob(knobs, name)
+    return int(raw) if raw.isascii() and raw.isdecimal() and len(raw) < 10 else default
 
 
 def conclude_starter(hook: HookType, run: HookRun) -> Consequence:
@@ -77,18 +94,21 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     HookStatusCode in its output replaces the exit status, HookStatusMessage goes to the job's log. 0 starts the job,
     1 to 299 hold it, all others send it back to Idle. The first line that is no attribute ends the output.
     """
-    ad, faults = read_output(run.stdout, run.call.name)
+    ad, faults, odd = read_output(run.stdout, run.call.name, takes_odd_names=True)
     if faults:
-        ad = read_output(_before(run.stdout, faults[0]), run.call.name).ad
-    findings = (*run.diagnostics, *(replace(fault, severity=Severity.WARNING) for fault in faults))
+        ad = read_output(_before(run.stdout, faults[0]), run.call.name, takes_odd_names=True).ad
+    findings = (*run.diagnostics, *(replace(fault, severity=Severity.WARNING) for fault in faults), *odd)
     if run.ended in {Ended.NOT_STARTED, Ended.TIMED_OUT, Ended.FLOODED, Ended.CANCELLED}:
-        upstream = "" if run.ended is Ended.NOT_STARTED else "waits for the hook without end, or reads no further"
+        upstream = "waits for the hook without end, or reads no further"
+        if run.ended is Ended.NOT_STARTED:
+            is_path = any(each.code in PATH_FAULTS for each in run.diagnostics)
+            upstream = "ends the starter before, and the job is Idle again, for ever" if is_path else ""
         return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOLD_CODE)
     status = -(run.signal_number or 0) if run.status is None else run.status
     said = f"died with signal {run.signal_number}" if run.status is None else f"exited with status {run.status}"
-    code = _value(ad, "HookStatusCode")
-    if run.status is not None and isinstance(code, int) and code >= 0:
-        status, said = int(code), f"reported status {code:03}"
+    code = _status_code(ad)
+    if run.status is not None and code >= 0:
+        status, said = code, f"reported status {code:03}"
     message = _value(ad, "HookStatusMessage")
     text = message if isinstance(message, str) and message else "<no message>"
     outcome = "failed" if status else "succeeded"
@@ -98,6 +118,14 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     if 0 < status < _FIRST_IDLE:
         return Consequence(Action.HOLD_JOB, ClassAd(), log, findings, "", HOLD_CODE, status)
     return Consequence(Action.IDLE_JOB, ClassAd(), log, findings)
+
+
+def _status_code(ad: ClassAd) -> int:
+    """Return HookStatusCode as HTCondor looks it up: any number, cut to an int of 32 bits; -1 without one."""
+    value = _value(ad, "HookStatusCode")
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
+        return -1
+    return (int(value) + 2**31) % 2**32 - 2**31
 
 
 def _before(text: str, fault: Diagnostic) -> str:

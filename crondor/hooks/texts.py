@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -25,10 +26,14 @@ _MOST_FAULTS: Final = 20
 
 
 class Output(NamedTuple):
-    """What a hook printed, read as an ad; ``faults`` are the lines that are no attribute, the first of them."""
+    """What a hook printed, read as an ad; ``faults`` are the lines that are no attribute, the first of them.
+
+    ``odd`` are warnings of names that no attribute should have, where they are taken.
+    """
 
     ad: ClassAd
     faults: tuple[Diagnostic, ...]
+    odd: tuple[Diagnostic, ...] = ()
 
 
 def ad_text(ad: ClassAd) -> str:
@@ -84,41 +89,43 @@ def read_line(line: str) -> tuple[str, Code | str]:
         raise ValueError(found.message, len(line) - len(text) + (found.span.start if found.span else 0)) from None
 
 
-def read_output(text: str, name: str) -> Output:
+def read_output(text: str, name: str, *, takes_odd_names: bool = False) -> Output:
     """Return the ad that a hook printed, and every line that is none of an ad; ``name`` is what messages call it.
 
-    Blanks around lines and empty lines do not count. A name that no attribute can have is a fault here: HTCondor
-    takes it, and the schedd refuses it later.
+    Blanks around lines and empty lines do not count. A name that no attribute can have is a fault, since the schedd
+    refuses it later; ``takes_odd_names``: it is taken, as where no schedd sees it (startd, starter).
     """
     source = Source(text, name)
     ad = ClassAd()
     faults: list[Diagnostic] = []
+    odd: list[Diagnostic] = []
     more = at = 0
     for line in text.split("\n"):
         stripped = line.strip(_BLANKS)
         if stripped:
             start = at + len(line) - len(line.lstrip(_BLANKS))
-            fault = _add(ad, stripped, source, start)
-            if fault is not None:
+            fault = _add(ad, stripped, source, start, takes_odd_names=takes_odd_names)
+            if fault is not None and takes_odd_names and fault.code == "hook-name":
+                odd += [replace(fault, severity=Severity.WARNING)] if len(odd) < _MOST_FAULTS else []
+            elif fault is not None:
                 more += len(faults) >= _MOST_FAULTS
                 faults += [fault] if len(faults) < _MOST_FAULTS else []
         at += len(line) + 1
     if more:
         faults.append(Diagnostic("hook-output", f"{name}: {more} more lines are no attributes", Severity.NOTE))
-    return Output(ad, tuple(faults))
+    return Output(ad, tuple(faults), tuple(odd))
 
 
-def _add(ad: ClassAd, line: str, source: Source, start: int) -> Diagnostic | None:
+def _add(ad: ClassAd, line: str, source: Source, start: int, *, takes_odd_names: bool) -> Diagnostic | None:
     try:
         name, code = read_line(line)
     except ValueError as error:
         message, offset = error.args
         span = source.span(start + offset, start + len(line))
         return Diagnostic("hook-output", str(message), span=span, help="print lines of the form Name = expression")
-    if not IS_NAME(name):
-        span = source.span(start, start + len(name))
-        return Diagnostic(
-            "hook-output", "no attribute has this name", span=span, help="a name is letters, digits and _"
-        )
-    ad.put(name, code)
-    return None
+    if IS_NAME(name) or takes_odd_names:
+        ad.put(name, code)
+    if IS_NAME(name):
+        return None
+    span = source.span(start, start + len(name))
+    return Diagnostic("hook-name", "no attribute has this name", span=span, help="a name is letters, digits and _")

@@ -58,11 +58,16 @@ class Disk:
 
     def sync_folder(self, path: Path) -> None:
         """Return when the names in a folder are on the disk."""
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(path)
+
+
+def sync_folder(path: Path | str) -> None:
+    """Return when the names in a folder are on the disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_all(disk: Disk, descriptor: int, data: bytes) -> None:

@@ -68,6 +68,11 @@ class LogicalLine:
         text = self.text[index:]
         return LogicalLine(self.source, text, starts, at, unterminated=self.unterminated, swallowed=self.swallowed)
 
+    def stripped(self) -> LogicalLine:
+        """Return the line without the blanks at its end, which stay where nothing is joined to it."""
+        text = self.text.rstrip(BLANKS)
+        return self if len(text) == len(self.text) else LogicalLine(self.source, text, self._starts, self._at)
+
     @property
     def extent(self) -> tuple[int, int] | None:
         """The two offsets of a line that stands in its source as it is, None for one that was joined."""

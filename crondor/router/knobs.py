@@ -229,7 +229,8 @@ class SettingsReader:
             help_text = "the router knows its own jobs by this name; leave the line out for jobrouter"
             self.faults.append(Diagnostic("route-router-name", message, span=span, help=help_text))
         constraint = self.tried(self._constraint, None)
-        prefixes = self.names("CHIRP_DELAYED_UPDATE_PREFIX")
+        chirp = "CHIRP_DELAYED_UPDATE_PREFIX"
+        prefixes = ("Chirp*",) if took.find(chirp) is None else self.names(chirp)
         return RouterSettings(
             name=name,
             polling_period=self.integer("JOB_ROUTER_POLLING_PERIOD", 10),
@@ -244,7 +245,7 @@ class SettingsReader:
             update_interval=self.integer("UPDATE_INTERVAL", 300),
             hook_keyword=self.string("JOB_ROUTER_HOOK_KEYWORD"),
             attributes_to_copy=tuple(self._attributes_to_copy()),
-            delayed_update_prefix=prefixes or ("Chirp*",),
+            delayed_update_prefix=prefixes,
             route_id_tokens=self.string("JOB_ROUTER_SEND_ROUTE_IDTOKENS"),
             id_token_refresh=self.integer("JOB_ROUTER_IDTOKEN_REFRESH", 0),
             max_periodic_interval=self.integer("MAX_PERIODIC_EXPR_INTERVAL", 1200),

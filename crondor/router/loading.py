@@ -195,7 +195,7 @@ class _Loader:
         return route
 
     def _made(self, name: str, knob: Knob, transform: Transform) -> Route:
-        said = RouteValues(name, knob, knob.lines(), self.facts, self._warn)
+        said = RouteValues(name, knob, transform, self.facts, self._warn)
         universe = universe_number(transform.universe or "")
         if transform.universe and not universe:
             message = f"UNIVERSE {transform.universe[:40]} is no universe: it counts as not given"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.config import Knob
 from crondor.config.values import as_integer, as_real
-from crondor.macro import LogicalLine, MacroError
+from crondor.macro import MacroError
 from crondor.macro.statement import split
 from crondor.source import Source, Span
-from crondor.transform import Facts, Form
+from crondor.transform import Facts, Transform
 from crondor.transform.apply import Run
-from crondor.transform.loading import read_knobs
 
 Warn = Callable[[str, str, "Span | None", "str | None"], None]
 """Takes a warning: its code, its message, its place, and what to write instead."""
@@ -35,19 +34,17 @@ class _Asked(Run):
 class RouteValues:
     """What a route says of itself by its macros, read once it is loaded: never in the light of a job."""
 
-    def __init__(self, name: str, knob: Knob, lines: Sequence[LogicalLine], facts: Facts, warn: Warn) -> None:
-        """Read the macros of a route's knob; ``warn`` takes what is found."""
+    def __init__(self, name: str, knob: Knob, transform: Transform, facts: Facts, warn: Warn) -> None:
+        """Take the macros of a route; ``warn`` is told what is found."""
         self._name = name
         self._knob = knob
-        self._lines = lines
         self._context = facts.context
         self._say = warn
-        self._macros = read_knobs(knob.source, facts, Form.KNOB)
-        self._run = _Asked(None, facts, self._macros, facts.defaults(iterates=False))
+        self._run = _Asked(None, facts, transform.definitions(facts), facts.defaults(iterates=False))
 
     def place(self, name: str) -> Span:
         """Return the last line that assigns a macro, or says a keyword; the whole value if none does."""
-        found = [line for line in self._lines if split(line.text).name.lower() == name.lower()]
+        found = [line for line in self._knob.lines() if split(line.text).name.lower() == name.lower()]
         return found[-1].span() if found else self._knob.place()
 
     def text(self, name: str) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crondor.classad.expression import Expression
+from crondor.classad.text import lower
 
 
 class ScheddContact(NamedTuple):
@@ -54,3 +55,11 @@ class RouterSettings:
     """Without a log of its own it is the source schedd."""
     id_tokens: tuple[tuple[str, str], ...] = ()
     """(name, properties as attribute lines) of each token of JOB_ROUTER_CREATE_IDTOKEN_NAMES."""
+
+    def copied_for(self, keyword: str | None) -> tuple[str, ...]:
+        """Return the attributes of <KEYWORD>_ATTRS_TO_COPY for a job with a HookKeyword; None: it has none.
+
+        The knob counts whether hooks are run or not; a knob's name has no case.
+        """
+        wanted = lower(self.hook_keyword if keyword is None else keyword)
+        return next((names for each, names in self.attributes_to_copy if lower(each) == wanted), ())

@@ -8,7 +8,11 @@ from typing import Final, TypeAlias
 from crondor.classad import EvaluationFailed, lower
 from crondor.classad.ad import ClassAd
 from crondor.queued import JobStatus
+from crondor.schedd.hold_codes import HOLD_CODES
 from crondor.schedd.protocol import Hold
+
+USER_REQUEST: Final = 1
+SPOOLING_INPUT: Final = 16
 
 _LONGEST: Final = 18  # digits of a number that is one
 
@@ -25,20 +29,49 @@ def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:
     return made
 
 
+def can_be_held(ad: ClassAd, hold: Hold) -> bool:
+    """Say whether a job that is held can be held again: by its user, where somebody else had held it."""
+    return hold.code == USER_REQUEST and integer(ad, "HoldReasonCode") not in {USER_REQUEST, SPOOLING_INPUT}
+
+
 def held(ad: ClassAd, hold: Hold, now: int) -> dict[str, object]:
-    """Return what putting a job on hold writes."""
+    """Return what putting a job on hold writes: what it was released for last is kept."""
     return {
-        **entered(ad, JobStatus.HELD, now),
+        **_moved(ad, "ReleaseReason"),
+        **(entered(ad, JobStatus.HELD, now) if integer(ad, "JobStatus") != JobStatus.HELD else {}),
+        "EnteredCurrentStatus": now,
+        "LastSuspensionTime": 0,
         "HoldReason": hold.reason,
         "HoldReasonCode": hold.code,
         "HoldReasonSubCode": hold.subcode,
-        "NumHolds": count(ad, "NumHolds") + 1,
+        **counted(ad, hold.code),
     }
+
+
+def counted(ad: ClassAd, code: int) -> dict[str, object]:
+    """Return NumHolds and NumHoldsByReason of a job with one hold more; one to spool its input is none."""
+    if code == SPOOLING_INPUT:
+        return {}
+    name = HOLD_CODES.get(code, HOLD_CODES[0])
+    reasons = _reasons(ad)
+    before = reasons.get(name)
+    reasons[name] = (before if isinstance(before, int) else 0) + 1
+    return {"NumHolds": count(ad, "NumHolds") + 1, "NumHoldsByReason": reasons}
+
+
+def _reasons(ad: ClassAd) -> dict[str, object]:
+    try:
+        value = ad.python("NumHoldsByReason")
+    except EvaluationFailed:
+        value = None
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def released(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
     """Return what releasing a job writes: what it was held for is kept as the last reason."""
-    return {**entered(ad, JobStatus.IDLE, now), "ReleaseReason": reason, **_no_longer_held(ad)}
+    status = integer(ad, "JobStatusOnRelease")
+    after = JobStatus(status) if status in set(JobStatus) else JobStatus.IDLE
+    return {**entered(ad, after, now), "ReleaseReason": reason, **_no_longer_held(ad)}
 
 
 def removed(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
@@ -47,8 +80,13 @@ def removed(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
 
 
 def _no_longer_held(ad: ClassAd) -> dict[str, object]:
-    names = [name for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode") if name in ad]
-    return {**{f"Last{name}": ad[name] for name in names}, **dict.fromkeys(names)}
+    gone = {"JobStatusOnRelease": None} if "JobStatusOnRelease" in ad else {}
+    return {**_moved(ad, "HoldReason", "HoldReasonCode", "HoldReasonSubCode"), **gone}
+
+
+def _moved(ad: ClassAd, *names: str) -> dict[str, object]:
+    there = [name for name in names if name in ad]
+    return {**{f"Last{name}": ad[name] for name in there}, **dict.fromkeys(there)}
 
 
 def count(ad: ClassAd, name: str) -> int:

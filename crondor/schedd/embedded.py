@@ -226,24 +226,31 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return jobs
 
     def hold(self, which: Which, hold: Hold) -> Acted:
-        """Put jobs on hold. Raises ClassAdSyntaxError, InvalidChange and QueueIO."""
+        """Put jobs on hold; those that the schedd or a machine had held are held anew, by their user.
+
+        Raises ClassAdSyntaxError, InvalidChange and QueueIO.
+        """
         with self._acting(which) as (jobs, change, counts):
             for job, status in jobs:
-                if status is JobStatus.HELD or status in _GONE:
-                    counts["already" if status is JobStatus.HELD else "bad_status"] += 1
-                    continue
-                self._write(change, job, actions.held(self.mirror.ad(job), hold, self._clock()))
-                counts["done"] += 1
+                ad = self.mirror.ad(job)
+                if status in _GONE:
+                    counts["bad_status"] += 1
+                elif status is JobStatus.HELD and not actions.can_be_held(ad, hold):
+                    counts["already"] += 1
+                else:
+                    self._write(change, job, actions.held(ad, hold, self._clock()))
+                    counts["done"] += 1
         return Acted(**counts)
 
     def release(self, which: Which, reason: str) -> Acted:
         """Make held jobs idle. Raises ClassAdSyntaxError, InvalidChange and QueueIO."""
         with self._acting(which) as (jobs, change, counts):
             for job, status in jobs:
-                if status is not JobStatus.HELD:
+                ad = self.mirror.ad(job)
+                if status is not JobStatus.HELD or actions.integer(ad, "HoldReasonCode") == actions.SPOOLING_INPUT:
                     counts["bad_status"] += 1
                     continue
-                self._write(change, job, actions.released(self.mirror.ad(job), reason, self._clock()))
+                self._write(change, job, actions.released(ad, reason, self._clock()))
                 counts["done"] += 1
         return Acted(**counts)
 

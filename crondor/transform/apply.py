@@ -345,6 +345,13 @@ class Run:
         return f"{said}; nothing is stored"
 
 
+def definitions(statements: Sequence[Statement], facts: Facts) -> dict[str, str]:
+    """Return what lines define when they are loaded without an ad, by lower-case name; commands have no effect."""
+    macros: dict[str, str] = {}
+    Run(None, facts, macros, facts.defaults(iterates=False)).check(statements)
+    return macros
+
+
 _EVALMACRO = "HTCondor refuses it otherwise; write EVALMACRO v EXPRESSION, and then if $(v)"
 
 

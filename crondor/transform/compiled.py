@@ -13,7 +13,7 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, LogicalLine, MacroError, expand
 from crondor.source import Source
-from crondor.transform.apply import Run
+from crondor.transform.apply import Run, definitions
 from crondor.transform.commands import Fault
 from crondor.transform.errors import MOST, InvalidTransform, Stop, check_text, fault, macro_fault, warning
 from crondor.transform.expressions import Evaluation
@@ -180,6 +180,13 @@ class Transform:
     def has_commands(self) -> bool:
         """Whether any line is a command, or is meant for one."""
         return any(each.is_command or isinstance(each, Fault) for each in self._statements)
+
+    def definitions(self, facts: Facts = NOTHING) -> dict[str, str]:
+        """Return what the lines define when they are loaded without an ad, by lower-case name.
+
+        That is how a configuration of assignments is read, and what a route says of itself (MaxJobs, GridResource).
+        """
+        return definitions(self._statements, facts)
 
     def matches(self, ad: ClassAd, context: Context | None = None) -> bool:
         """Say whether an ad meets REQUIREMENTS: true, or a number that is not zero; no value at all counts as met."""

@@ -121,6 +121,8 @@ def _names(tree: Node) -> tuple[str, ...] | None:
             if node.absolute or key in BEYOND or not (node.scope is None or _is_my(node.scope)):
                 return None
             names[key] = None
+            if node.scope is not None:
+                names["my"] = None  # an ad may have an attribute of that name
         elif isinstance(node, Unary):
             work.append(node.operand)
         elif isinstance(node, Binary):

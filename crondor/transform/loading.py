@@ -7,7 +7,7 @@ import re
 from crondor.diagnostics import Diagnostic
 from crondor.macro.statement import is_name
 from crondor.source import Source
-from crondor.transform.apply import Run
+from crondor.transform.apply import definitions
 from crondor.transform.compiled import Transform
 from crondor.transform.errors import InvalidTransform, check_text, fault, warning
 from crondor.transform.facts import NOTHING, Facts
@@ -53,7 +53,7 @@ class Rules:
         self._check_last(source.name)
         transform = Transform.parse(source, facts=self.facts, strict=False)
         self.diagnostics += (*transform.faults, *transform.warnings)
-        self._known.update(read_knobs(source, self.facts))
+        self._known.update(transform.definitions(self.facts))
         if transform.iterates or transform.reached:
             self.transforms.append(transform)
         elif transform.has_commands:
@@ -114,14 +114,7 @@ class Rules:
 
 
 def read_knobs(source: Source, facts: Facts = NOTHING, form: Form = Form.FILE) -> dict[str, str]:
-    """Return what a text defines when it is loaded without an ad, by lower-case name; its commands have no effect.
-
-    That is how a configuration of assignments is read, and what a route says of itself (MaxJobs, GridResource).
-    Raises InvalidTransform for what is no text.
-    """
+    """Return the ``definitions`` of rules that may be no transform. Raises InvalidTransform for what is no text."""
     check_text(source)
     program = read_program(source, form, "")
-    macros: dict[str, str] = {}
-    statements = [compile_line(line) for line in program.lines]
-    Run(None, facts, macros, facts.defaults(iterates=False)).check(statements)
-    return macros
+    return definitions([compile_line(line) for line in program.lines], facts)

@@ -143,7 +143,7 @@ class _Reader:
                 yield line.unstripped(), reader.at
             return
         if self._given_lines:
-            yield from ((line, None) for line in self._given_lines)
+            yield from ((line.stripped(), None) for line in self._given_lines)
             return
         for found in re.finditer(r"[^\r\n]+", self._source.text):
             body = found[0].strip(BLANKS)

@@ -12,7 +12,7 @@ from typing import Final
 from crondor.classad import CircularReference, Context, EvaluationFailed, Expression, Form, unparse
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Code
-from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
+from crondor.classad.tree import Binary, Call, Node, Reference, bare, nodes
 from crondor.deferral import LATEST, Deferral, InvalidDeferral
 from crondor.schedd.actions import integer
 from crondor.schedule import JobSchedule, Universe
@@ -241,12 +241,8 @@ def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[
 
 
 def _asks(tree: Node, names: frozenset[str]) -> bool:
-    work = [tree]
-    while work:
-        node = work.pop()
-        if isinstance(node, Call) and node.name.lower() not in _PURE:
-            return True
-        if isinstance(node, Reference) and node.name.lower() in names:
-            return True
-        work.extend(children(node))
-    return False
+    return any(
+        (isinstance(node, Call) and node.name.lower() not in _PURE)
+        or (isinstance(node, Reference) and node.name.lower() in names)
+        for node in nodes(tree)
+    )

@@ -17,15 +17,22 @@ import json
 import os
 import signal
 import sys
+import time
 
 TYPE_CHECKING = False  # typing itself takes longer to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     Record = dict[str, Any]
 
 _BITS = 0o666
 _ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+_PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
+_ROUNDS = (
+    2000  # of looking for what a program left behind; what forks faster than that, or hangs in the kernel, is left
+)
+_PAUSE = 0.001  # seconds between them
 
 
 class _FailedStart(Exception):
@@ -78,6 +85,7 @@ def publish(folder: str, name: str, record: object) -> bool:
 def main() -> None:
     """Keep one program."""
     folder = sys.argv[1]
+    _adopt()
     text = sys.stdin.buffer.read()
     if not text:
         return  # it was not needed
@@ -124,16 +132,53 @@ def _keep(folder: str, token: str, request: Record) -> Record | None:
         os.waitpid(pid, 0)
         raise _FailedStart("executable", request["argv"][0], int(number))
     _say({"pid": pid})
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # what is left of its group goes before its number is free
-    try:  # noqa: SIM105 - contextlib takes longer to import than this
-        os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
+    while (other := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)) and other.si_pid != pid:
+        os.waitpid(other.si_pid, 0)
+    _end_family(pid)
     _, status, usage = os.wait4(pid, 0)
     ended = {"user": usage.ru_utime, "system": usage.ru_stime}
     if os.WIFSIGNALED(status):
         return {**ended, "signal": os.WTERMSIG(status)}
     return {**ended, "code": os.WEXITSTATUS(status)}
+
+
+def _adopt() -> None:
+    """Become the parent of every process of the program that loses its own, new sessions included (Linux)."""
+    try:
+        import ctypes  # noqa: PLC0415 - a Python can be without it
+
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        pass
+
+
+def _end_family(pid: int) -> None:
+    """Kill what a program that has ended left behind, while its number is not free yet for anybody else."""
+    _kill(os.killpg, pid)
+    for _ in range(_ROUNDS):
+        left = [child for child in _children() if child != pid]
+        if not left:
+            return
+        for child in left:
+            _kill(os.kill, child)
+            os.waitpid(child, os.WNOHANG)
+        time.sleep(_PAUSE)
+
+
+def _kill(send: Callable[[int, int], None], number: int) -> None:
+    try:  # noqa: SIM105 - contextlib takes longer to import than this
+        send(number, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _children() -> list[int]:
+    me = os.getpid()
+    try:
+        with open(f"/proc/{me}/task/{me}/children", "rb") as file:  # noqa: PTH123 - as above
+            return [int(number) for number in file.read().split()]
+    except OSError:
+        return []
 
 
 def boot() -> str:

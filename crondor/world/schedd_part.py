@@ -162,4 +162,6 @@ def _text(value: object) -> str:
         return str(value)
     if isinstance(value, str):
         return print_string(value)
+    if isinstance(value, Mapping):
+        return str(ClassAd(value))
     return value.unparse(Form.OLD) if isinstance(value, Expression) else str(value)

@@ -75,6 +75,39 @@ def test_the_hooks_of_the_startd(made: Made) -> None:
         assert data["stdout"] == f"{answer}\n"
 
 
+def test_the_attributes_of_a_fetched_job_are_checked(made: Made) -> None:
+    """What the starter cannot do without; a slot that is divided must be told how much."""
+    script = made("fetch", "#!/bin/sh\necho 'Cmd = \"/bin/true\"'; echo 'Owner = \"alice\"'; echo JobUniverse = 5\n")
+    found = run("FETCH_WORK", script, "--slot", made("slot", SLOT))
+    assert (found.status, json.loads(found.out)["diagnostics"]) == (0, [])
+    found = run("FETCH_WORK", script, "--slot", made("divided", f"{SLOT}PartitionableSlot = true\n"))
+    assert found.status == 1
+    missing = [d["message"].split()[-1] for d in json.loads(found.out)["diagnostics"]]
+    assert missing == ["RequestCpus", "RequestMemory", "RequestDisk"]
+
+
+def test_a_program_that_may_not_be_called_is_no_hook(made: Made) -> None:
+    """The router routes by itself; the starter, which HTCondor ends for it, holds the job here."""
+    job, script = made("job", JOB), made("hook", "#!/bin/sh\n")
+    Path(script).chmod(0o777)
+    found = run("TRANSLATE_JOB", script, "--job", job)
+    assert (found.status, json.loads(found.out)["consequence"]["action"]) == (1, "no-hook")
+    said = json.loads(run("PREPARE_JOB", script, "--job", job).out)["consequence"]
+    assert (said["action"], said["htcondor"]) == (
+        "hold-job",
+        "ends the starter before, and the job is Idle again, for ever",
+    )
+
+
+def test_a_misspelt_hook_is_answered_with_the_nearest(made: Made) -> None:
+    """The names are in capitals; one that is like none gets them all."""
+    job = made("job", JOB)
+    assert "did you mean TRANSLATE_JOB?" in crondor("hook", "run", "translate", "/bin/true", "--job", job).err
+    assert "it is one of TRANSLATE_JOB, " in crondor("hook", "run", "xyz", "/bin/true", "--job", job).err
+    options = ("--specs", str(Path(job).parent), "--as", "FETCHWORK")
+    assert "did you mean FETCH_WORK?" in crondor("hook", "fetch-work", *options).err
+
+
 def test_a_hook_that_hangs_is_ended(made: Made) -> None:
     """--timeout bounds it."""
     script = made("hang", "#!/bin/sh\nsleep 1000\n")
@@ -135,6 +168,17 @@ def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:
     damaged = crondor("hook", "fetch-work", *options, *now)
     assert (damaged.status, damaged.out) == (1, "")
     assert "fetch-journal" in damaged.err
+
+
+def test_a_submit_file_advertises_each_of_its_jobs(made: Made) -> None:
+    """As condor_q would count them; very many are refused."""
+    text = "executable = /bin/date\ncron_minute = 0\nqueue "
+    found = crondor("advertise", "--spec", made("two.sub", f"{text}2\n"), "--now", "2026-11-25 12:30", "--tz", "UTC")
+    assert found.lines[:2] == ["CrondorJobs = 2", "CrondorIdle = 2"]
+    assert all(f'Job = "1.{process}"' in found.lines[-2] for process in (0, 1))
+    found = crondor("advertise", "--spec", made("many.sub", f"{text}1001\n"))
+    assert (found.status, found.out) == (1, "")
+    assert "has 1001 jobs" in found.err
 
 
 def test_an_empty_queue_advertises_nothing_next(made: Made) -> None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crondor.diagnostics import Diagnostic
+from crondor.hooks.cron.live import LiveProgram, LivePrograms
+from crondor.hooks.cron.schedule import CronManager, What
+from crondor.hooks.cron.settings import CronJob, CronSettings, Manager, Mode
+from crondor.hooks.runner import RunningHook, wait
+from crondor_cli import hook_cron_loop
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 from tests.hooks.test_runner import ends
 
@@ -56,6 +63,35 @@ def event(daemon: subprocess.Popen[str], what: str) -> dict[str, Any]:
         if found.get("event") == what:
             return found
     raise AssertionError(f"no {what}")
+
+
+def test_programs_that_have_ended_wake_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they printed is published when they end, and not when the loop looks anyway."""
+    (tmp_path / "job").write_text("#!/bin/sh\necho A = 1\n", encoding="utf-8")
+    (tmp_path / "job").chmod(0o755)
+    start = LivePrograms.start
+
+    def ended(self: LivePrograms, job: CronJob, now: float) -> LiveProgram | Diagnostic:
+        program = start(self, job, now)
+        assert isinstance(program, LiveProgram)
+        process = program.running._process
+        assert process is not None
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        return program
+
+    def wakes(running: Iterable[RunningHook], seconds: float, also: Iterable[int] = ()) -> None:
+        hooks = list(running)
+        assert [number for hook in hooks for number in hook.waits_for()]
+        wait(hooks, seconds, also)
+
+    monkeypatch.setattr(LivePrograms, "start", ended)
+    monkeypatch.setattr(hook_cron_loop, "wait", wakes)
+    jobs = tuple(CronJob(name, str(tmp_path / "job"), Mode.ONE_SHOT) for name in "AB")
+    settings = CronSettings(Manager.STARTD, jobs)
+    manager = CronManager(settings, LivePrograms(settings, {"PATH": "/usr/bin:/bin"}, lambda: 0.0))
+    loop = hook_cron_loop.CronLoop([manager], 0.0, stands=True, read=lambda: None)
+    ends = [each.job for each in loop.events(once=True, seconds=None) if each.what is What.ENDED]
+    assert ends == ["A", "B"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -144,6 +180,21 @@ def test_a_job_whose_condition_is_false_keeps_nobody_waiting(tmp_path: Path) -> 
     found = crondor("hook", "daemon-cron", "--config", str(path), "--once")
     assert found.status == 0
     assert "its CONDITION is not true" in found.out
+
+
+def test_benchmarks_and_jobs_go_into_the_same_slots(tmp_path: Path) -> None:
+    """A slot is shown once; the two benchmarks that HTCondor has are there without a list."""
+    (tmp_path / "job").write_text('#!/bin/sh\necho "$NAME = 1"\n', encoding="utf-8")
+    (tmp_path / "job").chmod(0o755)
+    text = "STARTD_CRON_JOBLIST = A\nSTARTD_CRON_A_MODE = OneShot\n"
+    for name in ("STARTD_CRON_A", "BENCHMARKS_MIPS", "BENCHMARKS_KFLOPS"):
+        text += f"{name}_EXECUTABLE = {tmp_path}/job\n{name}_ENV = NAME={name}\n"
+    (tmp_path / "cron.conf").write_text(text, encoding="utf-8")
+    options = ("--config", str(tmp_path / "cron.conf"), "--benchmarks", "--once", "--format", "json")
+    found = crondor("hook", "daemon-cron", *options)
+    assert (found.status, found.err) == (0, "")
+    (ad,) = [line for line in map(json.loads, found.lines) if "manager" in line]
+    assert ad["attributes"].keys() == {"STARTD_CRON_A", "BENCHMARKS_MIPS", "BENCHMARKS_KFLOPS", "LastUpdate"}
 
 
 def test_a_knob_that_nobody_reads_is_said(tmp_path: Path) -> None:

@@ -192,11 +192,11 @@ def test_hooks_are_read_anew_too(folder: Path) -> None:
 
 
 def test_a_bad_configuration_does_not_end_a_router(router: subprocess.Popen[bytes], folder: Path) -> None:
-    """The table stays as it was, and the reason is said: no route, no text, no file."""
+    """The table stays as it was, and the reason is said: no route, no text, no file. Without routes none is taken."""
     wait_for(router, b"submitted job")
     assert router.stderr is not None
     for text, why in (
-        (b"#", b"route-names"),
+        (b"#", b"JobRouter is disabled: no more jobs are taken"),
         (b"X = @=end", b"error: "),
         (b"X = \xff", b"error: "),
         (None, b"cannot read"),

@@ -197,6 +197,24 @@ def test_arguments_and_environment() -> None:
     other = settings(Manager.SCHEDD, A_PERIOD="1")
     names = {"SCHEDD_INTERFACE_VERSION": "1", "SCHEDD_CRON_NAME": "SCHEDD"}
     assert cron_environment({}, other, other.jobs[0]) == names
+    other = settings(Manager.SCHEDD, A_PERIOD="1", A_CONFIG_VAL_PROG="/usr/bin/condor_config_val")
+    names["SCHEDD_CONFIG_VAL"] = "/usr/bin/condor_config_val"  # a knob of the job: ClassAdCronJobParams::Initialize
+    assert cron_environment({}, other, other.jobs[0]) == names
+
+
+def test_benchmarks_run_one_by_one_and_have_no_tags() -> None:
+    """Each has a load of 1.0, which is all there is (StartdBenchJobParams); tags and reruns do not count."""
+    found = settings(Manager.BENCHMARKS, A_RECONFIG_RERUN="true", B_MODE="OnDemand")
+    assert [(job.load, job.reconfig_rerun) for job in found.jobs] == [(1.0, False), (1.0, False)]
+    assert [d.code for d in found.diagnostics] == ["cron-rerun"]
+    programs = Programs(takes=5, text="X = 1\n- tag\n")
+    manager = CronManager(found, programs)
+    list(manager.configure(found, 0))
+    list(manager.demand(0))
+    for now in range(12):
+        list(manager.step(now))
+    assert programs.log == [(0, "A"), (5, "B")]
+    assert [name for name, _ in manager.ads.named()] == ["A", "B"]
 
 
 def published(text: str, *, prefix: str = "", ignores_tags: bool = False) -> list[Block]:
@@ -220,7 +238,7 @@ def test_the_example_of_the_manual() -> None:
 
 def test_the_grammar_of_output() -> None:
     """Tags, updates, prefixes, bad lines, the last block without a dash."""
-    text = "A = 1\nbad line\n- one update:false\n\nB = 2\n- update:true\nC = 3\n- two update\nD = 4"
+    text = "A = 1\nbad line\n- one update:false\n\nB = 2\n- update:true\nC = 3\n- two update\nD = 4\n"
     found = published(text, prefix="P_")
     assert [(b.name, b.update) for b in found] == [("J.one", False), ("J", True), ("J.two", True), ("J", None)]
     assert found[0].ad == ClassAd({"P_A": 1, "P_LastUpdate": 7})
@@ -228,6 +246,51 @@ def test_the_grammar_of_output() -> None:
     assert published("- tag\n-\n\n") == []
     assert [b.name for b in published("- tag\n-\nA = 1\n")] == ["J.tag"]
     assert [b.update for b in published("A = 1\n- t update:A==1\nA = 2\n- t update:A==1\n")] == [True, False]
+
+
+def test_a_last_line_without_end_waits_for_the_next_run() -> None:
+    """HTCondor's buffer of a job outlives its run: the line is not read, and then spoils the next run's first."""
+    reader = BlockReader(CronJob("J", "/x"))
+    assert not reader.feed("A = 1\nB = 2 +", 0)
+    assert [block.ad for block in reader.end(0)] == [ClassAd({"A": 1, "LastUpdate": 0})]
+    reader.feed("1\nC = 3\n", 5)
+    assert [block.ad for block in reader.end(5)] == [ClassAd({"B": Expression("2 + 1"), "C": 3, "LastUpdate": 5})]
+    assert [d.code for d in reader.findings] == ["cron-no-line-end"]
+
+
+def test_a_nul_ends_a_line() -> None:
+    """What stands on both sides of it counts, and it is said."""
+    reader = BlockReader(CronJob("J", "/x"))
+    reader.feed("A = 1\0B = 2\n", 0)
+    assert [block.ad for block in reader.end(0)] == [ClassAd({"A": 1, "B": 2, "LastUpdate": 0})]
+    assert [d.code for d in reader.findings] == ["cron-nul"]
+
+
+@pytest.mark.parametrize(
+    ("value", "update"),
+    [
+        *((text, True) for text in ("true", "TRUE", "1", "A", "2 > 1", "no", "yes", "", "truely", '"x"')),
+        *((text, False) for text in ("false", "False", "0", "A-1")),
+        ("falsely", None),
+    ],
+)
+def test_what_is_no_boolean_makes_an_update(value: str, update: bool | None) -> None:
+    """string_is_boolean_param leaves the update on where it can read nothing, unless the word begins as false."""
+    assert [block.update for block in published(f"A = 1\n- t update:{value.replace(' ', '')}\n")] == [update]
+
+
+def test_a_block_is_lost_where_the_job_is_started_again_at_once() -> None:
+    """StartJob empties the queue of lines before anybody has read it: a dash saves the block, or a load that waits."""
+    configured = settings(J_MODE="WaitForExit", J_PERIOD="0")
+    manager, events = live(configured, Programs(takes=5), 12)
+    assert not manager.ads.named()
+    assert {d.code for event in events for d in event.diagnostics} == {"cron-block-lost"}
+    manager, _ = live(configured, Programs(takes=5, text="A = 1\n-\n"), 12)
+    assert [name for name, _ in manager.ads.named()] == ["J"]
+    manager, _ = live(settings(J_MODE="WaitForExit", J_PERIOD="0", J_JOB_LOAD="0.6"), Programs(takes=5), 12)
+    assert [name for name, _ in manager.ads.named()] == ["J"]
+    manager, _ = live(settings(J_PERIOD="5", J_KILL="true"), Programs(takes=9), 12)
+    assert not manager.ads.named()
 
 
 def test_an_output_without_end_is_bounded() -> None:
@@ -239,7 +302,12 @@ def test_an_output_without_end_is_bounded() -> None:
     reader.end(0)
     for n in range(200):
         reader.feed(f'A{n} = "{"x" * 50_000}"\n', 0)
-    assert {d.code for d in reader.findings} == {"cron-long-line", "cron-long-block"}
+    assert [d.code for d in reader.findings] == ["cron-long-line", "cron-long-block"]
+    reader.feed("\0" * 100_000, 0)
+    assert reader._line == 201  # a run of them ends one line
+    assert [len(block.ad) for block in reader.feed("-\nB = 1\n-\n", 0)] == [84, 2]
+    reader.feed("\0", 0)
+    assert [d.code for d in reader.findings[2:]] == ["cron-nul"]
 
 
 def test_where_an_ad_is_merged() -> None:
@@ -287,6 +355,9 @@ def test_updates_are_automatic_where_configured() -> None:
     values = [(1, 1, None), (1, 2, None), (2, 3, None), (3, 4, False), (3, 5, True)]
     blocks = [Block("J", ClassAd({"P_A": a, "P_LastUpdate": t}), update) for a, t, update in values]
     assert [ads.publish(job, block).updates for block in blocks] == [True, False, True, False, True]
+    more = Block("J", ClassAd({"P_A": 3, "P_B": 1, "P_LastUpdate": 6}))
+    assert not ads.publish(job, more).updates  # ClassAdsAreSame looks at the old ad's attributes only
+    assert ads.publish(job, Block("J", ClassAd({"P_B": 1, "P_LastUpdate": 7}))).updates
 
 
 def test_a_real_program_publishes_while_it_runs(script: Script) -> None:

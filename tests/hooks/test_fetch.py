@@ -19,7 +19,7 @@ from crondor.hooks.fetch.slot import SlotState, conclude_fetch, decide, fetch_de
 from crondor.hooks.fetch.source import KEY, Spec, WorkSource
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.runner import HookCall, HookRunner
-from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments, starter_keyword
+from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments, starter_keyword, update_intervals
 
 Script = Callable[..., str]
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +48,15 @@ def test_arguments_of_prepare_hooks() -> None:
     """Single quotes keep blanks, double quotes are characters."""
     knobs = {"K_HOOK_PREPARE_JOB_ARGS": "--one \"two three\" 'four five'"}
     assert prepare_arguments("K", knobs) == ("--one", '"two', 'three"', "four five")
+
+
+def test_when_a_starter_updates() -> None:
+    """After 8 seconds and then every 300, unless the configuration says otherwise."""
+    first, between = "STARTER_INITIAL_UPDATE_INTERVAL", "STARTER_UPDATE_INTERVAL"
+    assert update_intervals({}) == (8, 300)
+    assert update_intervals({first: "20", between: "60"}) == (20, 60)
+    assert update_intervals({between: "5"}) == (5, 5)
+    assert update_intervals({first: "soon", between: "0"}) == (1, 1)
 
 
 def test_the_delay_of_fetching() -> None:
@@ -81,6 +90,8 @@ def test_what_a_slot_takes() -> None:
         ("echo 'Cmd = \"/bin/true\"'; exit 7", Action.OFFER_JOB),
         ("echo 'Cmd = \"/bin/true\"'; echo bad line", Action.NO_WORK),
         ("true", Action.NO_WORK),
+        ("echo", Action.OFFER_JOB),
+        ("echo a name = 1", Action.OFFER_JOB),
         ("echo 'Cmd = \"/bin/true\"'; kill -9 $$", Action.NO_WORK),
     ],
 )
@@ -97,6 +108,11 @@ def test_what_fetch_work_means(text: str, action: Action, script: Script) -> Non
         ("echo HookStatusCode = 190", Action.HOLD_JOB, 19, 190),
         ("echo HookStatusCode = 390", Action.IDLE_JOB, 0, 0),
         ("echo HookStatusCode = 0; exit 5", Action.START_JOB, 0, 0),
+        ("echo a name = 1; echo HookStatusCode = 6", Action.HOLD_JOB, 19, 6),
+        ("echo HookStatusCode = 7.9", Action.HOLD_JOB, 19, 7),
+        ("echo HookStatusCode = true", Action.HOLD_JOB, 19, 1),
+        ("echo HookStatusCode = 4294967298", Action.HOLD_JOB, 19, 2),
+        ("echo 'HookStatusCode = \"5\"'; exit 3", Action.HOLD_JOB, 19, 3),
         ("echo HookStatusCode = 5; kill -9 $$", Action.IDLE_JOB, 0, 0),
         ("echo A = 1; echo bad; echo HookStatusCode = 5", Action.START_JOB, 0, 0),
     ],
@@ -117,6 +133,45 @@ def test_the_example_of_the_manual_replaces_cmd(script: Script) -> None:
     steps = list(slot._begin(0))
     assert slot.job.value("Cmd") == "/usr/java/java5/bin/java"
     assert steps[-1].text == '"/usr/java/java5/bin/java"'
+
+
+def test_a_starter_ends_where_a_hook_may_not_be_called(script: Script) -> None:
+    """Nothing is prepared, updated or run then; nor without Cmd, nor with arguments that cannot be read."""
+    good, bad = script("true"), script("true", name="bad")
+    Path(bad).chmod(0o777)
+    ad, folder = ClassAd({"Start": True}), str(Path(good).parent)
+    for added, job in (
+        ({"K_HOOK_JOB_EXIT": bad}, ClassAd({"Cmd": "/bin/true"})),
+        ({"K_HOOK_PREPARE_JOB_ARGS": "'"}, ClassAd({"Cmd": "/bin/true"})),
+        ({}, ClassAd({"Owner": "alice"})),
+    ):
+        slot = FetchingSlot("slot1", ad, {"K_HOOK_PREPARE_JOB": good, **added}, _Job, ENVIRON, folder)
+        slot.job = ClassAd({**job, "HookKeyword": "K"})
+        assert [step.what for step in slot._begin(0)] == ["not started"]
+        assert slot.state is SlotState.UNCLAIMED
+
+
+def test_a_fetching_slot_tells_its_state(script: Script, tmp_path: Path) -> None:
+    """FetchWorkDelay goes by State and Activity; a fetch after a job counts from the last one."""
+    log = tmp_path / "log"
+    program = script(f"grep -E '^(State|Activity) ' >> {log}; [ -e {log}.2 ] || echo 'Cmd = \"/bin/true\"'; > {log}.2")
+    delay = 'ifThenElse(State == "Claimed" && Activity == "Idle", 3, 60)'
+    ad = ClassAd({"Start": True, "FetchWorkDelay": Expression(delay)})
+    knobs = {"STARTD_JOB_HOOK_KEYWORD": "K", "K_HOOK_FETCH_WORK": program}
+    slot = FetchingSlot("slot1", ad, knobs, _Job, ENVIRON, str(tmp_path))
+    steps = [(now, step.what) for now in (0, 10, 12) for step in slot.step(now)]
+    assert [each for each in steps if each[1] == "FETCH_WORK"] == [(0, "FETCH_WORK"), (10, "FETCH_WORK")]
+    states = [line.split(" = ")[1] for line in log.read_text().splitlines()]
+    assert states == ['"Idle"', '"Unclaimed"', '"Idle"', '"Claimed"']
+
+
+def test_an_answer_that_is_void_leaves_the_claim(script: Script, tmp_path: Path) -> None:
+    """Only an answer without work makes a slot give up an idle claim (FetchClient::hookExited)."""
+    knobs = {"STARTD_JOB_HOOK_KEYWORD": "K", "K_HOOK_FETCH_WORK": script("echo bad line")}
+    slot = FetchingSlot("slot1", ClassAd({"Start": True}), knobs, _Job, ENVIRON, str(tmp_path))
+    slot.state = SlotState.IDLE_FETCHED
+    assert [step.what for step in slot.step(0)] == ["FETCH_WORK"]
+    assert slot.state is SlotState.IDLE_FETCHED
 
 
 def test_attributes_of_a_fetched_job() -> None:
@@ -181,7 +236,8 @@ def test_a_refused_run_goes_to_another_slot(tmp_path: Path) -> None:
 def test_a_run_that_does_not_fit_the_slot_stays(tmp_path: Path) -> None:
     """The startd does not look at what the job requires, so crondor does."""
     work = source(tmp_path, Requirements=Expression("TARGET.Memory > 100"))
-    assert [d.code for d in work.offer(ClassAd({"Memory": 50}), NOON).findings] == ["fetch-no-match"]
+    (finding,) = work.offer(ClassAd({"Memory": 50}), NOON).findings
+    assert (finding.code, finding.help) == ("fetch-no-match", "a.sub#0: TARGET.Memory > 100: 50 > 100")
     assert key(work, NOON, ClassAd({"Memory": 500})) == f"a.sub#0@{NOON}"
 
 
@@ -192,7 +248,10 @@ def test_what_the_hooks_tell_is_kept_in_order(tmp_path: Path) -> None:
     assert job is not None
     assert work.hear(HookType.REPLY_FETCH, job, NOON).state is RunState.ACCEPTED
     assert work.hear(HookType.REPLY_FETCH, job, NOON, accepted=False).state is RunState.ACCEPTED
+    assert work.hear(HookType.UPDATE_JOB_INFO, job, NOON).state is RunState.PREPARED
     assert work.hear(HookType.PREPARE_JOB, job, NOON).state is RunState.PREPARED
+    job["JobState"] = "Running"
+    assert work.hear(HookType.UPDATE_JOB_INFO, job, NOON).state is RunState.RUNNING
     job["ExitCode"] = 3
     ended = work.hear(HookType.JOB_EXIT, job, NOON + 9, reason="exit")
     assert ended.state is RunState.EXITED
@@ -285,9 +344,9 @@ def test_a_slot_pulls_crontab_work_from_crondor(tmp_path: Path) -> None:
     slot = FetchingSlot("slot1", slot_ad, knobs, _Job, environ, str(tmp_path))
     words = [step.what for now in (0, 8, 10, 16) for step in slot.step(now)]
     assert words == [
-        *("FETCH_WORK", "accepted", "REPLY_FETCH", "PREPARE_JOB", "started"),
+        *("FETCH_WORK", "accepted", "REPLY_FETCH", "UPDATE_JOB_INFO", "PREPARE_JOB", "started"),
         *("UPDATE_JOB_INFO", "FETCH_WORK"),
-        *("ended", "JOB_EXIT"),
+        *("ended", "UPDATE_JOB_INFO", "JOB_EXIT"),
         *("FETCH_WORK", "claim given up"),
     ]
     assert slot.state is SlotState.UNCLAIMED

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from crondor.classad import ClassAd
 from crondor.config import Configuration, read_config
 from crondor.router import RoutingTable, difference, load_table
 from crondor.router.knobs import KNOBS
@@ -132,6 +133,7 @@ def test_requirements_are_optional_where_a_constraint_says_what_is_routed() -> N
         (("MaxJobs = 99999999999",), (2147483647, 50, 0.03)),
         (("MaxJobs = 1", "maxjobs = 2"), (2, 50, 0.03)),
         (("if false", "MaxJobs = 1", "else", "MaxJobs = 3", "endif"), (3, 50, 0.03)),
+        (("if defined IsClusterAd", "MaxJobs = 1", "endif", "TRANSFORM 2"), (1, 50, 0.03)),
     ],
 )
 def test_limits_are_read_once_without_a_job(lines: tuple[str, ...], expected: tuple[int, int, float]) -> None:
@@ -274,6 +276,14 @@ def test_findings_point_into_the_file() -> None:
     table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "# first", *SITE.split("\n"), "  SET X \\", "   1"))
     line = table.routes[0].transform.lines[0]
     assert (line.text, line.span().location) == ("SET X 1", "routes.conf:6:3")
+
+
+def test_a_line_ends_without_blanks() -> None:
+    """Also where a backslash joins nothing to it."""
+    lines = ("X = a \\", "", "JobFailureTest = $(X)b", "SET A $(X)b")
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", *SITE.split("\n"), *lines))
+    assert str(table.routes[0].job_failure_test) == "ab"
+    assert table.routes[0].transform.apply(ClassAd({"WantJobRouter": True})).ad.text("A") == "ab"
 
 
 def test_the_settings_are_the_knobs() -> None:

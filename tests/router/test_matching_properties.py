@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Expression
@@ -71,6 +71,7 @@ def _one_by_one(table: RoutingTable, jobs: Iterable[tuple[str, ClassAd]], contex
 
 
 @settings(deadline=None)
+@example((["isUndefined(MY.B)"], None, False), [{}, {"A": "0", "MY": "A"}], [1])
 @given(_TABLES, st.lists(_ADS, max_size=5), st.lists(_TIMES, min_size=1, max_size=3))
 def test_autoclusters_change_nothing(
     table_parts: tuple[list[str], str | None, bool], ads: list[dict[str, str]], times: list[int]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor.classad import Expression
+from crondor.classad import UNDEFINED, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job_queue import JobId, QueueIO, QueueLocked
@@ -135,3 +135,48 @@ def test_changes_begin_anew_for_a_new_reader(tmp_path: Path) -> None:
         assert schedd.changes() == []
         schedd.forget_changes()
         assert [change.job for change in schedd.changes()] == [job]
+
+
+def test_a_job_is_held_and_released_as_by_a_schedd(tmp_path: Path) -> None:
+    """What HTCondor writes at each step: reasons move to the last ones, holds are counted by their kind."""
+    with opened(tmp_path) as schedd:
+        (job,) = schedd.submit([ClassAd()])
+        schedd.hold(job, Hold("why", subcode=7))
+        assert written(schedd, job, "NumHolds", "NumHoldsByReason", "LastSuspensionTime") == [1, {"UserRequest": 1}, 0]
+        schedd.release(job, "on with it")
+        assert written(schedd, job, "LastHoldReason", "LastHoldReasonCode", "LastHoldReasonSubCode") == ["why", 1, 7]
+        schedd.hold(job, Hold("no", 1000))
+        names = ("ReleaseReason", "LastReleaseReason", "NumHolds", "NumHoldsByReason", "LastJobStatus")
+        assert written(schedd, job, *names) == [None, "on with it", 2, {"UserRequest": 1, "Unspecified": 1}, 1]
+
+
+@pytest.mark.parametrize(("code", "done"), [(1, False), (16, False), (3, True), (20, True), (None, True)])
+def test_a_user_holds_a_job_that_was_held_by_others(tmp_path: Path, code: int | None, done: bool) -> None:
+    """Its reason becomes his; LastJobStatus stays what it was before the first hold."""
+    held = {"JobStatus": 5, "LastJobStatus": 2, "HoldReason": "other"}
+    with opened(tmp_path) as schedd:
+        (job,) = schedd.submit([ClassAd(held if code is None else {**held, "HoldReasonCode": code})])
+        assert schedd.hold(job, Hold("mine")) == (Acted(done=1) if done else Acted(already=1))
+        assert written(schedd, job, "HoldReason", "LastJobStatus") == ["mine" if done else "other", 2]
+        assert schedd.hold(job, Hold("by policy", 3)) == Acted(already=1)
+
+
+def test_a_job_that_waits_for_its_input_is_not_released(tmp_path: Path) -> None:
+    """HoldReasonCode 16; it is released when its input is there."""
+    with opened(tmp_path) as schedd:
+        (job,) = schedd.submit([ClassAd({"JobStatus": 5, "HoldReasonCode": 16})])
+        assert schedd.release(job, "go") == Acted(bad_status=1)
+
+
+def test_a_release_gives_the_status_that_the_job_had(tmp_path: Path) -> None:
+    """JobStatusOnRelease, which is used once; undefined hides the one of its cluster."""
+    with opened(tmp_path) as schedd:
+        (job,) = schedd.submit([ClassAd({"JobStatus": 5, "HoldReasonCode": 1, "JobStatusOnRelease": 3})])
+        assert schedd.release(job, "go") == Acted(done=1)
+        assert written(schedd, job, "JobStatus", "JobStatusOnRelease") == [3, UNDEFINED]
+
+
+def written(schedd: EmbeddedSchedd, job: JobId, *names: str) -> list[object]:
+    """Return attributes of a job as Python values; None for those that are not there."""
+    (ad,) = schedd.jobs(job)
+    return [ad.python(name) if name in ad else None for name in names]

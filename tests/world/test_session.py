@@ -102,6 +102,26 @@ def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock
         assert not any(map(keeper.start_time, group))
 
 
+DAEMON = "env -i sleep 30 & echo $! >> pids; echo $$ >> pids; wait"
+
+
+@pytest.mark.parametrize("how", ["exits", "is removed"])
+def test_a_daemon_that_a_program_leaves_behind_ends_with_it(how: str, tmp_path: Path, clock: Clock) -> None:
+    """A session of its own, another parent and an empty environment do not hide it."""
+    (tmp_path / "daemon").write_text(DAEMON)
+    script = "(setsid sh daemon </dev/null >/dev/null 2>&1 &); while [ ! -e leave ]; do sleep 0.01; done"
+    with session(tmp_path, clock, job(tmp_path, script)) as made:
+        until(made, lambda: len(pids(tmp_path / "pids")) == 2)
+        daemon = pids(tmp_path / "pids")
+        if how == "exits":
+            (tmp_path / "leave").touch()
+        else:
+            assert made.world.remove(JobId(1, 0), "by test")
+        made.close()
+        until(made, lambda: not made.has_more)
+        assert not any(map(keeper.start_time, daemon))
+
+
 def test_a_released_job_never_has_two_programs(tmp_path: Path, clock: Clock) -> None:
     """What is left of the one before goes at once when the next one starts."""
     script = 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done'

@@ -52,7 +52,7 @@ class CronAds:
         """Take a block: it replaces the ad of its name, or is added to it where the job has metrics."""
         before = self._ads.get(block.name)
         ignored = lower(f"{job.prefix}LastUpdate")
-        changed = before is None or _without(before, ignored) != _without(block.ad, ignored)
+        changed = before is None or _differs(before, block.ad, ignored)
         ad = block.ad if not job.metrics or before is None else before.copy()
         if ad is not block.ad:
             _aggregate(ad, block.ad, job)
@@ -138,10 +138,16 @@ def _aggregate(into: ClassAd, ad: ClassAd, job: CronJob) -> None:
             into.put(f"LastUpdate{name}", ad.codes["lastupdate"])
 
 
-def _without(ad: ClassAd, key: str) -> ClassAd:
-    made = ad.own()
-    made.prune(key)
-    return made
+def _differs(before: ClassAd, ad: ClassAd, ignored: str) -> bool:
+    """Say whether an ad lacks an attribute of the one before, or has another value (ClassAdsAreSame).
+
+    An attribute that is new makes no difference in HTCondor 25.14.
+    """
+    old, new = before.own(), ad.own()
+    old.prune(ignored)
+    for key in [key for key in new.codes if key not in old.codes]:
+        new.prune(key)
+    return old != new
 
 
 def _value(ad: ClassAd, name: str, context: Context) -> Value:

@@ -6,6 +6,7 @@ import math
 import signal
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -15,19 +16,20 @@ from crondor.hooks.cron.settings import CronJob, CronSettings, Manager
 from crondor.hooks.runner import Clock, Ended, HookCall, HookRunner, Limits, RunningHook
 
 _LIMITS: Final = Limits(seconds=math.inf, output=8 << 20)
+_LEFT: Final = "HTCondor lets what a cron job leaves behind go on"
 _SAID: Final = 2000  # characters of standard error that are told
 
 
 def cron_environment(base: Mapping[str, str], settings: CronSettings, job: CronJob) -> dict[str, str]:
     """Return the environment of a job, as recorded of 25.14.
 
-    A schedd's job is told of the interface (SCHEDD_INTERFACE_VERSION, SCHEDD_CRON_NAME, SCHEDD_CONFIG_VAL), a
-    startd's is not, though the manual says so.
+    A schedd's job is told of the interface (SCHEDD_INTERFACE_VERSION, SCHEDD_CRON_NAME, and SCHEDD_CONFIG_VAL from its
+    knob CONFIG_VAL_PROG), a startd's is not, though the manual says so. Nothing reads SCHEDD_CRON_CONFIG_VAL.
     """
     found = {**base, **dict(job.environ)}
     if settings.manager is Manager.SCHEDD:
         found |= {"SCHEDD_INTERFACE_VERSION": "1", "SCHEDD_CRON_NAME": "SCHEDD"}
-        found |= {"SCHEDD_CONFIG_VAL": settings.config_val} if settings.config_val else {}
+        found |= {"SCHEDD_CONFIG_VAL": job.config_val} if job.config_val else {}
     return found
 
 
@@ -48,6 +50,7 @@ class LiveProgram:
             return Progress(text, ended=False)
         logs = run.ended is not Ended.EXITED or (run.status and self._settings.log_non_zero_exit)
         findings = [d for d in run.diagnostics if d.code not in {"hook-status", "hook-output-long"}]
+        findings = [replace(d, help=_LEFT) if d.code == "hook-left-running" else d for d in findings]
         if logs and run.stderr:
             said = f"{run.call.name} wrote to standard error: {printable(run.stderr.strip()[:_SAID])}"
             findings.append(Diagnostic("cron-stderr", said, Severity.NOTE))
@@ -83,8 +86,7 @@ class LivePrograms:
         path = str(Path(self._folder or ".").absolute() / job.executable)
         call = HookCall(path, job.arguments, None, environ, folder, _LIMITS, name=job.name)
         running = self._runner.start(call)
-        run = running.poll()
-        if run is not None and run.ended is Ended.NOT_STARTED:
-            return run.diagnostics[0]
-        self.started = [each for each in self.started if each.poll() is None] + [running]
+        if running.result is not None:
+            return running.result.diagnostics[0]
+        self.started = [each for each in self.started if each.result is None] + [running]
         return LiveProgram(running, self.settings)

@@ -9,17 +9,17 @@ from typing import Final
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.hooks.cron.settings import CronSettings
 
-_OF_ALL: Final = ("JOBLIST", "CONFIG_VAL", "MAX_JOB_LOAD", "AUTOPUBLISH", "LOG_NON_ZERO_EXIT", "NAME")
+_OF_ALL: Final = ("JOBLIST", "MAX_JOB_LOAD", "AUTOPUBLISH", "LOG_NON_ZERO_EXIT", "NAME")
 _OF_A_JOB: Final = (
     *("EXECUTABLE", "MODE", "PERIOD", "PREFIX", "ARGS", "ENV", "CWD", "KILL", "RECONFIG", "RECONFIG_RERUN", "JOB_LOAD"),
-    *("CONDITION", "SLOTS", "METRICS"),
+    *("CONDITION", "SLOTS", "METRICS", "CONFIG_VAL_PROG"),
 )
 
 
-def misspelt(settings: CronSettings, joblist: str, names: Iterable[str]) -> Iterator[Diagnostic]:
-    """Yield a warning for each of some knobs that is of no job of ``joblist``, or none that a job has."""
+def misspelt(settings: CronSettings, listed: str, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """Yield a warning for each of some knobs that is of no job that is ``listed``, or none that a job has."""
     prefix = f"{settings.manager.value}_"
-    jobs = [name.upper() for name in joblist.replace(",", " ").split()]
+    jobs = [name.upper() for name in listed.replace(",", " ").split()]
     for name in sorted(name.upper() for name in names if name.upper().startswith(prefix)):
         rest = name.removeprefix(prefix)
         if rest in _OF_ALL:

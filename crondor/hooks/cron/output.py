@@ -21,6 +21,8 @@ MOST_LINE: Final = 64 << 10
 """Characters of a line, as in HTCondor; what comes after them is left out."""
 
 _WORDS: Final = re.compile(r"[, \t\r\n]+")
+_LITERAL: Final = re.compile(r"true|1|false|0", re.IGNORECASE).match
+_NULS: Final = re.compile("\0+").sub
 _MOST_SHOWN: Final = 20
 
 
@@ -37,9 +39,11 @@ class Block(NamedTuple):
 
 @dataclass
 class BlockReader:
-    """Reads what a job prints, piece by piece, and yields each block when it ends.
+    """Reads what a job prints, piece by piece and run by run, and yields each block when it ends.
 
-    A tag after a dash that ends an empty block names the next block that ends without one, as in HTCondor 25.14.
+    As HTCondor 25.14 (LineBuffer, CronJobOut): a NUL ends a line as a line end does; what the last run printed behind
+    its last line end stands before the first line of the next; a tag after a dash that ends an empty block names the
+    next block that ends without one.
     """
 
     job: CronJob
@@ -52,23 +56,47 @@ class BlockReader:
         """Begin without a block."""
         self._lines: list[str] = []
         self._size = 0
+        self._is_full = False
+        self._has_nul = False
         self.findings: list[Diagnostic] = []
 
     def feed(self, text: str, now: int) -> list[Block]:
         """Take a piece of output, and return the blocks that end in it; ``now`` is LastUpdate (epoch seconds)."""
+        if "\0" in text:
+            text = _NULS("\n", text)
+            if not self._has_nul:
+                message = f"{self.job.name} printed a NUL character: HTCondor ends the line there"
+                self._find(Diagnostic("cron-nul", message, Severity.WARNING, help="print text"))
+            self._has_nul = True
         *lines, rest = (self._rest + text).split("\n")
         self._rest = rest[: MOST_LINE + 1]
+        if self._is_full and not any(line.startswith("-") for line in lines):
+            self._line += len(lines)
+            return []
         found = (self._take(line, now) for line in lines)
         return [block for block in found if block is not None]
 
-    def end(self, now: int) -> list[Block]:
-        """Take the end of the output, which ends the last block and the last line."""
-        line, self._rest = self._rest, ""
-        blocks = [] if not line else [self._take(line, now)]
-        blocks.append(self._publish(now))
+    def end(self, now: int, *, restarts: bool = False) -> list[Block]:
+        """Take the end of a run's output, which ends the last block, but not the last line.
+
+        ``restarts``: the job is started again in the same moment, which throws a block away that no dash has ended.
+        """
+        if len(self._rest) > MOST_LINE:
+            line, self._rest = self._rest, ""
+            self._take(line, now)
+        elif self._rest:
+            message = f"{self.job.name}: the last line has no line end, and HTCondor reads it with the next run's first"
+            hint = 'end the line: printf "Name = 1\\n"'
+            self._find(Diagnostic("cron-no-line-end", message, Severity.WARNING, help=hint))
+        if restarts and self._lines:
+            message = f"{self.job.name}: what stands behind the last dash is thrown away as the job is started again"
+            self._find(Diagnostic("cron-block-lost", message, Severity.WARNING, help="end the output with a line -"))
+            self._lines, self._size = [], 0
+        block = self._publish(now)
+        self._has_nul = False
         self._line = 0
         self._tag = ""
-        return [block for block in blocks if block is not None]
+        return [] if block is None else [block]
 
     def _take(self, line: str, now: int) -> Block | None:
         self._line += 1
@@ -83,10 +111,11 @@ class BlockReader:
         if len(line) > MOST_LINE:
             message = f"{self.job.name}: line {self._line} has more than {MOST_LINE} characters and is left out"
             self._find(Diagnostic("cron-long-line", message))
-        elif line and self._size + len(line) > MOST_BLOCK:
-            message = f"{self.job.name}: a block has more than {MOST_BLOCK} characters; line {self._line} is left out"
-            self._find(Diagnostic("cron-long-block", message))
-        elif line:
+        elif line and not self._is_full and self._size + len(line) > MOST_BLOCK:
+            self._is_full = True
+            message = f"{self.job.name}: a block has more than {MOST_BLOCK} characters; the rest is left out"
+            self._find(Diagnostic("cron-long-block", f"{message}, from line {self._line} on"))
+        elif line and not self._is_full:
             self._lines.append(self.job.prefix + line)
             self._size += len(line)
         return None
@@ -94,6 +123,7 @@ class BlockReader:
     def _publish(self, now: int) -> Block | None:
         lines, self._lines = self._lines, []
         self._size = 0
+        self._is_full = False
         if not lines:
             return None
         arguments, self._tag = self._tag, ""
@@ -105,7 +135,7 @@ class BlockReader:
         ad.put(f"{self.job.prefix}LastUpdate", str(now))
         if self.ignores_tags:
             return Block(self.job.name, ad)
-        tag, update = _arguments(arguments, ad)
+        tag, update = self._arguments(arguments, ad)
         return Block(f"{self.job.name}.{tag}" if tag else self.job.name, ad, update)
 
     def _add(self, ad: ClassAd, line: str) -> None:
@@ -123,30 +153,37 @@ class BlockReader:
             self._find(Diagnostic("cron-name", message, Severity.WARNING, span))
         ad.put(name, code)
 
+    def _arguments(self, text: str, ad: ClassAd) -> tuple[str, bool | None]:
+        """Return tag and update of what follows a dash: the first word is the tag unless it has a colon."""
+        words = [word for word in _WORDS.split(text) if word]
+        tag = words.pop(0) if words and ":" not in words[0] else ""
+        wants = is_said = False
+        for word in words:
+            name, colon, value = word.partition(":")
+            if name == "update":
+                wants, is_read = _boolean(value, ad) if colon else (True, True)
+                is_said = is_said or is_read
+                if not is_read:
+                    message = f"{self.job.name}: {word} is neither true nor false; HTCondor reads {str(wants).lower()}"
+                    self._find(Diagnostic("cron-update", message, Severity.WARNING, help="write update:true or false"))
+        return tag, wants if wants or is_said else None
+
     def _find(self, found: Diagnostic) -> None:
         if len(self.findings) < _MOST_SHOWN:
             self.findings.append(found)
 
 
-def _arguments(text: str, ad: ClassAd) -> tuple[str, bool | None]:
-    """Return tag and update of what follows a dash: the first word is the tag unless it has a colon."""
-    words = [word for word in _WORDS.split(text) if word]
-    tag = words.pop(0) if words and ":" not in words[0] else ""
-    update = None
-    for word in words:
-        name, colon, value = word.partition(":")
-        if name == "update":
-            said = _boolean(value, ad) if colon else True
-            update = update if said is None else said
-    return tag, update
+def _boolean(text: str, ad: ClassAd) -> tuple[bool, bool]:
+    """Return what HTCondor takes the value of an update for, and whether it could be read (string_is_boolean_param).
 
-
-def _boolean(text: str, ad: ClassAd) -> bool | None:
-    """Return a literal, or the value of an expression in the ad; None for what is neither."""
+    It is true, false, 1, 0 or an expression in the ad. What is none of them counts as true, unless it begins as false.
+    """
+    word = _LITERAL(text)
+    said = word is None or word[0].lower() in {"true", "1"}
+    if word is not None and not text[word.end() :].strip():
+        return said, True
     try:
         value = ad.evaluate(Expression(text)) if text else UNDEFINED
     except CrondorError:
         value = UNDEFINED
-    if isinstance(value, (bool, int, float)):
-        return bool(value)
-    return {"t": True, "yes": True, "f": False, "no": False}.get(text.lower())
+    return (bool(value), True) if isinstance(value, (bool, int, float)) else (said, False)

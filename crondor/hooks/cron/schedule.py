@@ -217,7 +217,7 @@ class CronManager:
             yield from self._remove(entry, now)
 
     def _reader(self, job: CronJob) -> BlockReader:
-        return BlockReader(job, ignores_tags=self.settings.manager is Manager.SCHEDD)
+        return BlockReader(job, ignores_tags=self.settings.manager is not Manager.STARTD)
 
     def _remove(self, entry: _Running, now: float) -> Iterator[Event]:
         if entry.program is not None:
@@ -289,7 +289,6 @@ class CronManager:
         self._alive[job.name] = job.load
         self._load += job.load
         entry.runs += 1
-        entry.reader = self._reader(job)
         yield Event(now, job.name, What.STARTED)
 
     def _why_not(self, job: CronJob) -> str:
@@ -315,7 +314,7 @@ class CronManager:
         found = program.progress(now)
         blocks = entry.reader.feed(found.text, int(now))
         if found.ended:
-            blocks += entry.reader.end(int(now))
+            blocks += entry.reader.end(int(now), restarts=self._restarts(entry))
         for block in blocks:
             entry.blocks += 1
             yield Event(now, entry.job.name, What.PUBLISHED, "", block, self.ads.publish(entry.job, block))
@@ -343,6 +342,13 @@ class CronManager:
         elif job.mode is Mode.PERIODIC and was_killed:
             yield from self._start(entry, now)
         yield from self._schedule(now)
+
+    def _restarts(self, entry: _Running) -> bool:
+        """Say whether a job that has ended is started again at once; HTCondor still counts its own load then."""
+        job = entry.job
+        was_killed = entry.state in {_State.TERM_SENT, _State.KILL_SENT}
+        at_once = (job.mode is Mode.WAIT_FOR_EXIT and not job.period) or (job.mode is Mode.PERIODIC and was_killed)
+        return at_once and not (entry.reruns or self._is_closed or self._why_not(job))
 
     def _unload(self, entry: _Running) -> None:
         self._load -= self._alive.pop(entry.job.name, 0.0)

@@ -49,7 +49,8 @@ class AutoPublish(Enum):
 class CronJob:
     """One job; ``period`` is in seconds, 0 where it does not count. ``slots`` empty: all.
 
-    ``metrics`` are pairs of an attribute that is aggregated and whether by its sum (else by its peak).
+    ``metrics`` are pairs of an attribute that is aggregated and whether by its sum (else by its peak). ``config_val``
+    is what a schedd's job is told as SCHEDD_CONFIG_VAL.
     """
 
     name: str
@@ -67,6 +68,7 @@ class CronJob:
     condition: Expression | None = None
     slots: tuple[int, ...] = ()
     metrics: tuple[tuple[str, bool], ...] = ()
+    config_val: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,16 @@ class CronSettings:
     max_load: float = 0.1
     auto_publish: AutoPublish = AutoPublish.NEVER
     log_non_zero_exit: bool = False
-    config_val: str = ""
     diagnostics: tuple[Diagnostic, ...] = field(default=(), compare=False)
 
     def job(self, name: str) -> CronJob | None:
         """Return a job by name."""
         return next((job for job in self.jobs if job.name == name), None)
+
+
+def joblist(manager: Manager, knobs: Knobs) -> str:
+    """Return the names of a manager's jobs; benchmarks have two of their own."""
+    return knob(knobs, f"{manager.value}_JOBLIST") or ("mips kflops" if manager is Manager.BENCHMARKS else "")
 
 
 def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
@@ -94,7 +100,7 @@ def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
     """
     reader = _Reader(manager.value, knobs)
     benchmarks = manager is Manager.BENCHMARKS
-    names = reader.text("JOBLIST") or ("MIPS KFLOPS" if benchmarks else "")
+    names = joblist(manager, knobs)
     jobs: dict[str, CronJob] = {}
     for name in filter(None, _SEPARATORS.split(names)):
         if name in jobs:
@@ -110,7 +116,6 @@ def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
         most,
         reader.auto_publish() if manager is Manager.STARTD else AutoPublish.NEVER,
         log_non_zero_exit=reader.text("LOG_NON_ZERO_EXIT").lower() in {"true", "t", "yes", "y", "1"},
-        config_val=reader.text("CONFIG_VAL"),
         diagnostics=tuple(reader.found),
     )
 
@@ -148,7 +153,7 @@ class _Reader:
     def auto_publish(self) -> AutoPublish:
         text = self.text("AUTOPUBLISH")
         values = {"never": AutoPublish.NEVER, "false": AutoPublish.NEVER, "always": AutoPublish.ALWAYS}
-        values |= dict.fromkeys(("if_changed", "ifchanged", "ifdifferent"), AutoPublish.IF_CHANGED)
+        values |= dict.fromkeys(("if_changed", "ifchanged", "ifdifferent", "if_different"), AutoPublish.IF_CHANGED)
         if text and text.lower() not in values:
             message = f"{self.prefix}_AUTOPUBLISH = {text} is none of Never, Always, If_Changed; Never holds"
             self.fail("cron-autopublish", message)
@@ -189,12 +194,20 @@ class _JobReader(_Reader):
             self.text("CWD") or None,
             kill=self.flag("KILL"),
             reconfig=self.flag("RECONFIG"),
-            reconfig_rerun=self.flag("RECONFIG_RERUN"),
-            load=self.number("JOB_LOAD", 0.01, 0.0, 100.0),
+            reconfig_rerun=self._reruns(manager),
+            load=self.number("JOB_LOAD", 1.0 if manager is Manager.BENCHMARKS else 0.01, 0.0, 100.0),
             condition=condition,
             slots=self._slots() if manager is Manager.STARTD else (),
             metrics=self._metrics() if manager is Manager.STARTD else (),
+            config_val=self.text("CONFIG_VAL_PROG"),
         )
+
+    def _reruns(self, manager: Manager) -> bool:
+        found = self.flag("RECONFIG_RERUN")
+        if found and manager is Manager.BENCHMARKS:
+            self.warn("cron-rerun", f"{self.prefix}_RECONFIG_RERUN does not count: a benchmark is not run again")
+            return False
+        return found
 
     def _mode(self, default: Mode) -> Mode | None:
         text = self.text("MODE")

@@ -5,6 +5,7 @@ What a job does while it runs is not decided here: ``execute`` starts it, and th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
@@ -23,20 +24,29 @@ from crondor.hooks.fetch.slot import (
     decide,
     fetch_delay,
     fetch_keyword,
+    is_void,
     is_willing,
     slot_input,
 )
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import check_path
 from crondor.hooks.runner import DEFAULT_LIMITS, HookCall, HookRun, HookRunner, Limits
-from crondor.hooks.starter_hooks import conclude_starter, exit_timeout, prepare_arguments, starter_keyword
+from crondor.hooks.starter_hooks import (
+    STARTER_HOOKS,
+    conclude_starter,
+    exit_timeout,
+    prepare_arguments,
+    starter_keyword,
+    update_intervals,
+)
 from crondor.hooks.texts import ad_text
 
-FIRST_UPDATE: Final = 8
-"""STARTER_INITIAL_UPDATE_INTERVAL, in seconds."""
-
-UPDATE: Final = 300
-"""STARTER_UPDATE_INTERVAL, in seconds."""
+_STATES: Final = {
+    SlotState.UNCLAIMED: ("Unclaimed", "Idle"),
+    SlotState.CLAIMED: ("Claimed", "Busy"),
+    SlotState.IDLE_FETCHED: ("Claimed", "Idle"),
+    SlotState.PREEMPTING: ("Preempting", "Vacating"),
+}
 
 
 class Execution(Protocol):
@@ -87,6 +97,7 @@ class FetchingSlot:
     def __post_init__(self) -> None:
         """Have fetched never."""
         self._running: Execution | None = None
+        self._fetched = -math.inf
         self._next_fetch = 0.0
         self._next_update = 0.0
 
@@ -105,22 +116,23 @@ class FetchingSlot:
         if self._running is not None and (result := self._running.ended(now)) is not None:
             yield from self._end(result, "exit", now)
             self.state = SlotState.IDLE_FETCHED
-            self._next_fetch = min(self._next_fetch, now + self._delay(now))
+            self._next_fetch = max(now, self._fetched + self._delay(now))
         elif self._running is not None and now >= self._next_update:
-            self._next_update = now + UPDATE
+            self._next_update = now + update_intervals(self.knobs)[1]
             yield from self._starter_hook(HookType.UPDATE_JOB_INFO, self._described(self._running.attributes(now)), now)
         if self.keyword and now >= self._next_fetch:
-            if self.state is SlotState.UNCLAIMED and not is_willing(self.ad, Context(now=int(now))):
+            if self.state is SlotState.UNCLAIMED and not is_willing(self._described_slot(), Context(now=int(now))):
                 yield Step(now, "no fetch", "the slot's Start is false")
             else:
                 yield from self._fetch(now)
+                self._fetched = now
             self._next_fetch = now + max(1, self._delay(now))
 
     def evict(self, now: float) -> Iterator[Step]:
         """Take the claim away: EVICT_CLAIM, the end of the job, JOB_EXIT."""
         if self.job is None:
             return
-        stdin = slot_input(self.job, self.ad, self._claim())
+        stdin = slot_input(self.job, self._described_slot(), self._claim())
         yield from self._startd_hook(HookType.EVICT_CLAIM, (), stdin, now)
         if self._running is not None:
             self._running.stop(now)
@@ -129,23 +141,24 @@ class FetchingSlot:
         self._release()
 
     def _fetch(self, now: float) -> Iterator[Step]:
-        steps = list(self._startd_hook(HookType.FETCH_WORK, (), ad_text(self.ad), now))
+        slot = self._described_slot()
+        steps = list(self._startd_hook(HookType.FETCH_WORK, (), ad_text(slot), now))
         yield from steps
         said = steps[0].consequence if steps else None
         if said is None or said.action is not Action.OFFER_JOB:
-            if self.state is SlotState.IDLE_FETCHED:
+            if self.state is SlotState.IDLE_FETCHED and not (said and is_void(said)):
                 yield Step(now, "claim given up", "there is no more work")
                 self._release()
             return
         job = completed(said.ad, self.keyword, is_static=self.is_static)
         faults = check_cod(job, is_partitionable=not self.is_static)
-        decision = decide(job, self.ad, self.state, self.rank, Context(now=int(now)))
+        decision = decide(job, slot, self.state, self.rank, Context(now=int(now)))
         yield Step(now, "accepted" if decision.accepted else "rejected", decision.reason, diagnostics=tuple(faults))
         preempts = decision.accepted and self.state is SlotState.CLAIMED
         self.claims += decision.accepted and self.state is not SlotState.IDLE_FETCHED
         word = "accept" if decision.accepted else "reject"
         claim = self._claim() if decision.accepted else None
-        yield from self._startd_hook(HookType.REPLY_FETCH, (word,), slot_input(job, self.ad, claim), now)
+        yield from self._startd_hook(HookType.REPLY_FETCH, (word,), slot_input(job, slot, claim), now)
         if preempts:
             yield from self.evict(now)
         if decision.accepted:
@@ -155,29 +168,65 @@ class FetchingSlot:
             self._release()
 
     def _begin(self, now: float) -> Iterator[Step]:
-        """Prepare the job and start it."""
+        """Prepare the job and start it.
+
+        As recorded, the starter calls UPDATE_JOB_INFO once before PREPARE_JOB. It never calls
+        PREPARE_JOB_BEFORE_TRANSFER for fetched work, of which nothing is transferred (JICLocal).
+        """
         job = self.job or ClassAd()
         self.state = SlotState.CLAIMED
-        for hook in (HookType.PREPARE_JOB_BEFORE_TRANSFER, HookType.PREPARE_JOB):
-            for step in self._starter_hook(hook, job, now):
-                yield step
-                said = step.consequence
-                if said is not None and said.action is not Action.START_JOB:
-                    yield Step(now, "not started", said.reason)
-                    self._release()
-                    return
-                if said is not None:
-                    for name in said.ad:
-                        job.put(name, said.ad.code(name))
+        problem = self._unfit(job)
+        if problem is not None:
+            yield Step(now, "not started", problem.message, diagnostics=(problem,))
+            self._release()
+            return
+        for name in ("Cmd", "Iwd"):
+            if name in job:
+                job.put(f"Orig{name}", job.code(name))
+        yield from self._starter_hook(HookType.UPDATE_JOB_INFO, job, now)
+        for step in self._starter_hook(HookType.PREPARE_JOB, job, now):
+            yield step
+            said = step.consequence
+            if said is not None and said.action is not Action.START_JOB:
+                yield Step(now, "not started", said.reason)
+                self._release()
+                return
+            if said is not None:
+                for name in said.ad:
+                    job.put(name, said.ad.code(name))
         self._running = self.execute(job, now)
-        self._next_update = now + FIRST_UPDATE
+        self._next_update = now + update_intervals(self.knobs)[0]
         yield Step(now, "started", job.text("Cmd") if "Cmd" in job else "")
 
+    def _unfit(self, job: ClassAd) -> Diagnostic | None:
+        """Return why the starter ends before the job starts: no Cmd, a hook that may not be called, or bad ARGS.
+
+        A startd takes a program that may not be called for none; a starter does not (StarterHookMgr::reconfig).
+        """
+        if not isinstance(_value(job, "Cmd"), str):
+            return Diagnostic("cod-attribute", "the job has no Cmd", help="FETCH_WORK must print it")
+        keyword = starter_keyword(job, self.knobs)
+        try:
+            prepare_arguments(keyword, self.knobs)
+        except CrondorError as error:
+            return error.diagnostics[0]
+        names = [knob_name(keyword, hook) for hook in STARTER_HOOKS] if keyword else []
+        paths = [(path, name) for name in names if (path := knob(self.knobs, name))]
+        return next((problem for path, name in paths if (problem := check_path(path, name)) is not None), None)
+
     def _end(self, result: Mapping[str, object], reason: str, now: float) -> Iterator[Step]:
-        self._running = None
+        running, self._running = self._running, None
         yield Step(now, "ended", reason)
+        if running is not None:
+            yield from self._starter_hook(HookType.UPDATE_JOB_INFO, self._described(running.attributes(now)), now)
         job = self._described({"JobState": "Exited", **result})
         yield from self._starter_hook(HookType.JOB_EXIT, job, now, (reason,))
+
+    def _described_slot(self) -> ClassAd:
+        """Return the slot's ad with its State and Activity, by which FetchWorkDelay and Start may go."""
+        found = self.ad.copy()
+        found["State"], found["Activity"] = _STATES[self.state]
+        return found
 
     def _described(self, attributes: Mapping[str, object]) -> ClassAd:
         job = (self.job or ClassAd()).copy()
@@ -235,7 +284,7 @@ class FetchingSlot:
         yield Step(now, hook.value, said.reason, run, said, said.diagnostics)
 
     def _delay(self, now: float) -> int:
-        return fetch_delay(self.ad, self.job, Context(now=int(now)))
+        return fetch_delay(self._described_slot(), self.job, Context(now=int(now)))
 
     def _claim(self) -> str:
         return f"<{self.name}>#{self.claims}"

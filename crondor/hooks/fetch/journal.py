@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job_queue.disk import sync_folder
 
 if sys.platform != "win32":
     import fcntl
@@ -128,7 +129,7 @@ class Writer:
         if os.write(self._descriptor, line) < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(self._descriptor)
-        _sync_folder(self._path.parent)
+        sync_folder(self._path.parent)
         _apply(self.runs, event)
 
     def compact(self, now: int) -> None:
@@ -146,7 +147,7 @@ class Writer:
             os.fsync(file.fileno())
         fresh.chmod(0o600)
         fresh.replace(self._path)
-        _sync_folder(self._path.parent)
+        sync_folder(self._path.parent)
 
 
 def _lock(descriptor: int) -> None:
@@ -197,14 +198,6 @@ def _apply(runs: dict[str, RunRecord], event: dict[str, object]) -> None:
     count = refused if isinstance(refused, int) else (known.rejections if known else 0) + (state is RunState.REJECTED)
     said = {**(known.said if known else {}), **event}
     runs[key] = RunRecord(key, state, int(str(event["time"])), int(str(event["last_start"])), slot, count, said)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _fault(path: Path, reason: str) -> JournalFault:

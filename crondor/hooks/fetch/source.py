@@ -6,14 +6,14 @@ slot hears of it; a run whose offer is lost in a crash is not offered again. Onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.deferral import Deferral
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.journal import Journal, RunRecord, RunState
 from crondor.hooks.hook_types import HookType
@@ -25,6 +25,7 @@ KEY: Final = "CrondorRun"
 """The attribute of a fetched job that says which run it is."""
 
 _MOST_RUNS: Final = 1000  # of one job that are due at one time
+_LONGEST_REASON: Final = 300  # characters
 _CRON: Final = ("CronMinute", "CronHour", "CronDayOfMonth", "CronMonth", "CronDayOfWeek")
 _STATES: Final = {
     HookType.EVICT_CLAIM: RunState.EVICTED,
@@ -102,10 +103,8 @@ class WorkSource:
                     writer.write(due.key, RunState.OFFERED, now, due.deferral.last_start, slot=name)
                     writer.compact(now)
                     return Offer(job, tuple(findings))
-            if free:
-                message = f"{len(free)} runs are due, and the slot meets the requirements of none of them"
-                hint = "crondor classad match JOB SLOT --explain says which part is not true"
-                findings.append(Diagnostic("fetch-no-match", message, Severity.NOTE, help=hint))
+            if free and slot is not None:
+                findings.append(_no_match(free, slot, context))
         return Offer(None, tuple(findings))
 
     def hear(self, hook: HookType, job: ClassAd, now: int, *, accepted: bool = True, reason: str = "") -> RunRecord:
@@ -123,6 +122,8 @@ class WorkSource:
             state = _STATES.get(hook, RunState.ACCEPTED if accepted else RunState.REJECTED)
             if hook is HookType.JOB_EXIT and reason == "evict":
                 state = RunState.EVICTED
+            if hook is HookType.UPDATE_JOB_INFO and "JobState" not in job:  # as the starter tells before PREPARE_JOB
+                state = RunState.PREPARED
             if _comes_after(state, known.state):
                 said = {name: job.text(name) for name in _SAID if name in job}
                 writer.write(key, state, now, known.last_start, **said, **({"reason": reason} if reason else {}))
@@ -193,3 +194,12 @@ def _text(ad: ClassAd | None, name: str) -> str:
     except CrondorError:
         return ""
     return value if isinstance(value, str) else ""
+
+
+def _no_match(free: Sequence[Due], slot: ClassAd, context: Context) -> Diagnostic:
+    runs = "1 run is" if len(free) == 1 else f"{len(free)} runs are"
+    job = _job(free[0])
+    reason = job["Requirements"].explain(job, slot, context).reason() if "Requirements" in job else None
+    message = f"{runs} due, and the slot does not meet the requirements"
+    said = f"{free[0].spec.name}: {printable(reason[:_LONGEST_REASON])}" if reason else None
+    return Diagnostic("fetch-no-match", message, Severity.NOTE, help=said)

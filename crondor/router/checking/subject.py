@@ -13,7 +13,7 @@ from crondor.classad.errors import CircularReference, EvaluationFailed
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.scope import Value
-from crondor.classad.tree import Call, children
+from crondor.classad.tree import functions
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic
 from crondor.macro import LogicalLine
@@ -140,7 +140,7 @@ def commands(transform: Transform) -> Iterator[Command]:
 def constant(expression: Expression) -> Value | None:
     """Return the value that an expression has for every candidate, None where that depends on the job or the time."""
     try:
-        if _called(expression) & _CHANGING:
+        if functions(expression.tree) & _CHANGING:
             return None
         left = expression.flatten(CANDIDATE)
         found = left.references()
@@ -166,14 +166,3 @@ def is_false(expression: Expression) -> bool:
     """Say whether an expression is false, or no truth value, for every candidate."""
     value = constant(expression)
     return value is not None and truth(value) is not True
-
-
-def _called(expression: Expression) -> set[str]:
-    pending = [expression.tree]
-    called = set()
-    while pending:
-        node = pending.pop()
-        pending += children(node)
-        if isinstance(node, Call):
-            called.add(node.name.lower())
-    return called

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
+from crondor.job_queue.disk import sync_folder
 from crondor.router.files.accounts import READ, SEARCH, WRITE, Account
 from crondor.router.files.faults import FilesRefused, fault, refused
 
@@ -130,19 +131,14 @@ def copy_bytes(source: int, target: int, most: int) -> int:
         if done > most:
             message = f"more than {most} bytes"
             raise ValueError(message)
-        view = memoryview(chunk)
-        while view:
-            view = view[os.write(target, view) :]
+        _write_all(target, chunk)
     return done
 
 
-def sync_folder(path: str) -> None:
-    """Return when the names in a folder are on the disk. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def write_file(path: str, data: bytes, mode: int = 0o600, owner: tuple[int, int] | None = None) -> None:
@@ -153,9 +149,7 @@ def write_file(path: str, data: bytes, mode: int = 0o600, owner: tuple[int, int]
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            _write_all(descriptor, data)
             os.fchmod(descriptor, mode)
             if owner is not None:
                 os.fchown(descriptor, *owner)

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
+from crondor.job_queue.disk import sync_folder
 from crondor.job_queue.keys import JobId
 from crondor.router.files.accounts import SEARCH, WRITE, Account, Accounts, account_of, is_root
 from crondor.router.files.faults import FilesRefused, Report, fault, ignored, refused, warning
 from crondor.router.files.listing import Item, Limits, expanded, inputs, outputs
-from crondor.router.files.reach import Opened, Reach, copy_bytes, sync_folder
+from crondor.router.files.reach import Opened, Reach, copy_bytes
 from crondor.router.files.rewriting import base, kept_apart, restored, text
 from crondor.router.files.spool import Known, Spool
 

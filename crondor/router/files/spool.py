@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from crondor.diagnostics import Diagnostic
+from crondor.job_queue.disk import sync_folder
 from crondor.job_queue.keys import JobId
 from crondor.router.files.faults import FilesRefused, fault, refused
-from crondor.router.files.reach import PART, sync_folder, write_file
+from crondor.router.files.reach import PART, write_file
 
 _BUCKETS: Final = 10_000
 _NOTE: Final = ".crondor"

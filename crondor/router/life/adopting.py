@@ -99,22 +99,33 @@ class Orphans:
             desk.say(What.NO_ROUTING, f"dest={job}")
         left = {job: ad for job, ad in copies.items() if job not in unmarked}
         try:
-            ad = None if source is None or not left else operations.live(desk.source, source)
+            ad = None if source is None or not left or known is not None else self._source_of(source, left)
         except CrondorError as error:
             desk.failed(What.UNREACHABLE, f"src={source}", error)
             return
-        if known is None and ad is not None and source is not None and left and is_managed_by(ad, desk.name):
+        if ad is not None and source is not None:
             job = min(left, key=lambda each: (_rank(left[each]), each))
             track(self._recovered(source, ad, job, left.pop(job)))
         for job, copy in left.items():
             if not _is_leaving(copy):
                 self._remove(source, job)
 
+    def _source_of(self, source: JobId, copies: Mapping[JobId, ClassAd]) -> ClassAd | None:
+        """Return the ad of a source that is the router's, None where there is none.
+
+        Where its name was deleted from it, the source still says which copy it has. Raises what the schedd raises.
+        """
+        ad = operations.live(self._desk.source, source)
+        if ad is None or is_managed_by(ad, self._desk.name):
+            return ad
+        return self._desk.kept(source, ad) if JobId.parse(string(ad, ROUTED_TO) or "") in copies else None
+
     def _recovered(self, source: JobId, ad: ClassAd, copy_id: JobId, copy: ClassAd) -> RoutedJob:
         desk = self._desk
         job = RoutedJob(source, ad, string(copy, ROUTE_NAME) or "", State.SUBMITTED, copy_id, is_claimed=True)
         job.is_sandboxed = "SUBMIT_Iwd" in copy or waits_for_input(copy)
         job.since = desk.now
+        job.was_seen, job.has_run = True, status(ad) in RUNNING
         job.see_copy(copy)
         if string(ad, ROUTED_TO) != str(copy_id):
             job.owed[ROUTED_TO] = str(copy_id)

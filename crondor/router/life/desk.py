@@ -15,11 +15,13 @@ from crondor.job_queue.faults import InvalidChange
 from crondor.job_queue.keys import JobId
 from crondor.router.applying import Routed
 from crondor.router.files.faults import FilesRefused
+from crondor.router.life import operations
 from crondor.router.life.events import EventWriter, event, no_log
 from crondor.router.life.hooking import HookDesk
 from crondor.router.life.journal import Entry, Log, What, silent
 from crondor.router.life.ledger import Ledger
 from crondor.router.life.operations import Edit
+from crondor.router.life.reading import EXTERNAL, is_managed_by, string
 from crondor.router.life.record import RoutedJob
 from crondor.router.table import RoutingTable
 from crondor.schedd.protocol import NotOffered, Schedd
@@ -121,6 +123,20 @@ class Desk:
     def edit(self, edit: Edit, *, copy: bool = False) -> bool:
         """Do an edit in the sources' queue, or in the copies'. Raises what the schedd raises."""
         return edit.do(self.destination if copy else self.source)
+
+    def kept(self, job: JobId, ad: ClassAd) -> ClassAd | None:
+        """Return the ad of a source that the router has taken and that is still its own; None: it is not.
+
+        One whose ManagedManager somebody has deleted is, as where HTCondor's router yields one. The name is written
+        again, so that the next router knows it too. Raises what the schedd raises.
+        """
+        if is_managed_by(ad, self.name):
+            return ad
+        if string(ad, "Managed") != EXTERNAL or string(ad, "ManagedManager") is not None:
+            return None
+        self.edit(operations.name_again(job, self.name))
+        found = operations.live(self.source, job)
+        return found if found is not None and is_managed_by(found, self.name) else None
 
     def tell(self, kind: EventType, job: RoutedJob) -> bool:
         """Write an event into a source's user log, and say whether that worked."""

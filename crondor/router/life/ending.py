@@ -15,7 +15,7 @@ from crondor.router.life import operations, runs
 from crondor.router.life.asking import WAITING, ask
 from crondor.router.life.desk import SURE, Desk, written
 from crondor.router.life.journal import What
-from crondor.router.life.reading import EXTERNAL, ROUTED_BY, RUNNING, is_managed_by, status, string
+from crondor.router.life.reading import EXTERNAL, ROUTED_BY, is_managed_by, status, string
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.starting import clean_up
 from crondor.schedd.protocol import NotOffered
@@ -74,6 +74,7 @@ def _take_back(desk: Desk, job: RoutedJob) -> bool:
     except CrondorError as error:
         desk.failed(What.NOT_UPDATED, job, error)
         return False
+    job.has_run = False
     if job.source is not None:
         job.source = written(job.source, edits)
     return True
@@ -154,7 +155,7 @@ def _yield(desk: Desk, job: RoutedJob) -> bool:
     """Give the source back; False: it is tried again."""
     if not job.is_claimed:
         return True
-    if job.source is not None and status(job.source) in RUNNING and not job.is_evicted:
+    if job.has_run and not job.is_evicted:
         job.is_evicted = True
         desk.tell(EventType.JOB_EVICTED, job)
     try:
@@ -171,7 +172,8 @@ def give_back(desk: Desk, job: RoutedJob) -> bool:
     for _ in range(_TRIES):
         ad = operations.live(desk.source, job.id)
         why = _not_ours(desk, job, ad)
-        if ad is None or why:
+        ad = None if ad is None else desk.kept(job.id, ad)
+        if ad is None:
             desk.say(What.NOT_YIELDED, job, f": {why}")
             return True
         again = runs.next_run(ad, desk.now, desk.options.zone) if _runs_again(desk, job, ad) else None
@@ -213,9 +215,18 @@ def _runs_again(desk: Desk, job: RoutedJob, ad: ClassAd) -> bool:
 
 
 def is_forgotten(desk: Desk, job: RoutedJob) -> bool:
-    """Say whether the queues show that a retired job is over; then it is no orphan (router.md 1.6, forget)."""
-    if job.state is not State.RETIRED or desk.polls <= job.retired_at_poll:
+    """Say whether the queues show that a retired job is over; then it is no orphan (router.md 1.6, forget).
+
+    What they showed when the poll began counts: of a job that was found in this poll that nobody has it. Where it has
+    come to no copy, the next poll may find it again.
+    """
+    if job.state is not State.RETIRED:
         return False
+    if desk.polls <= job.retired_at_poll:
+        if job.found_at_poll < desk.polls or job.copy_id is not None:
+            return False
+        desk.say(What.FORGOTTEN, job)
+        return True
     is_over = job.source is None or not is_managed_by(job.source, desk.name)
     is_over = is_over and (job.copy is None or string(job.copy, ROUTED_BY) != desk.name)
     if is_over:

@@ -18,7 +18,7 @@ from crondor.router.life.desk import SURE, Delivery, Desk, written
 from crondor.router.life.journal import What
 from crondor.router.life.mirroring import mirrored
 from crondor.router.life.policy import ruled
-from crondor.router.life.reading import HOLD_COPIED, integer, is_managed_by, is_true, status
+from crondor.router.life.reading import HOLD_COPIED, RUNNING, integer, is_managed_by, is_true, status, string
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.starting import clean_up
 
@@ -32,7 +32,7 @@ def check_status(desk: Desk, job: RoutedJob) -> None:
     if job.copy is None:
         _miss_copy(desk, job)
         return
-    job.was_seen = True
+    job.was_seen, job.is_running = True, status(job.copy) in RUNNING
     if waits_for_input(job.copy) and job.is_sandboxed and desk.options.delivery is not None:
         _spool(desk, job, desk.options.delivery)
         return
@@ -93,11 +93,28 @@ def _is_source_ours(desk: Desk, job: RoutedJob) -> bool:
     elif status(job.source) is JobStatus.REMOVED:
         clean_up(desk, job, What.SOURCE_REMOVED, interrupted=True)
         desk.tell(EventType.JOB_ABORTED, job)
-    elif not is_managed_by(job.source, desk.name):
-        clean_up(desk, job, What.SOURCE_TAKEN, interrupted=True)
+    elif not _is_kept(desk, job, job.source):
+        return False
     elif status(job.source) is JobStatus.HELD and not is_true(job.source, HOLD_COPIED):
         clean_up(desk, job, What.SOURCE_HELD, interrupted=True)
     return job.state is State.SUBMITTED
+
+
+def _is_kept(desk: Desk, job: RoutedJob, source: ClassAd) -> bool:
+    """Say whether a source is the router's; one that has somebody else's name is sent to its end."""
+    if is_managed_by(source, desk.name):
+        return True
+    try:
+        found = desk.kept(job.id, source)
+    except CrondorError as error:
+        desk.failed(What.NOT_UPDATED, job, error)
+        desk.look_again(job.id)
+        return False
+    if found is None:
+        clean_up(desk, job, What.SOURCE_TAKEN, interrupted=True)
+        return False
+    job.source = found
+    return True
 
 
 def _miss_copy(desk: Desk, job: RoutedJob) -> None:
@@ -127,8 +144,8 @@ def _tell_source(desk: Desk, job: RoutedJob) -> bool:
     seen = status(source)
     if source is None or copy is None or seen is None:
         return False
-    keyword = "" if desk.options.hooks is None else desk.options.hooks.keyword(source)
-    names = dict(settings.attributes_to_copy).get(keyword, ())
+    job.has_run = seen in RUNNING
+    names = settings.copied_for(string(source, "HookKeyword"))
     found = mirrored(source, copy, desk.now, names=names, patterns=settings.delayed_update_prefix)
     if found is None:
         clean_up(desk, job, What.NOT_UPDATED, ": cannot evaluate JobStatus in target job")
@@ -147,6 +164,7 @@ def _tell_source(desk: Desk, job: RoutedJob) -> bool:
         desk.look_again(job.id)
         return False
     job.source = written(source, edits)
+    job.has_run = status(job.source) in RUNNING
     job.owed = {}
     desk.say(What.UPDATED, job)
     for kind in found.events:
@@ -170,6 +188,7 @@ def apply_policy(desk: Desk, job: RoutedJob) -> None:
         desk.look_again(job.id)
         return
     job.source = written(job.source, found.edits)
+    job.has_run = False
     desk.say(What.POLICY_REMOVED if found.event is None else What.POLICY_HELD, job)
     if found.event is not None:
         desk.tell(found.event, job)

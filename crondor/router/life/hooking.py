@@ -8,6 +8,7 @@ from typing import Protocol
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Consequence, Found, RouterHooks, route_ad
 from crondor.hooks.runner import HookCall, HookRun
@@ -26,14 +27,15 @@ class HookInProgress(Protocol):
 
 @dataclass(frozen=True)
 class HookDesk:
-    """The hooks of a configuration, and what starts one, as ``HookRunner.start`` does."""
+    """The hooks of a configuration, and what starts one, as ``HookRunner.start`` does.
+
+    ``as_owner``: a hook has the rights of the job's owner, as HTCondor's router gives them where it is root. An owner
+    whom the system does not know has none to give, and the hook has the router's.
+    """
 
     hooks: RouterHooks
     start: Callable[[HookCall], HookInProgress]
-
-    def keyword(self, source: ClassAd) -> str:
-        """Return the keyword of a job, empty: none."""
-        return self.hooks.keyword(source)
+    as_owner: bool = False
 
     def begin(
         self, kind: HookType, source: ClassAd, copy: ClassAd | None, route: Route | None, context: Context
@@ -41,9 +43,21 @@ class HookDesk:
         """Start a hook; None where there is none to be called."""
         found = self.hooks.find(kind, source, context)
         told = None if route is None else route_ad(route.name, route.universe, route.grid_resource)
-        call = self.hooks.call(found, source, copy, told)
+        user = _owner(source, context) if self.as_owner else None
+        call = self.hooks.call(found, source, copy, told, user)
         return found, None if call is None else self.start(call)
 
     def conclude(self, kind: HookType, run: HookRun, tries: int) -> Consequence:
         """Return what an answer means."""
         return self.hooks.conclude(kind, run, tries)
+
+
+def _owner(source: ClassAd, context: Context) -> str | None:
+    """Return the owner of a job if the system knows him."""
+    try:
+        import pwd  # noqa: PLC0415 - not on every system
+
+        owner = source.value("Owner", context=context)
+        return pwd.getpwnam(owner).pw_name if isinstance(owner, str) else None
+    except (ImportError, KeyError, ValueError, CrondorError):
+        return None

@@ -57,6 +57,7 @@ class What(str, Enum):
     HOOK = "Hook"
     HOOK_ANSWER = "Hook answered"
     RELOADED = "routing table replaced"
+    DISABLED = "routing is disabled; jobs that are routed go on by the old table"
     CLOCK_SET_BACK = "the clock was set back"
     UNREACHABLE = "cannot ask the schedd"
 

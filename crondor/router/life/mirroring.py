@@ -88,11 +88,14 @@ def _status(source: ClassAd, copy: ClassAd, after: JobStatus, now: int, found: M
 
 
 def _hold(source: ClassAd, copy: ClassAd, now: int) -> Iterator[tuple[str, object]]:
-    """Yield what the copy's hold writes into the source; JobStatus comes last."""
+    """Yield what the copy's hold writes into the source; JobStatus comes last.
+
+    Of a hold without a reason, as after a bare edit of JobStatus, the reason is empty and the subcode 0.
+    """
     reason = string(copy, "HoldReason")
-    yield "HoldReason", "Unknown reason" if reason is None else reason
+    yield "HoldReason", reason or ""
     yield "HoldReasonCode", integer(copy, "HoldReasonCode") or 0
-    yield "HoldReasonSubCode", integer(copy, "HoldReasonSubCode") or 0
+    yield "HoldReasonSubCode", 0 if reason is None else integer(copy, "HoldReasonSubCode") or 0
     if "ReleaseReason" in source and source.text("ReleaseReason").strip().lower() != "undefined":
         yield "LastReleaseReason", source["ReleaseReason"]
         yield "ReleaseReason", UNDEFINED

@@ -79,6 +79,13 @@ def claim(job: JobId, name: str) -> Edit:
     )
 
 
+def name_again(job: JobId, name: str) -> Edit:
+    """Write the router's name into a job that it has taken, where somebody has deleted it."""
+    return Edit(
+        job, (Step(f"Managed =?= {print_string(EXTERNAL)} && ManagedManager =?= undefined", {"ManagedManager": name}),)
+    )
+
+
 def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) -> Edit:
     """Write what the copy's state changes in the source, while that is the router's and has the status it was seen in.
 

@@ -15,7 +15,7 @@ from crondor.world.policy import Act, has_periodic, periodic
 UNDEFINED_CODE: Final = 5  # CONDOR_HOLD_CODE JobPolicyUndefined
 DURATION_CODE: Final = 46  # CONDOR_HOLD_CODE JobDurationExceeded
 EXECUTE_CODE: Final = 47  # CONDOR_HOLD_CODE JobExecuteExceeded
-_OVER: Final = (JobStatus.HELD, JobStatus.REMOVED, JobStatus.COMPLETED)
+_OVER: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
 class Ruled(NamedTuple):
@@ -28,14 +28,21 @@ class Ruled(NamedTuple):
 def ruled(source: ClassAd, now: int, context: Context) -> Ruled | None:
     """Return what a source's periodic expressions and longest times do to it at ``now`` (epoch seconds), or None.
 
-    A release is nobody's business: who is held by his own policy is given back to the schedd.
+    A release is nobody's business: who is held by his own policy is given back to the schedd. One that shows its copy's
+    hold may be removed, unless its periodic_release is true: that comes first. So does the periodic_vacate of one that
+    runs, which is the copy's to follow.
     """
     current = status(source)
     if current is None or current in _OVER:
         return None
-    too_long = _exceeded(source, now) if current in (JobStatus.RUNNING, JobStatus.SUSPENDED) else None
-    if too_long is not None:
-        return _hold(source, *too_long, 0, now)
+    if current is JobStatus.HELD:
+        return _periodic(source, current, now, context) if has_periodic(source) else None
+    if current in (JobStatus.RUNNING, JobStatus.SUSPENDED):
+        too_long = _exceeded(source, now)
+        if too_long is not None:
+            return _hold(source, *too_long, 0, now)
+        if is_true(source, "PeriodicVacate", context):
+            return None
     if "TimerRemove" in source and integer(source, "TimerRemove") is None:
         text = source.text("TimerRemove")
         return _hold(

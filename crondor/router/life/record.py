@@ -32,10 +32,12 @@ class RoutedJob:
     """What the router knows of a source and its copy; all of it can be found again in the queues.
 
     ``source`` and ``copy`` are their ads as they were seen last, with what the router itself has written; None: not
-    there. ``since`` is when the copy was submitted, or might have been (epoch seconds), ``retired`` when the job was
-    done with. ``is_unsure`` says that nobody knows whether the schedd took the copy. ``is_interrupted``: the end is
-    neither a success nor a failure of the route. ``settled`` are source, copy and table as they were when the
-    source was found to show all that the copy does.
+    there. ``since`` is when the copy was submitted, or might have been (epoch seconds), ``found_at_poll`` is the
+    number of the poll that gave it to a route, 0 where it was adopted; ``retired`` when the job was done with.
+    ``has_run`` says that the source shows as running, by what the router itself wrote. ``is_unsure`` says that nobody
+    knows whether the schedd took the copy. ``is_interrupted``: the end is neither a success nor a failure of the
+    route. ``settled`` are source, copy and table as they were when the source was found to show all that the copy
+    does.
     """
 
     id: JobId
@@ -50,12 +52,14 @@ class RoutedJob:
     is_unsure: bool = False
     was_seen: bool = False
     is_running: bool = False
+    has_run: bool = False
     is_done: bool = False
     is_success: bool = False
     is_interrupted: bool = False
     is_removed: bool = False
     is_evicted: bool = False
     since: int = 0
+    found_at_poll: int = 0
     retired: int = 0
     retired_at_poll: int = 0
     hook: HookInProgress | None = None
@@ -82,10 +86,10 @@ class RoutedJob:
         return source is self.source and copy is self.copy and then is table
 
     def see_copy(self, ad: ClassAd | None) -> None:
-        """Take what the queue shows of the copy now."""
+        """Take what the queue shows of the copy now; that it runs counts when it is looked at, after the counting."""
         self.copy = ad
         if ad is not None:
-            self.is_running = status(ad) in RUNNING
+            self.is_running = self.is_running and status(ad) in RUNNING
 
     def __str__(self) -> str:
         """Return what HTCondor's log calls it."""

@@ -79,14 +79,18 @@ class Router:
     def reload(self, table: RoutingTable) -> None:
         """Take a new table from the next poll on; jobs that are routed stay, also where their route is gone.
 
-        Routes that were there keep their throttles. The router keeps its name, whatever JOB_ROUTER_NAME is now.
+        Routes that were there keep their throttles. The router keeps its name, whatever JOB_ROUTER_NAME is now. Of a
+        table that is not enabled that alone is taken: no job is, until there is one that is (router.md 1.2).
         """
-        table = replace(table, settings=replace(table.settings, name=self._desk.name))
         self._look_at_clock()
-        text = _difference(self._desk.table, table)
-        self._desk.table = table
-        self._desk.ledger.replace(table, self._desk.now)
-        self._desk.say(What.RELOADED, "", text)
+        before = self._desk.table
+        if not table.is_enabled:
+            self._desk.table = replace(before, is_enabled=False)
+            self._desk.say(What.DISABLED)
+        else:
+            self._desk.table = replace(table, settings=replace(table.settings, name=self._desk.name))
+            self._desk.say(What.RELOADED, "", _difference(before, table))
+        self._desk.ledger.replace(self._desk.table, self._desk.now)
         for job in self._queue.forget_all():
             self._sources.ask(job)
 

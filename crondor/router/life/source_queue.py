@@ -113,6 +113,7 @@ class SourceQueue:
             route.name,
             is_in_place=in_place is not None and in_place.holds(ad, None, desk.context),
             is_sandboxed=sandboxed is not None and sandboxed.holds(ad, None, desk.context),
+            found_at_poll=desk.polls,
         )
 
     def _open_gates(self) -> None:

@@ -13,7 +13,7 @@ from crondor.queued import JobStatus
 from crondor.router.life.because import Because, Reason, RouteNow, because, routes_now, summed
 from crondor.router.life.desk import Options
 from crondor.router.life.ledger import Ledger
-from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, is_managed_by, status, string
+from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, RUNNING, is_managed_by, status, string
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.standing import Standing
 from crondor.router.table import RoutingTable
@@ -94,5 +94,5 @@ class Survey:
                 self.unpaired.append(job)
                 continue
             made = RoutedJob(job, ad, string(copy, ROUTE_NAME) or "", State.SUBMITTED, job_id(copy), is_claimed=True)
-            made.see_copy(copy)
+            made.copy, made.is_running = copy, status(copy) in RUNNING
             self.jobs[job] = made

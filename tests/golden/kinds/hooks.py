@@ -9,37 +9,29 @@ of cron_jobs.jsonl at the times they are recorded to have started.
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
-import signal
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ad
-from crondor.hooks.cron.ads import CronAds
-from crondor.hooks.cron.live import cron_environment
-from crondor.hooks.cron.output import BlockReader
-from crondor.hooks.cron.schedule import CronManager, Progress
-from crondor.hooks.cron.settings import AutoPublish, CronJob, CronSettings, Manager, Mode, read_settings
 from crondor.hooks.environment import Scratch, daemon_environment, starter_environment
 from crondor.hooks.fetch.slot import SlotState, completed, conclude_fetch, decide, slot_input
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import RouterHooks, hook_input
 from crondor.hooks.runner import Ended, HookCall, HookRun
 from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments
-from crondor.hooks.texts import ad_text
-from tests.golden.kinds.case import Case, Difference, Malformed, NotApplicable, Replay, compare, items, mapping, text
+from crondor.hooks.texts import ad_text, read_output
+from tests.golden.kinds.case import Case, Difference, Malformed, NotApplicable, Replay, compare, mapping, text
+from tests.golden.kinds.hook_cron import replay_ads, replay_job
+from tests.golden.kinds.hook_files import config_of, lines_of
 
 _DAEMONS_OWN = re.compile(
     r"_CONDOR_ANCESTOR_\d+|CONDOR_(PRIVATE_)?INHERIT|CONDOR_PRIVATE_SHARED_PORT_COOKIE|CONDOR_PARENT_ID"
     r"|CONDOR_PROCD_ADDRESS(_BASE)?|CONDOR_STARTER_PID|_CONDOR_CHIRP_CONFIG"
 ).fullmatch  # sockets, secrets and process numbers of the daemons, and the file of a chirp server
-_LATE = 3.0  # seconds that a recorded start may be off: poll of the recording, and a busy pool
+_LATE = 3.0  # seconds between an answer of FETCH_WORK and REPLY_FETCH
 
 
 def _replay_hooks(case: Case) -> list[Difference]:
@@ -48,13 +40,7 @@ def _replay_hooks(case: Case) -> list[Difference]:
         raise Malformed("line", "an object is expected")
     if "type" in case.value:
         return _replay_call(case)
-    return _replay_ads(case) if "daemon" in case.value else _replay_job(case)
-
-
-class _Call(NamedTuple):
-    hook: HookType
-    run: HookRun
-    ads: tuple[ClassAd, ...]
+    return replay_ads(case) if "daemon" in case.value else replay_job(case)
 
 
 def _replay_call(case: Case) -> list[Difference]:
@@ -63,22 +49,23 @@ def _replay_call(case: Case) -> list[Difference]:
     )
     hook, given = HookType(text(record, "type")), text(record, "stdin")
     is_starter = text(record, "cwd").endswith("/scratch")
-    config = _config(case.folder)
+    config = config_of(case.folder)
     found = compare("argv", record["argv"], _arguments(hook, record, config, is_starter=is_starter))
     found += _environment(record, is_starter=is_starter)
     if not given.startswith("<"):
         found += _stdin(hook, given, is_starter=is_starter)
-    run = HookRun(
-        HookCall(_path(config, text(record, "keyword"), hook)),
-        Ended.EXITED,
-        status=record["rc"] if isinstance(record["rc"], int) else 0,
-        stdout=text(record, "stdout"),
-        stderr=text(record, "stderr"),
-    )
+    run = _run(record, _path(config, text(record, "keyword"), hook))
     if hook is HookType.REPLY_FETCH:
         return found + _completed(case, record)
     said = _consequence(hook, run, is_starter=is_starter)
     return found + compare("consequence", _recorded_consequence(case, record, hook, is_starter=is_starter), said)
+
+
+def _run(record: Mapping[str, object], path: str) -> HookRun:
+    """Return how a recorded call went; a negative status is the signal that ended it."""
+    status = record["rc"] if isinstance(record["rc"], int) else 0
+    run = HookRun(HookCall(path), Ended.EXITED, status, None, text(record, "stdout"), text(record, "stderr"))
+    return run if status >= 0 else replace(run, ended=Ended.SIGNALED, status=None, signal_number=-status)
 
 
 def _arguments(
@@ -165,6 +152,8 @@ def _consequence(hook: HookType, run: HookRun, *, is_starter: bool) -> object:
         said = conclude_fetch(run)
     elif is_starter:
         said = conclude_starter(hook, run)
+    elif run.ended is Ended.SIGNALED:  # a failure in crondor; the recording has what its ``upstream`` says
+        said = RouterHooks({}, {}).conclude(hook, replace(run, ended=Ended.EXITED, status=0))
     else:
         said = RouterHooks({}, {}).conclude(hook, run)
     if said.hold_code:
@@ -178,28 +167,33 @@ def _recorded_consequence(case: Case, record: Mapping[str, object], hook: HookTy
         return _fetched(case, record)
     if is_starter:
         return _prepared(case, record) if hook.value.startswith("PREPARE") else "nothing"
-    lines = _log(case.folder, text(record, "stdin"), hook)
+    return _routed(_log(case.folder, text(record, "stdin"), hook), record, hook)
+
+
+def _routed(lines: Sequence[str], record: Mapping[str, object], hook: HookType) -> str:
+    """Return what the router did with an answer, by its log of the job, which has other calls, too."""
+    failed = bool(record["rc"])
+    is_bad = any("Failed to insert" in line for line in lines) and bool(read_output(text(record, "stdout"), "").faults)
     if hook is HookType.TRANSLATE_JOB:
-        return "use-ad" if any("submitted job" in line for line in lines) else "clean-up"
+        refused = is_bad or (failed and any("exited with return status" in line for line in lines))
+        return "use-ad" if not refused and any("submitted job" in line for line in lines) else "clean-up"
     if hook is HookType.JOB_CLEANUP:
-        return "retry-cleanup" if any("HOOK_JOB_CLEANUP" in line and "failed" in line for line in lines) else "finish"
+        is_said = any("HOOK_JOB_CLEANUP" in line and "failed" in line for line in lines)
+        return "retry-cleanup" if failed and is_said else "finish"
     if hook is HookType.JOB_FINALIZE:
-        return "finalize" if any("finalized job" in line for line in lines) else "reroute"
-    return _mirrored(lines, record)
-
-
-def _mirrored(lines: Sequence[str], record: Mapping[str, object]) -> str:
-    """Return what the router did after UPDATE_JOB_INFO."""
-    if any("updated routed job status" in line for line in lines):
-        return "update-copy"
-    if any("NOT updated" in line and "StatusClient" in line for line in lines):
+        return "finalize" if not (failed or is_bad) and any("finalized job" in line for line in lines) else "reroute"
+    if failed:
+        return "skip-poll"
+    if is_bad:
         return "clean-up"
-    return "skip-poll" if record["rc"] else "mirror"
+    is_set = bool(record["stdout"]) and any("updated routed job status" in line for line in lines)
+    return "update-copy" if is_set else "mirror"
 
 
 def _completed(case: Case, record: Mapping[str, object]) -> list[Difference]:
     """Compare the job of a REPLY_FETCH with what FETCH_WORK printed just before, completed."""
-    calls = [each for each in _lines(case.folder / "calls.jsonl") if each["run"] == record["run"]]
+    calls = [each for each in lines_of(case.folder / "calls.jsonl") if each["run"] == record["run"]]
+    calls = [each for each in calls if each["keyword"] == record["keyword"]]
     before = [c for c in calls if c["type"] == "FETCH_WORK" and float(str(c["t"])) <= float(str(record["t"]))]
     run = HookRun(HookCall("/hook"), Ended.EXITED, status=0, stdout=str(before[-1]["stdout"]))
     ours = completed(conclude_fetch(run).ad, text(record, "keyword"), is_static=True)
@@ -208,8 +202,8 @@ def _completed(case: Case, record: Mapping[str, object]) -> list[Difference]:
 
 def _fetched(case: Case, record: Mapping[str, object]) -> str:
     """An answer was a job if REPLY_FETCH was called with it right afterwards."""
-    calls = [each for each in _lines(case.folder / "calls.jsonl") if each["run"] == record["run"]]
-    replies = [each for each in calls if each["type"] == "REPLY_FETCH"]
+    calls = [each for each in lines_of(case.folder / "calls.jsonl") if each["run"] == record["run"]]
+    replies = [c for c in calls if c["type"] == "REPLY_FETCH" and c["keyword"] == record["keyword"]]
     mine, said = float(str(record["t"])), text(record, "stdout")
     key = re.search(r'JobKey = "(.*)"', said)
     found = [
@@ -223,12 +217,14 @@ def _fetched(case: Case, record: Mapping[str, object]) -> str:
 def _prepared(case: Case, record: Mapping[str, object]) -> object:
     job = read_ad(text(record, "stdin"))
     cluster = job.value("ClusterId")
-    for line in _lines(case.folder / "jobs.jsonl"):
+    for line in lines_of(case.folder / "jobs.jsonl"):
         if record["run"] == "starter" and line["cluster"] == cluster:
             source = line["source"]
             if isinstance(source, dict) and source.get("LastHoldReasonCode") == "19":
                 reason = str(source["LastHoldReason"])[1:-1].partition(": ")[2]  # behind the slot's name
                 return ["hold-job", reason, 19, int(source["LastHoldReasonSubCode"])]
+            if f"{record['type']} (" in str(line.get("user_log", "")).partition(" failed (")[0].rpartition("\n")[2]:
+                return "idle-job"
     return "start-job"
 
 
@@ -238,173 +234,15 @@ def _log(folder: Path, given: str, hook: HookType) -> list[str]:
     job = read_ad(head)
     routed = job.value("RoutedFromJobId")
     cluster = str(routed).partition(".")[0] if isinstance(routed, str) else str(job.value("ClusterId"))
-    for line in _lines(folder / "jobs.jsonl"):
+    for line in lines_of(folder / "jobs.jsonl"):
         log = line["router_log"]
         if str(line["cluster"]) == cluster and isinstance(log, list) and log:
             return [str(each) for each in log]
     raise NotApplicable(f"no line of jobs.jsonl is for cluster {cluster}")
 
 
-class _Starts:
-    """Programs of cron jobs that take the recorded seconds, run by run, and note when they were started."""
-
-    def __init__(self, lengths: Sequence[float]) -> None:
-        self.times: list[float] = []
-        self._lengths = lengths
-
-    def start(self, job: CronJob, now: float) -> _Sleeping:  # noqa: ARG002 - as the protocol has it
-        length = self._lengths[min(len(self.times), len(self._lengths) - 1)]
-        self.times.append(now)
-        return _Sleeping(now + length)
-
-
-class _Sleeping:
-    """A program that ends at its time, or by a signal."""
-
-    def __init__(self, ends: float) -> None:
-        self._ends = ends
-
-    def progress(self, now: float) -> Progress:
-        return Progress("", ended=now >= self._ends)
-
-    def send(self, number: signal.Signals, now: float) -> None:
-        if number is not signal.SIGHUP:
-            self._ends = now
-
-
-def _settings(manager: Manager, record: Mapping[str, object]) -> CronSettings:
-    name = text(record, "job")
-    knobs = dict(line.split(" = ", 1) for line in map(str, items(record, "config")))
-    knobs |= {f"{manager.value}_JOBLIST": name, f"{manager.value}_MAX_JOB_LOAD": "1.0"}
-    knobs[f"{manager.value}_AUTOPUBLISH"] = "If_Changed"
-    return read_settings(manager, knobs)
-
-
-_JOB_FIELDS = ["manager", "job", "config", "output", "argv", "cwd", "env", "env_names", "starts", "first_start", "log"]
-
-
-def _replay_job(case: Case) -> list[Difference]:
-    record = case.record(_JOB_FIELDS)
-    settings = _settings(Manager[text(record, "manager")], record)
-    if not settings.jobs:
-        return [Difference("config", settings.diagnostics[0].message)]
-    job = settings.jobs[0]
-    found = compare("argv", record["argv"], list(job.arguments))
-    found += compare("env", record["env"], cron_environment({}, settings, job))
-    starts = [float(str(each)) for each in items(record, "starts")]
-    outputs = [each for each in items(record, "output") if isinstance(each, dict)]
-    found += _rhythm(job, settings, starts, [float(str(each.get("sleep", 0))) for each in outputs])
-    faults = [line for line in map(str, items(record, "log")) if line.startswith("Can't insert")]
-    reader = BlockReader(job, ignores_tags=settings.manager is Manager.SCHEDD)
-    for output in outputs:
-        reader.feed(str(output["out"]), 0)
-        reader.end(0)
-    ours = [
-        f"Can't insert '{d.span.source.text}' into '{job.name}' ClassAd"
-        for d in reader.findings
-        if d.code == "cron-output" and d.span is not None
-    ]
-    return found + compare("log", faults, ours)
-
-
-def _rhythm(
-    job: CronJob, settings: CronSettings, starts: Sequence[float], lengths: Sequence[float]
-) -> list[Difference]:
-    """Compare what lies between the starts with the same on the virtual clock, second by second."""
-    programs = _Starts(lengths)
-    manager = CronManager(settings, programs)
-    list(manager.configure(settings, 0))
-    for now in range(int(starts[-1] + _LATE) + 1):
-        list(manager.step(now))
-        list(manager.step(now))  # what takes no time has ended
-    ours = programs.times
-    if job.mode is Mode.ONE_SHOT:
-        return compare("starts", len(starts), len(ours))
-    found = [
-        Difference("starts", f"recorded {gap:g} s apart at {at:g}, crondor says {planned:g}")
-        for at, gap, planned in zip(starts, _gaps(starts), _gaps(ours), strict=False)
-        if abs(gap - planned) > _LATE
-    ]
-    # A real run takes a moment, which adds up where the period counts from its end; the last start is a border case.
-    drift = 1 + 0.3 * len(starts) / max(job.period, 1)
-    counted = sum(at <= starts[-1] for at in ours)
-    if abs(len(starts) - counted) > drift:
-        found.append(Difference("starts", f"recorded {len(starts)} in {starts[-1]:g} s, crondor says {counted}"))
-    return found
-
-
-def _gaps(times: Sequence[float]) -> list[float]:
-    return [later - earlier for earlier, later in pairwise(times)]
-
-
-def _replay_ads(case: Case) -> list[Difference]:
-    record = case.record(["t", "daemon", "ads"])
-    at = float(str(record["t"]))
-    manager = Manager[text(record, "daemon").upper()]
-    t0 = int(_config(case.folder)["t0"])
-    ads, times = _published(case.folder, manager, at, t0)
-    found: list[Difference] = []
-    for name, attributes in mapping(record, "ads").items():
-        number = re.match(r"slot(\d+)", name)
-        slot = ClassAd({"Name": name, **({"SlotID": int(number[1])} if number else {})})
-        made = ads.merged(slot)
-        ours = {each: made.text(each) for each in made if each.startswith("Sh_")}
-        theirs = dict(attributes) if isinstance(attributes, dict) else {}
-        for each in {*ours, *theirs}:
-            # The collector has what came with the last update: that of some run of the job so far, not the last one.
-            is_time = each.endswith("LastUpdate") and each in ours and each in theirs
-            if is_time and any(abs(time - int(theirs[each])) <= _LATE for time in times[each]):
-                ours[each] = theirs[each]
-        found += compare(name, theirs, ours)
-    return found
-
-
-def _published(folder: Path, manager: Manager, at: float, t0: int) -> tuple[CronAds, dict[str, list[int]]]:
-    """Return the ads that all jobs of a manager have published by a time, and the values each LastUpdate had."""
-    ads = CronAds(manager, AutoPublish.IF_CHANGED)
-    lines = [line for line in _lines(folder / "cron_jobs.jsonl") if line["manager"] == manager.name]
-    runs: list[tuple[float, CronJob, str]] = []
-    for line in lines:
-        settings = _settings(manager, line)
-        job = settings.jobs[0]
-        ads.add_job(job)
-        starts = [float(str(s)) + float(str(line["first_start"])) for s in items(line, "starts")]
-        outputs = [str(each["out"]) for each in items(line, "output") if isinstance(each, dict)]
-        period = max(job.period, 1)
-        if len(starts) == 30 and job.mode is not Mode.ONE_SHOT:  # no more than these are recorded
-            starts += [starts[-1] + period * n for n in range(1, int(max(0, at - starts[-1]) // period) + 1)]
-        runs += [(start, job, outputs[min(n, len(outputs) - 1)]) for n, start in enumerate(starts) if start <= at]
-    times: dict[str, list[int]] = {}
-    for start, job, output in sorted(runs, key=lambda each: each[0]):
-        reader = BlockReader(job, ignores_tags=manager is Manager.SCHEDD)
-        now = int(t0 + start)
-        for block in (*reader.feed(output, now), *reader.end(now)):
-            ads.publish(job, block)
-            times.setdefault(f"{job.prefix}LastUpdate", []).append(now)
-    return ads, times
-
-
-@lru_cache(maxsize=8)
-def _lines(path: Path) -> tuple[dict[str, object], ...]:
-    """Return the lines of a file that lies beside the recording."""
-    packed = path.with_name(f"{path.name}.gz")
-    try:
-        data = gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
-        lines = data.decode("utf-8").splitlines()
-    except OSError as error:
-        raise Malformed("folder", f"{path.name} must lie beside it: {error}") from None
-    return tuple(json.loads(line) for line in lines if line)
-
-
-@lru_cache(maxsize=2)
-def _config(folder: Path) -> dict[str, str]:
-    data = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    knobs = dict(line.split(" = ", 1) for line in data["hook_config"])
-    return {**{name: value.replace("$(LOG)", "/var/log/condor") for name, value in knobs.items()}, "t0": data["t0"]}
-
-
 def _path(config: Mapping[str, str], keyword: str, hook: HookType) -> str:
-    return config.get(f"{keyword}_HOOK_{hook.value}", "/hook")
+    return config.get(f"{keyword}_HOOK_{hook.value}", f"/usr/libexec/condor/hooks/{keyword}_{hook.value}")
 
 
 KINDS: dict[str, Replay] = {"hooks": _replay_hooks}

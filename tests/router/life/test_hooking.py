@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import time
 from dataclasses import replace
 from pathlib import Path
 
+from crondor.classad import ClassAd, Context
 from crondor.event_log import EventType
+from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import RouterHooks
 from crondor.hooks.runner import HookCall, HookRunner
 from crondor.router.life import HookDesk, Options, State, What
@@ -132,3 +136,22 @@ def test_a_source_that_is_removed_does_not_wait_for_a_hook(tmp_path: Path) -> No
     stage.poll()
     assert stage.source.jobs() == []
     assert stage.told() == [EventType.JOB_ABORTED]
+
+
+def test_a_hook_has_the_rights_of_the_owner_where_they_can_be_given(tmp_path: Path) -> None:
+    """An owner whom the system does not know has none; without ``as_owner`` the router's are kept."""
+    path = tmp_path / "translate"
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    hooks = RouterHooks({"JOB_ROUTER_HOOK_KEYWORD": "HK", "HK_HOOK_TRANSLATE_JOB": str(path)}, {})
+    calls: list[HookCall] = []
+
+    def noted(call: HookCall) -> HookInProgress:
+        calls.append(call)
+        return start(replace(call, user=None))
+
+    known = pwd.getpwuid(os.geteuid()).pw_name
+    for owner, as_owner in ((known, True), ("nobody-knows-him", True), (known, False)):
+        desk = HookDesk(hooks, noted, as_owner=as_owner)
+        desk.begin(HookType.TRANSLATE_JOB, ClassAd({"Owner": owner}), None, None, Context(now=0))
+    assert [call.user for call in calls] == [known, None, None]

@@ -8,9 +8,11 @@ from typing import NoReturn
 import pytest
 
 from crondor.classad import Expression
+from crondor.config import read_config
 from crondor.event_log import EventType
 from crondor.job_queue import JobId
 from crondor.router.life import Options, Reason, State, What
+from crondor.router.loading import load_table
 from crondor.router.sites import Habit, Site
 from crondor.router.throttle import WINDOW
 from crondor.schedd.protocol import Hold
@@ -102,6 +104,23 @@ def test_the_idle_limit_stops_a_route_until_jobs_run() -> None:
     assert len(stage.copies()) == 14
     (now,) = stage.router.routes()
     assert (now.load.jobs, now.load.idle, now.text) == (14, 10, "idle limit: 10 idle, MaxIdleJobs = 10")
+
+
+def test_a_copy_counts_as_running_from_the_poll_after_the_one_that_saw_it_run() -> None:
+    """Counting comes first in a poll, looking at copies last; one that runs no more counts as idle at once."""
+    stage = one(f"{ROUTE}MaxIdleJobs = 1", Site("Site1", slots=2, delay=1, run_time=100_000))
+    stage.submit(*[job() for _ in range(4)])
+    counts = []
+    for _ in range(5):
+        stage.poll()
+        counts.append(len(stage.copies()))
+    assert counts == [1, 1, 2, 2, 3]
+    first = next(iter(stage.router.jobs.values()))
+    assert first.copy_id is not None
+    stage.destination.hold(first.copy_id, Hold("by the site"))
+    stage.poll()
+    (now,) = stage.router.routes()
+    assert (now.load.jobs, now.load.idle) == (3, 2)
 
 
 def test_job_router_max_jobs_is_for_all_routes() -> None:
@@ -216,15 +235,26 @@ def test_a_job_that_another_router_takes_first_is_left_to_it() -> None:
 
 
 def test_a_transform_that_fails_gives_the_job_back() -> None:
-    """It counts as a failure, and the job is a candidate again."""
+    """It counts as a failure, and the job is a candidate again, for the next poll."""
     stage = one(f"{ROUTE}if $(MY.Broken)\nSET X 1\nendif")
     (found,) = stage.submit(job(Broken=Expression("1 + Owner")))
     stage.poll()
     assert stage.values(found, "Managed", "ManagedManager") == ["Schedd", ""]
     assert len(stage.said(What.NOT_TRANSFORMED)) == 1
+    assert stage.states() == []
     stage.poll(2)
-    assert len(stage.said(What.NOT_TRANSFORMED)) == 2
+    assert len(stage.said(What.NOT_TRANSFORMED)) == 3
+    assert stage.router.routes()[0].throttle.failed == 3
     assert stage.copies() == []
+
+
+def test_a_job_edited_in_place_is_a_candidate_of_the_next_poll() -> None:
+    """For as long as it matches."""
+    stage = one("REQUIREMENTS WantJobRouter\nEditJobInPlace = True\nEVALSET Times (Times ?: 0) + 1")
+    (found,) = stage.submit(job())
+    for times in range(1, 6):
+        stage.poll()
+        assert stage.values(found, "Times") == [times]
 
 
 def test_a_job_edited_in_place_is_never_claimed() -> None:
@@ -312,6 +342,17 @@ def test_a_hold_of_the_copy_is_mirrored_and_ends_with_it() -> None:
     assert stage.states() == [State.SUBMITTED]
 
 
+def test_a_hold_of_the_copy_without_a_reason_shows_none() -> None:
+    """As where somebody has edited its JobStatus."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.edit(stage.copy(), JobStatus=5, HoldReasonCode=3, HoldReasonSubCode=7)
+    stage.poll()
+    names = ("JobStatus", "HoldReason", "HoldReasonCode", "HoldReasonSubCode", "HoldCopiedFromTargetJob")
+    assert stage.values(found, *names) == [5, "", 3, 0, True]
+
+
 def test_chirp_attributes_and_those_of_the_keyword_are_mirrored() -> None:
     """Names that begin with Chirp, by default; none is deleted."""
     stage = one()
@@ -320,6 +361,18 @@ def test_chirp_attributes_and_those_of_the_keyword_are_mirrored() -> None:
     stage.edit(stage.copy(), ChirpNew=7, Private=8)
     stage.poll()
     assert stage.values(found, "ChirpNew", "ChirpOld", "Private") == [7, 1, None]
+
+
+@pytest.mark.parametrize(("keyword", "ends"), [(None, [1, None, None]), ("y", [None, 2, None]), ("z", [None] * 3)])
+def test_attributes_of_the_keyword_are_mirrored_without_hooks(keyword: str | None, ends: list[object]) -> None:
+    """A job's HookKeyword before JOB_ROUTER_HOOK_KEYWORD, in any case; an empty CHIRP_DELAYED_UPDATE_PREFIX is none."""
+    knobs = "JOB_ROUTER_HOOK_KEYWORD = x\nX_ATTRS_TO_COPY = First\nY_ATTRS_TO_COPY = Second\n"
+    stage = one(knobs=f"{knobs}CHIRP_DELAYED_UPDATE_PREFIX =")
+    (found,) = stage.submit(job() if keyword is None else job(HookKeyword=keyword))
+    stage.poll(2)
+    stage.edit(stage.copy(), First=1, Second=2, ChirpNew=3)
+    stage.poll()
+    assert stage.values(found, "First", "Second", "ChirpNew") == ends
 
 
 def test_a_removed_source_takes_its_copy_with_it() -> None:
@@ -352,6 +405,24 @@ def test_a_held_source_takes_its_copy_with_it_and_stays_held() -> None:
     stage.source.release(found, "by alice")
     stage.poll(2)
     assert stage.states() == [State.SUBMITTED]
+
+
+@pytest.mark.parametrize("how", ["removed", "held"])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_source_that_showed_as_running_is_evicted_when_its_user_ends_it(how: str, restarted: bool) -> None:
+    """The last that the router wrote counts: event 004 behind the abort, or the hold, of a job that ran."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(3)
+    if restarted:
+        stage.start()
+        stage.poll()
+    if how == "removed":
+        stage.source.remove(found, "by alice")
+    else:
+        stage.source.hold(found, Hold("by alice"))
+    stage.poll(2)
+    assert stage.told() == ([EXECUTE, ABORTED, EVICTED] if how == "removed" else [EXECUTE, EVICTED])
 
 
 def test_a_source_that_is_gone_takes_its_copy_with_it() -> None:
@@ -420,6 +491,35 @@ def test_the_sources_periodic_remove_is_the_routers_to_evaluate() -> None:
         "The job attribute PeriodicRemove expression 'NumJobStarts > 0' evaluated to TRUE",
     ]
     assert stage.copies() == []
+
+
+@pytest.mark.parametrize(
+    ("more", "ends"),
+    [
+        ({}, [3, "The job attribute PeriodicRemove expression 'JobStatus == 5' evaluated to TRUE"]),
+        ({"TimerRemove": NOW}, [3, f"The job attribute TimerRemove expression '{NOW}' evaluated to TRUE"]),
+        ({"PeriodicRelease": True}, [5, None]),
+        ({"PeriodicRemove": False}, [5, None]),
+    ],
+)
+def test_a_source_that_shows_its_copys_hold_may_be_removed(more: dict[str, object], ends: list[object]) -> None:
+    """By periodic_remove or its timer; a periodic_release that is true comes first, and does nothing."""
+    stage = one()
+    (found,) = stage.submit(job(**{"PeriodicRemove": Expression("JobStatus == 5"), **more}))
+    stage.poll(2)
+    stage.destination.hold(stage.copy(), Hold("by the site", 21))
+    stage.poll(8)
+    assert stage.values(found, "JobStatus", "RemoveReason") == ends
+    assert len(stage.copies()) == (ends[0] == 5)
+
+
+@pytest.mark.parametrize(("vacates", "ends"), [(True, 2), (False, 5)])
+def test_periodic_vacate_comes_before_periodic_hold(vacates: bool, ends: int) -> None:
+    """While it runs; to vacate is the business of whoever runs the copy."""
+    stage = one()
+    (found,) = stage.submit(job(PeriodicVacate=vacates, PeriodicHold=Expression("JobStatus == 2")))
+    stage.poll(8)
+    assert stage.values(found, "JobStatus") == [ends]
 
 
 def test_the_sources_periodic_hold_is_a_hold_of_its_own() -> None:
@@ -532,6 +632,27 @@ def test_a_job_that_is_no_longer_the_routers_is_not_yielded() -> None:
     assert "instead of expected" in stage.said(What.NOT_YIELDED)[0].text
 
 
+@pytest.mark.parametrize("again", ["no", "removed", "restarted"])
+@pytest.mark.parametrize("atomic", [True, False])
+def test_a_source_from_which_the_name_was_deleted_is_still_the_routers(again: str, atomic: bool) -> None:
+    """ManagedManager counts where it is present: the job goes on, and is given back; nobody else would."""
+    stage = Stage(table({"Site1": ROUTE}), [Site("Site1", run_time=60)], atomic=atomic)
+    (found,) = stage.submit(job())
+    stage.poll(3)
+    stage.edit(found, ManagedManager=Expression("undefined"))
+    if again == "removed":
+        stage.destination.remove(stage.copy(), "by the site")
+        stage.poll()
+        assert stage.values(found, "JobStatus", "Managed", "ManagedManager") == [1, "Schedd", ""]
+    if again == "restarted":
+        stage.start()
+        stage.poll()
+        assert stage.values(found, "Managed", "ManagedManager") == ["External", "jobrouter"]
+    stage.poll(12)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert len(stage.sites.ended) == 1
+
+
 # 1.6 Forgetting, adopting
 
 
@@ -640,6 +761,24 @@ def test_a_route_that_goes_leaves_its_jobs() -> None:
     assert [each.route for each in stage.router.jobs.values()] == ["Site1", "Site2"]
     stage.poll(8)
     assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert stage.values(more, "Managed") == ["External"]
+
+
+def test_a_table_that_is_not_enabled_takes_no_more_jobs() -> None:
+    """Jobs that are routed end as they would, by the table that was; another table takes jobs again."""
+    stage = one(site=Site("Site1", run_time=60))
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.router.reload(load_table(read_config("JOB_ROUTER_MAX_JOBS = 5")))
+    assert str(stage.entries[-1]) == "JobRouter: routing is disabled; jobs that are routed go on by the old table"
+    (more,) = stage.submit(job())
+    stage.poll(9)
+    assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert stage.values(more, "JobStatus", "Managed") == [1, None]
+    assert stage.router.why(more).reason is Reason.DISABLED
+    assert [each.throttle.succeeded for each in stage.router.routes()] == [1]
+    stage.router.reload(stage.table)
+    stage.poll()
     assert stage.values(more, "Managed") == ["External"]
 
 

@@ -1,0 +1,29 @@
+"""A hook named on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import click
+
+from crondor.diagnostics import printable
+from crondor.hooks.hook_types import HookType
+
+
+class HookChoice(click.Choice[str]):
+    """One of some hooks, in capitals or not."""
+
+    def __init__(self, hooks: Iterable[HookType]) -> None:
+        """Take the hooks that may be named."""
+        super().__init__([hook.value for hook in hooks], case_sensitive=False)
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the hook's name; a wrong one is answered with the nearest, or with all."""
+        names = [str(choice) for choice in self.choices]
+        name = value.upper()
+        if name in names:
+            return name
+        near = get_close_matches(name, names, 1, 0.7)
+        hint = f"did you mean {near[0]}?" if near else f"it is one of {', '.join(names)}"
+        return self.fail(f"'{printable(value)}' is no hook: {hint}", param, ctx)

@@ -1,0 +1,22 @@
+"""What all pictures have in common: the same ones have the same bytes, whoever draws them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+
+def save_figure(draw: Callable[[], Figure], path: str) -> None:
+    """Draw into a file, by its suffix. Raises OSError."""
+    form = Path(path).suffix[1:].lower()
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+        mpl.rcdefaults()  # not those of the user: a picture looks the same everywhere
+        mpl.rc("font", size=9)
+        mpl.rc("svg", hashsalt="crondor")  # the same picture has the same bytes
+        mpl.rc("text", parse_math=False)  # a file's name is no formula
+        draw().savefig(path, format=form, metadata={"Date": None} if form == "svg" else None)
