@@ -179,12 +179,17 @@ class Run:
     def condition(self, keyword: str, text: str) -> None:
         """Test an if, elif, else or endif. Raises Stop and MacroError."""
         from crondor.macro.conditions import ConditionError, Conditions, IfStack  # noqa: PLC0415 - most have none
+        from crondor.macro.templates import is_template  # noqa: PLC0415
 
         if self._ifs is None:
             self._ifs = IfStack()
         if self._conditions is None:
             self._conditions = Conditions(
-                self.lookup, self.expand, self.facts.version, complex=self._is_true if self._has_ad else lambda _: None
+                self.lookup,
+                self.expand,
+                self.facts.version,
+                is_template,
+                self._is_true if self._has_ad else lambda _: None,
             )
         if keyword == "if" and self.line is not None:
             self._opened.append(self.line)

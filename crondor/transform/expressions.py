@@ -32,7 +32,7 @@ def settled(text: str) -> str | None:
 
 def _settled(text: str) -> str | None:
     try:
-        return unparse(Expression.parse(Source(text), old=True).tree)
+        return unparse(Expression.parse(Source(text), old=True, open_choice=True).tree)
     except ClassAdSyntaxError:
         return None
 
@@ -43,16 +43,16 @@ _known_settled = lru_cache(maxsize=_MANY)(_settled)
 def why_not(text: str) -> Diagnostic | None:
     """Return what is wrong with a text that SET cannot store."""
     try:
-        Expression.parse(Source(text), old=True)
+        Expression.parse(Source(text), old=True, open_choice=True)
     except ClassAdSyntaxError as error:
         return error.diagnostics[0]
     return None
 
 
-def why_not_whole(text: str) -> Diagnostic | None:
-    """Return why EVALSET does not read a text to its end."""
+def why_not_whole(text: str, *, old: bool = False) -> Diagnostic | None:
+    """Return why EVALSET, or with ``old`` SET and REQUIREMENTS, do not read a text to its end."""
     try:
-        Expression.parse(Source(text))
+        Expression.parse(Source(text), old=old)
     except ClassAdSyntaxError as error:
         return error.diagnostics[0]
     return None
