@@ -11,7 +11,7 @@ from crondor.classad.scope import Context
 from crondor.config.configuration import VERSION, Configuration, Knob
 from crondor.config.defaults import DEFAULTS
 from crondor.config.findings import Findings, TooMany
-from crondor.config.templates import KNOWN, TEMPLATES
+from crondor.config.templates import KNOWN, TEMPLATES, is_known
 from crondor.diagnostics import CrondorError
 from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, statement
 from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES, parse_include, parse_uses, with_arguments
@@ -213,7 +213,7 @@ class _Reader:
         def known(use: str) -> bool:
             category, _, name = use.partition(":")
             key = f"{category.strip().lower()}.{name.strip().lower()}"
-            return key in KNOWN or key in self.templates
+            return is_known(use) or key in self.templates
 
         return Conditions(self.seen.lookup, self._expanded, self.base.version, known)
 

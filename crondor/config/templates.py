@@ -33,3 +33,11 @@ TEMPLATES = {category: tuple(names.split()) for category, names in _NAMES.items(
 
 KNOWN = frozenset(f"{category}.{name}".lower() for category, names in TEMPLATES.items() for name in names)
 """``category.name`` in lower case."""
+
+_CATEGORIES = frozenset(map(str.lower, TEMPLATES))
+
+
+def is_known(use: str) -> bool:
+    """Say whether ``if defined use CATEGORY:NAME`` holds; a category alone is enough."""
+    category, _, name = use.lower().partition(":")
+    return f"{category}.{name}" in KNOWN if name else category in _CATEGORIES

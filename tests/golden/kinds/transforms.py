@@ -123,7 +123,9 @@ def _lines(ad: str) -> list[str]:
 
 def _printed(ad: ClassAd) -> list[str]:
     said = ad.print(Format.LONG, Order.NAME, faithful=True)
-    return _lines(re.sub(r"(?m)^'([^'\n]*)' = ", r"\1 = ", said))
+    return _lines(
+        re.sub(r"(?m)^'((?:[^'\\\n]|\\.)*)' = ", lambda found: re.sub(r"\\(.)", r"\1", found[1]) + " = ", said)
+    )
 
 
 KINDS: Mapping[str, Replay] = {"transforms": _replay}
