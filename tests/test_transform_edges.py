@@ -161,3 +161,18 @@ def test_lines_are_counted_by_their_ends() -> None:
         _ = apply_all([Transform.parse("SET X 1\nTRANSFORM in (a")], ad_of()).ad
     with pytest.raises(InvalidTransform, match="TRANSFORM command on line 2"):
         _ = apply_all([Transform.parse("SET X 1\nTRANSFORM in (a\n")], ad_of()).ad
+
+
+def test_what_is_only_read_is_no_change() -> None:
+    """An attribute that an expression looked at is as it was, however its text is kept meanwhile."""
+    ad = ad_of("Re = -2.5\nSum = A+1&&true\nA = 1\n")
+    result = Transform.parse("EVALMACRO v Re * 2\nEVALSET X Sum\nSET Re -2.50\nSET Sum A + 1 && true\n").apply(ad)
+    assert [change.lines for change in result.changes] == [(None, "X = true")]
+    assert result.changes.undo(result.ad).print() == ad.print()
+
+
+def test_a_change_is_shown_as_in_a_long_ad() -> None:
+    """Its texts are in new syntax, where reals have an exponent."""
+    (change,) = Transform.parse("EVALSET Re Re * 2").apply(ad_of("Re = 2.5")).changes
+    assert (change.before, change.after) == ("2.5", "5.000000000000000E+00")
+    assert change.lines == ("Re = 2.5", "Re = 5.0")

@@ -244,8 +244,7 @@ def _diff(outcome: Outcome) -> str:
     place = outcome.before.place
     lines = [f"@@ {'ad' if place is None else f'{place.name}:{place.line}'} @@"]
     for change in outcome.changes:
-        lines += [f"-{change.name} = {change.before}"] if change.before is not None else []
-        lines += [f"+{change.name} = {change.after}"] if change.after is not None else []
+        lines += [sign + line for sign, line in zip("-+", change.lines, strict=True) if line is not None]
     return "\n".join(map(printable, lines)) + "\n"
 
 
