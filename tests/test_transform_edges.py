@@ -8,7 +8,9 @@ import pytest
 
 from crondor.classad import ClassAd, Format, read_ad
 from crondor.macro.files import Files
+from crondor.source import Source
 from crondor.transform import Chain, Facts, InvalidTransform, Transform, apply_all
+from crondor.transform.loading import JOB_TRANSFORM, Rules
 
 AD = 'A = 5\nRe = -2.5\nL = {1.5,"x"}\nN = [p = 1; r = A]\n'
 
@@ -176,3 +178,38 @@ def test_a_change_is_shown_as_in_a_long_ad() -> None:
     (change,) = Transform.parse("EVALSET Re Re * 2").apply(ad_of("Re = 2.5")).changes
     assert (change.before, change.after) == ("2.5", "5.000000000000000E+00")
     assert change.lines == ("Re = 2.5", "Re = 5.0")
+
+
+def loaded(knobs: dict[str, str], names: str, *files: str) -> Rules:
+    """Return rules of files, and of knobs behind them."""
+    rules = Rules(Facts({JOB_TRANSFORM + name: text for name, text in knobs.items()}))
+    for number, text in enumerate(files):
+        rules.add_file(Source(text, f"file{number}"))
+    rules.add_knobs(JOB_TRANSFORM, names)
+    rules.finish()
+    return rules
+
+
+def test_the_last_of_several_knobs_alone_iterates() -> None:
+    """As condor_transform_ads has it; the others are done once, and that is said."""
+    knobs = {"A": "SET X 1\nTRANSFORM 2", "B": "SET Y 1", "C": "SET Z 1\nTRANSFORM 3"}
+    rules = loaded(knobs, "A B")
+    assert [len(apply_all(rules.transforms, ad_of(), rules.facts).ads), *[d.code for d in rules.diagnostics]] == [
+        1,
+        "transform-ignored",
+    ]
+    assert len(apply_all(loaded(knobs, "A C").transforms, ad_of()).ads) == 3
+    assert len(apply_all(loaded(knobs, "A").transforms, ad_of()).ads) == 2
+
+
+def test_the_last_knob_is_left_out_where_its_check_comes_to_no_command() -> None:
+    """One before it is not, and fails where an ad comes to it."""
+    knobs = {"Bad": "W := 2\nSET X 1", "Good": "SET Y 1"}
+    assert [each.name for each in loaded(knobs, "Good Bad").transforms] == ["Good"]
+    assert [each.name for each in loaded(knobs, "Bad Good").transforms] == ["Bad", "Good"]
+
+
+def test_a_check_on_loading_sees_what_files_before_define() -> None:
+    """So that a file whose commands depend on it is taken for rules."""
+    rules = loaded({"Z": "SET Z 1"}, "Z", "V = 1\n", "if defined V\nSET X 1\nendif\n")
+    assert [each.name for each in rules.transforms] == ["file1", "Z"]

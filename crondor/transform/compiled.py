@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -170,6 +171,12 @@ class Transform:
     def iterates(self) -> bool:
         """Whether a TRANSFORM asks for more than one round."""
         return self._iteration is not None
+
+    def once(self) -> Transform:
+        """Return the transform without its TRANSFORM."""
+        made = copy(self)
+        made._iteration = None  # noqa: SLF001 - its own class
+        return made
 
     @property
     def lines(self) -> tuple[LogicalLine, ...]:
