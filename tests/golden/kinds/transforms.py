@@ -137,9 +137,8 @@ def _lines(ad: str) -> list[str]:
 
 def _printed(ad: ClassAd) -> list[str]:
     said = ad.print(Format.LONG, Order.NAME, faithful=True)
-    return _lines(
-        re.sub(r"(?m)^'((?:[^'\\\n]|\\.)*)' = ", lambda found: re.sub(r"\\(.)", r"\1", found[1]) + " = ", said)
-    )
+    # HTCondor prints an odd name as it is.
+    return _lines(re.sub(r"(?m)^'((?:[^'\n]|\\')*)' = ", lambda found: found[1].replace("\\'", "'") + " = ", said))
 
 
 KINDS: Mapping[str, Replay] = {"transforms": _replay}
