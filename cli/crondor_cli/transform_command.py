@@ -24,6 +24,7 @@ from crondor.source import Source
 from crondor.transform import Facts, Outcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.jobs import read_source
 from crondor_cli.options import clock_of, clock_options, include_option
 from crondor_cli.route_options import load_config
 from crondor_cli.show import show
@@ -70,7 +71,12 @@ class Findings:
 
 @click.command("transform", epilog=EPILOG, short_help="Ads through HTCondor's transform rules.")
 @click.argument("ads", metavar="[ADS]...", nargs=-1)
-@click.option("--rules", metavar="FILE", multiple=True, help="Rules; several files are applied in their order.")
+@click.option(
+    "--rules",
+    metavar="FILE",
+    multiple=True,
+    help="Rules, - for standard input; several files are applied in their order.",
+)
 @click.option(
     "-o",
     "--output",
@@ -130,7 +136,7 @@ def command(
     if not rules and not job_transform and not job_route:
         raise click.UsageError("no rules: name a file with --rules, or knobs with --job-transform or --job-route")
     paths = ads or ("-",)
-    check_stdin(*paths)
+    check_stdin(*paths, *rules, *config)
     _check_files(paths, (*rules, *config), out)
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone, seed=seed)
@@ -218,6 +224,8 @@ def _why_not(path: str) -> str:
 
 
 def _source(path: str) -> Source:
+    if path == "-":
+        return read_source(path)
     try:
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:

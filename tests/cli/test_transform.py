@@ -244,3 +244,12 @@ def test_a_configuration_that_htcondor_does_not_start_with_ends_it(ads: str, tmp
     result = crondor("transform", "--config", str(path), "--job-transform", "One", ads)
     assert (result.status, result.out) == (1, "")
     assert "site.conf:2:1: error: this line is no assignment" in result.err
+
+
+def test_rules_may_come_from_standard_input(ads: str) -> None:
+    """But not rules and ads at once."""
+    result = crondor("transform", "--rules", "-", ads, stdin="SET X 1\n")
+    assert (result.status, result.err, result.out.count("X = 1")) == (0, "", 2)
+    result = crondor("transform", "--rules", "-", stdin="SET X 1\n")
+    assert result.status == 2
+    assert "standard input is one file" in result.err
