@@ -187,7 +187,7 @@ class _Loader:
             self._reject(name, knob, _error("route-classad", message, knob.place().part(0, len(word)), help_text))
             return None
         try:
-            transform = Transform.parse(knob.source, name=name, form=Form.KNOB, facts=self.facts, lines=lines_of(knob))
+            transform = self._transform(name, knob)
             route = self._made(name, knob, transform)
         except InvalidTransform as error:
             self._reject(name, knob, *error.diagnostics)
@@ -198,6 +198,18 @@ class _Loader:
             self._reject(name, knob, _error("route-requirements", message, knob.place(), help_text))
             return None
         return route
+
+    def _transform(self, name: str, knob: Knob) -> Transform:
+        """Compile a route. Raises InvalidTransform where HTCondor does not load it."""
+        made = Transform.parse(
+            knob.source, name=name, form=Form.KNOB, facts=self.facts, strict=False, lines=lines_of(knob)
+        )
+        if not made.loads:
+            raise InvalidTransform(made.faults)
+        for each in made.faults:
+            message = f"{name}: {each.message}: HTCondor loads the route, and each job that comes here fails"
+            self._warn("route-command", message, each.span, each.help)
+        return made
 
     def _made(self, name: str, knob: Knob, transform: Transform) -> Route:
         said = _Said(self, name, knob)

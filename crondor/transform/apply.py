@@ -31,6 +31,7 @@ class Statement:
     """A line that can be run, at its place in the rules."""
 
     __slots__ = ("is_command", "line")
+    is_late = False  # wrong, and HTCondor sees it only where an ad leads to it
     is_condition = False  # an if, elif, else or endif, which is looked at wherever it stands
 
     def __init__(self, line: LogicalLine, *, is_command: bool = False) -> None:
@@ -56,6 +57,7 @@ class Run:
 
     _statements: Sequence[Statement] = ()
     _has_fault = False
+    loads = True
     _budget: Budget | None = None
     _around: Around | None = None
     _conditions: Conditions | None = None
@@ -115,7 +117,8 @@ class Run:
     def check(self, statements: Sequence[Statement]) -> list[Diagnostic]:
         """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults.
 
-        ``reached`` is then the number of commands before the first.
+        ``reached`` is then the number of commands before the first that HTCondor sees on loading, ``loads`` says that
+        it sees none.
         """
         faults: list[Diagnostic] = []
         self.reached = 0
@@ -124,16 +127,18 @@ class Run:
         while len(faults) < MOST and (found := self._checked()) is not None:
             faults.append(found)
         unclosed = self._unclosed()
+        self.loads = not self._has_fault and unclosed is None
         return faults if unclosed is None else [*faults, unclosed]
 
     def _checked(self) -> Diagnostic | None:
         """Check lines up to the next fault, and return it; None: there is none."""
+        statement: Statement | None = None
         try:
             while (statement := self._next()) is not None:
                 self.reached += statement.is_command and not self._has_fault
                 self._go(statement.check(self))
         except Stop as stop:
-            self._has_fault = True
+            self._has_fault = self._has_fault or statement is None or not statement.is_late
             return stop.diagnostic
         except MacroError as error:
             self._has_fault = True

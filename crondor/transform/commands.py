@@ -35,11 +35,14 @@ _LIMIT = "(*LIMIT_MATCH=200000)"
 class Fault(Statement):
     """A line that HTCondor refuses when it comes to it."""
 
-    __slots__ = ("_made", "_make")
+    __slots__ = ("_made", "_make", "is_late")
 
-    def __init__(self, line: LogicalLine, make: Callable[[], Diagnostic], *, is_command: bool = False) -> None:
+    def __init__(
+        self, line: LogicalLine, make: Callable[[], Diagnostic], *, is_command: bool = False, is_late: bool = False
+    ) -> None:
         """Keep what makes the reason: most faults of a text with thousands are never shown."""
         super().__init__(line, is_command=is_command)
+        self.is_late = is_late
         self._make = make
         self._made: Diagnostic | None = None
 
@@ -387,7 +390,7 @@ def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) 
         if third is not None and third.text in {"=", ","}:
             third = next_word(text, third.next)
         if third is None:
-            return Fault(line, lambda: _too_few(line, first, second), is_command=True)
+            return Fault(line, lambda: _too_few(line, first, second), is_command=True, is_late=True)
         rest = third
     if found is not None:
         return MoveMany(line, (first, second), found, text[rest.start :] if keyword in _TWO else "")

@@ -96,7 +96,8 @@ class Transform:
 
     ``requirements`` are what an ad must meet, None: every ad is transformed. ``universe`` is the text of UNIVERSE,
     which concerns the job router alone. ``faults`` are what HTCondor finds on loading, ``warnings`` what will
-    surprise; ``reached`` is the number of commands that this check came to before the first fault.
+    surprise; ``reached`` is the number of commands that this check came to before the first fault. ``loads`` says that
+    HTCondor takes the transform: a command without its second argument is seen only where an ad leads to it.
     """
 
     __slots__ = (
@@ -106,6 +107,7 @@ class Transform:
         "_plans",
         "_statements",
         "faults",
+        "loads",
         "name",
         "reached",
         "requirements",
@@ -127,12 +129,13 @@ class Transform:
         self._is_straight = not any(isinstance(each, (Condition, Heredoc, Hidden)) for each in self._statements)
         self._plans = Plans(self._statements) if self._is_straight else None
         self.reached = 0
+        self.loads = not program.is_broken
         found = list(program.diagnostics)
         if not program.is_broken:
             run = Run(None, facts, {}, facts.defaults(iterates=self.iterates))
             found += run.check(self._statements)
             found += run.found
-            self.reached = run.reached
+            self.reached, self.loads = run.reached, run.loads
         if len(found) < MOST:
             found += islice(find_hidden_faults(self._statements, found), MOST)
         found += islice(find_traps(self._statements), MOST)

@@ -73,6 +73,17 @@ def test_a_route_that_cannot_be_loaded_is_left_out_alone() -> None:
     assert found["Old"].startswith("17: [ is not a valid transform keyword")
 
 
+@pytest.mark.parametrize("line", ["SET a", "EVALMACRO v  ", "COPY /a/", "SET a ="])
+def test_a_second_argument_is_missed_by_the_first_job(line: str) -> None:
+    """HTCondor loads such a route; without any argument it does not."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = One", route("One", "REQUIREMENTS true", line))
+    assert names(table) == ["One"]
+    (found,) = [each for each in table.diagnostics if each.code == "route-command"]
+    assert "needs 2 arguments: HTCondor loads the route, and each job that comes here fails" in found.message
+    rejected = load("JOB_ROUTER_ROUTE_NAMES = One", route("One", "REQUIREMENTS true", line.split(maxsplit=1)[0]))
+    assert names(rejected) == []
+
+
 def test_a_name_inside_never_wins() -> None:
     """The knob's does, in the spelling of the list."""
     table = load("JOB_ROUTER_ROUTE_NAMES = SITE", route("Site", "NAME Other", *SITE.split("\n")))
