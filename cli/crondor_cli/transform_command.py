@@ -16,7 +16,6 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.classad.scope import Context
-from crondor.config import InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.macro.files import Files
 from crondor.macro.text import source_from_bytes
@@ -26,7 +25,6 @@ from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.jobs import read_source
 from crondor_cli.options import clock_of, clock_options, include_option
-from crondor_cli.route_options import load_config
 from crondor_cli.show import show
 from crondor_cli.transform_progress import Progress
 
@@ -170,6 +168,11 @@ def _knobs(
     paths: tuple[str, ...], allow_dirs: tuple[str, ...], context: Context, findings: Findings
 ) -> Mapping[str, str]:
     """Read the configuration and say what is wrong in it. Raises CrondorError where HTCondor would not start."""
+    if not paths:
+        return {}
+    from crondor.config import InvalidConfig  # noqa: PLC0415 - most have no configuration
+    from crondor_cli.route_options import load_config  # noqa: PLC0415
+
     configuration = replace(load_config(paths, allow_dirs, context), subsystem="XFORM")
     faults = [each for each in configuration.diagnostics if each.severity is Severity.ERROR]
     findings.add((each for each in configuration.diagnostics if each not in faults), counts=False)
