@@ -64,3 +64,64 @@ def test_an_altered_job_fails() -> None:
                 survivors.append((case.id, name))
     assert tried > 100
     assert survivors == []
+
+
+_T0 = 1795199640
+_SUBMIT = "universe = vanilla\nexecutable = /bin/sleep\narguments = 20\nhold = true\nqueue\n"
+
+
+def _made(commands: list[tuple[int, str, int]], seen: list[dict[str, Any]]) -> Case:
+    """Return a recording of a job that was submitted on hold."""
+    held = {"JobStatus": 5, "HoldReasonCode": 15, "NumJobStarts": 0}
+    done = [(-4, "condor_submit", 0), *commands]
+    line = {
+        "universe": "vanilla",
+        "schedd_interval": 5,
+        "t0": _T0,
+        "cluster": 1,
+        "submit": _SUBMIT,
+        "commands": [{"t": t, "cmd": command, "rc": rc, "stderr": ""} for t, command, rc in done],
+        "procs": {"0": [{"t": -3.7, **held}, *seen]},
+        "user_log": "",
+        "final": [],
+    }
+    return Case(1, "made", line, Path())
+
+
+def test_a_negative_time_can_be_edited_in() -> None:
+    """It is no option of condor_qedit."""
+    run: dict[str, Any] = {"EnteredCurrentStatus": _T0 + 2, "NumShadowStarts": 1, "DeferralTime": -5}
+    seen: list[dict[str, Any]] = [
+        {"t": 1.3, "JobStatus": 5, "HoldReasonCode": 15, "NumJobStarts": 0, "DeferralTime": -5},
+        {**run, "t": 3, "JobStatus": 2, "NumJobStarts": 0},
+        {**run, "t": 4, "JobStatus": 2, "NumJobStarts": 1},
+        {**run, "t": 14, "JobStatus": 5, "NumJobStarts": 1, "HoldReasonCode": 20},
+        {"t": 60, "gone": True},
+    ]
+    commands = [
+        (1, "condor_qedit <cluster> DeferralTime -5", 0),
+        (2, "condor_release <cluster>", 0),
+        (60, "condor_rm <cluster>", 0),
+    ]
+    assert differences(KIND, _made(commands, seen)) == []
+
+
+def test_what_sleeps_is_over_in_time_also_when_it_was_stopped() -> None:
+    """It was suspended while it waited: the queue says so five seconds after its start."""
+    run: dict[str, Any] = {"EnteredCurrentStatus": _T0 + 2, "NumShadowStarts": 1, "DeferralTime": _T0 + 60}
+    seen: list[dict[str, Any]] = [
+        {"t": 1.3, "JobStatus": 5, "HoldReasonCode": 15, "NumJobStarts": 0, "DeferralTime": _T0 + 60},
+        {**run, "t": 3, "JobStatus": 2, "NumJobStarts": 0},
+        {**run, "t": 66, "JobStatus": 7, "NumJobStarts": 1},
+        {**run, "t": 90, "JobStatus": 2, "NumJobStarts": 1},
+        {"t": 91, "gone": True},
+    ]
+    commands = [
+        (1, f"condor_qedit <cluster> DeferralTime {_T0 + 60}", 0),
+        (2, "condor_release <cluster>", 0),
+        (30, "condor_suspend <cluster>", 0),
+        (35, "condor_continue <cluster>", 1),
+        (76, "condor_vacate_job <cluster>", 1),
+        (90, "condor_continue <cluster>", 0),
+    ]
+    assert differences(KIND, _made(commands, seen)) == []

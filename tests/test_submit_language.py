@@ -82,6 +82,7 @@ def folder(tmp_path: Path) -> Path:
         ("m = yes\nIF ! $(m)\ncron_minute = 1\nELSE\ncron_minute = 2\nENDIF", "2"),
         ("if defined Process\ncron_minute = 1\nendif", "1"),
         ("if defined OPSYSVER\ncron_minute = 1\nendif", "1"),
+        ("if defined use ROLE:Execute\ncron_minute = 1\nendif", "1"),
         ("if version >= 8.1.6\n if version < 25.0\n  junk\n endif\n cron_minute = 1\nendif", "1"),
         (":if true\n: cron_minute = 1\n:endif", "1"),
         ("cron_minute = 1\nif false\ncron_minute = 2\nqueue 9\ninclude : nofile\nerror : no\nendif", "1"),

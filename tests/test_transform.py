@@ -198,9 +198,42 @@ def test_a_transform_that_iterates_is_the_last() -> None:
         Chain([Transform.parse("SET X 1\nTRANSFORM 2"), Transform.parse("SET Y 1", name="b")])
 
 
+def test_a_condition_knows_the_templates() -> None:
+    """A category of ``use`` alone, too."""
+    for use, expected in (("ROLE", True), ("role:execute", True), ("FEATURE:GPUs", True), ("ROLE:No", False)):
+        made = Transform.parse(f"if defined use {use}\nSET Is true\nendif").apply(ad_of("A = 1\n")).ad
+        assert ("Is" in made) is expected, use
+
+
+def test_what_follows_a_choice_is_passed_over() -> None:
+    """HTCondor looks for the end of an expression only where it is no ``? :``."""
+    rules = (
+        "REQUIREMENTS A > 1 ? true : false # c\nSET X A > 1 ? 2 : 3 # c\nDEFAULT Y true ? 1 : 2 x\nSET Z (A ? 1 : 2) x"
+    )
+    transform = Transform.parse(rules)
+    assert [each.code for each in transform.warnings] == ["requirements-rest", "set-rest", "set-rest", "set-expression"]
+    assert transform.matches(ad_of("A = 2\n"))
+    assert not transform.matches(ad_of("A = 1\n"))
+    made = transform.apply(ad_of("A = 2\n")).ad
+    assert {name: made.text(name) for name in made} == {"A": "2", "X": "A > 1 ? 2 : 3", "Y": "true ? 1 : 2"}
+
+
+def test_a_missing_second_argument_is_a_fault_where_an_ad_leads_to_it() -> None:
+    """HTCondor's check on loading looks for the first argument alone."""
+    for line in ("SET X", "SET X=5", "SET X =", "COPY A", "RENAME /a/", "EVALSET X", "EVALMACRO x", "DEFAULT X ,"):
+        transform = Transform.parse(f"REQUIREMENTS A > 1\n{line}\n")
+        assert transform.faults == ()
+        keyword = line.split()[0]
+        assert transform.warnings[0].message.startswith(f"{keyword} needs 2 arguments")
+        assert not transform.matches(ad_of("A = 1\n"))
+        result = transform.apply(ad_of("A = 2\n"))
+        assert result.failed
+        assert result.diagnostics[0].message.startswith(f"{keyword} needs 2 arguments")
+
+
 def test_all_faults_are_found_at_once() -> None:
     """HTCondor stops at the first."""
-    rules = "SETT X 1\nSET X\nDELETE /a\nif maybe so\nendif\n= 5\nendif\nuse FEATURE : X\ninclude : f\nV @=end\n1\n"
+    rules = "SETT X 1\nSET\nDELETE /a\nif maybe so\nendif\n= 5\nendif\nuse FEATURE : X\ninclude : f\nV @=end\n1\n"
     assert said(rules, severity=Severity.ERROR) == [
         ("keyword", 1),
         ("arguments", 2),

@@ -20,7 +20,7 @@ from crondor.world.happenings import Watcher
 from crondor.world.negotiator import Negotiator
 from crondor.world.outcome import Fate, Outcome
 from crondor.world.settings import Settings
-from crondor.world.simulation import Enough, Progress, Simulation
+from crondor.world.simulation import Enough, Progress, Simulation, Together
 from crondor.world.world_job import WorldJob
 from crondor_cli.jobs import files_of, read_source
 from crondor_cli.options import Clock
@@ -164,11 +164,20 @@ class Simulated:
         settings = replace(self.settings, dialect=dialect)
         simulation = Simulation(settings, list(clusters.values()), self.start, self.end)
         outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
-        enough = simulation.enough(progress) if advise else []
+        spans = [range(group.first, group.first + group.jobs.count) for group in self.groups]
+        together = Together(self._lines(PREP_COMMANDS, spans), self._lines(WINDOW_COMMANDS, spans))
+        enough = simulation.enough(progress, together) if advise else []
         self.sides[dialect] = [
-            Result(_together(outcomes[slice(*span)]), _most(enough[slice(*span)]))
-            for span in ((group.first, group.first + group.jobs.count) for group in self.groups)
+            Result(_together(outcomes[span.start : span.stop]), _most(enough[span.start : span.stop])) for span in spans
         ]
+
+    def _lines(self, commands: Sequence[str], spans: Sequence[range]) -> list[list[int]]:
+        """Return the numbers of jobs, those together for which the same line would be changed."""
+        found: dict[tuple[object, ...], list[int]] = {}
+        for group, span in zip(self.groups, spans, strict=True):
+            change = _change(group, commands, 0)
+            found.setdefault((change.name, change.line, change.old is None), []).extend(span)
+        return list(found.values())
 
     def changes(self, group: Group, result: Result) -> list[Change]:
         """Return what to write so that all runs would have started; each change is enough by itself."""
@@ -189,7 +198,7 @@ def kinds_of(settings: Settings) -> list[ClassAd]:
 
 
 def _is_bad(outcome: Outcome) -> bool:
-    return bool(outcome.failed or outcome.trouble or outcome.hold)
+    return bool(outcome.failed or outcome.trouble or outcome.hold or outcome.is_stranded)
 
 
 def _not_ours(outcome: Outcome) -> int:
@@ -222,8 +231,10 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         made.starts += outcome.starts
         made.evicted += outcome.evicted
         made.untold += outcome.untold
+        made.repeated += outcome.repeated
         made.idle_slot += outcome.idle_slot
         made.hold = made.hold or outcome.hold
+        made.is_stranded = made.is_stranded or outcome.is_stranded
         made.trouble = made.trouble or outcome.trouble
     made.has_left = all(outcome.has_left for outcome in outcomes)
     return made

@@ -184,7 +184,7 @@ def command(
 
         run(simulated, paths, Routed(routes, sites, wait_for_gates, events, timeline, format_))
         return
-    simulated.read(paths)
+    _read(simulated, paths, format_)
     lanes = Lanes(simulated)
     happened: list[dict[str, object]] = []
     messages: list[dict[str, object]] = []
@@ -201,7 +201,6 @@ def command(
             listeners.append(print_messages(simulated, messages if format_ == "json" else None))
         bar = _progress(simulated, advice) if sys.stderr.isatty() else None
         simulated.run(dialect, advise=advice, watchers=watchers, listeners=listeners, progress=bar)
-    show(dict.fromkeys(simulated.findings))
     _draw(simulated, lanes, plot)
     if format_ == "json":
         from crondor_cli.view_simulate_data import print_json  # noqa: PLC0415 - one view is needed
@@ -212,6 +211,14 @@ def command(
 
         print_table(simulated, lanes if timeline else None)
     if not simulated.is_fine:
+        raise click.exceptions.Exit(1)
+
+
+def _read(simulated: Simulated, paths: tuple[str, ...], format_: str) -> None:
+    """Read the files, and say what is wrong with them; where all are refused, there is no table to show."""
+    simulated.read(paths)
+    show(dict.fromkeys(simulated.findings))
+    if not simulated.groups and format_ != "json":
         raise click.exceptions.Exit(1)
 
 

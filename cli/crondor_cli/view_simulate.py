@@ -102,6 +102,11 @@ def _state(outcome: Outcome) -> list[str]:
         said.append(f"{plural(outcome.evicted, 'run')} evicted after the start")
     if outcome.untold:
         said.append(f"{plural(outcome.untold, 'run')} ended, and the schedd was not told: the job was queued again")
+    if outcome.repeated:
+        what = plural(outcome.repeated, "run")
+        said.append(f"{what} too many: the machine's clock is ahead, and the run before ended before its time")
+    if outcome.is_stranded:
+        said.append("queued again after its run, and idle for ever: its window is over, and Requirements match no more")
     if outcome.hold is not None:
         said.append(f"held at the end: {printable(outcome.hold)}")
     elif outcome.has_left:

@@ -63,6 +63,8 @@ def _job(simulated: Simulated, group: Group, result: Result) -> dict[str, object
         "starts": outcome.starts,
         "evicted": outcome.evicted,
         "untold": outcome.untold,
+        "repeated": outcome.repeated,
+        "is_stranded": outcome.is_stranded,
         "idle_slot": outcome.idle_slot,
         "has_left": outcome.has_left,
         "hold": outcome.hold,

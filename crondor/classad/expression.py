@@ -48,14 +48,17 @@ class Expression:
         self._source: Source | None = None if len(text) > MAX_CACHED_TEXT else Source(text)
 
     @classmethod
-    def parse(cls, source: Source, *, old: bool = False, partial: bool = False) -> Expression:
+    def parse(
+        cls, source: Source, *, old: bool = False, partial: bool = False, open_choice: bool = False
+    ) -> Expression:
         """Read an expression of a named source, so that its errors say where they are.
 
-        ``old``: strings by the rules of ``-long`` ads. ``partial``: text after a complete expression is ignored.
+        ``old``: strings by the rules of ``-long`` ads. ``partial``: text after a complete expression is ignored;
+        ``open_choice``: after a ``? :`` alone, as HTCondor's configuration and transforms are read.
         Raises ClassAdSyntaxError.
         """
-        if old or partial or len(source.text) > MAX_CACHED_TEXT:
-            return cls.of(parse_expression(source, old=old, partial=partial), source)
+        if old or partial or open_choice or len(source.text) > MAX_CACHED_TEXT:
+            return cls.of(parse_expression(source, old=old, partial=partial, open_choice=open_choice), source)
         made = cls.__new__(cls)
         try:
             made.code = read(source.text)

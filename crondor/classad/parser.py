@@ -39,11 +39,12 @@ _SUFFIX: Final = frozenset((".", "[", "(", "?:"))
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 
 
-def parse_expression(source: Source, *, old: bool = False, partial: bool = False) -> Node:
+def parse_expression(source: Source, *, old: bool = False, partial: bool = False, open_choice: bool = False) -> Node:
     """Return the tree of an expression.
 
     ``old`` takes strings by the rules of ``-long`` ads. ``partial`` takes the longest beginning that is an
-    expression, as HTCondor does with the right side of a ``-long`` line.
+    expression, as HTCondor does with the right side of a ``-long`` line. ``open_choice`` passes over what follows a
+    ``? :``, whose end alone HTCondor 25.14 does not look at when it reads a whole text (ClassAdParser).
     Raises ClassAdSyntaxError.
     """
     parser = _Parser(Tokens(source, old=old))
@@ -51,7 +52,7 @@ def parse_expression(source: Source, *, old: bool = False, partial: bool = False
         node = parser.expression(1)
     except RecursionError:
         parser.no_stack()
-    if not partial:
+    if not partial and not (open_choice and isinstance(node, Ternary)):
         parser.finish()
     return node
 

@@ -11,11 +11,11 @@ from crondor.classad.scope import Context
 from crondor.config.configuration import VERSION, Configuration, Knob
 from crondor.config.defaults import DEFAULTS
 from crondor.config.findings import Findings, TooMany
-from crondor.config.templates import KNOWN, TEMPLATES
 from crondor.diagnostics import CrondorError
 from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, statement
 from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES, parse_include, parse_uses, with_arguments
 from crondor.macro.statement import Statement
+from crondor.macro.templates import KNOWN, TEMPLATES, is_template
 from crondor.source import Source, Span
 
 if TYPE_CHECKING:
@@ -211,9 +211,8 @@ class _Reader:
         from crondor.macro.conditions import Conditions  # noqa: PLC0415
 
         def known(use: str) -> bool:
-            category, _, name = use.partition(":")
-            key = f"{category.strip().lower()}.{name.strip().lower()}"
-            return key in KNOWN or key in self.templates
+            given = use.replace(":", ".").strip().lower().removesuffix(".")
+            return is_template(use) or any(key == given or key.startswith(f"{given}.") for key in self.templates)
 
         return Conditions(self.seen.lookup, self._expanded, self.base.version, known)
 
@@ -373,6 +372,8 @@ class _Reader:
             return
         path = self._expanded(line.text[parts.value :])
         into = self._expanded(include.into)
+        if not path and include.may_miss:
+            return
         if not include.is_command and "|" not in path:
             self._include_file(path, span, may_miss=include.may_miss)
             return

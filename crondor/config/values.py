@@ -19,14 +19,17 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # strtoll stops there
 
 
 def as_integer(text: str, context: Context) -> int | None:
-    """Return the integer of a text (a real is cut, a truth value is 1 or 0), None where it has none."""
+    """Return the integer of a text (a real is cut, a truth value is 1 or 0), None where it has none.
+
+    A real that no integer holds is the least of all, as HTCondor's processors cut it.
+    """
     found = _INTEGER.fullmatch(text)
     if found is not None:
         digits = found[1]
         return max(_LEAST, min(int(digits[:40]), _MOST))
     value = _evaluated(text, context)
     if isinstance(value, float):
-        return int(value) if _LEAST <= value <= _MOST else None
+        return int(value) if _LEAST <= value < _MOST else _LEAST
     return int(value) if isinstance(value, int) else None
 
 
@@ -48,6 +51,6 @@ def as_boolean(text: str, context: Context) -> bool | None:
 
 def _evaluated(text: str, context: Context) -> Value:
     try:
-        return Expression.parse(Source(text), old=True).evaluate(context=context)
+        return Expression.parse(Source(text), old=True, open_choice=True).evaluate(context=context)
     except (ClassAdSyntaxError, EvaluationFailed, CircularReference):
         return ERROR

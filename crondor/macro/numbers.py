@@ -102,7 +102,7 @@ def _value(text: str, around: Around, budget: Budget | None) -> object | None:
         raise MacroError("unknown-random", f"{text[:60]} is drawn anew by each submission", "give a seed")
     seed = around.dice.randrange(1 << 32) if around.dice is not None and _DICE.search(text) else 0
     try:
-        code = Expression.parse(Source(text), old=True).code
+        code = Expression.parse(Source(text), old=True, open_choice=True).code
     except ClassAdSyntaxError:
         return None
     state = begin(EMPTY, None, Context(now=around.now or 0, seed=seed))

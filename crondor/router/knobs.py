@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.expression import Expression
 from crondor.config import Configuration, InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.settings import RouterSettings, ScheddContact
-from crondor.source import Span
+from crondor.source import Source, Span
 
 _T = TypeVar("_T")
 
@@ -148,6 +150,7 @@ def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
                 yield _said("config-hidden", message, knob.span, help_text)
 
 
+_CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
 _FURTHER = {
     "LOCAL_CONFIG_FILE": "name it as well, behind this file",
     "LOCAL_CONFIG_DIR": "name its files as well, behind this one and in the order of their names",
@@ -225,13 +228,14 @@ class SettingsReader:
             message = "JOB_ROUTER_NAME must not be empty"
             help_text = "the router knows its own jobs by this name; leave the line out for jobrouter"
             self.faults.append(Diagnostic("route-router-name", message, span=span, help=help_text))
-        constraint = self.tried(lambda: took.expression("JOB_ROUTER_SOURCE_JOB_CONSTRAINT"), None)
+        constraint = self.tried(self._constraint, None)
         chirp = "CHIRP_DELAYED_UPDATE_PREFIX"
         prefixes = ("Chirp*",) if took.find(chirp) is None else self.names(chirp)
         return RouterSettings(
             name=name,
             polling_period=self.integer("JOB_ROUTER_POLLING_PERIOD", 10),
             source_constraint=constraint,
+            source_constraint_text=self.string(_CONSTRAINT) if constraint is not None else "",
             max_jobs=self.integer("JOB_ROUTER_MAX_JOBS", -1),
             round_robin=self.boolean("JOB_ROUTER_ROUND_ROBIN_SELECTION", default=False),
             release_on_hold=self.boolean("JOB_ROUTER_RELEASE_ON_HOLD", default=True),
@@ -251,6 +255,14 @@ class SettingsReader:
             destination_schedd=self._schedd("JOB_ROUTER_SCHEDD2"),
             id_tokens=tuple(self._id_tokens()),
         )
+
+    def _constraint(self) -> Expression | None:
+        """Return the source constraint; the umbrella constraint is read in new syntax, where a backslash escapes."""
+        text = self._from.string(_CONSTRAINT)
+        try:
+            return None if text is None else Expression.parse(Source(text, _CONSTRAINT))
+        except ClassAdSyntaxError:
+            return self._from.expression(_CONSTRAINT)
 
     def _attributes_to_copy(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         suffix = "_attrs_to_copy"

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.expression import Expression
 from crondor.classad.scope import Context
 from crondor.config import Configuration, Knob
-from crondor.config.values import as_integer, as_real
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.macro import LogicalLine, MacroError
-from crondor.macro.statement import is_name, split
+from crondor.macro import LogicalLine
+from crondor.macro.statement import is_name
 from crondor.router.knobs import SettingsReader, removed_knobs, unknown_knobs, unread_files
 from crondor.router.route import (
     DEFAULT_FAILURE_RATE,
@@ -25,10 +22,10 @@ from crondor.router.route import (
     Route,
     universe_number,
 )
+from crondor.router.route_values import RouteValues
 from crondor.router.table import Rejected, RoutingTable
 from crondor.source import Source, Span
 from crondor.transform import Facts, Form, InvalidTransform, Transform
-from crondor.transform.apply import Run
 
 ROUTE = "JOB_ROUTER_ROUTE_"
 TRANSFORM = "JOB_ROUTER_TRANSFORM_"
@@ -62,7 +59,6 @@ class _Loader:
         self.facts = Facts(
             configuration.texts(), environ=configuration.environ, context=context, version=configuration.version
         )
-        self.context = context
         self.reader = SettingsReader(configuration)
         self.found: list[Diagnostic] = []
         self.is_enabled = configuration.is_valid
@@ -199,7 +195,7 @@ class _Loader:
         return route
 
     def _made(self, name: str, knob: Knob, transform: Transform) -> Route:
-        said = _Said(self, name, knob, transform)
+        said = RouteValues(name, knob, transform, self.facts, self._warn)
         universe = universe_number(transform.universe or "")
         if transform.universe and not universe:
             message = f"UNIVERSE {transform.universe[:40]} is no universe: it counts as not given"
@@ -271,80 +267,6 @@ class _Loader:
     def _fault(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:  # noqa: A002
         self.found.append(_error(code, message, span, help))
         self.is_enabled = False
-
-
-class _Said:
-    """What a route says of itself by its macros, read once it is loaded: never in the light of a job."""
-
-    def __init__(self, loader: _Loader, name: str, knob: Knob, transform: Transform) -> None:
-        self._loader = loader
-        self._name = name
-        self._knob = knob
-        facts = loader.facts
-        self._run = Run(None, facts, transform.definitions(facts), facts.defaults(iterates=False))
-
-    def place(self, name: str) -> Span:
-        """Return the last line that assigns a macro, or says a keyword; the whole value if none does."""
-        found = [line for line in self._knob.lines() if split(line.text).name.lower() == name.lower()]
-        return found[-1].span() if found else self._knob.place()
-
-    def text(self, name: str) -> str | None:
-        """Return a macro's text, its own macros replaced; None where it is not defined."""
-        raw = self._run.lookup(name.lower())
-        try:
-            return None if raw is None else self._run.expand(raw)
-        except MacroError as error:
-            for fault in error.diagnostics:
-                self._warn("route-macro", f"{name}: {fault.message}", name, fault.help)
-            return None
-
-    def integer(self, name: str, default: Callable[[], int]) -> int:
-        """Return an integer; what is none gives the default, without a word from HTCondor."""
-        text = self.text(name)
-        if text is None:
-            return default()
-        value = as_integer(text, self._loader.context)
-        if value is None:
-            instead = default()
-            message = f"{name} = {text[:40]} is no integer: it becomes {instead}"
-            self._warn(
-                "route-limit", message, name, "write a number; a macro of the job is not known when a route loads"
-            )
-            return instead
-        return max(-(1 << 31), min(value, (1 << 31) - 1))
-
-    def real(self, name: str, default: float) -> float:
-        """Return a number; what is none gives the default."""
-        text = self.text(name)
-        value = None if text is None else as_real(text, self._loader.context)
-        if text is not None and value is None:
-            self._warn(
-                "route-limit", f"{name} = {text[:40]} is no number: it becomes {default:g}", name, "write a number"
-            )
-        return default if value is None else value
-
-    def unquoted(self, name: str) -> str | None:
-        """Return a text without the quotes around it."""
-        text = self.text(name)
-        if text is None:
-            return None
-        text = text.strip()
-        return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
-
-    def expression(self, name: str, *, empty: str = "") -> Expression | None:
-        """Return an expression; what is none counts as not given. ``empty`` stands for a text without any."""
-        text = self.text(name)
-        if text is None:
-            return None
-        try:
-            return Expression.parse(Source(text.strip() or empty, name), old=True) if text.strip() or empty else None
-        except ClassAdSyntaxError as error:
-            why = error.diagnostics[0]
-            self._warn("route-expression", f"{name} is no expression, and never holds: {why.message}", name, why.help)
-            return None
-
-    def _warn(self, code: str, message: str, name: str, help: str | None) -> None:  # noqa: A002 - Diagnostic's word
-        self._loader._warn(code, f"{self._name}: {message}", self.place(name), help)  # noqa: SLF001 - one machinery
 
 
 class Difference(NamedTuple):

@@ -32,6 +32,8 @@ class RouterSettings:
     name: str = "jobrouter"
     polling_period: int = 10
     source_constraint: Expression | None = None
+    source_constraint_text: str = ""
+    """As it is written, its macros replaced; empty: as crondor prints it."""
     max_jobs: int = -1
     round_robin: bool = False
     release_on_hold: bool = True

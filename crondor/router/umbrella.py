@@ -79,8 +79,8 @@ def routes_text(table: RoutingTable, accepting: Iterable[Route], *, reprinted: b
     texts = dict.fromkeys(
         _text(route, reprinted=reprinted) for route in sorted(accepting, key=lambda route: route.name.lower())
     )
-    constraint = table.settings.source_constraint
-    head = "" if constraint is None else f"({constraint.unparse()}) && "
+    constraint, written = table.settings.source_constraint, table.settings.source_constraint_text
+    head = "" if constraint is None else f"({written if written and not reprinted else constraint.unparse()}) && "
     return f"{head}( {' || '.join(f'({text})' for text in texts)} )"
 
 

@@ -173,6 +173,7 @@ class _Reader:
 
     def _conditions(self, line: LogicalLine) -> Conditions:
         from crondor.macro.conditions import Conditions  # noqa: PLC0415
+        from crondor.macro.templates import is_template  # noqa: PLC0415
 
         def lookup(key: str) -> str | None:
             try:
@@ -181,7 +182,10 @@ class _Reader:
                 return key  # it is defined, whatever it is
 
         return Conditions(
-            lookup, lambda text: self.work.expanded(text, line.span()), self.work.facts.host.version_numbers
+            lookup,
+            lambda text: self.work.expanded(text, line.span()),
+            self.work.facts.host.version_numbers,
+            is_template,
         )
 
     def _keyword(self, word: str, parts: Statement, line: LogicalLine) -> None:

@@ -57,6 +57,16 @@ class Fault(Statement):
     check = run
 
 
+class LateFault(Fault):
+    """A line that HTCondor takes on loading, and refuses when an ad leads to it."""
+
+    __slots__ = ()
+
+    def check(self, run: Run) -> int | None:  # noqa: ARG002 - the same whatever the ad
+        """Pass it over."""
+        return None
+
+
 class Nothing(Statement):
     """A line without effect."""
 
@@ -387,7 +397,7 @@ def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) 
         if third is not None and third.text in {"=", ","}:
             third = next_word(text, third.next)
         if third is None:
-            return Fault(line, lambda: _too_few(line, first, second), is_command=True)
+            return LateFault(line, lambda: _too_few(line, first, second), is_command=True)
         rest = third
     if found is not None:
         return MoveMany(line, (first, second), found, text[rest.start :] if keyword in _TWO else "")

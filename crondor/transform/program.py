@@ -17,6 +17,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import BLANKS, LineReader, LogicalLine
 from crondor.source import Source, Span
 from crondor.transform.errors import MOST, fault, short, warning
+from crondor.transform.expressions import why_not_whole
 
 _ENVELOPE = re.compile(r"[ \t\r\n\v\f]*(?i:(name|requirements|universe|transform))[ \t\r\n\v\f]+(?![=: \t\r\n\v\f])")
 _HEREDOC = re.compile(r"[ \t\r\n\v\f]*[^ \t\r\n\v\f=]*[ \t\r\n\v\f]+@=(?=[^ \t\r\n\v\f])|@=(?=[^ \t\r\n\v\f])")
@@ -172,16 +173,21 @@ class _Reader:
             message = "the REQUIREMENTS above are replaced: the last ones count"
             self._warn(warning("requirements-twice", message, self._requirements.span, "join them with &&"))
         try:
-            expression = Expression.parse(Source(value), old=True)
+            expression = Expression.parse(Source(value), old=True, open_choice=True)
         except ClassAdSyntaxError as error:
             why = error.diagnostics[0]
             place = why.relocated(span) if why.span is not None else why
             help_text = "no macro is replaced in REQUIREMENTS: write the expression out" if "$(" in value else None
             if place.span is not None and place.span.text.startswith("#"):
                 help_text = "a comment needs a line of its own"
-            message = f"invalid REQUIREMENTS : {short(value)}: {why.message}"
+            message = f"invalid REQUIREMENTS : {short(value, 1000)}: {why.message}"
             self._break("requirements", message, place.span or span, help_text or why.help)
             return
+        rest = why_not_whole(value, old=True) if "?" in value else None
+        if rest is not None:
+            message = f"REQUIREMENTS takes only the beginning of {short(value)} that is an expression"
+            help_text = f"{rest.message}; a job router ends when it joins such requirements to its umbrella constraint"
+            self._warn(warning("requirements-rest", message, span, help_text))
         if re.search(r"(?i)\btarget\.", value):
             message = "TARGET is undefined in REQUIREMENTS: the ad is looked at alone"
             self._warn(warning("requirements-target", message, span, "write MY. or the bare name"))

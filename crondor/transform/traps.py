@@ -119,6 +119,9 @@ def _rest(of: Command) -> Iterator[Diagnostic]:
         if reason is not None and reason.span is not None and reason.span.start < len(text):
             span = of.line.span(begin + reason.span.start, begin + max(reason.span.end, reason.span.start + 1))
         yield warning("set-expression", message, span, f"{help_text}HTCondor says so for each ad")
+    elif of.keyword in {"SET", "DEFAULT"} and "?" in text and (reason := why_not_whole(text, old=True)) is not None:
+        message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
+        yield warning("set-rest", message, span, reason.message)
     elif of.keyword in {"EVALSET", "EVALMACRO"}:
         reason = why_not_whole(text)
         if reason is not None and evaluation(text).is_none:

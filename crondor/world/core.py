@@ -111,7 +111,7 @@ class Core:
         if job.is_over:
             return
         ad = job.ad if self.flow is None else self.flow.policy_ad(job)
-        ruling = policy.periodic(ad, job.status, now, self.context(now))
+        ruling = policy.from_time_to_time(ad, job.status, now, self.context(now))
         if ruling.act is not policy.Act.STAY:
             self._periodic(job, ruling)
         elif policy.asks_clock(ad, job.status):

@@ -67,11 +67,13 @@ class Execution:
             due = now + run.time - there
             run.next = core.timetable.at(due, lambda _: self._wake(job, run, due))
             return
-        verdict = starter.arrival(run.ad, there, core.context)
+        verdict = starter.arrival(run.ad, there, core.context, run.time)
         if verdict is None:
             self._start(job, run)
             return
         waits = verdict.seconds if verdict.verdict is Verdict.WAIT else -verdict.seconds
+        if run.time is None and verdict.verdict is not Verdict.MISSED:
+            run.time = there + waits
         core.tell(What.ARRIVED, job, waits)
         if verdict.verdict is Verdict.WAIT:
             run.next = core.timetable.at(now + waits, lambda _: self._wake(job, run, now + waits))
@@ -115,28 +117,36 @@ class Execution:
         if core.flow is not None:
             core.flow.start(job, lambda: self._vacate(job))
         if run.is_suspended:
-            self._freeze(job, run)
+            self._freeze(job, run, is_told=job.is_local)
 
     def suspend(self, job: WorldJob, run: Run) -> None:
         """Suspend a run; one that waits is suspended as soon as it has started."""
-        run.is_suspended = True
-        if run.started is not None:
+        is_first, run.is_suspended = not run.is_suspended, True
+        if run.started is not None and is_first:
             self._freeze(job, run)
 
-    def _freeze(self, job: WorldJob, run: Run) -> None:
-        """Stop the clock of a program."""
+    def _freeze(self, job: WorldJob, run: Run, *, is_told: bool = True) -> None:
+        """Stop the clock of a program; where nobody is told, the queue knows it from the starter's first update."""
         core = self._core
         if run.next is not None:
             run.left = run.next.time - core.now
             core.timetable.cancel(run.next)
         self._programs.suspend(job, run)
+        core.tell(What.SUSPENDED, job)
+        if core.flow is not None:
+            core.flow.suspend(job, is_told=is_told)
+        if is_told:
+            self._report_suspended(job)
+        else:
+            later = core.now + core.settings.flow.first_update
+            run.next = core.timetable.at(later, lambda _: self._report_suspended(job))
+
+    def _report_suspended(self, job: WorldJob) -> None:
+        core = self._core
         values = core.entered(job, JobStatus.SUSPENDED)
         values["LastSuspensionTime"] = core.now
         values["TotalSuspensions"] = job.counter("totalsuspensions") + 1
         core.count(job, values)
-        core.tell(What.SUSPENDED, job)
-        if core.flow is not None:
-            core.flow.suspend(job)
 
     def resume(self, job: WorldJob, run: Run) -> None:
         """Let a suspended run go on."""
@@ -169,11 +179,11 @@ class Execution:
         """
         core = self._core
         values = run.exit.attributes
+        if not job.is_local or core.settings.counts_local_runs:
+            values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
         if job.is_local:
             for name, value in values.items():
                 run.ad.set(name, value)
-        else:
-            values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
         core.count(job, values)
         ruling = job.ruling
         if ruling is None:

@@ -109,7 +109,7 @@ class Gate:
 
     ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed. ``time`` is the
     DeferralTime and ``match_opens`` the first second at which the clause lets a match be made (epoch seconds); None
-    where the numbers of the ad are none that a run can have.
+    where the numbers of the ad are none that a run can have, or change with the clock.
     """
 
     def __init__(self, ad: ClassAd, machine: ClassAd, *, is_asked: bool = True) -> None:
@@ -133,7 +133,7 @@ class Gate:
         self._read_terms()
         if "Requirements" in ad:
             self._take_apart()
-        self.changes_by_itself = bool(self._moving) or self._asks
+        self.changes_by_itself = bool(self._moving) or self._asks or (self._has_clause and self._is_told_by_clock())
 
     def _take_apart(self) -> None:
         parts = {unparse(node, Form.COMPACT): node for node in _conjuncts(self._ad["Requirements"].tree)}
@@ -203,7 +203,7 @@ class Gate:
             return False
 
     def deferral(self) -> Deferral | None:
-        """Return the run that the ad's numbers speak of, None where one of them is no number or none that can be.
+        """Return the run that the ad's numbers speak of; None where one cannot be, or asks for the time.
 
         Of these, only DeferralTime may change in the lifetime of a gate.
         """
@@ -217,12 +217,20 @@ class Gate:
         if any(isinstance(code, Code) and code.const.__class__ is not int for code in codes):
             return None
         time, window, prep_time, interval = (integer(self._ad, name) for name in _NUMBERS)
-        if time is None or window is None or prep_time is None or interval is None:
+        if time is None or window is None or prep_time is None or interval is None or self._is_told_by_clock():
             return None
         try:
             return Deferral(time, window, prep_time, interval)
         except InvalidDeferral:
             return None
+
+    def _is_told_by_clock(self) -> bool:
+        """Say whether one of the numbers is an expression that asks for the time: it has another value later."""
+        found = [(name, self._codes.get(key)) for name, key in zip(_NUMBERS, _KEYS, strict=True)]
+        written = [
+            name for name, code in found if code is not None and not (isinstance(code, str) and code.isdecimal())
+        ]
+        return any(is_moving(self._ad[name], self._ad, self._machine, CLOCK) for name in written)
 
 
 def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:

@@ -158,27 +158,30 @@ class World(Core):
         return True
 
     def vacate(self, job_id: JobId) -> bool:
-        """Take a job off its machine; it is idle again, and one that waited has not started."""
+        """Take a job off its machine; it is idle again, and one that waited has not started. Not a suspended one."""
         job = self.jobs.get(job_id)
-        if job is None or job.run is None:
+        if job is None or job.run is None or job.status != JobStatus.RUNNING:
             return False
         self._vacate(job)
         return True
 
     def suspend(self, job_id: JobId) -> bool:
-        """Suspend a job; one that waits goes on waiting, and is suspended as soon as it has started."""
+        """Suspend a job; one that waits goes on waiting, and is suspended as soon as it has started.
+
+        Its JobStatus is Suspended only when the starter has told: at once, or with its first update after such a start.
+        """
         job = self.jobs.get(job_id)
         run = None if job is None else job.run
-        if job is None or run is None or run.is_suspended or run.is_over:
+        if job is None or run is None or run.is_over or job.status != JobStatus.RUNNING:
             return False
         self.execution.suspend(job, run)
         return True
 
     def resume(self, job_id: JobId) -> bool:
-        """Let a suspended job go on (condor_continue)."""
+        """Let a job go on whose JobStatus is Suspended (condor_continue)."""
         job = self.jobs.get(job_id)
         run = None if job is None else job.run
-        if job is None or run is None or not run.is_suspended:
+        if job is None or run is None or job.status != JobStatus.SUSPENDED:
             return False
         self.execution.resume(job, run)
         return True
@@ -256,6 +259,8 @@ class World(Core):
             self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode))
         elif ruling.act is Act.RELEASE:
             self._release(job, ruling.reason)
+        elif ruling.act is Act.VACATE:
+            self._vacate(job)
         else:
             self._remove(job, ruling.reason)
 

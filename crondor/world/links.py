@@ -142,6 +142,11 @@ class FlowSettings:
     is_kept: bool = False
 
     @property
+    def first_update(self) -> int:
+        """How long after the start the starter's first update comes (seconds)."""
+        return min(self.starter_initial_update_interval, self.starter_update_interval)
+
+    @property
     def is_needed(self) -> bool:
         """Say whether a world must know what each party sees."""
         return self.is_kept or bool(self.faults)

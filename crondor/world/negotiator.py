@@ -84,6 +84,11 @@ class Negotiator(Generic[Job]):
             made.set("DynamicSlot", value=True)
         return made
 
+    @property
+    def has_kept_waiting(self) -> bool:
+        """Say whether a job has ever waited for another one's slot."""
+        return self._serial > 0
+
     def wait(self, job: Job, kinds: Sequence[int] = (), wanted: Resources | None = None) -> None:
         """Have a job wait for what ``take`` did not have, until somebody sets ``is_starved`` to False."""
         job.is_starved = True

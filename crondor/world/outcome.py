@@ -58,9 +58,11 @@ class Outcome:
     """The runs of one job.
 
     ``counts`` by fate; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
-    after their start, ``untold`` those that ended without the schedd being told. ``idle_slot`` are the seconds its
-    slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the
-    others, which no prep time can help. ``hold`` is the reason it is held for at the end, ``trouble`` why nothing is
+    after their start, ``untold`` those that ended without the schedd being told, ``repeated`` those that were matched
+    for a time that had its run: a machine's clock that is ahead lets a run end before its time. ``idle_slot`` are the
+    seconds its slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle,
+    ``unready`` the others, which no prep time can help. ``hold`` is the reason it is held for at the end,
+    ``is_stranded`` says that it has had its run, was queued again, and is idle for ever; ``trouble`` why nothing is
     planned for it.
     """
 
@@ -68,11 +70,13 @@ class Outcome:
     starts: int = 0
     evicted: int = 0
     untold: int = 0
+    repeated: int = 0
     idle_slot: int = 0
     ready: Lateness = field(default_factory=Lateness)
     unready: Lateness = field(default_factory=Lateness)
     hold: str | None = None
     has_left: bool = False
+    is_stranded: bool = False
     is_deferred: bool = False
     trouble: tuple[Diagnostic, ...] = ()
 
@@ -205,15 +209,26 @@ class Ledger:
         return number
 
     def match(self, course: _Course, seen: Happening) -> None:
-        """Note how late the match was."""
+        """Note how late the match was; a time that had its run, and is to come again, is planned once more."""
+        if course.time is None and course.times is not None and seen.job.gate.time == course.last is not None:
+            course.time = course.last
+            course.outcome.repeated += 1
         if course.time is not None:
             late = self._lateness(course, seen)
             late.match = _later(late.match, seen.time - course.time)
 
     def arrive(self, course: _Course, seen: Happening) -> None:
-        """Note how late the job arrived."""
+        """Note how late the job arrived, and for which time, where that is an expression.
+
+        One that had its run for that time is tried again, and nobody planned it.
+        """
+        if course.time is None:
+            return
         late = self._lateness(course, seen)
         late.arrival = _later(late.arrival, -seen.number)
+        run = seen.job.run
+        if course.times is None and run is not None and run.time is not None:
+            course.time = run.time
 
     def _lateness(self, course: _Course, seen: Happening) -> Lateness:
         opens = seen.job.gate.match_opens
@@ -283,6 +298,8 @@ class Ledger:
     def _close(self, course: _Course, job: WorldJob, end: int) -> None:
         deferral = job.gate.deferral()
         window = 0 if deferral is None else deferral.window
+        if course.time is None and course.times is None and deferral is not None and job.is_idle:
+            course.outcome.is_stranded = job.gate.opens(end) is None
         if course.time is not None and course.time + window >= end:
             course.time = None  # it may still start
         elif course.time is not None and course.times is None and job.status == JobStatus.IDLE:

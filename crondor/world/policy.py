@@ -9,12 +9,19 @@ from typing import Final, NamedTuple
 from crondor.classad import Context, EvaluationFailed, Form
 from crondor.classad.ad import ClassAd
 from crondor.queued import JobStatus
+from crondor.schedd.actions import integer
 from crondor.world.gate import CLOCK, is_moving
 
 POLICY_CODE: Final = 3  # CONDOR_HOLD_CODE JobPolicy
+DURATION_CODE: Final = 46  # CONDOR_HOLD_CODE JobDurationExceeded
+EXECUTE_CODE: Final = 47  # CONDOR_HOLD_CODE JobExecuteExceeded
 BY_USER: Final = 1  # CONDOR_HOLD_CODE UserRequest: periodic_release leaves such jobs alone
 
-_PERIODIC: Final = ("TimerRemove", "PeriodicHold", "PeriodicRelease", "PeriodicRemove")
+BIRTH: Final = "JobCurrentStartDate"  # when the shadow of the run began: at the match, before any wait
+
+_PERIODIC: Final = ("TimerRemove", "PeriodicVacate", "PeriodicHold", "PeriodicRelease", "PeriodicRemove")
+_LONGEST: Final = ("AllowedJobDuration", "AllowedExecuteDuration")
+_RUNNING: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)
 
 
 class Act(Enum):
@@ -23,6 +30,7 @@ class Act(Enum):
     STAY = "stay"
     HOLD = "hold"
     RELEASE = "release"
+    VACATE = "vacate"
     REMOVE = "remove"
 
 
@@ -39,14 +47,51 @@ _STAY: Final = Ruling(Act.STAY)
 
 
 def has_periodic(ad: ClassAd) -> bool:
-    """Say whether a job has an expression that is looked at from time to time."""
-    return any(name in ad and ad.text(name).strip().lower() != "false" for name in _PERIODIC)
+    """Say whether a job has an expression that is looked at from time to time, or a longest time to run."""
+    return any(name in ad for name in _LONGEST) or any(
+        name in ad and ad.text(name).strip().lower() != "false" for name in _PERIODIC
+    )
 
 
 def asks_clock(ad: ClassAd, status: int) -> bool:
     """Say whether time alone can make a periodic expression true that counts in a status."""
-    names = ("PeriodicRelease" if status == JobStatus.HELD else "PeriodicHold", "PeriodicRemove")
+    names = ["PeriodicRelease" if status == JobStatus.HELD else "PeriodicHold", "PeriodicRemove"]
+    if status in _RUNNING:
+        if any(name in ad for name in _LONGEST):
+            return True
+        names.append("PeriodicVacate")
     return any(name in ad and is_moving(ad[name], ad, ad, CLOCK) for name in names) or "TimerRemove" in ad
+
+
+def exceeded(ad: ClassAd, status: int, now: int, birth: str) -> Ruling | None:
+    """Return the hold of a job that runs for too long at ``now`` (epoch seconds); None for one that does not.
+
+    AllowedJobDuration counts from ``birth``, an attribute, AllowedExecuteDuration from JobCurrentStartExecutingDate;
+    of two runs' times the older one does not count.
+    """
+    born = integer(ad, birth) if status in _RUNNING else None
+    if born is None:
+        return None
+    allowed = integer(ad, "AllowedJobDuration")
+    if allowed is not None and now - born >= allowed:
+        return Ruling(Act.HOLD, f"The job exceeded allowed job duration of {_duration(allowed)}", DURATION_CODE)
+    allowed, began = integer(ad, "AllowedExecuteDuration"), integer(ad, "JobCurrentStartExecutingDate")
+    if allowed is None or began is None or began < born:
+        return None
+    began = max(began, integer(ad, "TransferOutFinished") or 0)
+    if now - began > allowed:
+        return Ruling(Act.HOLD, f"The job exceeded allowed execute duration of {_duration(allowed)}", EXECUTE_CODE)
+    return None
+
+
+def from_time_to_time(ad: ClassAd, status: int, now: int, context: Context) -> Ruling:
+    """Return what happens to a job that is looked at, ``now`` in epoch seconds: also what only one that runs heeds."""
+    too_long = exceeded(ad, status, now, BIRTH)
+    if too_long is not None:
+        return too_long
+    if status in _RUNNING and _counts(ad, "PeriodicVacate", context):
+        return _fired(ad, "PeriodicVacate", Act.VACATE, context)
+    return periodic(ad, status, now, context)
 
 
 def periodic(ad: ClassAd, status: int, now: int, context: Context) -> Ruling:
@@ -68,9 +113,9 @@ def periodic(ad: ClassAd, status: int, now: int, context: Context) -> Ruling:
 def at_exit(ad: ClassAd, now: int, context: Context) -> Ruling:
     """Return what happens to a job whose program has ended; the ad has its ExitCode.
 
-    The periodic expressions come first. Only an on_exit_remove that is plainly false keeps the job.
+    How long it ran and the periodic expressions come first. Only an on_exit_remove that is plainly false keeps the job.
     """
-    ruling = periodic(ad, JobStatus.RUNNING, now, context)
+    ruling = exceeded(ad, JobStatus.RUNNING, now, BIRTH) or periodic(ad, JobStatus.RUNNING, now, context)
     if ruling.act is not Act.STAY:
         return ruling
     if _counts(ad, "OnExitHold", context):
@@ -95,6 +140,14 @@ def _fired(ad: ClassAd, name: str, act: Act, context: Context) -> Ruling:
     subcode = _value(ad, f"{name}SubCode", context)
     reason = said if isinstance(said, str) and said else _reason(ad, name, "TRUE")
     return Ruling(act, reason, subcode=subcode if isinstance(subcode, int) else 0)
+
+
+def _duration(seconds: int) -> str:
+    """Return a length as HTCondor's ``format_time_short`` writes it: ``1+02:03:04`` without what is 0 in front."""
+    minutes, second = divmod(max(0, seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    text = f"{hours // 24}+{hours % 24:02}:{minute:02}:{second:02}".lstrip(" 0+")
+    return text.removeprefix(":")
 
 
 def _reason(ad: ClassAd, name: str, value: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -109,7 +109,7 @@ class Session(AbstractContextManager["Session"]):
         except OSError as error:
             raise refused_by_disk(self.folder, "nobody could ask anything of a session here", error) from error
         self.world = World(
-            settings,
+            replace(settings, counts_local_runs=True),
             int(self._clock()),
             turns=self._turns,
             schedd=self._queue,
@@ -180,6 +180,7 @@ class Session(AbstractContextManager["Session"]):
                 (SESSION, self._name),
                 (NEW, True),
                 ("NumJobStarts", 0),
+                ("NumJobCompletions", 0),
             ):
                 own.set(name, value)
             made.append(own)

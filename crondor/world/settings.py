@@ -73,7 +73,8 @@ class Settings:
     the local universe not counted; ``machine`` is the ad of each, ``schedd`` the one that local jobs meet. Where there
     are ``machines``, they are divided as jobs ask for it, ``slots`` does not count, and ``machine`` says what else they
     have. ``exits`` is how programs end, ``preemption`` when the pool takes a machine back. ``flow`` has the intervals
-    at which daemons tell one another about a job, and which of these updates fail.
+    at which daemons tell one another about a job, and which of these updates fail. ``counts_local_runs`` has
+    NumJobCompletions count the runs of local jobs too, which max_retries needs; the schedd itself never does it.
     """
 
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
@@ -88,6 +89,7 @@ class Settings:
     exits: Exits = field(default_factory=Exits)
     preemption: Preemption | None = None
     flow: FlowSettings = field(default_factory=FlowSettings)
+    counts_local_runs: bool = False
     skew: int = 0
     missed_delay: int = 10
     zone: str | tzinfo = "UTC"

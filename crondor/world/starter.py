@@ -7,20 +7,20 @@ from collections.abc import Callable
 from crondor.classad import Context, EvaluationFailed
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Arrival, Deferral, Verdict
-from crondor.schedd.actions import integer
 
 _EXACT = 1 << 63
+_DIGITS = 18  # of a number that is read as it stands; anything else is an expression
 
 
-def arrival(ad: ClassAd, now: int, context: Callable[[int], Context]) -> Arrival | None:
+def arrival(ad: ClassAd, now: int, context: Callable[[int], Context], known: int | None = None) -> Arrival | None:
     """Return the verdict on a job at ``now``, epoch seconds of the execute machine; None for one that is not deferred.
 
-    A time that is no positive number is a missed one, and a window that is no number has no length. A real number
-    counts by its whole part.
+    ``known`` is the time that was read from the ad before: an expression is evaluated once. A time that is no positive
+    number is a missed one, and a window that is no number has no length. A real number counts by its whole part.
     """
     if "DeferralTime" not in ad:
         return None
-    time = _integer(ad, "DeferralTime", now, context)
+    time = _integer(ad, "DeferralTime", now, context) if known is None else known
     if time is None or time <= 0:
         return Arrival(Verdict.MISSED, now)
     if time > LATEST:
@@ -37,9 +37,9 @@ def time_of(ad: ClassAd, context: Context) -> int | None:
 
 
 def _integer(ad: ClassAd, name: str, now: int, context: Callable[[int], Context]) -> int | None:
-    plain = integer(ad, name)
-    if plain is not None:
-        return plain
+    text = ad.codes.get(name.lower())
+    if isinstance(text, str) and text.isdecimal() and len(text) <= _DIGITS:
+        return int(text)
     try:
         value = ad.value(name, None, context(now))
     except EvaluationFailed:

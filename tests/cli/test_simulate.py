@@ -56,6 +56,22 @@ def test_a_line_to_add(write: Write) -> None:
     assert (found["missed_idle"], found["enough_prep_time"], found["enough_window"]) == (1, None, 6)
 
 
+def test_a_line_of_several_queue_statements_is_changed_to_one_number(write: Write) -> None:
+    """It is enough for all of them; a line of its own has its own number."""
+    second = ("cron_minute = 15", "cron_window = 7", "queue")
+    path = write(*HOURLY, "cron_prep_time = 20", "cron_window = 3", "queue", *second)
+    arguments = ("--transfer", "3m-9m", "--slots", "3", "--days", "2")
+    lines = [line.strip() for line in simulate("--spec", path, *arguments).lines]
+    changes = [line for line in lines if ": change " in line]
+    assert len(changes) == 4
+    assert len(set(changes)) == 3
+    (prep_time,) = {line.rpartition(" = ")[2] for line in changes if f"{path}:4: " in line}
+    write(*HOURLY, f"cron_prep_time = {prep_time}", "cron_window = 3", "queue", *second)
+    assert simulate("--spec", path, *arguments).status == 0
+    write(*HOURLY, f"cron_prep_time = {int(prep_time) - 1}", "cron_window = 0", "queue", *second[:1], "queue")
+    assert simulate("--spec", path, *arguments).status == 1
+
+
 def test_what_nothing_would_cure_is_said(write: Write) -> None:
     """In words that nobody takes for a length of nothing."""
     path = write(*HOURLY, "request_cpus = 2", "queue")
@@ -155,6 +171,14 @@ def test_wrong_usage(arguments: tuple[str, ...], said: str) -> None:
     result = simulate(*arguments)
     assert result.status == 2
     assert said in result.err
+
+
+def test_files_that_are_refused_make_no_table(write: Write) -> None:
+    """What is wrong with them is all there is to say."""
+    result = simulate("--spec", write(""))
+    assert (result.status, result.out) == (1, "")
+    assert "[empty-file]" in result.err
+    assert simulate("--spec", write(""), "--format", "json").data["readings"][0]["jobs"] == []
 
 
 def test_too_many_jobs_are_refused(write: Write) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from crondor.config import Configuration, read_config
 from crondor.diagnostics import Severity
+from crondor.macro.files import Files
 from crondor.source import Source
 
 
@@ -76,6 +79,9 @@ def test_a_line_sets_a_knob(lines: tuple[str, ...], expected: str) -> None:
         ("defined EMPTY", False),
         ("defined use ROLE:Execute", True),
         ("defined use ROLE:Nobody", False),
+        ("defined use role", True),
+        ("defined use ROLE:", True),
+        ("defined use NOPE", False),
         ("version >= 8.1.6", True),
         ("version < 25.14.0", False),
     ],
@@ -268,3 +274,10 @@ def test_the_version_is_that_of_the_caller() -> None:
     lines = ("if version >= 24.0", "X = new", "else", "X = old", "endif")
     assert read(*lines, version=(23, 10, 0)).string("X") == "old"
     assert read(*lines).string("X") == "new"
+
+
+def test_an_include_of_nothing_may_miss(tmp_path: Path) -> None:
+    """Only with ifexist."""
+    files = Files([str(tmp_path)], base=str(tmp_path))
+    assert read_config("include ifexist :\nA = 1\n", files=files).is_valid
+    assert not read_config("include :\nA = 1\n", files=files).is_valid

@@ -79,6 +79,7 @@ MENDED = [
     ("delete_A = false", "DELETE A", "DELETE A", "legacy-delete"),
     ("set_InputRSL = 1", None, "SET InputRSL 1", "legacy-inputrsl"),
     ("TargetUniverse = 99", "UNIVERSE UNKNOWN", None, "legacy-universe"),
+    ("TargetUniverse = true", "UNIVERSE STANDARD", None, "legacy-universe"),
     ('TargetUniverse = "vanilla"', "UNIVERSE UNKNOWN", None, "legacy-universe"),
     ("m = TARGET.x + 1; eval_set_N = m * 2", "EVALSET N 2 * 1 + MY.x", "EVALSET N 2 * (1 + MY.x)", "legacy-inlined"),
     ("m = 1; eval_set_N = time() + m", None, "EVALSET N 1 + time()", "legacy-inlined"),
@@ -178,6 +179,8 @@ def test_what_the_rest_of_the_configuration_means_now_is_said() -> None:
     """Transforms around routes reach these too, and Requirements are needed without a constraint."""
     made = _table('JOB_ROUTER_ENTRIES = [ Name = "a" ]\nJOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = T\n')
     assert _codes(made.diagnostics) == {"legacy-around", "legacy-requirements"}
+    knob = "JOB_ROUTER_ROUTE_a = [ Requirements = true ]\nJOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = T\n"
+    assert not _table(knob).diagnostics  # transforms reached such a knob before
     made = _table('JOB_ROUTER_ENTRIES = [ Name = "a" ]\nJOB_ROUTER_SOURCE_JOB_CONSTRAINT = $(YES)\nYES = true\n')
     assert not made.diagnostics
     assert [name for name, _ in made.macros] == ["JOB_ROUTER_SOURCE_JOB_CONSTRAINT", "YES"]

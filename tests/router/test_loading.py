@@ -60,7 +60,7 @@ def test_a_route_that_cannot_be_loaded_is_left_out_alone() -> None:
         "JOB_ROUTER_ROUTE_NAMES = Good Gone Empty Bad Two NAMES Old",
         route("Good"),
         "JOB_ROUTER_ROUTE_Empty =",
-        route("Bad", "REQUIREMENTS true", "# a comment", "FROB x", "SET a"),
+        route("Bad", "REQUIREMENTS true", "# a comment", "FROB x", "SET"),
         route("Two", "REQUIREMENTS (", "SET a 1"),
         "JOB_ROUTER_ROUTE_Old = [ Name = 5; ]",
     )
@@ -72,6 +72,30 @@ def test_a_route_that_cannot_be_loaded_is_left_out_alone() -> None:
     assert found["Two"].startswith("14: invalid REQUIREMENTS : (")
     assert found["NAMES"].endswith("HTCondor skips it")
     assert found["Old"].startswith("17: [ is not a valid transform keyword")
+
+
+def test_a_route_without_a_second_argument_loads() -> None:
+    """HTCondor puts it into the table, and the jobs that it takes fail."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "REQUIREMENTS true", "SET X=5"))
+    assert (names(table), table.rejected) == (["A"], ())
+    warned = [each.message for each in table.routes[0].transform.warnings]
+    assert warned == ["SET needs 2 arguments: a blank stands between them: an ad that leads here fails"]
+
+
+def test_a_function_that_fails_in_a_limit_says_why() -> None:
+    """In HTCondor's words, before the limit that is none."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "UNIVERSE 5", "REQUIREMENTS true", "MaxJobs = $INT(Nope)"))
+    assert [(each.code, each.message) for each in table.diagnostics] == [
+        ("route-macro", "A: MaxJobs: $INT() macro: Nope does not evaluate to an integer!"),
+        ("route-limit", "A: MaxJobs =  is no integer: it becomes 100"),
+    ]
+
+
+@pytest.mark.parametrize(("text", "jobs"), [("1e400", -(1 << 31)), ("99999999999", 2147483647), ("1 ? 4 : 5 1", 4)])
+def test_a_limit_that_is_hardly_meant(text: str, jobs: int) -> None:
+    """A real that no integer holds becomes the least one; what follows a choice is passed over."""
+    table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "UNIVERSE 5", "REQUIREMENTS true", f"MaxJobs = {text}"))
+    assert table.routes[0].max_jobs == jobs
 
 
 def test_a_name_inside_never_wins() -> None:

@@ -121,13 +121,21 @@ def test_the_source_constraint_sees_the_job_as_target() -> None:
     assert _matches(table, job(WantJobRouter="true")) == []
 
 
+def test_the_source_constraint_is_new_syntax() -> None:
+    """A backslash escapes there, as in the rest of the umbrella constraint; what only old syntax has is kept."""
+    table = table_of({"A": "SET A 1"}, r'JOB_ROUTER_SOURCE_JOB_CONSTRAINT = Owner == "a\lice"')
+    assert _matches(table, job()) == ["0:A"]
+    table = table_of({"A": "SET A 1"}, 'JOB_ROUTER_SOURCE_JOB_CONSTRAINT = Folder == "C:\\"')
+    assert table.is_enabled
+
+
 def test_the_umbrella_constraint_is_htcondors() -> None:
     """Its text is what condor_job_router_info 25.14 prints: routes by name, each requirement once."""
-    config = "JOB_ROUTER_NAME = jr2\nJOB_ROUTER_SOURCE_JOB_CONSTRAINT = TARGET.WantJobRouter"
+    config = "JOB_ROUTER_NAME = jr2\nJOB_ROUTER_SOURCE_JOB_CONSTRAINT = TARGET.WantJobRouter =?= $(Yes)\nYes = true"
     routes = {"b": "REQUIREMENTS X > 1", "A": 'REQUIREMENTS VO =?= "CMS"', "C": "SET A 1", "d": "REQUIREMENTS X > 1"}
     table = table_of(routes, config)
     assert umbrella_text(table, table.routes) == (
-        '(TARGET.WantJobRouter) && ( (VO =?= "CMS") || (X > 1) || (True) ) && (target.ProcId >= 0 && '
+        '(TARGET.WantJobRouter =?= true) && ( (VO =?= "CMS") || (X > 1) || (True) ) && (target.ProcId >= 0 && '
         "target.JobStatus == 1 && (target.StageInStart is undefined || target.StageInFinish isnt undefined) && "
         'target.Managed isnt "ScheddDone" && target.Managed isnt "External" && target.Owner isnt Undefined && '
         'target.RoutedBy isnt "jr2")'

@@ -94,14 +94,48 @@ def test_an_invalid_schedule_holds_the_job() -> None:
 
 
 def test_suspended_while_waiting_it_goes_on_waiting() -> None:
-    """When the time arrives it starts, and is suspended at once; it goes on when it is let."""
+    """When the time arrives it starts, and is suspended at once; it goes on when it is let.
+
+    The queue hears of it with the starter's first update, 8 s later; until then it cannot be continued.
+    """
     seen = Seen(HOURLY).at(3300)
     assert seen.world.suspend(seen.jobs[0])
+    assert seen.world.suspend(seen.jobs[0])
+    assert not seen.world.resume(seen.jobs[0])
     assert seen.at(3599).ad().value("JobStatus") == 2
     assert seen.at(3600).story("started", "suspended") == [(3600, "started"), (3600, "suspended")]
-    assert seen.at(5000).ad().value("JobStatus") == 7
+    assert [seen.at(when).ad().value("JobStatus") for when in (3607, 3608, 5000)] == [2, 7, 7]
+    assert not seen.world.suspend(seen.jobs[0])
     assert seen.world.resume(seen.jobs[0])
     assert seen.at(6000).story("ended") == [(5020, "ended")]
+
+
+def test_a_suspended_job_is_not_vacated() -> None:
+    """The schedd vacates running jobs only."""
+    seen = Seen(HOURLY).at(3610)
+    assert seen.world.suspend(seen.jobs[0])
+    assert seen.ad().value("JobStatus") == 7
+    assert not seen.world.vacate(seen.jobs[0])
+    assert seen.world.resume(seen.jobs[0])
+    assert seen.world.vacate(seen.jobs[0])
+    assert seen.ad().value("JobStatus") == 1
+
+
+@pytest.mark.parametrize("universe", ["vanilla", "local"])
+def test_a_time_that_asks_for_the_clock_is_read_when_the_job_arrives(universe: str) -> None:
+    """The starter evaluates it once, then waits; the schedd's gates are always open."""
+    seen = Seen(f"universe = {universe}\ndeferral_time = time() + 600", schedd_interval=300).at(2000)
+    (arrived,) = (when for when, _ in seen.story("arrived"))
+    assert arrived < 300
+    assert seen.story("started") == [(arrived + 600, "started")]
+
+
+def test_gates_that_ask_for_the_clock_are_looked_at_again() -> None:
+    """They are closed at first, and open by time alone."""
+    seen = Seen(f"deferral_time = ifThenElse(time() > 0, {NOW + 3600}, 0)").at(4000)
+    (matched,) = (when for when, _ in seen.story("matched"))
+    assert 3000 <= matched < 3100
+    assert seen.story("started") == [(3600, "started")]
 
 
 @pytest.mark.parametrize("act", ["hold", "vacate", "remove"])
@@ -200,3 +234,27 @@ def test_a_negative_window_does_not_stop_the_time() -> None:
     assert seen.world.now == NOW + 3600
     assert len(seen.story("planned")) <= 61
     assert seen.story("started") == []
+
+
+def test_the_longest_time_of_a_job_counts_from_its_match() -> None:
+    """A job that waits for its time uses it up, and is held before it starts."""
+    seen = Seen(f"{HOURLY}\nallowed_job_duration = 400").at(3599)
+    assert seen.story("started") == []
+    held = ("JobStatus", "HoldReasonCode", "HoldReason")
+    assert [seen.ad().value(name) for name in held] == [5, 46, "The job exceeded allowed job duration of 06:40"]
+    assert seen.story("matched", "held") == [(3010, "matched"), (3420, "held")]
+
+
+def test_the_longest_time_of_a_program_counts_from_its_start() -> None:
+    """It is looked at each minute."""
+    seen = Seen(f"{HOURLY}\nallowed_execute_duration = 100", run_time=Lengths.fixed(1000)).at(5000)
+    assert seen.story("started", "held") == [(3600, "started"), (3720, "held")]
+    assert seen.ad().value("HoldReasonCode") == 47
+
+
+def test_periodic_vacate_makes_a_running_job_idle() -> None:
+    """A crontab job gets its next time."""
+    text = f"{HOURLY}\nperiodic_vacate = time() - JobCurrentStartExecutingDate > 100"
+    seen = Seen(text, run_time=Lengths.fixed(1000)).at(4000)
+    assert seen.story("started", "evicted") == [(3600, "started"), (3720, "evicted")]
+    assert (seen.ad().value("JobStatus"), seen.ad().value("DeferralTime")) == (1, NOW + 7200)

@@ -151,6 +151,20 @@ def test_policies_see_how_a_program_ended(tmp_path: Path, clock: Clock) -> None:
     assert [float(str(jobs[0].value(name))) >= 0 for name in ("RemoteUserCpu", "RemoteSysCpu")] == [True, True]
 
 
+def test_a_program_that_fails_is_tried_again_as_often_as_max_retries_says(tmp_path: Path, clock: Clock) -> None:
+    """Its completions are counted, which the schedd does not do for local jobs: there it would never end."""
+    ad = job(tmp_path, "echo $$ >> pids; exit 3")
+    ad.set_text("OnExitRemove", "NumJobCompletions > JobMaxRetries || ExitCode =?= 0")
+    ad.set("JobMaxRetries", 2)
+    with session(tmp_path, clock, ad) as made:
+        for tries in (1, 2, 3):
+            until(made, lambda tries=tries: len(pids(tmp_path / "pids")) == tries)  # type: ignore[misc]
+            clock.ahead += 10
+        until(made, lambda: not made.has_more)
+        assert made.embedded.jobs() == []
+    assert len(pids(tmp_path / "pids")) == 3
+
+
 def test_a_periodic_expression_removes_a_running_job(tmp_path: Path, clock: Clock) -> None:
     """And its program ends."""
     ad = job(tmp_path, "echo $$ >> pids; sleep 30")

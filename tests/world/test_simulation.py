@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.spec import Dialect
+from crondor.world.exits import Exits
 from crondor.world.lengths import InvalidLength, Lengths
 from crondor.world.outcome import Fate, Outcome
 from crondor.world.simulation import Enough, Simulation, Terms
@@ -45,6 +46,13 @@ def test_late_within_the_window() -> None:
     """They count as started."""
     outcome = only(f"{HOURLY}\ncron_window = 60", transfer=Lengths.fixed(640))
     assert (counts(outcome), outcome.failed) == ({"late": 24}, 0)
+
+
+def test_a_time_that_asks_for_the_clock_is_met_by_whoever_waits_for_it() -> None:
+    """It is read when the job arrives: 12:10:15 here, not what it was at the submission."""
+    found = simulation("deferral_time = time() + 600")
+    assert counts(found.run()[0]) == {"on_time": 1}
+    assert found.enough() == [Enough(300, 0)]
 
 
 def test_missed_and_held_and_then_on_hold() -> None:
@@ -159,3 +167,35 @@ def test_drawn_lengths_fill_their_range() -> None:
     assert {seen.count(value) > 400 for value in range(10)} == {True}
     mean = sum(Lengths.parse("exp:100").draw(7, n) for n in range(5000)) / 5000
     assert 90 < mean < 110
+
+
+def test_where_jobs_share_a_slot_each_change_is_enough_while_the_others_stay() -> None:
+    """And one second less is not: what was found by changing both at once (1738 s here) would not do."""
+    transfer, run_time = Lengths.parse("10s-20m"), Lengths.parse("1m-20m")
+    pool = replace(POOL, match_delay=Lengths.parse("0-60"), transfer=transfer, run_time=run_time, slots=1)
+    jobs = [ads(f"cron_minute = {minute}\non_exit_remove = false") for minute in ("*/30", "*/10")]
+    shared = Simulation(pool, jobs, NOW, NOW + DAY)
+    windows = [enough.window or 0 for enough in shared.enough()]
+    assert windows == [952, 1758]
+    for number, window in enumerate(windows):
+        for seconds, is_enough in ((window, True), (window - 1, False)):
+            found = shared.run(windows={number: seconds})[number]
+            assert is_enough == (not found.counts[Fate.MISSED] and not found.counts[Fate.MISSED_HELD])
+
+
+def test_a_run_that_ends_before_its_time_comes_again() -> None:
+    """The machine's clock is ahead: to the schedd the time is still to come, and the second match is too late."""
+    outcome = only(HOURLY, skew=120)
+    assert counts(outcome) == {"on_time": 1, "missed_held": 1, "held": 23}
+    assert (outcome.starts, outcome.repeated) == (1, 1)
+
+
+@pytest.mark.parametrize("universe", ["vanilla", "local"])
+def test_a_job_that_is_tried_again_after_its_window_is_idle_for_ever(universe: str) -> None:
+    """Its Requirements match no more; what is tried again in a wide window asks for no wider one."""
+    text = f"universe = {universe}\ndeferral_time = {NOW + 3600}\nmax_retries = 2"
+    found = simulation(text, exits=Exits.parse("3"))
+    outcome = found.run()[0]
+    assert (counts(outcome), outcome.starts, outcome.is_stranded) == ({"on_time": 1}, 1, True)
+    assert found.enough()[0].window == 0
+    assert not only(text).is_stranded

@@ -17,6 +17,7 @@ from crondor.router.files.rewriting import fresh, listed, rewritten, text
 from crondor.router.files.sandbox import Sandbox
 from crondor.router.files.token_plan import TokenPlan
 from crondor.router.files.tokens import Tokens
+from crondor.schedd.actions import released
 from crondor.schedd.protocol import Clock, NotOffered, Schedd
 from crondor.schedd.selection import Selection
 
@@ -136,8 +137,14 @@ class FileDelivery:
             return
         sandbox.spool_in(job.copy_id, _edited(found.flat(), edits), self._own_files())
         self._schedd.edit_if(job.copy_id, f"{_WAITS} && StageInFinish =?= undefined", {"StageInFinish": self._clock()})
-        self._schedd.release(Selection(jobs=(job.copy_id,)).where(_WAITS), SPOOLED)
+        self._let_go(job.copy_id)
         self._forget_proxy(job.id)
+
+    def _let_go(self, copy: JobId) -> None:
+        """Release a copy whose input is there, as a schedd does itself: nobody else may release such a job."""
+        found = self._live(copy)
+        if found is not None and _holds(found, _WAITS):
+            self._schedd.edit_if(copy, _WAITS, released(found, SPOOLED, self._clock()))
 
     def fetch(self, job: Carried) -> None:
         """Bring a completed copy's output to its source. Raises CrondorError."""

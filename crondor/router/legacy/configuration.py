@@ -91,10 +91,11 @@ def _around(table: LegacyTable) -> list[Diagnostic]:
     """Return what the rest of the configuration means for routes that are no ClassAds any more."""
     found: list[Diagnostic] = []
     configuration = table.configuration
+    were_alone = any(not entry.is_knob for entry in table.entries)
     for name in AROUND:
         knob = configuration.find(name)
-        if knob is not None and configuration.is_set(name) and table.entries:
-            message = f"the transforms of {name} are applied to these routes, too, now; to ClassAd routes they were not"
+        if knob is not None and configuration.is_set(name) and were_alone:
+            message = f"the transforms of {name} are applied to the routes of entries, too, now; before they were not"
             help_text = "give those transforms REQUIREMENTS that leave these jobs alone, if that is not meant"
             found.append(Diagnostic("legacy-around", message, Severity.WARNING, knob.place(), help_text))
     if not configuration.is_set(CONSTRAINT):

@@ -133,11 +133,11 @@ class Commands:
         return self.printed(rewrite(node, change))
 
     def target_universe(self, name: str) -> None:
-        """Take TargetUniverse, which must be an integer: HTCondor reads a string's address for one."""
+        """Take TargetUniverse, an integer or a truth value: HTCondor reads a string's address for one."""
         value = self.entry.value(name)
         if isinstance(value, str):
             self.universe = -1
-        elif isinstance(value, int) and not isinstance(value, bool) and -INT_MAX <= value <= INT_MAX:
+        elif isinstance(value, int) and -INT_MAX <= value <= INT_MAX:
             self.universe = (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
     def require(self, name: str) -> None:

@@ -179,18 +179,18 @@ class Flow:
         if job.is_local:
             return
         settings = self._settings
-        first = min(settings.starter_initial_update_interval, settings.starter_update_interval)
-        self._later(copies, first)
+        self._later(copies, settings.first_update)
         self._update_later(copies)
         if not settings.shadow_lazy_queue_update:
             self._update(copies, "start")
 
-    def suspend(self, job: WorldJob) -> None:
-        """Tell the shadow at once that a program is suspended."""
+    def suspend(self, job: WorldJob, *, is_told: bool = True) -> None:
+        """Tell the shadow at once that a program is suspended; or with the next update, where it is not told."""
         copies = self._copies[job.id]
         if copies.attempt is not None:
             copies.attempt.ran, copies.attempt.since = copies.attempt.seconds(self._timetable.now), None
-        self._report(copies, "suspended", "Suspended")
+        if is_told:
+            self._report(copies, "suspended", "Suspended")
 
     def resume(self, job: WorldJob) -> None:
         """Tell the shadow at once that a program goes on."""

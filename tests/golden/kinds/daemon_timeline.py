@@ -19,16 +19,23 @@ from crondor.job_queue import JobId
 from crondor.schedd.protocol import Hold
 from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads, read_submit
+from crondor.world.exits import Exit
+from crondor.world.job_process import process_of
 from crondor.world.lengths import Lengths
 from crondor.world.life import World
+from crondor.world.links import FlowSettings
+from crondor.world.programs import DrawnPrograms, Lasting
 from crondor.world.settings import Settings
+from crondor.world.world_job import Run, WorldJob
 from tests.golden.kinds.case import Case, Difference, Malformed, Replay, compare, integer, items, mapping, shown, text
 
 _POLL = 1.0  # seconds between two looks at the queue
 _TOLERANCE = _POLL + 2
 _RECONFIG = 40  # condor_reconfig -schedd went to the pool of the s and h jobs at this time (README of the recording)
 _COMPARED = ("JobStatus", "DeferralTime", "NumJobStarts", "HoldReasonCode", "gone")
-_SLEEP = re.compile(r"\bsleep (\d{1,6})\b").search
+_SLEEP = re.compile(r"\bsleep\s+(\d{1,6})\b").search
+_EXIT = re.compile(r"\bexit\s+(\d{1,3})\b").search
+_KILLED = re.compile(r"\bkill\s+-(\d{1,2})\s+\$\$").search
 _ACTIONS = frozenset({"condor_hold", "condor_release", "condor_rm", "condor_suspend", "condor_continue"})
 _VACATING = frozenset({"condor_vacate", "condor_vacate_job"})
 
@@ -37,6 +44,9 @@ _VACATING = frozenset({"condor_vacate", "condor_vacate_job"})
 _TRANSFER = Lengths.fixed(1)
 _MISSED_DELAY = 10
 _LAG = {"NumJobStarts": 11.0}
+# Its starters report every five seconds, the first time too: a job that was suspended before it began is Suspended to
+# the queue that long after the start.
+_FLOW = FlowSettings(starter_update_interval=5)
 # What the recording has of a job at its end, beside what is compared all along.
 _FINAL = (
     "JobStatus", "DeferralTime", "NumJobStarts", "NumShadowStarts", "NumJobCompletions", "JobRunCount", "NumHolds",
@@ -58,6 +68,31 @@ class _Command(NamedTuple):
     words: list[str]
     number: int
     worked: bool
+
+
+class _Shell(DrawnPrograms):
+    """The programs of a recording, as their ads name them: they sleep, and exit or kill themselves.
+
+    What sleeps is over at its time also when it was stopped meanwhile.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.clock: Callable[[], int] = lambda: 0
+        self._ends: dict[JobId, int] = {}
+
+    def start(self, job: WorldJob, run: Run, now: int) -> Lasting:
+        """Read how long it sleeps, and how it ends."""
+        process = process_of(run.ad)
+        command = "" if isinstance(process, Hold) else " ".join(process.argv)
+        sleep, ended, killed = (search(command) for search in (_SLEEP, _EXIT, _KILLED))
+        seconds = int(sleep[1]) if sleep else 0
+        self._ends[job.id] = now + seconds
+        return Lasting(seconds, Exit(int(killed[1]), by_signal=True) if killed else Exit(int(ended[1]) if ended else 0))
+
+    def resume(self, job: WorldJob, run: Run) -> None:
+        """Let it sleep on."""
+        run.left = max(0, self._ends[job.id] - self.clock())
 
 
 class _Recorded:
@@ -124,17 +159,18 @@ class _Life:
 
     def live(self, commands: Sequence[_Command]) -> list[Difference]:
         """Do what the users did, and return where it did not work as it did."""
-        sleep = _SLEEP(self._submit)
         settings = Settings(
             schedd_interval=self._interval,
             transfer=_TRANSFER,
-            run_time=Lengths.fixed(int(sleep[1]) if sleep else 0),
             slots=1000,
             missed_delay=_MISSED_DELAY,
+            flow=_FLOW,
         )
         turns = _Recorded(self._interval, self._procs, self._t0)
         start = min(command.t for command in commands)
-        world = World(settings, self._t0 + start, turns=turns)
+        programs = _Shell(settings)
+        world = World(settings, self._t0 + start, turns=turns, programs=programs)
+        programs.clock = lambda: world.now
         jobs: list[JobId] = []
         found: list[Difference] = []
         for command in commands:
@@ -165,15 +201,20 @@ class _Life:
 
     def _do(self, world: World, jobs: Sequence[JobId], words: Sequence[str]) -> bool:
         """Do what a command does to each of the jobs, and say whether it did anything."""
-        tool, arguments = words[0], [word for word in words[1:] if not word.startswith("-")]
+        tool, arguments = words[0], list(words[1:])
+        by = f"via {tool}"
+        while arguments and arguments[0].startswith("-"):
+            option = arguments.pop(0)
+            if option in {"-reason", "-subcode"} and arguments:
+                by = arguments.pop(0) if option == "-reason" else by
         if not arguments:
             raise Malformed("commands", f"{tool} says no job")
         chosen = [job for job in jobs if arguments[0] in {"<cluster>", f"<cluster>.{job.proc}"}]
-        done = [self._act(world, job, tool, arguments) for job in chosen]  # all of them, before one is asked for
+        by += " (by user alice)"
+        done = [self._act(world, job, tool, arguments, by) for job in chosen]  # all of them, before one is asked for
         return any(done)
 
-    def _act(self, world: World, job: JobId, tool: str, arguments: Sequence[str]) -> bool:
-        by = f"via {tool} (by user alice)"
+    def _act(self, world: World, job: JobId, tool: str, arguments: Sequence[str], by: str) -> bool:
         if tool == "condor_qedit":
             value = Expression.parse(Source(" ".join(arguments[2:]), "<qedit>"), old=True)
             return world.edit(job, {arguments[1]: value})
@@ -181,9 +222,11 @@ class _Life:
             "condor_hold": lambda: world.hold(job, Hold(by)),
             "condor_release": lambda: world.release(job, by),
             "condor_rm": lambda: world.remove(job, by),
-            "condor_suspend": lambda: world.suspend(job),
-            "condor_continue": lambda: world.resume(job),
+            "condor_suspend": lambda: not world.jobs[job].is_local and world.suspend(job),
+            "condor_continue": lambda: not world.jobs[job].is_local and world.resume(job),
         }
+        if job not in world.jobs:
+            return False
         return actions.get(tool, lambda: world.vacate(job))()
 
     def _advance(self, world: World, until: int) -> None:

@@ -33,3 +33,10 @@ TEMPLATES = {category: tuple(names.split()) for category, names in _NAMES.items(
 
 KNOWN = frozenset(f"{category}.{name}".lower() for category, names in TEMPLATES.items() for name in names)
 """``category.name`` in lower case."""
+
+
+def is_template(use: str) -> bool:
+    """Whether ``if defined use`` holds: for a category, and for ``CATEGORY:NAME`` where it has that name."""
+    category, _, name = use.partition(":")
+    key = f"{category.strip().lower()}.{name.strip().lower()}"
+    return key in KNOWN or (not name and category.strip().upper() in TEMPLATES)
