@@ -12,7 +12,7 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.fetch.journal import Journal
+from crondor.hooks.fetch.journal import Journal, RunRecord, RunState
 from crondor.hooks.fetch.source import Spec, WorkSource
 from crondor.hooks.fetch.users import current_user, user_name
 from crondor.hooks.hook_types import HookType
@@ -208,7 +208,16 @@ def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
         raise click.exceptions.Exit(1) from None
     dues, found = source.due(clock.now)
     findings += found
-    lines = [(run.key, run.state.value, run.time, run.slot) for run in known.values()]
-    lines += [(due.key, "due", int(due.deferral.time), "") for due in dues if due.key not in known]
-    for key, state, time, slot in lines:
-        click.echo(printable(f"{key:32}  {state:9}  {local_text(time, clock.zone)}  {slot}".rstrip()))
+    lines = [(run.key, run.state.value, run.time, run.slot, _end(run)) for run in known.values()]
+    lines += [(due.key, "due", int(due.deferral.time), "", "") for due in dues if due.key not in known]
+    for key, state, time, slot, end in lines:
+        text = f"{key:32}  {state:9}  {local_text(time, clock.zone)}  {slot:16}  {end}"
+        click.echo(printable(text.rstrip()))
+
+
+def _end(run: RunRecord) -> str:
+    """Return how a job ended, as its hooks were told."""
+    for name, word in (("ExitCode", "status"), ("ExitSignal", "signal")):
+        if run.state in {RunState.EXITED, RunState.EVICTED} and name in run.said:
+            return f"{word} {run.said[name]}"
+    return ""

@@ -152,7 +152,7 @@ def test_a_report_that_cannot_be_left_holds_no_job(made: Made, tmp_path: Path, m
     made("hourly.sub", "executable = /bin/true\ncron_minute = 0\nqueue\n")
     options = ["hook", "fetch-work", "--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--tz", "UTC"]
     options += ["--now", "2026-11-25 12:00"]
-    job = crondor(*options).out
+    job = crondor(*options).out + "ExitCode = 3\n"
     monkeypatch.setattr("crondor.hooks.fetch.journal.Journal._open", _not_permitted)
     for hook, status in (("PREPARE_JOB", 0), ("UPDATE_JOB_INFO", 1), ("JOB_EXIT", 1)):
         found = crondor(*options, "--as", hook, stdin=job)
@@ -161,7 +161,8 @@ def test_a_report_that_cannot_be_left_holds_no_job(made: Made, tmp_path: Path, m
     found = crondor(*options, "--as", "JOB_EXIT", "exit", stdin=job)
     assert (found.status, found.out, found.err) == (0, "", "")
     monkeypatch.undo()
-    assert "exited" in crondor(*options, "--list").out
+    (line,) = crondor(*options, "--list").out.splitlines()
+    assert (line.split()[1], line[-8:]) == ("exited", "status 3")
 
 
 def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:

@@ -33,12 +33,10 @@ class Party:
         """Have nothing offered yet."""
         self.state = folder / "state"
         self.patch = patch
-        self.left: dict[int, int] = {}  # whose each file is, by its number
+        self.left: dict[tuple[int, int], int] = {}  # whose each file is
         patch.setattr("crondor.hooks.fetch.reports.user_id", USERS.get)
         if not IS_ROOT:
-            patch.setattr(
-                "crondor.hooks.fetch.reports._writer", lambda found: self.left.get(found.st_ino, found.st_uid)
-            )
+            patch.setattr("crondor.hooks.fetch.reports._writer", lambda found: self.left.get(mark(found), found.st_uid))
 
     @property
     def folder(self) -> Path:
@@ -102,8 +100,8 @@ class Party:
             yield
         self.left |= dict.fromkeys(self._files() - before, USERS[user])
 
-    def _files(self) -> set[int]:
-        return {path.lstat().st_ino for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+    def _files(self) -> set[tuple[int, int]]:
+        return {mark(path.lstat()) for path in self.folder.iterdir()} if self.folder.is_dir() else set()
 
     @staticmethod
     def _said(act: Callable[[], object]) -> str:
@@ -111,6 +109,11 @@ class Party:
             return str(act())
         except Exception as error:  # noqa: BLE001 - whatever it is, the test sees it
             return f"{type(error).__name__}: {error}"
+
+
+def mark(found: os.stat_result) -> tuple[int, int]:
+    """Return what tells a file from all others."""
+    return found.st_ino, found.st_ctime_ns
 
 
 def _not_permitted(*_: object, **__: object) -> int:

@@ -284,9 +284,10 @@ def not_permitted(path: Path) -> Diagnostic:
     folder, me = path.parent, user_name(current_user())
     try:
         owner = user_name(path.stat().st_uid)
-        what = f"its mode does not let {me} read and write it"
-        message = f"{path}: it belongs to {owner}, and this is {me}" if owner != me else f"{path}: {what}"
-        hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM all run as one user, who owns it: chown that user {path}"
+        hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM run as one user, whose it is: run this as {owner}, or chown it"
+        message = f"{path}: it belongs to {owner}, and this is {me}"
+        if owner == me:
+            message, hint = f"{path}: its mode does not let {me} read and write it", f"chmod 600 {path}"
     except PermissionError:
         message, hint = f"{folder}: it does not let {me} pass", f"chmod a+x {folder}, and each folder above it"
     except OSError:
