@@ -188,10 +188,18 @@ def link(path: Path) -> None:
     os.link(elsewhere, path)
 
 
+def point(path: Path) -> None:
+    """Point to what another may have written elsewhere."""
+    elsewhere = path.parents[2] / "once"
+    elsewhere.write_text(json.dumps(GOOD), encoding="utf-8")
+    path.symlink_to(elsewhere)
+
+
 MAKES: dict[str, Callable[[Path], None]] = {
     "pipe": os.mkfifo,
     "link to what never ends": lambda path: path.symlink_to("/dev/zero"),
     "link to the journal": lambda path: path.symlink_to("../fetched.journal"),
+    "link to a report": point,
     "link to nothing": lambda path: path.symlink_to("nothing"),
     "folder": Path.mkdir,
     "socket": bind,
@@ -242,6 +250,8 @@ def test_many_updates_are_one_line(party: Party) -> None:
     for number in range(40):
         leave(party, "alice", f"{number}.report", json.dumps({**GOOD, "time": NOON + number}).encode())
     party.source().catch_up(NOON + 60)
+    leave(party, "alice", "again.report", json.dumps({**GOOD, "time": NOON + 39}).encode())
+    party.source().catch_up(NOON + 70)
     assert len(party.source().journal.path.read_bytes().splitlines()) == 2
     assert party.run().time == NOON + 39
 

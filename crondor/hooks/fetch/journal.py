@@ -195,8 +195,7 @@ class Writer:
         with fresh.open("wb") as file:
             for run in kept:
                 event = {"key": run.key, "state": run.state.value, "time": run.time, "last_start": run.last_start}
-                event |= {"slot": run.slot, "rejections": run.rejections, "owner": run.owner}
-                file.write(json.dumps({**run.said, **event}).encode())
+                file.write(json.dumps({**run.said, **event, "slot": run.slot, "rejections": run.rejections}).encode())
                 file.write(b"\n")
             file.flush()
             os.fsync(file.fileno())
