@@ -131,19 +131,21 @@ def test_ctrl_c_ends_quietly(what: str, tmp_path: Path) -> None:
     """Status 130, as shells have it, and nothing but the end of the terminal's ^C line."""
     pipe = tmp_path / "job.sub"
     os.mkfifo(pipe)
-    with subprocess.Popen(
-        [*PROGRAM, "next", "--spec", str(pipe), "-n", "100000"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    ) as running:
-        with writing(pipe, running) as file:
-            if what == "computing":
-                file.write("cron_minute = *\nqueue\n")
-                file.close()
-            running.send_signal(signal.SIGINT)
-            _, err = running.communicate(timeout=SLOWEST)
+    with (
+        subprocess.Popen(
+            [*PROGRAM, "next", "--spec", str(pipe), "-n", "100000"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        ) as running,
+        writing(pipe, running) as file,
+    ):
+        if what == "computing":
+            file.write("cron_minute = *\nqueue\n")
+            file.close()
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=SLOWEST)
     assert (running.returncode, err.strip()) == (130, b"")
 
 
