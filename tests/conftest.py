@@ -1,7 +1,8 @@
-"""What every test starts from: examples that are the same in each run, and Ctrl-C as a terminal has it."""
+"""What every test starts from: the same examples in each run, a usual umask, and Ctrl-C as a terminal has it."""
 
 from __future__ import annotations
 
+import os
 import signal
 
 from hypothesis import HealthCheck, settings
@@ -19,3 +20,5 @@ settings.load_profile("repeatable")
 for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
+
+os.umask(0o022)  # accounts look at each other's files; a test whose subject is the umask sets its own
