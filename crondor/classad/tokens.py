@@ -33,6 +33,9 @@ _OLD_STYLE = _pattern(_OLD, _OLD.replace('"', "'"))
 _NAME, _NUM, _OP, _STRING, _QUOTED_NAME, _COMMENT, _END, _BAD = range(1, 9)
 _PIECES = {mark: re.compile(f"{mark}({body}){mark}") for mark, body in (('"', _QUOTED), ("'", _ALONE))}
 
+# Strings side by side are one. A quote behind a string that closes nothing spoils both.
+_AGAIN = {mark: re.compile(_BLANK + mark) for mark in "\"'"}
+
 _WORDS: Final[dict[str, tuple[str, bool | Exceptional | None]]] = {
     "true": ("literal", True),
     "false": ("literal", False),
@@ -104,6 +107,7 @@ class Tokens:
             elif group == _END:
                 break
             else:
+                start = _spoiled(text, start, end, group, old=old)
                 kind, value = _quoted(text, start, end, group, old=old)
             kinds.append(kind)
             values.append(value)
@@ -203,9 +207,15 @@ def integer(found: object, *, negative: bool) -> object:
     return whole if INT_MIN <= whole <= INT_MAX else 0
 
 
+def _spoiled(text: str, start: int, end: int, group: int, *, old: bool) -> int:
+    """Return where a quoted token begins, or behind its end the quote that closes nothing and spoils it."""
+    behind = None if old or group == _BAD else _AGAIN[text[start]].match(text, end)
+    return start if behind is None else behind.end() - 1
+
+
 def _quoted(text: str, start: int, end: int, group: int, *, old: bool) -> tuple[str, object]:
     mark = text[start]
-    if group == _BAD:
+    if group == _BAD or start >= end:
         return "bad", _complaint(text, start)
     kind = "literal" if mark == '"' else "name"
     if old:

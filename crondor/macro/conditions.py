@@ -146,6 +146,8 @@ class IfStack:
         if keyword == "if":
             self._begin(condition, conditions)
         elif not self._levels:
+            if keyword == "elif":
+                _tested(keyword, condition, conditions)
             raise ConditionError(f"{keyword} without matching if")
         elif keyword == "endif":
             self._levels.pop()
@@ -165,12 +167,14 @@ class IfStack:
     def _next(self, keyword: str, condition: str, conditions: Conditions) -> None:
         level = self._levels[-1]
         level.holds = False
+        asks = level.outer and not level.was_taken
+        is_true = asks and keyword == "elif" and _tested("elif", condition, conditions)
         if level.in_else:
             raise ConditionError(f"{keyword} is not allowed after else")
         level.in_else = keyword == "else"
-        if level.outer and not level.was_taken:
-            level.holds = level.in_else or _tested("elif", condition, conditions)
-            level.was_taken = level.holds
+        if asks:
+            level.holds = level.in_else or is_true
+            level.was_taken = level.holds and not level.in_else
 
 
 class _Level:

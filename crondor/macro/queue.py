@@ -17,6 +17,7 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _BLANK = frozenset(BLANKS)
 _KEYWORD = r"(?i:(?:^|[ \t\r\n\v\f(])(in|from|matching)(?=[ \t\r\n\v\f(]))"
 _QUALIFIER = r"([^ \t\r\n\v\f(]{1,40})(?=[ \t\r\n\v\f(])"
+_FIRST = r"[^ \t\r\n\v\f(]*[ \t\r\n\v\f(]"  # HTCondor sees a slice only where a blank or ( comes later
 _SLICE = r"\[([-+]?[0-9]{1,9})?(?::([-+]?[0-9]{1,9})?(?::([-+]?[0-9]{1,9})?)?)?\]"
 _ITEM = r"[^, \t\r\n]+"
 
@@ -122,7 +123,7 @@ def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, Arguments]:
     while True:
         while text[at : at + 1] in _BLANK and at < len(text):
             at += 1
-        if text[at : at + 1] == "[":
+        if text[at : at + 1] == "[" and re.compile(_FIRST).match(text, at):
             chosen, at = _slice(text, at)
             made = made._replace(chosen=chosen)
             continue

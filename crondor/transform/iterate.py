@@ -19,6 +19,7 @@ from crondor.transform.program import Iteration
 
 MAX_ROWS = 1_000_000
 _Answer = TypeVar("_Answer")
+_MAGIC = frozenset("*?[")  # a name without these is taken for a folder as it is: glob(3) does not look
 _ITEM = re.compile(r"[^, \t\r\n]+")
 
 
@@ -94,7 +95,7 @@ def _more(of: Iteration, arguments: Arguments, files: Files | None) -> Iterator[
     elif source is ItemSource.FILE:
         lines = LineReader(_opened(of, files, lambda known: known.read(arguments.path)))
         while (line := lines.item()) is not None:
-            yield line.text
+            yield line.unstripped().text
     elif source is ItemSource.COMMAND:
         message = f"HTCondor would run {short(arguments.path)} and take its output for items; crondor runs nothing"
         raise Stop(fault("runs-command", message, of.span, "write the items into a file, or here"))
@@ -106,15 +107,17 @@ def _rows_behind(of: Iteration, *, are_rows: bool) -> Iterator[str]:
     if of.rest is not None:
         lines = LineReader(of.line.source, of.rest)
         while (line := lines.item()) is not None:
-            if line.text.startswith(")"):
+            row = line.unstripped().text
+            if row.startswith(")"):
                 return
-            if line.text.startswith("#"):
+            if row.startswith("#"):
                 continue
             if are_rows:
-                yield line.text
+                yield row
             else:
-                yield from _ITEM.findall(line.text)
+                yield from _ITEM.findall(row)
     number = of.line.span().source.position(of.line.offset(len(of.line.text)))[0]
+    number -= of.line.unterminated  # HTCondor counts line ends
     message = f"Reached end of file without finding closing brace ')' for TRANSFORM command on line {number}"
     raise Stop(fault("transform", message, of.span, "put ) on a line of its own behind the last item"))
 
@@ -124,7 +127,8 @@ def _names(of: Iteration, patterns: list[str], kinds: str, files: Files | None, 
     names: dict[str, None] = {}
     for pattern in patterns:
         found = _opened(of, files, _matching(pattern))
-        found = [name for name in found if kinds in {"any", "*"} or name.endswith("/") is (kinds == "dirs")]
+        if kinds == "files" or (kinds == "dirs" and not _MAGIC.isdisjoint(pattern.rstrip("/").rpartition("/")[2])):
+            found = [name for name in found if name.endswith("/") is (kinds == "dirs")]
         names.update(dict.fromkeys(found))
         if not found:
             missing.append(pattern)

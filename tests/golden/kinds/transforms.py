@@ -48,7 +48,7 @@ def _replay(case: Case) -> list[Difference]:
         facts = Facts(knobs, environ=_ENVIRON, files=Files([folder], base=folder))
         run = _Run(record, facts)
     stderr = text(record, "stderr")
-    code = _FAILURE if code == _SUCCESS and stderr.startswith("Error at") else code
+    code = _FAILURE if code == _SUCCESS and re.search("^Error at", stderr, re.MULTILINE) else code
     differences = compare("rc", code, _FAILURE if run.failed else _SUCCESS)
     differences += compare("ads_out", expected, [_printed(ad) for ad in run.ads if ad])  # nothing is printed of none
     said = [found.message for found in run.found]
