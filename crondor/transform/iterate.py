@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 from crondor.diagnostics import CrondorError
-from crondor.macro.files import Files
+from crondor.macro.files import Files, of_kind
 from crondor.macro.lines import BLANKS, LineReader
 from crondor.macro.queue import Arguments, ItemSource, QueueError, parse
 from crondor.transform.errors import Stop, fault, short
@@ -19,7 +19,6 @@ from crondor.transform.program import Iteration
 
 MAX_ROWS = 1_000_000
 _Answer = TypeVar("_Answer")
-_MAGIC = frozenset("*?[")  # a name without these is taken for a folder as it is: glob(3) does not look
 _ITEM = re.compile(r"[^, \t\r\n]+")
 
 
@@ -127,8 +126,7 @@ def _names(of: Iteration, patterns: list[str], kinds: str, files: Files | None, 
     names: dict[str, None] = {}
     for pattern in patterns:
         found = _opened(of, files, _matching(pattern))
-        if kinds == "files" or (kinds == "dirs" and not _MAGIC.isdisjoint(pattern.rstrip("/").rpartition("/")[2])):
-            found = [name for name in found if name.endswith("/") is (kinds == "dirs")]
+        found = of_kind(found, pattern, kinds)
         names.update(dict.fromkeys(found))
         if not found:
             missing.append(pattern)
