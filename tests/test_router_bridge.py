@@ -260,11 +260,12 @@ def test_a_place_that_is_free_again_is_taken() -> None:
     assert (runs[1].taken, runs[1].starts) == (NIGHT + 600, NIGHT + 600)
 
 
-def test_an_idle_limit_opens_when_a_copy_starts() -> None:
-    """MaxIdleJobs counts copies that wait for their time."""
+def test_an_idle_limit_opens_when_a_copy_is_matched() -> None:
+    """A copy that waits in its starter has JobStatus 2: MaxIdleJobs counts it until the poll behind its gate alone."""
     file = submit(queue="queue 2", cron_window="3600")
     runs = planned(file, table(f"{POOL}\nMaxIdleJobs = 1"), days=1, at_gate=True, run_time=600)
-    assert runs[1].taken == NIGHT
+    assert (runs[0].taken, runs[0].starts) == (NIGHT - 600, NIGHT)
+    assert (runs[1].taken, runs[1].starts) == (NIGHT - 590, NIGHT)
     assert runs[1].room is not None
     assert (runs[1].room.jobs, runs[1].room.idle) == (2, 1)
 
@@ -294,11 +295,11 @@ def test_round_robin_goes_on_along_the_plan() -> None:
 
 
 def test_a_waiting_copy_that_schedules_itself_is_idle_between_its_runs() -> None:
-    """It fills MaxIdleJobs all day."""
+    """It fills MaxIdleJobs all day, until its gate opens."""
     other = submit(cron_hour="4", cron_minute="0")
     runs = planned([submit(), other], table(f"{POOL}\nMaxIdleJobs = 1"), days=2, run_time=60)
     assert [run.outcome for run in runs if run.job.id == "1.0"] == [Outcome.ROUTED, Outcome.BY_COPY]
-    assert {run.taken for run in runs if run.job.id == "2.0" and run.outcome is Outcome.ROUTED} == {NIGHT}
+    assert {run.taken for run in runs if run.job.id == "2.0" and run.outcome is Outcome.ROUTED} == {NIGHT - 600}
 
 
 # Requirements and the clock

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -15,14 +16,15 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import printable
+from crondor.diagnostics import Severity, printable
 from crondor.macro.files import Files
 from crondor.macro.text import source_from_bytes
 from crondor.source import Source
 from crondor.transform import Facts, Outcome, transform_ads
-from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, read_knobs
+from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
-from crondor_cli.options import clock_of, clock_options
+from crondor_cli.jobs import read_source
+from crondor_cli.options import clock_of, clock_options, include_option
 from crondor_cli.transform_progress import Findings, Progress
 
 EPILOG = """\b
@@ -46,7 +48,12 @@ _FORMS = [form.value for form in Format]
 
 @click.command("transform", epilog=EPILOG, short_help="Ads through HTCondor's transform rules.")
 @click.argument("ads", metavar="[ADS]...", nargs=-1)
-@click.option("--rules", metavar="FILE", multiple=True, help="Rules; several files are applied in their order.")
+@click.option(
+    "--rules",
+    metavar="FILE",
+    multiple=True,
+    help="Rules, - for standard input; several files are applied in their order.",
+)
 @click.option(
     "-o",
     "--output",
@@ -75,11 +82,12 @@ _FORMS = [form.value for form in Format]
 )
 @click.option("--diff", is_flag=True, help="Print what changes in each ad instead of the ad.")
 @click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
-@click.option("--config", metavar="FILE", multiple=True, help="Assignments of the configuration, for $(KNOB).")
+@click.option("--config", metavar="FILE", multiple=True, help="The configuration, for $(KNOB) and the knobs below.")
 @click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")
 @click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
 @click.option("-D", "--define", metavar="NAME=VALUE", multiple=True, help="A macro that is defined before the rules.")
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="What $RANDOM_CHOICE() draws from.")
+@include_option
 @clock_options
 @lenient_option
 def command(
@@ -99,23 +107,22 @@ def command(
     now: str | None,
     tz: str | None,
     lenient: bool,
+    allow_dirs: tuple[str, ...],
 ) -> None:
     """Apply transform rules to the ads of the files ADS; of standard input for - or no file."""
     if not rules and not job_transform and not job_route:
         raise click.UsageError("no rules: name a file with --rules, or knobs with --job-transform or --job-route")
     paths = ads or ("-",)
-    check_stdin(*paths)
+    check_stdin(*paths, *rules, *config)
     _check_files(paths, (*rules, *config), out)
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone, seed=seed)
     folder = str(Path.cwd())
     files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)
-    knobs: dict[str, str] = {}
-    for path in config:
-        knobs |= read_knobs(_source(path), Facts(knobs, environ=os.environ, context=context))
-    loaded = Rules(Facts(knobs, environ=os.environ, context=context, files=files))
     progress = Progress(is_wanted=out != "-" or not _is_terminal())
     findings = Findings(progress)
+    knobs = _knobs(config, allow_dirs, context, findings)
+    loaded = Rules(Facts(knobs, environ=os.environ, context=context, files=files))
     try:
         _load(loaded, rules, job_transform, job_route, define)
     finally:
@@ -136,6 +143,23 @@ def command(
         raise click.exceptions.Exit(1)
 
 
+def _knobs(
+    paths: tuple[str, ...], allow_dirs: tuple[str, ...], context: Context, findings: Findings
+) -> Mapping[str, str]:
+    """Read the configuration and say what is wrong in it. Raises CrondorError where HTCondor would not start."""
+    if not paths:
+        return {}
+    from crondor.config import InvalidConfig  # noqa: PLC0415 - most have no configuration
+    from crondor_cli.route_options import load_config  # noqa: PLC0415
+
+    configuration = replace(load_config(paths, allow_dirs, context), subsystem="XFORM")
+    faults = [each for each in configuration.diagnostics if each.severity is Severity.ERROR]
+    findings.add((each for each in configuration.diagnostics if each not in faults), counts=False)
+    if faults:
+        raise InvalidConfig(faults)
+    return configuration.texts()
+
+
 def _load(
     loaded: Rules, files: tuple[str, ...], knobs: tuple[str, ...], routes: tuple[str, ...], define: tuple[str, ...]
 ) -> None:
@@ -150,7 +174,7 @@ def _load(
     for names in knobs:
         loaded.add_knobs(JOB_TRANSFORM, names)
     for name in routes:
-        loaded.add_knob(JOB_ROUTE, name)
+        loaded.add_knobs(JOB_ROUTE, name)
     loaded.finish()
 
 
@@ -182,6 +206,8 @@ def _why_not(path: str) -> str:
 
 
 def _source(path: str) -> Source:
+    if path == "-":
+        return read_source(path)
     try:
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:
@@ -223,8 +249,7 @@ def _diff(outcome: Outcome) -> str:
     place = outcome.before.place
     lines = [f"@@ {'ad' if place is None else f'{place.name}:{place.line}'} @@"]
     for change in outcome.changes:
-        lines += [f"-{change.name} = {change.before}"] if change.before is not None else []
-        lines += [f"+{change.name} = {change.after}"] if change.after is not None else []
+        lines += [sign + line for sign, line in zip("-+", change.lines, strict=True) if line is not None]
     return "\n".join(map(printable, lines)) + "\n"
 
 

@@ -34,9 +34,9 @@ def diff(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
         head = f"@@ {job} {_way(each)} {each.route.name} @@"
         yield click.style(printable(head), bold=True) + "\n" if colours else f"{printable(head)}\n"
         for change in each.changes:
-            for sign, text in (("-", change.before), ("+", change.after)):
+            for sign, text in zip("-+", change.lines, strict=True):
                 if text is not None:
-                    line = printable(f"{sign}{change.name} = {text}")
+                    line = printable(sign + text)
                     yield (click.style(line, fg=colours[sign]) if colours else line) + "\n"
 
 

@@ -9,12 +9,13 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.operators import truth
 from crondor.classad.scope import Code, Codes
+from crondor.classad.show import print_value
 from crondor.diagnostics import Diagnostic
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
 from crondor.macro.lines import LogicalLine
 from crondor.source import Source
 from crondor.transform.errors import MOST, Stop, fault, macro_fault, warning
-from crondor.transform.expressions import as_macro, as_text, evaluated, why_not
+from crondor.transform.expressions import as_text, evaluated, evaluated_whole, why_not
 from crondor.transform.facts import Dice, Facts
 from crondor.transform.trace import Step
 
@@ -184,13 +185,8 @@ class Run:
         if self._ifs is None:
             self._ifs = IfStack()
         if self._conditions is None:
-            self._conditions = Conditions(
-                self.lookup,
-                self.expand,
-                self.facts.version,
-                is_template,
-                self._is_true if self._has_ad else lambda _: None,
-            )
+            is_true = self._is_true if self._has_ad else lambda _: None
+            self._conditions = Conditions(self.lookup, self.expand, self.facts.version, is_template, is_true)
         if keyword == "if" and self.line is not None:
             self._opened.append(self.line)
         elif keyword == "endif" and self._opened:
@@ -267,10 +263,8 @@ class Run:
         return self._around
 
     def _evaluate(self, text: str) -> str | None:
-        if why_not(text) is not None:
-            return None
-        value = evaluated(text, self.ad, self.facts.context)
-        return None if value is None else as_macro(value)
+        value = evaluated_whole(text, self.ad, self.facts.context)
+        return value if value is None or isinstance(value, str) else print_value(value)
 
     def _soft(self, error: MacroError) -> None:
         for each in error.diagnostics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -11,9 +12,9 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.operators import truth
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.macro import Budget, LogicalLine, MacroError, expand
+from crondor.macro import LogicalLine, MacroError
 from crondor.source import Source
-from crondor.transform.apply import Run, definitions
+from crondor.transform.apply import Run, Statement, definitions
 from crondor.transform.commands import Fault
 from crondor.transform.errors import MOST, InvalidTransform, Stop, check_text, fault, macro_fault, warning
 from crondor.transform.expressions import Evaluation
@@ -171,6 +172,12 @@ class Transform:
         """Whether a TRANSFORM asks for more than one round."""
         return self._iteration is not None
 
+    def once(self) -> Transform:
+        """Return the transform without its TRANSFORM."""
+        made = copy(self)
+        made._iteration = None  # noqa: SLF001 - its own class
+        return made
+
     @property
     def lines(self) -> tuple[LogicalLine, ...]:
         """The lines that are run: all but NAME, REQUIREMENTS, UNIVERSE and TRANSFORM."""
@@ -204,19 +211,18 @@ class Transform:
         """
         return apply_all((self,), ad, facts, macros=macros, trace=trace)
 
-    def items(self, facts: Facts, macros: dict[str, str]) -> Items:
-        """Return what a TRANSFORM goes over. Raises Stop."""
+    def items(self, facts: Facts, macros: dict[str, str], found: list[Diagnostic]) -> Items:
+        """Return what a TRANSFORM goes over; ``found`` takes the failures of functions in it. Raises Stop."""
         if self._iteration is None:
             return Items(1, (), (), is_once=True)
-        defaults = facts.defaults(iterates=True)
-
-        def lookup(key: str) -> str | None:
-            return macros.get(key, defaults.get(key))
-
+        without_knobs = Facts(environ=facts.environ, context=facts.context)
+        run = Run(None, without_knobs, macros, facts.defaults(iterates=True))
+        run.line = Statement(self._iteration.line)
         try:
-            text = expand(self._iteration.text, lookup, Budget())
+            text = run.expand(self._iteration.text)
         except MacroError as error:
             raise macro_fault(error, self._iteration.span) from None
+        found += run.found
         return read_items(self._iteration, text, facts.files)
 
     def missing(self, items: Items) -> list[Diagnostic]:
@@ -269,12 +275,13 @@ class Chain:
         if last is None:
             yield self._round(ad, self._defaults, trace=trace)
             return
+        found: list[Diagnostic] = []
         try:
-            items = last.items(self.facts, self.macros)
+            items = last.items(self.facts, self.macros, found)
         except Stop as stop:
-            yield Outcome(ad, None, (), (stop.diagnostic,), ())
+            yield Outcome(ad, None, (), (*found, stop.diagnostic), ())
             return
-        missing = tuple(last.missing(items))
+        missing = (*found, *last.missing(items))
         kept = dict(self.macros)
         count = 0
         for row, step, text in items.rounds():

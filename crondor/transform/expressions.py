@@ -10,10 +10,10 @@ from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import BEYOND, Attributes, Code, Codes, Context, Value
-from crondor.classad.show import code_tree, print_value
+from crondor.classad.show import code_tree, print_value, to_tree
 from crondor.classad.text import lower
-from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Unary
-from crondor.classad.unparse import Form, print_real, unparse
+from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Unary
+from crondor.classad.unparse import Form, print_name, print_real, unparse
 from crondor.classad.values import LocalTime, RelTime
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
@@ -158,6 +158,14 @@ def evaluated(text: str, ad: Attributes, context: Context) -> Value | None:
     return evaluation(text).value(ad, context)
 
 
+def evaluated_whole(text: str, ad: Attributes, context: Context) -> Value | None:
+    """Return the value of a text all of which is an expression, its strings read as in -long ads; None: it has none."""
+    try:
+        return value_of(Expression.parse(Source(text), old=True).code, ad, None, context)
+    except (EvaluationFailed, ClassAdSyntaxError):
+        return None
+
+
 def stored(value: Value) -> str:
     """Return the text in new syntax that EVALSET stores for a value."""
     if value.__class__ is int:
@@ -171,7 +179,18 @@ def as_macro(value: Value) -> str:
     """Return the text that EVALMACRO gives its macro: a string without quotes."""
     if value.__class__ is int:
         return str(value)
-    return value if isinstance(value, str) else print_value(value, Form.OLD)
+    return value if isinstance(value, str) else _in_lines(to_tree(value))
+
+
+def _in_lines(node: Node) -> str:
+    """Return the text of a value; an ad gives a line for each attribute, also as a member of a list."""
+    if isinstance(node, AdNode):
+        return (
+            "".join(f"{print_name(name, Form.OLD)} = {unparse(part, Form.OLD)}\n" for name, part in node.items) or "\n"
+        )
+    if isinstance(node, ListNode) and any(isinstance(item, AdNode | ListNode) for item in node.items):
+        return f"{{ {','.join(map(_in_lines, node.items))} }}"
+    return unparse(node, Form.OLD)
 
 
 def as_text(code: Code | str) -> str:

@@ -51,7 +51,7 @@ class Rules:
         Raises InvalidTransform for rules that HTCondor does not load, and behind rules that iterate.
         """
         self._check_last(source.name)
-        transform = Transform.parse(source, facts=self.facts, strict=False)
+        transform = Transform.parse(source, facts=self._on_loading(), strict=False)
         self.diagnostics += (*transform.faults, *transform.warnings)
         self._known.update(transform.definitions(self.facts))
         if transform.iterates or transform.reached:
@@ -81,8 +81,34 @@ class Rules:
 
         Raises InvalidTransform behind rules that iterate.
         """
+        self.add_knobs(prefix, name)
+
+    def add_knobs(self, prefix: str, names: str) -> None:
+        """Add the rules of knobs whose names are separated by commas or blanks, as add_knob() does.
+
+        As in condor_transform_ads only the last of them may iterate, and only the last is left out where its check on
+        loading comes to no command.
+        """
+        given = re.findall(r"[^, \t\r\n]+", names)
+        self._check_last(prefix + (given[0] if given else ""))
+        begin = len(self.transforms)
+        for name in given:
+            self._add_knob(prefix, name)
+        for number in range(begin, len(self.transforms) - 1):
+            if self.transforms[number].iterates:
+                self._do_once(number)
+        last = self.transforms[-1] if len(self.transforms) > begin else None
+        if last is not None and not last.iterates and not last.reached:
+            self._left_out += [self.transforms.pop()] if last.has_commands else []
+
+    def _do_once(self, number: int) -> None:
+        transform = self.transforms[number]
+        message = f"TRANSFORM of {transform.name} has no effect: HTCondor looks at that of the last transform alone"
+        self.diagnostics.append(warning("transform-ignored", message, transform.source.span(0, 0), "put it last"))
+        self.transforms[number] = transform.once()
+
+    def _add_knob(self, prefix: str, name: str) -> None:
         knob = prefix + name
-        self._check_last(knob)
         text = self._known.get(knob.lower(), self.facts.knobs.get(knob.lower()))
         source = Source(text or "", knob)
         if not (text or "").strip():
@@ -94,17 +120,20 @@ class Rules:
             self.diagnostics.append(fault("old-syntax", message, source.span(0, 1), "write it as commands"))
             return
         try:
-            transform = Transform.parse(source, name=name, form=Form.KNOB, facts=self.facts, strict=False)
+            transform = Transform.parse(source, name=name, form=Form.KNOB, facts=self._on_loading(), strict=False)
         except InvalidTransform as error:
             self.diagnostics += error.diagnostics
             return
         self.diagnostics += (*transform.faults, *transform.warnings)
         self.transforms.append(transform)
 
-    def add_knobs(self, prefix: str, names: str) -> None:
-        """Add the rules of knobs whose names are separated by commas or blanks."""
-        for name in re.findall(r"[^, \t\r\n]+", names):
-            self.add_knob(prefix, name)
+    def _on_loading(self) -> Facts:
+        """Return what a check on loading sees: what the files before define, too."""
+        facts = self.facts
+        if not self._known:
+            return facts
+        knobs = {**facts.knobs, **self._known}
+        return Facts(knobs, environ=facts.environ, context=facts.context, files=facts.files, version=facts.version)
 
     def _check_last(self, name: str) -> None:
         if self.transforms and self.transforms[-1].iterates:

@@ -44,7 +44,7 @@ class Hidden(Statement):
     def __init__(self, line: LogicalLine) -> None:
         """Compile both readings."""
         super().__init__(line)
-        self.inside = compile_line(line.behind(1))
+        self.inside = _behind_colon(line)
         self.outside = self.inside if is_hidden_if(line.text) else _plain(line)
 
     def seen(self, *, is_inside: bool) -> Statement:
@@ -169,6 +169,19 @@ def compile_line(line: LogicalLine) -> Statement:
     if line.text.startswith(":"):
         return Hidden(line)
     return _plain(line)
+
+
+def _behind_colon(line: LogicalLine) -> Statement:
+    """Return what a line does inside of an if; only one colon is stepped over, and no blank behind it.
+
+    A blank hides the first word from HTCondor's look for a conditional and for the name of a macro.
+    """
+    behind = line.behind(1)
+    if behind.text.startswith(":"):
+        return _plain(behind)
+    if line.text[1:2] in {*BLANKS} and not behind.text.startswith(("=", "+=", "@=")):
+        return command(behind)
+    return compile_line(behind)
 
 
 def _plain(line: LogicalLine) -> Statement:

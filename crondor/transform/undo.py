@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
 from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.scope import Code
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
-from crondor.classad.unparse import unparse
+from crondor.classad.unparse import Form, unparse
 
 
 class Change(NamedTuple):
@@ -21,6 +22,11 @@ class Change(NamedTuple):
     name: str
     before: str | None
     after: str | None
+
+    @property
+    def lines(self) -> tuple[str | None, str | None]:
+        """Both as lines of a -long ad, None where there is none: ``X = 2.5`` for 2.500000000000000E+00."""
+        return _line(self.name, self.before), _line(self.name, self.after)
 
 
 class _Old(NamedTuple):
@@ -44,9 +50,11 @@ class Changes(Sequence[Change]):
             name = mine.names.get(key, theirs.names.get(key, key))
             if old is not new or name != theirs.names.get(key, name):
                 first, last = _text(old), _text(new)
-                if first != last or name != theirs.names.get(key, name):
+                is_renamed = name != theirs.names.get(key, name)
+                if first != last or is_renamed:
                     self._old.append(_Old(name, old))
-                    self._changes.append(Change(theirs.names.get(key, name), first, last))
+                    if is_renamed or not _is_same(old, new):
+                        self._changes.append(Change(theirs.names.get(key, name), first, last))
 
     @overload
     def __getitem__(self, index: int) -> Change: ...
@@ -79,6 +87,25 @@ class Changes(Sequence[Change]):
                 ad.prune(name)
                 ad.put(name, now.codes[lower(name)])
         return ad
+
+
+def _line(name: str, text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        return f"{name} = {unparse(code_tree(text), Form.OLD)}"
+    except ClassAdSyntaxError:
+        return f"{name} = {text}"
+
+
+def _is_same(old: Code | str | None, new: Code | str | None) -> bool:
+    """Say whether two texts differ in nothing but how they are written, as 2.5 and 2.5E0 do."""
+    if old is None or new is None:
+        return old is new
+    try:
+        return unparse(code_tree(old)) == unparse(code_tree(new))
+    except ClassAdSyntaxError:
+        return False
 
 
 def _text(code: Code | str | None) -> str | None:

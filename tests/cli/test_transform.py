@@ -221,3 +221,35 @@ def test_items_come_from_files_beside_the_rules(ads: str, tmp_path: Path) -> Non
     assert crondor("transform", "--rules", str(path), ads).out.count("X = ") == 4
     path.write_text('SET X "$(Item)"\nTRANSFORM from /etc/passwd\n')
     assert "lies outside" in crondor("transform", "--rules", str(path), ads).err
+
+
+def test_a_configuration_is_read_as_htcondor_does(ads: str, tmp_path: Path) -> None:
+    """With if, include below its folder, and a TRANSFORM that is the knob's own."""
+    (tmp_path / "more.conf").write_text("QUEUE_NAME = long\n")
+    (tmp_path / "site.conf").write_text(
+        "include : more.conf\nif version >= 25.0\nJOB_TRANSFORM_One @=end\n"
+        'SET Queue "$(QUEUE_NAME)"\nTRANSFORM 2\n@end\nendif\nJOB_TRANSFORM_Two = SET Late $(QUEUE_NAME)\n'
+    )
+    config = str(tmp_path / "site.conf")
+    result = crondor("transform", "--config", config, "--job-transform", "One", ads)
+    assert (result.status, result.err, result.out.count('Queue = "long"')) == (0, "", 4)
+    result = crondor("transform", "--config", config, "--job-transform", "Two", ads)
+    assert (result.status, result.out.count("Late = long")) == (0, 2)
+
+
+def test_a_configuration_that_htcondor_does_not_start_with_ends_it(ads: str, tmp_path: Path) -> None:
+    """And what is wrong is said."""
+    path = tmp_path / "site.conf"
+    path.write_text("JOB_TRANSFORM_One = SET X 1\nno assignment\n")
+    result = crondor("transform", "--config", str(path), "--job-transform", "One", ads)
+    assert (result.status, result.out) == (1, "")
+    assert "site.conf:2:1: error: this line is no assignment" in result.err
+
+
+def test_rules_may_come_from_standard_input(ads: str) -> None:
+    """But not rules and ads at once."""
+    result = crondor("transform", "--rules", "-", ads, stdin="SET X 1\n")
+    assert (result.status, result.err, result.out.count("X = 1")) == (0, "", 2)
+    result = crondor("transform", "--rules", "-", stdin="SET X 1\n")
+    assert result.status == 2
+    assert "standard input is one file" in result.err

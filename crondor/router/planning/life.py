@@ -10,7 +10,7 @@ from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.queued import JobStatus, QueuedJob
 from crondor.router.one_run import one_run
-from crondor.router.planning.conduct import Manner
+from crondor.router.planning.conduct import Conduct, Manner
 from crondor.router.planning.jobs import PlannedJob
 from crondor.router.planning.runs import Asked, Outcome
 from crondor.router.route import Route
@@ -31,6 +31,16 @@ class Copy:
         self.stays = False
         self.starts: int | None = None
         self.ends: int | None = None
+
+    def matched(self, run: Deferral, ready: int) -> int:
+        """Return when the copy, ready then, is idle no more (epoch seconds).
+
+        It has JobStatus 2 while its starter waits for the time of the run.
+        """
+        starts = self.starts or 0
+        if self.manner.conduct is Conduct.AT_ONCE:
+            return starts
+        return min(starts, max(ready, starts - (run.time - run.match_opens)))
 
 
 class Life:

@@ -302,7 +302,8 @@ class Planning:
         at = ends if ends is not None else copy.starts
         copy.stays = stays(copy.ad, at, life.starts + 1, self._context(at))
         copy.ends = None if copy.stays and not conduct.repeats else ends
-        self._at(copy.starts, _What.START, life)
+        # The poll that takes a job still counts it as idle, the next one sees what became of it.
+        self._at(max(time + 1, copy.matched(run, ready)), _What.START, life)
         if copy.ends is not None:
             self._at(copy.ends, _What.END, life)
 
@@ -379,7 +380,7 @@ class Planning:
             conduct=copy.manner.conduct,
             stays=copy.stays,
         )
-        self._at(copy.starts, _What.START, life)
+        self._at(copy.matched(run, time), _What.START, life)
         if copy.ends is not None:
             self._at(copy.ends, _What.END, life)
         else:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Mode, Order, read_ads
+from crondor.config import read_config
 from crondor.diagnostics import Diagnostic
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.transform import Facts, InvalidTransform, transform_ads
-from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, read_knobs
+from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from tests.golden.kinds.case import (
     Case,
     Difference,
@@ -30,7 +31,8 @@ _FIELDS = ("rules", "config", "args", "ads_in", "rc", "ads_out", "stderr")
 _ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}
 _KNOBS = {"-jobtransforms": JOB_TRANSFORM, "-jobroute": JOB_ROUTE}
 _SUCCESS, _FAILURE = 1, 255  # the tool has them so; what it does not begin with is 1 too
-_HEADS = r"ERROR|WARNING|Invalid rules file|Transform of ad|Error at"
+_LEFT_OUT = r"\S+ invalid transform text, ignoring\. \(err=[-0-9]+\) "
+_HEADS = rf"ERROR|WARNING|Invalid rules file|Transform of ad|Error at|{_LEFT_OUT}"
 
 
 def _replay(case: Case) -> list[Difference]:
@@ -44,7 +46,8 @@ def _replay(case: Case) -> list[Difference]:
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(held)
-        knobs = read_knobs(Source(text(record, "config"), "config"))
+        config = read_config(Source(text(record, "config"), "config"), environ=_ENVIRON, subsystem="XFORM")
+        knobs = config.texts()
         facts = Facts(knobs, environ=_ENVIRON, files=Files([folder], base=folder))
         run = _Run(record, facts)
     stderr = text(record, "stderr")
@@ -111,8 +114,19 @@ def _cores(stderr: str) -> Iterator[str]:
         if shown.startswith("ERROR reading transform rules"):
             yield "invalid REQUIREMENTS"
             continue
+        if re.match("Error at .* Previous transform was", shown):
+            yield "Previous transform was an iterating transform"
+            continue
         found = re.match(r'ERROR "(.*)" at line [0-9]+ in file', shown, re.DOTALL)
-        core = found[1] if found else re.sub(r"^(?:ERROR: |WARNING: |Invalid rules file .*? : ?)", "", shown)
+        core = (
+            found[1]
+            if found
+            else re.sub(
+                rf"^(?:ERROR: |WARNING: |Invalid rules file .*? : ?|{_LEFT_OUT})",
+                "",
+                shown,
+            )
+        )
         yield re.sub(r"(Error compiling regex '.*')\. [0-9]+\..*", r"\1", core, flags=re.DOTALL)
 
 
@@ -123,7 +137,8 @@ def _lines(ad: str) -> list[str]:
 
 def _printed(ad: ClassAd) -> list[str]:
     said = ad.print(Format.LONG, Order.NAME, faithful=True)
-    return _lines(re.sub(r"(?m)^'([^'\n]*)' = ", r"\1 = ", said))
+    # HTCondor prints an odd name as it is.
+    return _lines(re.sub(r"(?m)^'((?:[^'\n]|\\')*)' = ", lambda found: found[1].replace("\\'", "'") + " = ", said))
 
 
 KINDS: Mapping[str, Replay] = {"transforms": _replay}
