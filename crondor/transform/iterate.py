@@ -19,7 +19,6 @@ from crondor.transform.program import Iteration
 
 MAX_ROWS = 1_000_000
 _Answer = TypeVar("_Answer")
-_MAGIC = frozenset("*?[")  # a name without these is taken for a folder as it is: glob(3) does not look
 _ITEM = re.compile(r"[^, \t\r\n]+")
 
 
