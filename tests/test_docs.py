@@ -308,7 +308,7 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     never = "executable = /bin/true\ncron_day_of_month = 31\ncron_month = 2\nqueue\n"
     (tmp_path / "only.sub").write_text("executable = /bin/true\ndeferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "never.sub").write_text(never, encoding="utf-8")
-    (tmp_path / "whole.sub").write_text("if true\nqueue\n", encoding="utf-8")
+    (tmp_path / "whole.sub").write_text("if true\nlog = x\n", encoding="utf-8")
     held = 'ClusterId = 1\nProcId = 0\nJobStatus = 5\nOwner = "alice"\nCmd = "/bin/date"\nDeferralTime = 1795611600\n'
     held += 'CronMinute = "0"\nHoldReason = "late"\nHoldReasonCode = 20\n\nCronMinute = "0"\n'
     (tmp_path / "queue.ads").write_text(held, encoding="utf-8")

@@ -357,3 +357,13 @@ def test_a_variable_that_comes_twice_has_its_last_column() -> None:
     """As where one value is assigned after the other."""
     file = read("executable = x\narguments = $(a)\nqueue a a a from (\n1 2 3\n4 5\n)\n")
     assert [group.values["arguments"] for group in file.groups(["arguments"])] == ["3", ""]
+
+
+def test_a_queue_statement_ends_the_conditionals_around_it() -> None:
+    """What follows is read as a text of its own, so that an endif is a fault there (condor_submit 23.9 and 25.14)."""
+    file = read("if true\nqueue\n")
+    assert [finding.code for finding in file.warnings] == ["conditional"]
+    with pytest.raises(InvalidSubmit) as caught:
+        read("if true\nqueue\nelse\nqueue 9\nendif\n")
+    assert [d.message for d in caught.value.diagnostics] == ["else without matching if", "endif without matching if"]
+    assert str(caught.value.diagnostics[0].help).startswith("a queue statement ends each if")

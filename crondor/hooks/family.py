@@ -48,15 +48,25 @@ def signal_group(leader: int, number: signal.Signals) -> None:
 
 def _marked(mark: str, leader: int) -> set[int]:
     """Return the processes of this user that have the mark in their environment; 0 for ``leader``: whenever begun."""
-    needle = f"{MARK}={mark}".encode()
+    found: set[int] = set()
+    first, last = leader, _last_number()
+    if leader and last == leader:
+        return found
+    for _ in range(_ROUNDS):
+        found |= _marked_between(f"{MARK}={mark}".encode(), first, last)
+        first, last = last, _last_number()
+        if first == last:
+            break  # nobody began meanwhile, as the child of one that went before it was looked at
+    return found
+
+
+def _marked_between(needle: bytes, first: int, last: int) -> set[int]:
+    """Return the processes with the mark whose numbers were given out after ``first`` and up to ``last``; 0: all."""
     user = os.geteuid()
     found: set[int] = set()
     with suppress(OSError):
-        last = _last_number() if leader else 0
-        if leader and last == leader:
-            return found
         for name in os.listdir(_PROC):  # noqa: PTH208 - names are all that is needed, and there are many
-            if name.isdecimal() and (not leader or _is_between(int(name), leader, last)):
+            if name.isdecimal() and (not first or _is_between(int(name), first, last)):
                 with suppress(OSError):
                     if user in {0, os.stat(f"{_PROC}/{name}").st_uid} and needle in _environment(name):  # noqa: PTH116
                         found.add(int(name))
@@ -64,8 +74,10 @@ def _marked(mark: str, leader: int) -> set[int]:
 
 
 def _last_number() -> int:
-    """Return the number of the process that was begun last."""
-    return int(Path(_PROC, "loadavg").read_text(encoding="ascii").split()[-1])
+    """Return the number of the process that was begun last, 0 where there is no /proc."""
+    with suppress(OSError):
+        return int(Path(_PROC, "loadavg").read_text(encoding="ascii").split()[-1])
+    return 0
 
 
 def _is_between(number: int, first: int, last: int) -> bool:

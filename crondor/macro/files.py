@@ -153,3 +153,12 @@ def _translated(piece: str) -> str:
         return f"(?s:{parts[0]})"
     middle = "".join(f"(?=(?P<g{n}>.*?{part}))(?P=g{n})" for n, part in enumerate(parts[1:-1]))
     return f"(?s:{parts[0]}{middle}.*{parts[-1]})"
+
+
+def of_kind(found: list[str], pattern: str, kinds: str) -> list[str]:
+    """Return the names that a pattern of ``matching files`` or ``matching dirs`` takes; all for other ``kinds``.
+
+    HTCondor takes any name for that of a folder where its last piece is no pattern: glob(3) does not look then.
+    """
+    looks = kinds == "files" or (kinds == "dirs" and not _MAGIC.isdisjoint(pattern.rstrip("/").rpartition("/")[2]))
+    return [name for name in found if not looks or name.endswith("/") is (kinds == "dirs")]

@@ -58,10 +58,10 @@ class Layout(NamedTuple):
     trims: bool = True
     separator: str = ","
 
-    def columns(self, row: str, variables: int) -> list[tuple[int, int]]:
+    def columns(self, row: str, variables: int, *, fills: bool = True) -> list[tuple[int, int]]:
         """Return where the value of each variable begins and ends in a row; [] for a blank row.
 
-        The last variable takes the rest of the row. A row that has fewer values gives empty ones.
+        The last variable takes the rest of the row. A row that has fewer values gives empty ones, where it ``fills``.
         """
         blanks = " \t" if self.trims else ""
         start, end = _trimmed(row, 0, len(row), blanks)
@@ -80,12 +80,12 @@ class Layout(NamedTuple):
             places.append(_trimmed(row, start, found.start(), blanks))
             start = _trimmed(row, found.end(), end, blanks)[0]
         places.append((start, end))
-        return places + [(end, end)] * (variables - len(places))
+        return places + [(end, end)] * (variables - len(places)) if fills else places
 
     def split(self, row: str) -> list[str]:
-        """Return all columns of a row."""
-        width = 1 + len(re.findall(f"[{re.escape(self.separator)} \\t]", row))
-        return [row[start:end] for start, end in self.columns(row, width) if start < end]
+        """Return all columns of a row, the empty ones too; [] for a blank row."""
+        most = 1 + len(row)
+        return [row[start:end] for start, end in self.columns(row, most, fills=False)]
 
 
 TABLE = Layout(header=0, by_blanks=False)

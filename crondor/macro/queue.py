@@ -18,7 +18,8 @@ _BLANK = frozenset(BLANKS)
 _KEYWORD = r"(?i:(?:^|[ \t\r\n\v\f(])(in|from|matching)(?=[ \t\r\n\v\f(]))"
 _QUALIFIER = r"([^ \t\r\n\v\f(]{1,40})(?=[ \t\r\n\v\f(])"
 _FIRST = r"[^ \t\r\n\v\f(]*[ \t\r\n\v\f(]"  # HTCondor sees a slice only where a blank or ( comes later
-_SLICE = r"\[([-+]?[0-9]{1,9})?(?::([-+]?[0-9]{1,9})?(?::([-+]?[0-9]{1,9})?)?)?\]"
+_END = r"([ \t\r\n\v\f]*[-+]?[0-9]{1,9})?"
+_SLICE = rf"\[{_END}(?::{_END}(?::{_END})?)?\]"
 _ITEM = r"[^, \t\r\n]+"
 
 

@@ -66,9 +66,27 @@ class Queue(NamedTuple):
 
     @property
     def selected(self) -> range:
-        """The numbers of the items that its slice takes; one without a list."""
+        """The numbers of the items that its slice takes; one without a list.
+
+        A slice that begins outside the list takes an item there, which is empty (HTCondor 25.14).
+        """
+        items, chosen = self.arguments.items, self.arguments.chosen
+        size = 1 if items is None else len(items)
+        start, stop = (
+            default if end is None else end + size * (end < 0)
+            for end, default in ((chosen.start, 0), (chosen.stop, size))
+        )
+        if not size or start >= stop:
+            return range(0)
+        step = chosen.step or 1
+        is_alone = not 0 <= start < size and not 0 <= start + step < size
+        return range(start, start + 1) if is_alone else range(start, min(stop, size), step)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the first item that is taken is none of the list."""
         items = self.arguments.items
-        return range(*self.arguments.chosen.indices(1 if items is None else len(items)))
+        return items is not None and bool(self.selected) and not 0 <= self.selected[0] < len(items)
 
     def items(self) -> Iterator[tuple[int, LiveValues]]:
         """Yield the number of each item and its loop variables; a blank row keeps the values of the row before."""
@@ -79,6 +97,11 @@ class Queue(NamedTuple):
         variables = {name: column for column, name in enumerate(self.arguments.variables)}
         before: Row | None = None
         chosen = self.selected
+        if self.is_outside:
+            yield chosen[0], dict.fromkeys((*variables, "item"), NOTHING)
+            chosen = chosen[1:]
+        if not chosen:
+            return
         for row, item in islice(enumerate(items), chosen.start, chosen.stop, chosen.step):
             live = Row(variables, item, self.arguments.layout)
             if before is not None and live.is_blank:

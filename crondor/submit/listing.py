@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from crondor.diagnostics import CrondorError
 from crondor.macro import LineReader, LogicalLine
-from crondor.macro.files import FileRefused, Files
+from crondor.macro.files import FileRefused, Files, of_kind
 from crondor.macro.items import Items, Part
 from crondor.macro.queue import Arguments, ItemSource
 from crondor.macro.statement import is_name
@@ -115,7 +115,7 @@ class Listing:
             except CrondorError as error:
                 self.refused(error, span, _HIDDEN)
                 continue
-            found = [name for name in found if kinds == "any" or name.endswith("/") is (kinds == "dirs")]
+            found = of_kind(found, pattern, kinds)
             parts += [Part(name, None, 0, is_row=True) for name in found if repeats or name not in names]
             names.update(dict.fromkeys(found))
             empty += [] if found else [pattern]
@@ -162,13 +162,16 @@ class Listing:
             return arguments
         names = layout.split(row.text)
         wrong = [name for name in names if not is_name(name)]
-        if wrong or not names:
+        if wrong:
             message = f"no names of variables: {_short(', '.join(wrong))}: HTCondor takes this row for data"
             place = row.part.line.span() if row.part.line is not None else span
             self._found.warn("table-header", message, place, "name the columns")
             return arguments
         items.drop(layout.header, max(0, layout.header - 1 + layout.skip) if layout.header else 0)
-        return arguments._replace(variables=tuple(name.lower() for name in names))
+        if not names:
+            message = "the row of headings is blank: HTCondor leaves it out, and the variables keep their names"
+            self._found.warn("table-header", message, span, "name the columns")
+        return arguments._replace(variables=tuple(name.lower() for name in names) or arguments.variables)
 
 
 def _short(text: str) -> str:

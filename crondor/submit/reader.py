@@ -66,6 +66,7 @@ class _Reader:
         self.config = config
         self.lines = LineReader(source)
         self.ifs: IfStack | None = None
+        self.ifs_ended = False
         self.sources = [source]
         self.append: tuple[str, ...] = ()
         self.depth = 0
@@ -167,6 +168,8 @@ class _Reader:
             help_text = None
             if "complex" in str(error) or "expression" in str(error):
                 help_text = "write a number, true or false, defined NAME, or version >= 8.1.6, with ! for the contrary"
+            elif self.ifs_ended and "without" in str(error):
+                help_text = "a queue statement ends each if around it: write the if around the lines before it"
             self.work.found.error("conditional", str(error), line.span(), help_text)
         except MacroError as error:
             self.work.macro_fault(error, line.span())
@@ -374,11 +377,12 @@ class _Reader:
 
     def _queue(self, begin: int, line: LogicalLine) -> None:
         """Read a queue statement with its list and add its jobs."""
-        span = line.span()
+        span, line = line.span(), line.unstripped()
         if self.depth:
             message = "Queue statement not allowed in include file or command"
             self.work.found.error("queue-included", message, span, "move it into the submit file itself")
         else:
+            self._end_ifs(span)
             self._append_lines()
         raw = line.text[begin:]
         try:
@@ -398,6 +402,14 @@ class _Reader:
             self.sources += listing.sources
         if not self.depth:
             self.work.add(arguments, span)
+
+    def _end_ifs(self, span: Span) -> None:
+        """Forget the conditionals around a queue statement: HTCondor reads what follows as a text of its own."""
+        if self._inside_if:
+            message = "HTCondor ends each if at a queue statement: an endif that follows it is a fault"
+            self.work.found.warn("conditional", message, span, "close each if before the queue statement")
+            self.ifs_ended = True
+        self.ifs = None
 
     def _queue_of_command_line(self, arguments: str) -> None:
         line = LineReader(Source(f"queue {arguments}", "-queue")).statement()

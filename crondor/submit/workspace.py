@@ -43,6 +43,9 @@ class Workspace:
             if not any(each.span == span for each in self.found.unknown):
                 self.found.warn("queue-empty", "the list is empty: this makes no job", span)
             return
+        if queue.is_outside:
+            message = "the slice begins outside the list: HTCondor makes a job there whose loop variables are empty"
+            self.found.warn("queue-slice", message, span, "begin the slice at an item of the list")
         self.jobs += queue.jobs
         self.last_job = Job(self.jobs - 1, queue.steps - 1, queue.selected[-1])
         if arguments.items is None:

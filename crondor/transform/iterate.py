@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 from crondor.diagnostics import CrondorError
-from crondor.macro.files import Files
+from crondor.macro.files import Files, of_kind
 from crondor.macro.lines import BLANKS, LineReader
 from crondor.macro.queue import Arguments, ItemSource, QueueError, parse
 from crondor.transform.errors import Stop, fault, short
@@ -19,7 +19,6 @@ from crondor.transform.program import Iteration
 
 MAX_ROWS = 1_000_000
 _Answer = TypeVar("_Answer")
-_MAGIC = frozenset("*?[")  # a name without these is taken for a folder as it is: glob(3) does not look
 _ITEM = re.compile(r"[^, \t\r\n]+")
 
 
@@ -95,7 +94,7 @@ def _more(of: Iteration, arguments: Arguments, files: Files | None) -> Iterator[
     elif source is ItemSource.FILE:
         lines = LineReader(_opened(of, files, lambda known: known.read(arguments.path)))
         while (line := lines.item()) is not None:
-            yield line.text
+            yield line.unstripped().text
     elif source is ItemSource.COMMAND:
         message = f"HTCondor would run {short(arguments.path)} and take its output for items; crondor runs nothing"
         raise Stop(fault("runs-command", message, of.span, "write the items into a file, or here"))
@@ -107,14 +106,15 @@ def _rows_behind(of: Iteration, *, are_rows: bool) -> Iterator[str]:
     if of.rest is not None:
         lines = LineReader(of.line.source, of.rest)
         while (line := lines.item()) is not None:
-            if line.text.startswith(")"):
+            row = line.unstripped().text
+            if row.startswith(")"):
                 return
-            if line.text.startswith("#"):
+            if row.startswith("#"):
                 continue
             if are_rows:
-                yield line.text
+                yield row
             else:
-                yield from _ITEM.findall(line.text)
+                yield from _ITEM.findall(row)
     number = of.line.span().source.position(of.line.offset(len(of.line.text)))[0]
     number -= of.line.unterminated  # HTCondor counts line ends
     message = f"Reached end of file without finding closing brace ')' for TRANSFORM command on line {number}"
@@ -126,8 +126,7 @@ def _names(of: Iteration, patterns: list[str], kinds: str, files: Files | None, 
     names: dict[str, None] = {}
     for pattern in patterns:
         found = _opened(of, files, _matching(pattern))
-        if kinds == "files" or (kinds == "dirs" and not _MAGIC.isdisjoint(pattern.rstrip("/").rpartition("/")[2])):
-            found = [name for name in found if name.endswith("/") is (kinds == "dirs")]
+        found = of_kind(found, pattern, kinds)
         names.update(dict.fromkeys(found))
         if not found:
             missing.append(pattern)

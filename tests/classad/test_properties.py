@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import EvaluationFailed, Expression, Form, print_value
@@ -86,7 +86,6 @@ def test_printing_reads_back(text: str) -> None:
         assert Expression(again.unparse(form)).unparse(form) == again.unparse(form)
 
 
-@settings(deadline=5000)
 @given(EXPRESSIONS, EXPRESSIONS, EXPRESSIONS)
 def test_evaluation_ends_with_a_value_or_our_error(text: str, first: str, second: str) -> None:
     """Two ads that refer to themselves and to each other are no exception."""

@@ -286,7 +286,10 @@ def test_only_submit_makes_a_queue(schedd: Schedd, tmp_path: Path, command: str,
 def test_an_action_on_nobody_says_so(schedd: Schedd) -> None:
     """An owner without jobs, a condition that holds nowhere: no bare zero."""
     schedd("submit", NIGHTLY)
-    for result in (schedd("hold", "nobody"), schedd("edit", "1.0", "--set", "JobPrio=5", "--if", "JobStatus == 4")):
+    for result in (
+        schedd("hold", "no-one-here"),
+        schedd("edit", "1.0", "--set", "JobPrio=5", "--if", "JobStatus == 4"),
+    ):
         assert result.status == 1
         assert "[no-job]" in result.err
 

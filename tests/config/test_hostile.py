@@ -14,7 +14,7 @@ from crondor.diagnostics import Severity
 from crondor.macro.files import Files
 from crondor.source import Source
 
-SLOWEST = 10  # seconds
+SLOWEST = 60  # seconds of the processor
 
 
 def read(text: str, folder: Path | None = None) -> Configuration:
@@ -121,12 +121,12 @@ def test_files_that_include_each_other_end(tmp_path: Path) -> None:
 )
 def test_every_text_comes_to_an_end_without_an_exception(text: str) -> None:
     """Bounded in time and depth."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     made = read(text)
     for name in ("A", "A0", "X"):
         with suppress(InvalidConfig):
             made.string(name)
-    assert time.perf_counter() - begin < SLOWEST
+    assert time.process_time() - begin < SLOWEST
 
 
 def test_a_flood_of_faults_is_cut() -> None:

@@ -69,3 +69,23 @@ def test_a_process_that_never_gets_its_environment_is_given_up(proc: Path, monke
     shows(proc, "")
     assert family._marked("abc", 0) == set()
     assert len(pauses) == family._LOOKS
+
+
+def test_a_process_that_begins_while_others_are_looked_at_is_found(
+    proc: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its parent was there when they were listed, and had gone when its turn came."""
+    parent, child, last = proc, tmp_path / "4243", tmp_path / "loadavg"
+    last.write_text(f"0.00 0.00 0.00 1/1 {parent.name}\n", encoding="ascii")
+    real = family._environment
+
+    def environment(process: str) -> bytes:
+        if process == parent.name:
+            child.mkdir()
+            shows(child, f"{family.MARK}=abc\0", env=(100, 200))
+            last.write_text(f"0.00 0.00 0.00 1/1 {child.name}\n", encoding="ascii")
+            raise FileNotFoundError
+        return real(process)
+
+    monkeypatch.setattr(family, "_environment", environment)
+    assert family._marked("abc", 4241) == {int(child.name)}

@@ -43,7 +43,7 @@ def is_alive(process: int) -> bool:
 
 def ends(process: int) -> bool:
     """Say whether a process that was killed is gone, as soon as the kernel has got to it."""
-    until = monotonic() + 20
+    until = monotonic() + 180
     while is_alive(process) and monotonic() < until:
         os.sched_yield()
     return not is_alive(process)

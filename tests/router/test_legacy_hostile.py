@@ -14,7 +14,7 @@ from crondor.router import load_table
 from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, legacy_routes, read_legacy
 from crondor.source import Source
 
-SLOWEST = 20.0  # seconds, on a machine that does other things as well
+SLOWEST = 60.0  # seconds of the processor
 
 
 def _all(text: str) -> NewTable:
@@ -63,9 +63,9 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_table_ends_soon(name: str) -> None:
     """With findings, or with routes that load."""
-    begin = time.monotonic()
+    begin = time.process_time()
     made = _all(HOSTILE[name])
-    assert time.monotonic() - begin < SLOWEST
+    assert time.process_time() - begin < SLOWEST
     assert len(made.diagnostics) <= 5000
 
 

@@ -90,6 +90,7 @@ def test_running_jobs_are_edited(tmp_path: Path, clock: Clock, is_running: Calla
 def test_a_new_schedule_counts_at_once(tmp_path: Path, clock: Clock) -> None:
     """Nobody has to begin the session anew."""
     ad = job(tmp_path, "true", CronMinute="0", CronHour="3", DeferralWindow=0, DeferralPrepTime=300)
+    clock.ahead = 43_200 - clock() % 86_400  # noon (UTC): both times are those of the next day
     with session(tmp_path, clock, ad) as running:
         until(running, lambda: running.embedded.mirror.text(FIRST, "DeferralTime") is not None)
         before = running.embedded.mirror.text(FIRST, "DeferralTime")

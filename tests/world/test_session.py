@@ -22,8 +22,9 @@ from crondor.world.job_process import GRACE, Process, killing_of, process_of
 from crondor.world.run_records import Course, Records
 from crondor.world.session import Plan, Session
 from crondor.world.settings import Settings
+from tests.hooks.test_runner import ends
 
-SLOWEST = 10.0
+SLOWEST = 180.0  # seconds; whatever takes longer hangs, on a machine with much else to do as well
 
 
 class Clock:
@@ -82,7 +83,7 @@ GROUP = 'trap "echo asked >> asked" USR1; sleep 30 & echo $! >> pids; echo $$ >>
 @pytest.mark.parametrize("how", ["remove", "hold", "vacate"])
 def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock: Clock) -> None:
     """First by the signal the job names, then, when its time is up, by SIGKILL."""
-    signals = {"RemoveKillSig": "SIGUSR1", "HoldKillSig": "SIGUSR1", "KillSig": "SIGUSR1", "KillSigTimeout": 5}
+    signals = {"RemoveKillSig": "SIGUSR1", "HoldKillSig": "SIGUSR1", "KillSig": "SIGUSR1", "KillSigTimeout": 3600}
     ad = job(tmp_path, GROUP, **signals)
     with session(tmp_path, clock, ad) as made:
         until(made, lambda: len(pids(tmp_path / "pids")) == 2)
@@ -97,9 +98,9 @@ def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock
         assert done
         until(made, (tmp_path / "asked").exists)
         assert any(map(keeper.start_time, group))
-        clock.ahead = 5.0
+        clock.ahead = 3600.0
         until(made, lambda: not made.has_more)
-        assert not any(map(keeper.start_time, group))
+        assert all(map(ends, group))
 
 
 DAEMON = "env -i sleep 30 & echo $! >> pids; echo $$ >> pids; wait"
@@ -207,6 +208,7 @@ def test_within_the_window_a_late_start_is_made_up(tmp_path: Path, clock: Clock)
 
 def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
     """And goes on."""
+    held_up = "until [ -e go ]; do sleep 0.05; done"
     seen: list[Happening] = []
     with session(tmp_path, clock, job(tmp_path, "echo $$ >> pids; read x")) as made:
         made.world.watchers.append(seen.append)
@@ -215,11 +217,12 @@ def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
     assert [each.what for each in seen][-2:] == [What.ENDED, What.COMPLETED]  # nothing to read: it ends by itself
     seen.clear()
     (tmp_path / "pids").unlink()
-    with session(tmp_path, clock, job(tmp_path, "echo $$ >> pids; sleep 0.3; echo $$ >> pids")) as made:
+    with session(tmp_path, clock, job(tmp_path, f"echo $$ >> pids; {held_up}; echo $$ >> pids")) as made:
         until(made, lambda: len(pids(tmp_path / "pids")) == 1)
         made.world.suspend(JobId(2, 0))
         (pid,) = pids(tmp_path / "pids")
         until(made, lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        (tmp_path / "go").touch()
         made.world.resume(JobId(2, 0))
         until(made, lambda: not made.has_more)
     assert pids(tmp_path / "pids") == [pid, pid]

@@ -158,6 +158,7 @@ class _Maker:
             step(draft)
         draft.ad.set("ClusterId", self.number)
         draft.ad.set("ProcId", group.first[1])
+        policy.settle_status(draft)
         requirements.set_requirements(draft)
         self.faults += draft.faults
         return draft.ad

@@ -58,6 +58,12 @@ def set_status(draft: Draft) -> None:
         draft.set("HoldReason", "submitted on hold at user's request")
 
 
+def settle_status(draft: Draft) -> None:
+    """Make a number of the JobStatus that the file may have set as an attribute: of none HTCondor makes an idle job."""
+    status = draft.value("JobStatus")
+    draft.set("JobStatus", int(status) if isinstance(status, int | float) else _IDLE)
+
+
 def set_notification(draft: Draft) -> None:
     """Set JobNotification."""
     names = ("notification", "jobnotification")

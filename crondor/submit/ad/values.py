@@ -38,7 +38,7 @@ def parse(text: str, name: str = "") -> Expression:
 
     Raises ClassAdSyntaxError, whose span lies in a source ``name`` that has the text.
     """
-    return Expression.parse(Source(text, name), old="\\" in text)  # without a backslash both syntaxes are one
+    return Expression.parse(Source(text, name), old=True)
 
 
 def literal(node: Node) -> Literal | None:

@@ -1,0 +1,24 @@
+"""What every test starts from: the same examples in each run, a usual umask, and Ctrl-C as a terminal has it."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from hypothesis import HealthCheck, settings
+
+# A test that passes here passes there: no example depends on chance, and none on how busy the machine is.
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+# make test PYTEST_ARGS="--hypothesis-profile random" looks for others.
+settings.register_profile("random", settings.get_profile("repeatable"), derandomize=False)
+settings.load_profile("repeatable")
+
+# A shell without job control starts what is in the background, and nohup everything, with these signals ignored, and
+# programs inherit that. The tests send them.
+for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
+
+os.umask(0o022)  # accounts look at each other's files; a test whose subject is the umask sets its own
