@@ -12,8 +12,9 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.fetch.journal import Journal
+from crondor.hooks.fetch.journal import Journal, RunRecord, RunState
 from crondor.hooks.fetch.source import Spec, WorkSource
+from crondor.hooks.fetch.users import current_user, user_name
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.texts import ad_text, read_output
 from crondor.submit import job_ads
@@ -34,7 +35,8 @@ HTCondor calls a hook without arguments of yours: give each a script of two line
 docs/hooks.md has the whole configuration.
 
 A run is offered at most once, from its prep time before it until the end of its window; a slot that refuses it gives it
-back. Where it stands is in the journal, on disk before the startd hears of it.
+back. Where it stands is in the journal, on disk before the startd hears of it. If the startd runs as root, the starter
+calls its hooks as the job's owner: they leave reports beside the journal, and the startd's next hook takes them in.
 
 Exit status: 0 fine, also without work; 1 a job that cannot be offered, a journal that cannot be trusted; 2 wrong
 usage. PREPARE_JOB has 0 whatever is wrong with the journal: any other would hold the job."""
@@ -83,11 +85,11 @@ def command(
 ) -> None:
     """Answer a hook of a startd that fetches work: print the job that is due, or write down what became of one."""
     hook = HookType(as_.upper())
-    if not Path(specs).is_dir():
+    wants_specs = list_ or hook is HookType.FETCH_WORK
+    if wants_specs and not os.path.isdir(specs):  # that of Path raises where it may not look
         raise click.UsageError(f"'{printable(specs)}' is no folder")
     clock = clock_of(now, tz)
     findings: list[Diagnostic] = []
-    wants_specs = list_ or hook is HookType.FETCH_WORK
     jobs = list(_specs(Path(specs), owner, clock, findings)) if wants_specs else []
     source = WorkSource(jobs, Journal(_folder(state)), clock.zone, policy)
     if list_:
@@ -102,7 +104,8 @@ def command(
         if hook is HookType.REPLY_FETCH and answer not in {"accept", "reject"}:
             raise click.UsageError("REPLY_FETCH needs accept or reject")
         try:
-            source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "")
+            heard = source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "")
+            findings += heard.findings
         except CrondorError as error:
             if hook is not HookType.PREPARE_JOB:
                 raise
@@ -127,6 +130,9 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
     if folder.stat().st_mode & stat.S_IWOTH:
         message = "it is world-writable: anybody could have jobs run"
         findings.append(_refused(folder, message, f"chmod o-w {printable(str(folder))}"))
+        return
+    if not os.access(folder, os.R_OK | os.X_OK):
+        findings.append(_refused(folder, f"{user_name(current_user())} may not read it"))
         return
     request = Request(None, None, {}, clock)
     for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
@@ -194,6 +200,7 @@ def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
     """Print the runs of the journal, and those that are due and offered to nobody."""
     from crondor_cli.times_text import local_text  # noqa: PLC0415 - only here
 
+    findings += source.catch_up(clock.now)
     try:
         known = source.journal.read()
     except CrondorError as error:
@@ -201,7 +208,16 @@ def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
         raise click.exceptions.Exit(1) from None
     dues, found = source.due(clock.now)
     findings += found
-    lines = [(run.key, run.state.value, run.time, run.slot) for run in known.values()]
-    lines += [(due.key, "due", int(due.deferral.time), "") for due in dues if due.key not in known]
-    for key, state, time, slot in lines:
-        click.echo(printable(f"{key:32}  {state:9}  {local_text(time, clock.zone)}  {slot}".rstrip()))
+    lines = [(run.key, run.state.value, run.time, run.slot, _end(run)) for run in known.values()]
+    lines += [(due.key, "due", int(due.deferral.time), "", "") for due in dues if due.key not in known]
+    for key, state, time, slot, end in lines:
+        text = f"{key:32}  {state:9}  {local_text(time, clock.zone)}  {slot:16}  {end}"
+        click.echo(printable(text.rstrip()))
+
+
+def _end(run: RunRecord) -> str:
+    """Return how a job ended, as its hooks were told."""
+    for name, word in (("ExitCode", "status"), ("ExitSignal", "signal")):
+        if run.state in {RunState.EXITED, RunState.EVICTED} and name in run.said:
+            return f"{word} {run.said[name]}"
+    return ""

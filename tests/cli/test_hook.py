@@ -147,6 +147,24 @@ STARTD_CRON_GONE_MODE = OneShot
     assert crondor("hook", "daemon-cron", "--config", made("none.conf", "A = 1\n")).status == 2
 
 
+def test_a_report_that_cannot_be_left_holds_no_job(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PREPARE_JOB exits with 0 where the journal is another user's, too; JOB_EXIT with 1."""
+    made("hourly.sub", "executable = /bin/true\ncron_minute = 0\nqueue\n")
+    options = ["hook", "fetch-work", "--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--tz", "UTC"]
+    options += ["--now", "2026-11-25 12:00"]
+    job = crondor(*options).out + "ExitCode = 3\n"
+    monkeypatch.setattr("crondor.hooks.fetch.journal.Journal._open", _not_permitted)
+    for hook, status in (("PREPARE_JOB", 0), ("UPDATE_JOB_INFO", 1), ("JOB_EXIT", 1)):
+        found = crondor(*options, "--as", hook, stdin=job)
+        assert (found.status, "fetch-report" in found.err, found.out) == (status, True, "")
+    (tmp_path / "state" / "reports").mkdir()
+    found = crondor(*options, "--as", "JOB_EXIT", "exit", stdin=job)
+    assert (found.status, found.out, found.err) == (0, "", "")
+    monkeypatch.undo()
+    (line,) = crondor(*options, "--list").out.splitlines()
+    assert (line.split()[1], line[-8:]) == ("exited", "status 3")
+
+
 def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:
     """The second slot gets nothing, and the list says who has it."""
     made("hourly.sub", "executable = /bin/true\ntransfer_executable = false\ncron_minute = 0\nqueue\n")
@@ -164,6 +182,9 @@ def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:
     assert crondor("hook", "fetch-work", *options, "--as", "JOB_EXIT", "exit", stdin="A = 1\n").status == 1
     made("many.sub", "executable = /bin/true\ncron_minute = 0\nqueue 100000\n")
     assert "fetch-many" in crondor("hook", "fetch-work", *options, *now).err
+    told = ("--state", str(tmp_path / "none"), "--specs", str(tmp_path / "none"))
+    prepared = crondor("hook", "fetch-work", *told, "--as", "PREPARE_JOB", stdin=first.out)
+    assert (prepared.status, "there is no journal" in prepared.err) == (0, True)
     (tmp_path / "state" / "fetched.journal").write_text("garbage\n", encoding="utf-8")
     damaged = crondor("hook", "fetch-work", *options, *now)
     assert (damaged.status, damaged.out) == (1, "")
@@ -251,3 +272,7 @@ def test_what_a_flood_shows_is_short(made: Made) -> None:
     assert len(found.out) < 20_000
     assert "characters more" in found.out
     assert "HTCondor     takes 10240 bytes of it" in found.out
+
+
+def _not_permitted(*_: object, **__: object) -> int:
+    raise PermissionError(13, "Permission denied")

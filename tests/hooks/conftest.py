@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.hooks.party import Party
 
 Script = Callable[..., str]
 
@@ -21,3 +25,12 @@ def script(tmp_path: Path) -> Script:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def party(monkeypatch: pytest.MonkeyPatch) -> Iterator[Party]:
+    """Return the users around a folder that all of them may pass, as that of pytest is not."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o1777)
+    yield Party(folder, monkeypatch)
+    shutil.rmtree(folder)

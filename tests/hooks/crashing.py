@@ -28,12 +28,12 @@ def crash_at(point: int) -> Callable[[], None]:
             os._exit(CRASHED)
 
     def around(real: Callable[..., Any], *, has_half: bool = False) -> Callable[..., Any]:
-        def call(first: object, *rest: Any) -> Any:  # noqa: ANN401 - that of any call
+        def call(first: object, *rest: Any, **named: Any) -> Any:  # noqa: ANN401 - that of any call
             passing()
             if has_half and left == 0:
                 real(first, rest[0][: len(rest[0]) // 2])
             passing()
-            result = real(first, *rest)
+            result = real(first, *rest, **named)
             passing()
             return result
 
@@ -42,8 +42,32 @@ def crash_at(point: int) -> Callable[[], None]:
     os.write = around(os.write, has_half=True)
     os.fsync = around(os.fsync)
     os.ftruncate = around(os.ftruncate)
+    os.unlink = around(os.unlink)
     Path.replace = around(Path.replace)  # type: ignore[method-assign]
     return passing
+
+
+def crashing(point: int, act: Callable[[], str]) -> tuple[bool, str]:
+    """Do something in a process that ends at the given point; say whether it did, and what it had said by then."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            write = os.write
+            passing = crash_at(point)
+            said = act()
+            passing()
+            write(writer, said.encode())
+            passing()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        said = pipe.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in {0, CRASHED}
+    return status == CRASHED, said
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from crondor.diagnostics import CrondorError
 from crondor.hooks.consequence import Action
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.driver import FetchingSlot
-from crondor.hooks.fetch.journal import Journal, JournalFault, RunState
+from crondor.hooks.fetch.journal import Journal, JournalFault, RunRecord, RunState
 from crondor.hooks.fetch.slot import SlotState, conclude_fetch, decide, fetch_delay, fetch_keyword, slot_input
 from crondor.hooks.fetch.source import KEY, Spec, WorkSource
 from crondor.hooks.hook_types import HookType
@@ -204,6 +205,13 @@ def key(source: WorkSource, now: int, slot: ClassAd | None = None) -> str | None
     return value if isinstance(value, str) else None
 
 
+def told(work: WorkSource, hook: HookType, job: ClassAd, now: int, **more: Any) -> RunRecord:  # noqa: ANN401 - of hear
+    """Return what became of a run when a hook told of it."""
+    run = work.hear(hook, job, now, **more).run
+    assert run is not None
+    return run
+
+
 def test_a_run_is_offered_in_its_time_and_once(tmp_path: Path) -> None:
     """From the prep time before it until the end of the window; a new process knows it, too."""
     assert key(source(tmp_path), NOON - 601) is None
@@ -227,7 +235,7 @@ def test_a_refused_run_goes_to_another_slot(tmp_path: Path) -> None:
     work = source(tmp_path, "a.sub#0", "b.sub#0")
     job = work.offer(ClassAd({"Name": "slot1"}), NOON).job
     assert job is not None
-    assert work.hear(HookType.REPLY_FETCH, job, NOON, accepted=False).rejections == 1
+    assert told(work, HookType.REPLY_FETCH, job, NOON, accepted=False).rejections == 1
     assert key(work, NOON) == f"b.sub#0@{NOON}"
     assert key(work, NOON) == f"a.sub#0@{NOON}"
     assert key(work, NOON) is None
@@ -246,20 +254,20 @@ def test_what_the_hooks_tell_is_kept_in_order(tmp_path: Path) -> None:
     work = source(tmp_path)
     job = work.offer(None, NOON).job
     assert job is not None
-    assert work.hear(HookType.REPLY_FETCH, job, NOON).state is RunState.ACCEPTED
-    assert work.hear(HookType.REPLY_FETCH, job, NOON, accepted=False).state is RunState.ACCEPTED
-    assert work.hear(HookType.UPDATE_JOB_INFO, job, NOON).state is RunState.PREPARED
-    assert work.hear(HookType.PREPARE_JOB, job, NOON).state is RunState.PREPARED
+    assert told(work, HookType.REPLY_FETCH, job, NOON).state is RunState.ACCEPTED
+    assert told(work, HookType.REPLY_FETCH, job, NOON, accepted=False).state is RunState.ACCEPTED
+    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON).state is RunState.PREPARED
+    assert told(work, HookType.PREPARE_JOB, job, NOON).state is RunState.PREPARED
     job["JobState"] = "Running"
-    assert work.hear(HookType.UPDATE_JOB_INFO, job, NOON).state is RunState.RUNNING
+    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON).state is RunState.RUNNING
     job["ExitCode"] = 3
-    ended = work.hear(HookType.JOB_EXIT, job, NOON + 9, reason="exit")
+    ended = told(work, HookType.JOB_EXIT, job, NOON + 9, reason="exit")
     assert ended.state is RunState.EXITED
     assert ended.said["ExitCode"] == "3"
-    assert work.hear(HookType.UPDATE_JOB_INFO, job, NOON + 10).state is RunState.EXITED
+    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON + 10).state is RunState.EXITED
     assert key(work, NOON + 20) is None
     with pytest.raises(CrondorError, match="nothing is known"):
-        work.hear(HookType.JOB_EXIT, ClassAd({KEY: "other"}), NOON)
+        told(work, HookType.JOB_EXIT, ClassAd({KEY: "other"}), NOON)
 
 
 def test_a_line_cut_short_by_a_crash_is_cut_off(tmp_path: Path) -> None:
@@ -295,7 +303,7 @@ def test_many_slots_at_a_time_get_a_run_once(tmp_path: Path) -> None:
 def test_a_long_journal_forgets_what_is_over(tmp_path: Path) -> None:
     """Runs that nobody can be offered any more are left out when it is compacted."""
     work = source(tmp_path)
-    with work.journal.writing() as writer:
+    with work.journal.writing(is_first=True) as writer:
         for n in range(20):
             writer.write(f"old{n}", RunState.EXITED, n, n, said="x" * 60_000)
     assert key(work, NOON) is not None

@@ -14,7 +14,7 @@ from crondor.hooks.fetch.driver import FetchingSlot
 from crondor.hooks.fetch.journal import Journal, JournalFault, RunState
 from crondor.hooks.fetch.source import KEY, Spec, WorkSource
 from crondor.hooks.hook_types import HookType
-from tests.hooks.crashing import CRASHED, crash_at
+from tests.hooks.crashing import crashing
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked and crash")
 
@@ -37,29 +37,6 @@ JOB = ClassAd(
 def source(folder: Path, *names: str) -> WorkSource:
     """Return a source of jobs of each full hour."""
     return WorkSource([Spec(name, JOB) for name in names or ("a.sub#0",)], Journal(folder), "UTC")
-
-
-def crashing(point: int, act: Callable[[], str]) -> tuple[bool, str]:
-    """Do something in a process that ends at the given point; say whether it did, and what it had said by then."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            write = os.write
-            passing = crash_at(point)
-            said = act()
-            passing()
-            write(writer, said.encode())
-            passing()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        said = pipe.read()
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert status in {0, CRASHED}
-    return status == CRASHED, said
 
 
 def offered(work: WorkSource, now: int = NOON) -> str:
@@ -105,7 +82,8 @@ def test_what_a_hook_tells_is_lost_or_whole(hook: HookType, accepted: bool, stat
         told = job
 
         def tell(work: WorkSource = work, told: ClassAd = told) -> str:
-            return work.hear(hook, told, NOON + 1, accepted=accepted).state.value
+            run = work.hear(hook, told, NOON + 1, accepted=accepted).run
+            return "" if run is None else run.state.value
 
         is_crash, _ = crashing(points, tell)
         found = work.journal.read()[f"a.sub#0@{NOON}"].state
@@ -114,7 +92,9 @@ def test_what_a_hook_tells_is_lost_or_whole(hook: HookType, accepted: bool, stat
         again = offered(work, NOON + 2)
         assert bool(again) is (found is RunState.REJECTED)
         if not again:
-            assert work.hear(hook, job, NOON + 3, accepted=accepted).state is state
+            run = work.hear(hook, job, NOON + 3, accepted=accepted).run
+            assert run is not None
+            assert run.state is state
         points += 1
     assert seen == {RunState.OFFERED, state}
 
@@ -169,7 +149,7 @@ def test_a_writer_that_has_stopped_is_not_waited_for_without_end(
     """A hook that hangs would hold its slot."""
     monkeypatch.setattr("crondor.hooks.fetch.journal._WAIT", 0.01)
     work = source(tmp_path)
-    with work.journal.writing(), pytest.raises(JournalFault, match="another process"):
+    with work.journal.writing(is_first=True), pytest.raises(JournalFault, match="another process"):
         work.offer(None, NOON)
     assert offered(work)
 
@@ -246,4 +226,4 @@ def test_a_slot_over_the_day_runs_each_due_job_once(tmp_path: Path) -> None:
     assert [(time - NOON) // HOUR for time in started] == [0, 1, 4, 5]
     runs = {(run.last_start - NOON) // HOUR: run.state for run in Journal(tmp_path / "state").read().values()}
     exited = dict.fromkeys((0, 1, 5), RunState.EXITED)
-    assert runs == exited | {2: RunState.OFFERED, 3: RunState.ACCEPTED, 4: RunState.PREPARED}
+    assert runs == exited | {2: RunState.OFFERED, 3: RunState.LOST, 4: RunState.LOST}

@@ -19,23 +19,29 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.hooks.fetch.users import current_user, user_name
 from crondor.job_queue.disk import sync_folder
 
 if sys.platform != "win32":
     import fcntl
 
-_KEPT: Final = 86_400  # seconds that a run is remembered after its last start
+_KEPT: Final = 86_400  # seconds that a run is remembered after its last start, and after the last news of it
 _COMPACT: Final = 1 << 20  # bytes
 _MOST: Final = 64 << 20
 _SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_OPENING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | _SAFELY
+_OPENING: Final = os.O_RDWR | os.O_APPEND | _SAFELY
+_PASSABLE: Final = 0o711  # the starter's hooks, which run as the job's owner, go through the folder to leave reports
 _WAIT: Final = 30.0  # seconds for a writer that has stopped in the middle
 _PAUSE: Final = 0.005  # seconds between two tries
 
 
 class JournalFault(CrondorError, RuntimeError):
     """The journal cannot be read or written: no run may be offered, since it might be one's second time."""
+
+
+class NotPermitted(JournalFault):
+    """The journal is another user's."""
 
 
 class RunState(str, Enum):
@@ -46,13 +52,28 @@ class RunState(str, Enum):
     ACCEPTED = "accepted"
     PREPARED = "prepared"
     RUNNING = "running"
+    LOST = "lost"
+    """Its slot is free again, and nobody has told how it ended."""
+
     EVICTED = "evicted"
     EXITED = "exited"
+
+    def comes_after(self, known: RunState) -> bool:
+        """Say whether a run that is known to be in a state can have come to this one: late news change nothing."""
+        order = list(RunState)
+        if self in {RunState.ACCEPTED, RunState.REJECTED}:
+            return known is RunState.OFFERED
+        if known in {RunState.EXITED, RunState.EVICTED}:
+            return False
+        return self is RunState.RUNNING or order.index(self) > order.index(known)
 
 
 @dataclass
 class RunRecord:
-    """One run: its state, since when (epoch seconds), until when it may start, where, and how often it was refused."""
+    """One run: its state, since when (epoch seconds), until when it may start, where, and how often it was refused.
+
+    ``owner`` is the name of the job's owner, whose word of the run counts; empty: nobody's but the journal's owner's.
+    """
 
     key: str
     state: RunState
@@ -60,6 +81,7 @@ class RunRecord:
     last_start: int
     slot: str = ""
     rejections: int = 0
+    owner: str = ""
     said: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -76,22 +98,25 @@ class Journal:
         self.path = Path(folder) / "fetched.journal"
 
     @contextmanager
-    def writing(self) -> Iterator[Writer]:
-        """Give the only writer, with the runs as they are now. Raises JournalFault."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, _OPENING, 0o600)
-        except OSError as error:
-            raise _fault(self.path, error.strerror or str(error)) from None
+    def writing(self, *, is_first: bool = False) -> Iterator[Writer]:
+        """Give the only writer, with the runs as they are now. Raises JournalFault; NotPermitted for another's journal.
+
+        Only with ``is_first`` a journal is made where there is none.
+        """
         with ExitStack() as stack:
-            stack.callback(os.close, descriptor)
             try:
+                descriptor = self._open(is_first=is_first)
+                stack.callback(os.close, descriptor)
                 while not self._has_name(descriptor):
-                    descriptor = os.open(self.path, _OPENING, 0o600)
+                    descriptor = self._open(is_first=is_first)
                     stack.callback(os.close, descriptor)
                 yield Writer(self.path, descriptor, _records(self.path, _read(self.path)))
             except OSError as error:
-                raise _fault(self.path, error.strerror or str(error)) from None
+                raise _os_fault(self.path, error) from None
+
+    def is_there(self) -> bool:
+        """Say whether there is a journal, as far as this user may see."""
+        return os.path.lexists(self.path)
 
     def read(self) -> dict[str, RunRecord]:
         """Return the runs by key, without waiting for anybody. Raises JournalFault."""
@@ -100,7 +125,23 @@ class Journal:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise _fault(self.path, error.strerror or str(error)) from None
+            raise _os_fault(self.path, error) from None
+
+    def _open(self, *, is_first: bool) -> int:
+        """Open the journal, and make it and its folder. Raises OSError."""
+        try:
+            return os.open(self.path, _OPENING)
+        except FileNotFoundError:
+            if not is_first:
+                raise
+        folder = self.path.parent
+        if not folder.is_dir():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
+            folder.chmod(_PASSABLE)
+        descriptor = os.open(self.path, _OPENING | os.O_CREAT, 0o600)
+        give(self.path, folder.stat())
+        return descriptor
 
     def _has_name(self, descriptor: int) -> bool:
         """Lock a file, and say whether the name is still its own: the last writer may have put a shorter one there."""
@@ -122,21 +163,34 @@ class Writer:
         if whole < len(data):
             os.ftruncate(descriptor, whole)
 
-    def write(self, key: str, state: RunState, now: int, last_start: int, **said: object) -> None:
-        """Put an event on disk, whole. Raises OSError where it is not; what is there of it the next writer cuts off."""
+    @property
+    def owner(self) -> int:
+        """The number of the user whose journal it is."""
+        return os.fstat(self._descriptor).st_uid
+
+    def add(self, key: str, state: RunState, now: int, last_start: int, **said: object) -> None:
+        """Take down an event, to be on disk after the next ``sync``."""
         event = {"key": key, "state": state.value, "time": now, "last_start": last_start, **said}
         line = json.dumps(event).encode() + b"\n"
         if os.write(self._descriptor, line) < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(self._descriptor)
-        sync_folder(self._path.parent)
         _apply(self.runs, event)
 
+    def sync(self) -> None:
+        """Return when what was added is on disk. Raises OSError."""
+        os.fsync(self._descriptor)
+        sync_folder(self._path.parent)
+
+    def write(self, key: str, state: RunState, now: int, last_start: int, **said: object) -> None:
+        """Put an event on disk, whole. Raises OSError where it is not; what is there of it the next writer cuts off."""
+        self.add(key, state, now, last_start, **said)
+        self.sync()
+
     def compact(self, now: int) -> None:
-        """Forget runs that nobody can be offered any more, once the file is long."""
+        """Forget runs that nobody can be offered any more, once the file is long. Nothing is written after it."""
         if os.fstat(self._descriptor).st_size < _COMPACT:
             return
-        kept = [run for run in self.runs.values() if run.last_start + _KEPT > now]
+        kept = [run for run in self.runs.values() if max(run.last_start, run.time) + _KEPT > now]
         fresh = self._path.with_suffix(".new")
         with fresh.open("wb") as file:
             for run in kept:
@@ -146,8 +200,15 @@ class Writer:
             file.flush()
             os.fsync(file.fileno())
         fresh.chmod(0o600)
+        give(fresh, os.fstat(self._descriptor))
         fresh.replace(self._path)
         sync_folder(self._path.parent)
+
+
+def give(path: Path, like: os.stat_result) -> None:
+    """Give what root has made to the user whose folder it is in: he could not go on otherwise. Raises OSError."""
+    if sys.platform != "win32" and current_user() == 0:
+        os.chown(path, like.st_uid, like.st_gid)
 
 
 def _lock(descriptor: int) -> None:
@@ -196,8 +257,9 @@ def _apply(runs: dict[str, RunRecord], event: dict[str, object]) -> None:
     slot = str(event.get("slot") or (known.slot if known else ""))
     refused = event.get("rejections")
     count = refused if isinstance(refused, int) else (known.rejections if known else 0) + (state is RunState.REJECTED)
+    owner = str(event.get("owner") or (known.owner if known else ""))
     said = {**(known.said if known else {}), **event}
-    runs[key] = RunRecord(key, state, int(str(event["time"])), int(str(event["last_start"])), slot, count, said)
+    runs[key] = RunRecord(key, state, int(str(event["time"])), int(str(event["last_start"])), slot, count, owner, said)
 
 
 def _fault(path: Path, reason: str) -> JournalFault:
@@ -205,3 +267,32 @@ def _fault(path: Path, reason: str) -> JournalFault:
         "no work is given out while the journal cannot be trusted; mend it, or move it away at the risk of a second run"
     )
     return JournalFault(Diagnostic("fetch-journal", f"{path}: {reason}", help=hint))
+
+
+def _os_fault(path: Path, error: OSError) -> JournalFault:
+    if isinstance(error, PermissionError):
+        return NotPermitted(not_permitted(path))
+    if isinstance(error, FileNotFoundError):
+        hint = "give all hooks the same --state; FETCH_WORK makes the journal"
+        return JournalFault(Diagnostic("fetch-journal", f"{path}: there is no journal", help=hint))
+    return _fault(path, error.strerror or str(error))
+
+
+def not_permitted(path: Path) -> Diagnostic:
+    """Say why this user may not have a file of the state folder, and what is to be done."""
+    folder, me = path.parent, user_name(current_user())
+    try:
+        owner = user_name(path.stat().st_uid)
+        hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM run as one user, whose it is: run this as {owner}, or chown it"
+        message = f"{path}: it belongs to {owner}, and this is {me}"
+        if owner == me:
+            message, hint = f"{path}: its mode does not let {me} read and write it", f"chmod 600 {path}"
+    except PermissionError:
+        message, hint = f"{folder}: it does not let {me} pass", f"chmod a+x {folder}, and each folder above it"
+    except OSError:
+        if folder.is_dir():
+            message, hint = f"{folder}: {me} may not write in it", f"chown {me} {folder}"
+        else:
+            message = f"{folder}: it is not there, and {me} may not make it"
+            hint = f"install -d -m 711 -o {me} {folder}"
+    return Diagnostic("fetch-journal", printable(message), help=printable(hint))

@@ -118,6 +118,23 @@ def is_willing(slot: ClassAd, context: Context | None = None) -> bool:
     return value is not False and not (isinstance(value, (int, float)) and value == 0)
 
 
+def has_ended(slot: ClassAd) -> bool:
+    """Say whether a slot that fetches runs no job any more, by its State and Activity.
+
+    A slot that is divided runs jobs in others than itself, and nothing is known of them.
+    """
+    is_divided = _value(slot, "PartitionableSlot") is True
+    state = _value(slot, "State"), _value(slot, "Activity")
+    return not is_divided and (state[0] in {"Owner", "Unclaimed"} or state == ("Claimed", "Idle"))
+
+
+def refuses(slot: ClassAd, job: ClassAd, context: Context) -> bool:
+    """Say whether a slot has a job already that it would not give up: it asks then, too, every FetchWorkDelay."""
+    current = _value(slot, "CurrentRank")
+    is_busy = _value(slot, "State") == "Claimed" and _value(slot, "Activity") != "Idle"
+    return is_busy and isinstance(current, (int, float)) and _rank(slot, job, context) <= current
+
+
 def fetch_delay(slot: ClassAd, job: ClassAd | None = None, context: Context | None = None) -> int:
     """Return how many seconds after its last fetch a slot fetches again: FetchWorkDelay in the slot and its job."""
     if "FetchWorkDelay" not in slot:

@@ -7,6 +7,7 @@ slot hears of it; a run whose offer is lost in a crash is not offered again. Onl
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
@@ -15,7 +16,9 @@ from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.hooks.fetch.cod import check_cod
-from crondor.hooks.fetch.journal import Journal, RunRecord, RunState
+from crondor.hooks.fetch.journal import Journal, JournalFault, NotPermitted, RunRecord, RunState, Writer
+from crondor.hooks.fetch.reports import SAID, Report, Reports
+from crondor.hooks.fetch.slot import has_ended, refuses
 from crondor.hooks.hook_types import HookType
 from crondor.queued import QueuedJob
 from crondor.spec import Dialect
@@ -34,8 +37,8 @@ _STATES: Final = {
     HookType.UPDATE_JOB_INFO: RunState.RUNNING,
     HookType.JOB_EXIT: RunState.EXITED,
 }
-_ENDED: Final = frozenset({RunState.EXITED, RunState.EVICTED})
-_SAID: Final = ("JobState", "ExitCode", "ExitSignal", "ExitBySignal", "ExitReason", "JobDuration", "RemoteUserCpu")
+_UNDER_WAY: Final = frozenset({RunState.ACCEPTED, RunState.PREPARED, RunState.RUNNING})
+_STARTERS: Final = frozenset(_STATES) - {HookType.EVICT_CLAIM}  # they may run as the job's owner
 
 
 class Spec(NamedTuple):
@@ -60,6 +63,13 @@ class Offer(NamedTuple):
     findings: tuple[Diagnostic, ...]
 
 
+class Heard(NamedTuple):
+    """What came of a hook: the run as it is now; None where the journal is another's, and a report was left."""
+
+    run: RunRecord | None
+    findings: tuple[Diagnostic, ...] = ()
+
+
 class WorkSource:
     """Jobs by their schedules, and a journal of their runs. Schedules are read as the manual says."""
 
@@ -69,6 +79,7 @@ class WorkSource:
         """Take the jobs; nothing is read or written yet."""
         self.specs = tuple(specs)
         self.journal = journal
+        self._reports = Reports(journal.path.parent)
         self._zone = zone
         self._policy = policy
 
@@ -83,15 +94,17 @@ class WorkSource:
     def offer(self, slot: ClassAd | None, now: int) -> Offer:
         """Choose a run for a slot, and write down that it has it; None for ``slot``: whatever is due.
 
-        Of the runs that are due it is the earliest that fits the slot, those that were refused before coming last.
-        Raises JournalFault.
+        Of the runs that are due it is the earliest that fits the slot, those that were refused before coming last. A
+        slot that would not give up the job it has is offered none. Raises JournalFault.
         """
         dues, findings = self.due(now)
-        if not dues:
+        if not dues and not self.journal.is_there():
             return Offer(None, tuple(findings))
         context = Context(now=now)
-        with self.journal.writing() as writer:
+        with self._writing(now, findings, is_first=True) as writer:
+            _lose(writer, slot, now)
             free = [due for due in dues if _is_free(writer.runs.get(due.key))]
+            free = [due for due in free if slot is None or not refuses(slot, due.spec.ad, context)]
             free.sort(key=lambda due: writer.runs[due.key].rejections if due.key in writer.runs else 0)
             for due in free:
                 job = _job(due)
@@ -99,35 +112,59 @@ class WorkSource:
                 if problems:
                     findings += [Diagnostic(d.code, f"{due.spec.name}: {d.message}", help=d.help) for d in problems]
                 elif slot is None or "Requirements" not in job or job["Requirements"].holds(job, slot, context):
-                    name = _text(slot, "Name")
-                    writer.write(due.key, RunState.OFFERED, now, due.deferral.last_start, slot=name)
-                    writer.compact(now)
+                    owner = _text(job, "Owner")
+                    findings += self._reports.make(owner)
+                    named = {"slot": _text(slot, "Name"), "owner": owner}
+                    writer.write(due.key, RunState.OFFERED, now, due.deferral.last_start, **named)
                     return Offer(job, tuple(findings))
             if free and slot is not None:
                 findings.append(_no_match(free, slot, context))
         return Offer(None, tuple(findings))
 
-    def hear(self, hook: HookType, job: ClassAd, now: int, *, accepted: bool = True, reason: str = "") -> RunRecord:
-        """Write down what a hook tells of a run, and return the run.
+    def hear(self, hook: HookType, job: ClassAd, now: int, *, accepted: bool = True, reason: str = "") -> Heard:
+        """Write down what a hook tells of a run, or leave a report where the journal is another user's.
 
-        A hook that comes late, or twice, changes nothing that is further along. Raises JournalFault, and CrondorError
-        for a job that is none of this source's.
+        A hook that comes late, or twice, changes nothing that is further along. Raises JournalFault, ReportFault for a
+        report that cannot be left, and CrondorError for a job that is none of this source's.
         """
         key = _text(job, KEY)
-        with self.journal.writing() as writer:
-            known = writer.runs.get(key)
-            if known is None:
-                message = f"the job has no {KEY}" if not key else f"nothing is known of the run {key}"
-                raise CrondorError(Diagnostic("fetch-unknown", message, help="it was not offered from this journal"))
-            state = _STATES.get(hook, RunState.ACCEPTED if accepted else RunState.REJECTED)
-            if hook is HookType.JOB_EXIT and reason == "evict":
-                state = RunState.EVICTED
-            if hook is HookType.UPDATE_JOB_INFO and "JobState" not in job:  # as the starter tells before PREPARE_JOB
-                state = RunState.PREPARED
-            if _comes_after(state, known.state):
-                said = {name: job.text(name) for name in _SAID if name in job}
-                writer.write(key, state, now, known.last_start, **said, **({"reason": reason} if reason else {}))
-            return writer.runs[key]
+        state = _state(hook, job, accepted=accepted, reason=reason)
+        said = {name: job.text(name) for name in SAID if name in job} | ({"reason": reason} if reason else {})
+        findings: list[Diagnostic] = []
+        try:
+            with self._writing(now, findings) as writer:
+                known = writer.runs.get(key)
+                if known is None:
+                    raise CrondorError(_unknown(key))
+                if state.comes_after(known.state):
+                    writer.write(key, state, now, known.last_start, **said)
+                return Heard(writer.runs[key], tuple(findings))
+        except NotPermitted:
+            if hook not in _STARTERS:
+                raise
+        if not key:
+            raise CrondorError(_unknown(key))
+        self._reports.leave(Report(key, state, now, said))
+        return Heard(None)
+
+    def catch_up(self, now: int) -> list[Diagnostic]:
+        """Write down what was reported, if anything was; return what is wrong with that."""
+        findings: list[Diagnostic] = []
+        if self._reports.are_there():
+            try:
+                with self._writing(now, findings):
+                    pass
+            except JournalFault as fault:
+                findings += fault.diagnostics
+        return findings
+
+    @contextmanager
+    def _writing(self, now: int, findings: list[Diagnostic], *, is_first: bool = False) -> Iterator[Writer]:
+        """Give the writer of the journal, with what was reported in it."""
+        with self.journal.writing(is_first=is_first) as writer:
+            findings += self._reports.take_in(writer, now)
+            yield writer
+            writer.compact(now)
 
     def _due(self, spec: Spec, now: int, findings: list[Diagnostic]) -> list[Due]:
         try:
@@ -163,13 +200,31 @@ def _is_free(run: RunRecord | None) -> bool:
     return run is None or run.may_be_offered
 
 
-def _comes_after(state: RunState, known: RunState) -> bool:
-    order = list(RunState)
-    if state in {RunState.ACCEPTED, RunState.REJECTED}:
-        return known is RunState.OFFERED
-    if known in _ENDED:
-        return False
-    return state is RunState.RUNNING or order.index(state) > order.index(known)
+def _lose(writer: Writer, slot: ClassAd | None, now: int) -> None:
+    """Write down of each run of a slot that has ended that nobody has told how: its hooks were killed, or never ran.
+
+    Should it be told later, that counts.
+    """
+    name = _text(slot, "Name")
+    if slot is None or not name or not has_ended(slot):
+        return
+    for run in [run for run in writer.runs.values() if run.slot == name and run.state in _UNDER_WAY]:
+        said = {"reason": f"{name} asks for work again; the run was {run.state.value}"}
+        writer.write(run.key, RunState.LOST, now, run.last_start, **said)
+
+
+def _state(hook: HookType, job: ClassAd, *, accepted: bool, reason: str) -> RunState:
+    """Return how far a run has come when a hook is called."""
+    if hook is HookType.JOB_EXIT and reason == "evict":
+        return RunState.EVICTED
+    if hook is HookType.UPDATE_JOB_INFO and "JobState" not in job:  # as the starter tells before PREPARE_JOB
+        return RunState.PREPARED
+    return _STATES.get(hook, RunState.ACCEPTED if accepted else RunState.REJECTED)
+
+
+def _unknown(key: str) -> Diagnostic:
+    message = f"nothing is known of the run {printable(key)}" if key else f"the job has no {KEY}"
+    return Diagnostic("fetch-unknown", message, help="it was not offered from this journal")
 
 
 def _job(due: Due) -> ClassAd:
