@@ -35,6 +35,8 @@ _SUBMITTED: Final = "crondor completes this job's ad"
 # What the bindings' own submit needs as commands; all else of an ad goes in as it is.
 _COMMANDS: Final = {"cmd": "executable", "jobuniverse": "universe"}
 _OWN: Final = frozenset(("clusterid", "procid", "mytype", "targettype", "jobstatus", "requirements"))
+# What the bindings' own submit turns off where it sees no command for a stream; in an ad that says nothing it is on.
+_STREAMS: Final = {"in": "TransferIn", "out": "TransferOut", "err": "TransferErr"}
 _UNIVERSES: Final = {
     5: "vanilla", 7: "scheduler", 9: "grid", 10: "java", 11: "parallel", 12: "local", 13: "vm",
 }  # fmt: skip
@@ -223,6 +225,9 @@ def _commands(ad: ClassAd) -> dict[str, str]:
     for low, name in ad.names.items():
         if low not in _OWN and low not in _COMMANDS:
             commands[f"MY.{name}"] = ad[name].unparse(Form.OLD)
+    for low, name in _STREAMS.items():
+        if low in ad and name not in ad:
+            commands[f"MY.{name}"] = "undefined"
     for name, value in commands.items():
         if "\n" in value or "\r" in value:  # a line end would be another command
             raise ClassAdSyntaxError(Diagnostic("schedd-submit", f"{name} has a line end in it"))

@@ -115,6 +115,16 @@ def test_a_submitted_job_is_on_hold_until_it_is_whole(live: LiveSchedd, stand_in
     assert stand_in.read()["jobs"][str(held)]["JobStatus"] == "5"
 
 
+def test_a_stream_is_transferred_unless_the_ad_says_otherwise(live: LiveSchedd, stand_in: StandIn) -> None:
+    """The bindings' submit sees no output command, and would turn TransferOut off."""
+    said = {"Cmd": "/bin/date", "Out": "out", "Err": "err", "TransferErr": False}
+    (job,) = live.submit([ClassAd(said)])
+    ad = stand_in.read()["jobs"][str(job)]
+    assert (ad["TransferOut"], ad["TransferErr"]) == ("undefined", "false")
+    (none,) = live.submit([ClassAd({"Cmd": "/bin/date"})])
+    assert stand_in.read()["jobs"][str(none)]["TransferOut"] == "false"
+
+
 def test_an_ad_cannot_bring_commands_along(live: LiveSchedd, stand_in: StandIn) -> None:
     """A line end in a value would begin another command; a job without a program is none."""
     with pytest.raises(ClassAdSyntaxError):
