@@ -15,7 +15,7 @@ from crondor.router.life import Options, Reason, State, What
 from crondor.router.loading import load_table
 from crondor.router.sites import Habit, Site
 from crondor.router.throttle import WINDOW
-from crondor.schedd.protocol import Hold
+from crondor.schedd.protocol import SUBMITTING, Hold
 from tests.router.life.faults import unreachable
 from tests.router.life.scenes import NOW, ROUTE, Stage, job, table
 
@@ -667,6 +667,22 @@ def test_a_retired_job_waits_for_the_queues() -> None:
     stage.poll()
     assert stage.states() == []
     assert len(stage.said(What.STALE)) == 1
+
+
+def test_a_copy_whose_submission_ended_halfway_is_made_anew() -> None:
+    """A live schedd has it on hold until it is whole; it is nobody's hold, and the source does not show it."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll()
+    left = stage.copy()
+    stage.source.hold(left, Hold(SUBMITTING, 15))
+    stage.start()
+    stage.poll()
+    assert len(stage.said(What.NOT_WHOLE)) == 1
+    assert stage.values(found, "Managed", "JobStatus", "HoldReason") == ["Schedd", 1, None]
+    stage.poll(2)
+    assert stage.copy() > left
+    assert stage.values(found, "Managed") == ["External"]
 
 
 def test_a_new_router_adopts_copies() -> None:
