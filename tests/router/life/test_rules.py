@@ -272,12 +272,13 @@ def test_a_job_edited_in_place_is_never_claimed() -> None:
 
 
 def test_a_sandbox_is_refused_where_nobody_moves_files() -> None:
-    """Said, counted, and the job given back."""
+    """Said and counted; the job is not taken, so that its schedd may run it."""
     stage = one(f"{ROUTE}JobShouldBeSandboxed = true")
     (found,) = stage.submit(job())
     stage.poll()
     assert len(stage.said(What.NO_SANDBOX)) == 1
-    assert stage.values(found, "Managed") == ["Schedd"]
+    assert stage.values(found, "Managed") == [None]
+    assert stage.said(What.CLAIMED) == []
 
 
 # 1.6 and 1.8 While the copy lives
