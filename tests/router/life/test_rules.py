@@ -438,6 +438,19 @@ def test_a_source_that_is_gone_takes_its_copy_with_it() -> None:
     assert stage.states() == []
 
 
+def test_the_log_of_a_source_that_was_forced_out_says_evicted() -> None:
+    """As recorded of HTCondor's router after condor_rm -forcex: the last ad names the log."""
+    stage = one(site=Site("Site1", delay=0, run_time=100_000))
+    (found,) = stage.submit(job())
+    stage.poll(3)
+    assert stage.told() == [EXECUTE]
+    stage.edit(found, Managed="Schedd")
+    stage.source.remove(found, "via condor_rm -forcex")
+    stage.poll()
+    assert stage.told() == [EXECUTE, EVICTED]
+    assert stage.copies() == []
+
+
 def test_a_removed_copy_makes_the_source_idle_and_it_is_routed_again() -> None:
     """Event 004 where it ran; the copy's number is another."""
     stage = one()
