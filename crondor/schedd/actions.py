@@ -66,6 +66,8 @@ def followed(ad: ClassAd, edits: Mapping[str, object]) -> dict[str, object]:
     The status that it had, where that changes; for a HoldReasonCode one hold more. What the edits say themselves stays.
     """
     given = {lower(name) for name in edits}
+    if given.isdisjoint(_FOLLOWED):
+        return {}
     asked = ClassAd({name: edits[name] for name in edits if lower(name) in _FOLLOWED})
     made: dict[str, object] = {}
     before, after = integer(ad, "JobStatus"), integer(asked, "JobStatus")
