@@ -41,6 +41,20 @@ class Lock:
             os.close(self._descriptor)
             raise refused_by_disk(path, "this lock cannot be taken", error) from error
 
+    def keep_from_daemons(self) -> bool:
+        """Lock the file for HTCondor's daemons too, whose locks are POSIX's; say whether none of them has it.
+
+        Such a lock belongs to the process: it ends where that closes any descriptor of the file.
+        """
+        try:
+            if sys.platform != "win32":
+                fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return False
+        except OSError:  # a file system without such locks
+            return True
+        return True
+
     def is_at(self, path: Path) -> bool:
         """Say whether a path still leads to the file that is locked."""
         try:

@@ -14,6 +14,7 @@ from crondor.schedd.protocol import Hold
 USER_REQUEST: Final = 1
 SPOOLING_INPUT: Final = 16
 
+_FOLLOWED: Final = frozenset(("jobstatus", "holdreasoncode"))
 _LONGEST: Final = 18  # digits of a number that is one
 
 Writes: TypeAlias = Mapping[str, object]
@@ -57,6 +58,27 @@ def counted(ad: ClassAd, code: int) -> dict[str, object]:
     before = reasons.get(name)
     reasons[name] = (before if isinstance(before, int) else 0) + 1
     return {"NumHolds": count(ad, "NumHolds") + 1, "NumHoldsByReason": reasons}
+
+
+def followed(ad: ClassAd, edits: Mapping[str, object]) -> dict[str, object]:
+    """Return what a schedd writes by itself beside edits of a job that has ``ad`` (25.14: ``SetAttribute``).
+
+    The status that it had, where that changes; for a HoldReasonCode one hold more. What the edits say themselves stays.
+    """
+    given = {lower(name) for name in edits}
+    if given.isdisjoint(_FOLLOWED):
+        return {}
+    asked = ClassAd({name: edits[name] for name in edits if lower(name) in _FOLLOWED})
+    made: dict[str, object] = {}
+    before, after = integer(ad, "JobStatus"), integer(asked, "JobStatus")
+    if before is not None and before > 0 and after is not None and after != before:
+        made["LastJobStatus"] = before
+        if (before, after) == (JobStatus.REMOVED, JobStatus.HELD):
+            made["JobStatusOnRelease"] = before
+    code = integer(asked, "HoldReasonCode")
+    if code is not None:
+        made |= counted(ad, code)
+    return {name: value for name, value in made.items() if lower(name) not in given}
 
 
 def _reasons(ad: ClassAd) -> dict[str, object]:

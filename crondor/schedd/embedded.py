@@ -170,14 +170,15 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
         """Set attributes of a job at once where a condition holds, and say whether it did.
 
-        Raises ClassAdSyntaxError, InvalidChange, QueueIO, and ScheddError for ClusterId and its like.
+        A schedd keeps LastJobStatus, and counts holds, by itself. Raises ClassAdSyntaxError, InvalidChange, QueueIO,
+        and ScheddError for ClusterId and its like.
         """
         expression = read_constraint(condition, "<condition>")
         check_editable(edits)
-        if job not in self.mirror or not expression.holds(self.mirror.ad(job), None, self.context()):
+        if job not in self.mirror or not expression.holds(ad := self.mirror.ad(job), None, self.context()):
             return False
         with self._queue.transaction() as change:
-            for name, value in edits.items():
+            for name, value in {**actions.followed(ad, edits), **edits}.items():
                 change.set(job, name, value)
         return True
 
@@ -200,8 +201,8 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Put jobs of one new cluster into the queue.
 
-        QDate, JobStatus (idle) and EnteredCurrentStatus are set where an ad has none. What all ads agree in is the
-        cluster's. Raises InvalidChange and QueueIO.
+        QDate, JobStatus (idle) and EnteredCurrentStatus are set where an ad has none; a job that comes on hold has
+        been held once. What all ads agree in is the cluster's. Raises InvalidChange and QueueIO.
         """
         if not ads:
             return []
@@ -222,6 +223,9 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 for low in ad.names:
                     if low not in common and low not in FIXED:
                         _carry(change, job, ad, low)
+                code = actions.integer(ad, "HoldReasonCode")
+                if code is not None and "NumHolds" not in ad:
+                    self._write(change, job, actions.counted(ad, code))
                 jobs.append(job)
         return jobs
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import Any, Final
 
-from crondor.classad import ClassAdSyntaxError, Form, code_tree, unparse
+from crondor.classad import ClassAdSyntaxError, Form, code_tree, lower, print_string, unparse
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Mode, read_ads
 from crondor.classad.formats.pieces import Report
@@ -24,17 +24,27 @@ from crondor.schedd.ads import job_id, mirror_of
 from crondor.schedd.changes import ChangeList
 from crondor.schedd.editing import check_editable
 from crondor.schedd.live_process import Answer, Crashed, TimedOut, WorkerProcess
-from crondor.schedd.protocol import Acted, Capabilities, Hold, JobChange, PartlyEdited, ScheddError, Unreachable
+from crondor.schedd.protocol import (
+    SUBMITTING,
+    Acted,
+    Capabilities,
+    Hold,
+    JobChange,
+    PartlyEdited,
+    ScheddError,
+    Unreachable,
+)
 from crondor.schedd.reading import not_offered
 from crondor.schedd.selection import Selection, Which, read_constraint
 from crondor.source import Source
 
 _RELEASE_CODE: Final = 0
 _READS: Final = frozenset(("query", "history"))
-_SUBMITTED: Final = "crondor completes this job's ad"
 # What the bindings' own submit needs as commands; all else of an ad goes in as it is.
 _COMMANDS: Final = {"cmd": "executable", "jobuniverse": "universe"}
 _OWN: Final = frozenset(("clusterid", "procid", "mytype", "targettype", "jobstatus", "requirements"))
+# What the bindings' own submit turns off where it sees no command for a stream; in an ad that says nothing it is on.
+_STREAMS: Final = {"in": "TransferIn", "out": "TransferOut", "err": "TransferErr"}
 _UNIVERSES: Final = {
     5: "vanilla", 7: "scheduler", 9: "grid", 10: "java", 11: "parallel", 12: "local", 13: "vm",
 }  # fmt: skip
@@ -147,8 +157,8 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Put jobs into the queue, each in a cluster of its own: on hold, then their Requirements, then released.
 
-        A job whose making ends halfway stays on hold. Raises NotOffered for an ad without Cmd, Unreachable and
-        ScheddError.
+        A job whose making ends halfway stays on hold, for the reason SUBMITTING. Raises NotOffered for an ad without
+        Cmd, Unreachable and ScheddError.
         """
         return [self._submit(ad) for ad in ads]
 
@@ -156,8 +166,8 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         job = JobId(self._ask("submit", commands=_commands(ad)).done["cluster"], 0)
         if "Requirements" in ad:
             self.edit_if(job, "true", {"Requirements": ad["Requirements"]})
-        if ad.value("JobStatus") != JobStatus.HELD if "JobStatus" in ad else True:
-            self.release(job, _SUBMITTED)
+        if not _stays_held(ad):
+            self.release(job, SUBMITTING)
         return job
 
     def hold(self, which: Which, hold: Hold) -> Acted:
@@ -211,6 +221,10 @@ def _read(answer: Answer, report: Report) -> list[ClassAd]:
     return list(read_ads(Source(text, "<schedd>"), Format.LONG, Mode.LAZY, report=report)) if text else []
 
 
+def _stays_held(ad: ClassAd) -> bool:
+    return "JobStatus" in ad and ad.value("JobStatus") == JobStatus.HELD
+
+
 def _commands(ad: ClassAd) -> dict[str, str]:
     """Return what makes the bindings submit an ad: few commands, and every attribute as MY.<name>."""
     commands = {"hold": "true", "transfer_executable": "false"}
@@ -223,6 +237,12 @@ def _commands(ad: ClassAd) -> dict[str, str]:
     for low, name in ad.names.items():
         if low not in _OWN and low not in _COMMANDS:
             commands[f"MY.{name}"] = ad[name].unparse(Form.OLD)
+    if not _stays_held(ad):
+        commands = {name: value for name, value in commands.items() if lower(name) != "my.holdreason"}
+        commands["MY.HoldReason"] = print_string(SUBMITTING)
+    for low, name in _STREAMS.items():
+        if low in ad and name not in ad:
+            commands[f"MY.{name}"] = "undefined"
     for name, value in commands.items():
         if "\n" in value or "\r" in value:  # a line end would be another command
             raise ClassAdSyntaxError(Diagnostic("schedd-submit", f"{name} has a line end in it"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
@@ -13,6 +13,7 @@ from crondor.job_queue.mirror import Kind
 from crondor.schedd.selection import Selection, Which
 
 __all__ = [
+    "SUBMITTING",
     "Acted",
     "Capabilities",
     "Clock",
@@ -29,6 +30,10 @@ __all__ = [
 
 Clock: TypeAlias = Callable[[], int]
 """Returns epoch seconds."""
+
+
+SUBMITTING: Final = "crondor completes this job's ad"
+"""HoldReason of a job whose ad is not whole yet, where a schedd takes it in several steps."""
 
 
 class ScheddError(CrondorError, RuntimeError):

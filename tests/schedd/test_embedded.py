@@ -150,6 +150,33 @@ def test_a_job_is_held_and_released_as_by_a_schedd(tmp_path: Path) -> None:
         assert written(schedd, job, *names) == [None, "on with it", 2, {"UserRequest": 1, "Unspecified": 1}, 1]
 
 
+def test_an_edit_is_followed_by_what_a_schedd_keeps_itself(tmp_path: Path) -> None:
+    """As recorded of HTCondor 23.9.6 where its router mirrors a hold; an edit that says it all itself is left alone."""
+    names = ("LastJobStatus", "NumHolds", "NumHoldsByReason", "JobStatusOnRelease")
+    with opened(tmp_path) as schedd:
+        (job,) = schedd.submit([ClassAd()])
+        hold = {"HoldReason": "why", "HoldReasonCode": 6, "JobStatus": 5}
+        assert schedd.edit_if(job, "true", {"JobStatus": 2})
+        assert written(schedd, job, *names) == [1, None, None, None]
+        assert schedd.edit_if(job, "true", hold)
+        assert written(schedd, job, *names) == [2, 1, {"FailedToCreateProcess": 1}, None]
+        assert schedd.edit_if(job, "true", {"HoldReasonCode": 16})
+        assert schedd.edit_if(job, "true", {"JobStatus": 5})
+        assert written(schedd, job, *names) == [2, 1, {"FailedToCreateProcess": 1}, None]
+        assert schedd.edit_if(job, "true", {"jobstatus": 3, "LASTJOBSTATUS": 7})
+        assert written(schedd, job, "LastJobStatus") == [7]
+        assert schedd.edit_if(job, "true", hold)
+        assert written(schedd, job, *names) == [3, 2, {"FailedToCreateProcess": 2}, 3]
+
+
+def test_a_job_that_comes_on_hold_has_been_held_once(tmp_path: Path) -> None:
+    """``hold = true`` in its submit description; one whose input is to be spooled has not."""
+    with opened(tmp_path) as schedd:
+        held, spooling = schedd.submit([ClassAd({"JobStatus": 5, "HoldReasonCode": code}) for code in (15, 16)])
+        assert written(schedd, held, "NumHolds", "NumHoldsByReason") == [1, {"SubmittedOnHold": 1}]
+        assert written(schedd, spooling, "NumHolds") == [None]
+
+
 @pytest.mark.parametrize(("code", "done"), [(1, False), (16, False), (3, True), (20, True), (None, True)])
 def test_a_user_holds_a_job_that_was_held_by_others(tmp_path: Path, code: int | None, done: bool) -> None:
     """Its reason becomes his; LastJobStatus stays what it was before the first hold."""

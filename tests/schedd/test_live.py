@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ import pytest
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.ad import ClassAd
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import Hold, NotOffered, ScheddError, Unreachable
+from crondor.schedd.protocol import SUBMITTING, Hold, NotOffered, ScheddError, Unreachable
 from tests.schedd.conftest import PATIENCE, StandIn
 
 SHORT = 0.3  # seconds; what is waited for with it never comes
@@ -109,10 +110,21 @@ def test_a_submitted_job_is_on_hold_until_it_is_whole(live: LiveSchedd, stand_in
         live.submit([ad])
     (left,) = stand_in.read()["jobs"].values()
     assert (left["JobStatus"], left["JobUniverse"]) == ("5", "12")
+    assert json.loads(left["HoldReason"]) == SUBMITTING
     (job,) = live.submit([ad])
     assert stand_in.read()["jobs"][str(job)]["Requirements"] == "TARGET.Disk > 1"
     (held,) = live.submit([ClassAd({"Cmd": "/bin/date", "JobStatus": 5})])
     assert stand_in.read()["jobs"][str(held)]["JobStatus"] == "5"
+
+
+def test_a_stream_is_transferred_unless_the_ad_says_otherwise(live: LiveSchedd, stand_in: StandIn) -> None:
+    """The bindings' submit sees no output command, and would turn TransferOut off."""
+    said = {"Cmd": "/bin/date", "Out": "out", "Err": "err", "TransferErr": False}
+    (job,) = live.submit([ClassAd(said)])
+    ad = stand_in.read()["jobs"][str(job)]
+    assert (ad["TransferOut"], ad["TransferErr"]) == ("undefined", "false")
+    (none,) = live.submit([ClassAd({"Cmd": "/bin/date"})])
+    assert stand_in.read()["jobs"][str(none)]["TransferOut"] == "false"
 
 
 def test_an_ad_cannot_bring_commands_along(live: LiveSchedd, stand_in: StandIn) -> None:

@@ -139,10 +139,11 @@ class Desk:
         return found if found is not None and is_managed_by(found, self.name) else None
 
     def tell(self, kind: EventType, job: RoutedJob) -> bool:
-        """Write an event into a source's user log, and say whether that worked."""
-        if job.source is None:
+        """Write an event into a source's user log, and say whether that worked; its last ad names that of one gone."""
+        ad = job.source if job.source is not None else job.left
+        if ad is None:
             return False
-        written = self.options.write_event(job.source, event(kind, job.id, job.source, self.now))
+        written = self.options.write_event(ad, event(kind, job.id, ad, self.now))
         if not written:
             self.say(What.NO_LOG, job, f" (event {int(kind):03})")
         return written

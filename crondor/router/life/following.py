@@ -13,7 +13,7 @@ from crondor.hooks.router_hooks import Action
 from crondor.queued import JobStatus
 from crondor.router.life import operations
 from crondor.router.life.asking import WAITING, ask
-from crondor.router.life.copies import waits_for_input
+from crondor.router.life.copies import is_unfinished, waits_for_input
 from crondor.router.life.desk import SURE, Delivery, Desk, written
 from crondor.router.life.journal import What
 from crondor.router.life.mirroring import mirrored
@@ -33,6 +33,9 @@ def check_status(desk: Desk, job: RoutedJob) -> None:
         _miss_copy(desk, job)
         return
     job.was_seen, job.is_running = True, status(job.copy) in RUNNING
+    if is_unfinished(job.copy):
+        clean_up(desk, job, What.NOT_WHOLE, interrupted=True)
+        return
     if waits_for_input(job.copy) and job.is_sandboxed and desk.options.delivery is not None:
         _spool(desk, job, desk.options.delivery)
         return

@@ -30,6 +30,7 @@ class What(str, Enum):
     SOURCE_TAKEN = "found src job managed by somebody else"
     NOT_YET = "submitted job has not yet appeared in job queue mirror or was removed"
     LAG = "giving up, because submitted job is still not in job queue mirror"
+    NOT_WHOLE = "the submission of the copy has ended halfway"
     COPY_REMOVED = "dest job was removed!"
     NOT_UPDATED = "failed to update src job"
     UPDATED = "updated job status"

@@ -26,7 +26,10 @@ class RouterLock(AbstractContextManager["RouterLock"]):
     """A lock file that is held until it is closed; it ends with the process, and a clean end removes the file."""
 
     def __init__(self, path: Path | str, name: str) -> None:
-        """Take the lock of a router's name, making the file where there is none. Raises RouterLocked and QueueIO."""
+        """Take the lock of a router's name, making the file where there is none; condor_job_router sees it too.
+
+        Raises RouterLocked and QueueIO.
+        """
         self._path = Path(path)
         try:
             self._lock = Lock(self._path, Disk())
@@ -34,10 +37,10 @@ class RouterLock(AbstractContextManager["RouterLock"]):
                 self._lock.close()
                 self._lock = Lock(self._path, Disk())
         except QueueLocked:
-            message = f"another router named {name} is running: two would fight for their jobs"
-            hint = "end it, or give this one another JOB_ROUTER_NAME"
-            span = Source("", str(path)).span()
-            raise RouterLocked(Diagnostic("router-locked", message, span=span, help=hint)) from None
+            raise _locked(self._path, name) from None
+        if not self._lock.keep_from_daemons():
+            self._lock.close()
+            raise _locked(self._path, name)
 
     def close(self) -> None:
         """Let another router begin."""
@@ -49,6 +52,12 @@ class RouterLock(AbstractContextManager["RouterLock"]):
     ) -> None:
         """Close it."""
         self.close()
+
+
+def _locked(path: Path, name: str) -> RouterLocked:
+    message = f"another router named {name} is running: two would fight for their jobs"
+    hint = "end it, or give this one another JOB_ROUTER_NAME"
+    return RouterLocked(Diagnostic("router-locked", message, span=Source("", str(path)).span(), help=hint))
 
 
 def is_locked(path: Path | str) -> bool:

@@ -32,12 +32,12 @@ class RoutedJob:
     """What the router knows of a source and its copy; all of it can be found again in the queues.
 
     ``source`` and ``copy`` are their ads as they were seen last, with what the router itself has written; None: not
-    there. ``since`` is when the copy was submitted, or might have been (epoch seconds), ``found_at_poll`` is the
-    number of the poll that gave it to a route, 0 where it was adopted; ``retired`` when the job was done with.
-    ``has_run`` says that the source shows as running, by what the router itself wrote. ``is_unsure`` says that nobody
-    knows whether the schedd took the copy. ``is_interrupted``: the end is neither a success nor a failure of the
-    route. ``settled`` are source, copy and table as they were when the source was found to show all that the copy
-    does.
+    there. ``left`` is the source's ad before it went, for its user log. ``since`` is when the copy was submitted, or
+    might have been (epoch seconds), ``found_at_poll`` is the number of the poll that gave it to a route, 0 where it was
+    adopted; ``retired`` when the job was done with. ``has_run`` says that the source shows as running, by what the
+    router itself wrote. ``is_unsure`` says that nobody knows whether the schedd took the copy. ``is_interrupted``: the
+    end is neither a success nor a failure of the route. ``settled`` are source, copy and table as they were when the
+    source was found to show all that the copy does.
     """
 
     id: JobId
@@ -46,6 +46,7 @@ class RoutedJob:
     state: State = State.UNCLAIMED
     copy_id: JobId | None = None
     copy: ClassAd | None = None
+    left: ClassAd | None = None
     is_claimed: bool = False
     is_in_place: bool = False
     is_sandboxed: bool = False

@@ -194,6 +194,7 @@ class Router:
         """Take what the sources' queue shows of a job."""
         job = self.jobs.get(seen.job)
         if job is not None:
+            job.left = job.source if seen.ad is None and job.source is not None else job.left
             job.source = seen.ad
             self._queue.drop(seen.job)
         else:

@@ -41,6 +41,9 @@ def take_over(desk: Desk, job: RoutedJob) -> None:
     if job.is_in_place:
         job.state = State.CLAIMED
         return
+    if job.is_sandboxed and desk.options.delivery is None:
+        clean_up(desk, job, What.NO_SANDBOX)
+        return
     try:
         if not desk.edit(operations.claim(job.id, desk.name)):
             clean_up(desk, job, What.NOT_CLAIMED, f": {_busy(operations.live(desk.source, job.id), job)}")
@@ -110,9 +113,6 @@ def _copy(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd | None) 
     owner = string(source, "Owner")
     if owner is None:
         clean_up(desk, job, What.NO_OWNER)
-        return None
-    if job.is_sandboxed and desk.options.delivery is None:
-        clean_up(desk, job, What.NO_SANDBOX)
         return None
     start = working(source)
     if desk.options.waits_for_gates and QueuedJob(source).is_crontab:

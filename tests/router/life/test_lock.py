@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,39 @@ def test_a_second_router_is_refused_until_the_first_has_ended(tmp_path: Path) ->
         assert path.exists()
     assert not path.exists()
     RouterLock(path, "jobrouter").close()
+
+
+_DAEMON = """
+import fcntl, os, sys
+descriptor = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+try:
+    fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    sys.exit("locked")
+print("mine", flush=True)
+sys.stdin.read()
+"""
+
+
+def daemon(path: Path) -> subprocess.Popen[str]:
+    """Return a process that locks a file as condor_job_router does, with POSIX's lock, until its input ends."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", _DAEMON, str(path)], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_condor_job_router_counts_too(tmp_path: Path) -> None:
+    """Its lock is of another kind than flock; its file stays."""
+    path = tmp_path / "jobrouterLock"
+    with daemon(path) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "mine\n"
+        with pytest.raises(RouterLocked, match="another router named jobrouter is running"):
+            RouterLock(path, "jobrouter")
+        assert path.exists()
+        running.communicate("")
+    with RouterLock(path, "jobrouter"), daemon(path) as refused:
+        assert refused.communicate("") == ("", "locked\n")
 
 
 def test_a_lock_on_a_file_that_was_just_removed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from crondor.router.life import Options, Reason, State, What
 from crondor.router.loading import load_table
 from crondor.router.sites import Habit, Site
 from crondor.router.throttle import WINDOW
-from crondor.schedd.protocol import Hold
+from crondor.schedd.protocol import SUBMITTING, Hold
 from tests.router.life.faults import unreachable
 from tests.router.life.scenes import NOW, ROUTE, Stage, job, table
 
@@ -272,12 +272,13 @@ def test_a_job_edited_in_place_is_never_claimed() -> None:
 
 
 def test_a_sandbox_is_refused_where_nobody_moves_files() -> None:
-    """Said, counted, and the job given back."""
+    """Said and counted; the job is not taken, so that its schedd may run it."""
     stage = one(f"{ROUTE}JobShouldBeSandboxed = true")
     (found,) = stage.submit(job())
     stage.poll()
     assert len(stage.said(What.NO_SANDBOX)) == 1
-    assert stage.values(found, "Managed") == ["Schedd"]
+    assert stage.values(found, "Managed") == [None]
+    assert stage.said(What.CLAIMED) == []
 
 
 # 1.6 and 1.8 While the copy lives
@@ -435,6 +436,19 @@ def test_a_source_that_is_gone_takes_its_copy_with_it() -> None:
     stage.poll(2)
     assert stage.copies() == []
     assert stage.states() == []
+
+
+def test_the_log_of_a_source_that_was_forced_out_says_evicted() -> None:
+    """As recorded of HTCondor's router after condor_rm -forcex: the last ad names the log."""
+    stage = one(site=Site("Site1", delay=0, run_time=100_000))
+    (found,) = stage.submit(job())
+    stage.poll(3)
+    assert stage.told() == [EXECUTE]
+    stage.edit(found, Managed="Schedd")
+    stage.source.remove(found, "via condor_rm -forcex")
+    stage.poll()
+    assert stage.told() == [EXECUTE, EVICTED]
+    assert stage.copies() == []
 
 
 def test_a_removed_copy_makes_the_source_idle_and_it_is_routed_again() -> None:
@@ -667,6 +681,22 @@ def test_a_retired_job_waits_for_the_queues() -> None:
     stage.poll()
     assert stage.states() == []
     assert len(stage.said(What.STALE)) == 1
+
+
+def test_a_copy_whose_submission_ended_halfway_is_made_anew() -> None:
+    """A live schedd has it on hold until it is whole; it is nobody's hold, and the source does not show it."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll()
+    left = stage.copy()
+    stage.source.hold(left, Hold(SUBMITTING, 15))
+    stage.start()
+    stage.poll()
+    assert len(stage.said(What.NOT_WHOLE)) == 1
+    assert stage.values(found, "Managed", "JobStatus", "HoldReason") == ["Schedd", 1, None]
+    stage.poll(2)
+    assert stage.copy() > left
+    assert stage.values(found, "Managed") == ["External"]
 
 
 def test_a_new_router_adopts_copies() -> None:

@@ -130,6 +130,7 @@ class Schedd:
         ad |= {"JobUniverse": {"vanilla": "5", "local": "12"}[description["universe"]], "Owner": '"alice"'}
         ad |= {"JobStatus": "5" if description.get("hold") == "true" else "1", "HoldReasonCode": "15"}
         ad |= {"Requirements": "TARGET.Memory > 0", "QDate": str(NOW), "EnteredCurrentStatus": str(NOW)}
+        ad |= {"TransferIn": "false", "TransferOut": "false", "TransferErr": "false"}
         ad |= {name.removeprefix("MY."): text for name, text in description.items() if name.startswith("MY.")}
         state["jobs"][f"{cluster}.0"] = ad
         _write(state)

@@ -1,0 +1,137 @@
+"""The router-steps kind: all that was written into a source and its copies, by a real router and by everybody else.
+
+What others wrote is written again, step by step; where the recorded router wrote something crondor's polls, until the
+source and the copies show the same, at most three times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from crondor.classad import Expression, Form
+from crondor.classad.ad import ClassAd
+from crondor.config import read_config
+from crondor.job_queue import JobId
+from crondor.router.life import Router
+from crondor.router.loading import load_table
+from crondor.schedd.memory import MemorySchedd
+from crondor.source import Source
+from tests.golden.kinds.case import Case, Difference, Replay, items, mapping, one_of, text, texts
+
+_CONFIG = "steps.conf"
+_FIELDS = ("name", "job", "copies", "steps")
+_POLLS = 3
+# HTCondor's copy has these of a source that a router gave back before; they say what an ad without them says.
+_AS_NONE = {"Managed": ('"Schedd"',), "ManagedManager": ('""',)}
+_BY = (" (by user condor)",)  # what the schedd adds to the reason it is given
+
+
+def _replay(case: Case) -> list[Difference]:
+    """Compare each attribute that the router wrote, after each group of its writings, and what is left."""
+    record = case.record(_FIELDS, [])
+    life = _Life(record, (case.folder / _CONFIG).read_text())
+    return list(life.live())
+
+
+class _Life:
+    """One source and its copies; ``source`` and ``copy1`` and so on are their names."""
+
+    def __init__(self, record: Mapping[str, object], config: str) -> None:
+        self._steps = [mapping({f"steps[{n}]": step}, f"steps[{n}]") for n, step in enumerate(items(record, "steps"))]
+        self._recorded = {text(record, "job"): "source"}
+        self._recorded |= {copy: f"copy{n}" for n, copy in enumerate(texts(record, "copies"), 1)}
+        self.now = 0
+        self._schedd = MemorySchedd(clock=lambda: self.now)
+        self._router = Router(load_table(read_config(config)), self._schedd, clock=lambda: self.now)
+        self._jobs: dict[str, JobId] = {}
+
+    def live(self) -> Iterator[Difference]:
+        """Go through the steps; the steps of the router that follow one another are one group."""
+        for by, group in groupby(self._steps, key=lambda step: step.get("by", "pool")):
+            steps = list(group)
+            if by != "router":
+                for step in steps:
+                    yield from self._write(step)
+                continue
+            found: list[Difference] = []
+            for _ in range(_POLLS):
+                self._tell_time(steps)
+                self._router.poll()
+                self._find_copies()
+                found = [each for step in _together(steps) for each in self._compare(*step)]
+                if not found:
+                    break
+            yield from found
+
+    def _tell_time(self, steps: list[dict[str, object]]) -> None:
+        for step in steps:
+            for name in ("EnteredCurrentStatus", "QDate"):
+                value = str(mapping(step, "set").get(name, "")) if "set" in step else ""
+                self.now = max(self.now, int(value)) if value.isdigit() else self.now
+
+    def _write(self, step: dict[str, object]) -> Iterator[Difference]:
+        """Do what somebody else did."""
+        self._tell_time([step])
+        name = one_of(step, "job", {*self._recorded.values()})
+        job = self._jobs.get(name)
+        if step.get("gone"):
+            self._schedd.clear_finished()
+            if job is None or job in self._schedd.mirror:
+                yield Difference(name, "recorded as gone; crondor keeps it")
+            return
+        values = {key: None if value is None else _value(str(value)) for key, value in mapping(step, "set").items()}
+        if step.get("made"):
+            (self._jobs[name],) = self._schedd.submit([ClassAd(values)])
+        elif job is not None and job in self._schedd.mirror:
+            self._schedd.write(job, values)
+        elif name == "source":
+            yield Difference(name, "crondor's has left, and the recorded one has not")
+
+    def _find_copies(self) -> None:
+        found = [*self._schedd.jobs("RoutedBy =!= undefined"), *self._schedd.history("RoutedBy =!= undefined")]
+        ids = sorted(JobId(int(str(ad["ClusterId"])), int(str(ad["ProcId"]))) for ad in found)
+        self._jobs |= {f"copy{n}": job for n, job in enumerate(ids, 1)}
+
+    def _compare(self, name: str, values: Mapping[str, object]) -> Iterator[Difference]:
+        job = self._jobs.get(name)
+        ads = [] if job is None else self._schedd.jobs(job) or self._schedd.history(job)
+        if not ads:
+            yield Difference(name, "recorded, and crondor has none")
+            return
+        ids = {str(job): each for each, job in self._jobs.items()}
+        for key, value in values.items():
+            if name != "source" and key in _AS_NONE and value in _AS_NONE[key]:
+                continue
+            recorded = self._shown(None if value is None else _value(str(value)), self._recorded, ads[0])
+            said = self._shown(ads[0].get(key), ids, ads[0])
+            if recorded != said:
+                yield Difference(f"{name}.{key}", f"recorded {recorded}, crondor says {said}")
+
+    @staticmethod
+    def _shown(value: Expression | None, ids: Mapping[str, str], ad: ClassAd) -> object:
+        """Return a value so that what means the same is equal: other ids, other zeros, deleted or undefined."""
+        if value is None:
+            return "undefined"
+        written = value.unparse(Form.OLD)
+        made = ClassAd({"Value": value}).chain(ad).python("Value")
+        if isinstance(made, str):
+            for by in _BY:
+                made = made.replace(by, "")
+            return ids.get(made, made)
+        return made if isinstance(made, (bool, int, float)) else written.lower()
+
+
+def _together(steps: list[dict[str, object]]) -> list[tuple[str, dict[str, object]]]:
+    """Return what is written after a group: of each job the last value of each attribute."""
+    found: dict[str, dict[str, object]] = {}
+    for step in steps:
+        found.setdefault(text(step, "job"), {}).update(mapping(step, "set"))
+    return list(found.items())
+
+
+def _value(written: str) -> Expression:
+    return Expression.parse(Source(written, "<recorded>"), old=True)
+
+
+KINDS: Mapping[str, Replay] = {"router-steps": _replay}
