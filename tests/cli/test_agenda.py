@@ -368,7 +368,7 @@ def test_invalid_files_and_jobs_are_left_out_and_said(write: Write, cron: Callab
     good = cron("0 6 * * *", name="good.sub")
     files = [
         good,
-        write("if true", "queue", name="open.sub"),
+        write("if true", "log = x", name="open.sub"),
         write("cron_minute = 60", "queue", "cron_minute = 5", "queue", name="mixed.sub"),
         write("cron_day_of_month = 31", "cron_month = 2", "queue", name="never.sub"),
         write("deferral_time = Unknown + 60", "queue", name="unknown.sub"),
