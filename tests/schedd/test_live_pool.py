@@ -45,4 +45,5 @@ def test_a_job_is_submitted_edited_held_and_removed(pool: LiveSchedd, job: JobId
     assert not pool.edit_if(job, "JobStatus == 2", {"CrondorTest": "lost"})
     (ad,) = pool.jobs(job, ["CrondorTest", "DeferralTime"])
     assert (ad.python("CrondorTest"), ad.python("DeferralTime")) == ("edited", LATER + 60)
-    assert pool.hold(job, Hold("again")) == Acted(already=1)
+    assert pool.hold(job, Hold("again")) == Acted(done=1)  # it was submitted on hold, and is now held by its user
+    assert pool.hold(job, Hold("once more")) == Acted(already=1)
