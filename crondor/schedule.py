@@ -82,7 +82,7 @@ class UnknownValue(CrondorError, ValueError):
 class Recalculation(str, Enum):
     """Why a schedd computes a new DeferralTime (docs/deferral.md)."""
 
-    NO_SCHEDULE = "no schedule is cached"  # a new job, a restart, a reconfig, a hold while running
+    NO_SCHEDULE = "no schedule is cached"  # a new job, a restart, a reconfig, a hold by the job's own run
     RUN_ENDED = "a run has ended"
     MISSED = "the window has passed"
     RELEASED = "the job was released"  # the manual says so; the schedd of 25.14 does not
