@@ -55,6 +55,12 @@ _CONSEQUENCES = {
     "DeferralWindow": "Requirements are then never true, and the job never matches; make it an integer",
     "DeferralPrepTime": "Requirements are then never true, and the job never matches; make it an integer",
 }
+_NEGATIVE = {
+    "DeferralWindow": "the job is then matched only until that long before its time, and starts at it; "
+    "write a number from 0 up",
+    "DeferralPrepTime": "the job is then matched only from that long after its time on, less SCHEDD_INTERVAL; "
+    "write a number from 0 up",
+}
 
 Evaluate = Callable[[str, int], object]
 """Evaluate a ClassAd expression of the job at a time (epoch seconds).
@@ -263,7 +269,8 @@ class JobSchedule:
             value = int(value)  # the starter takes a real as well
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             message = f"{attribute} = {_brief(number.text)} is {_shown(value)} at {now}, no number of seconds from 0 up"
-            help_text = _CONSEQUENCES[attribute]
+            is_number = isinstance(value, int) and not isinstance(value, bool)
+            help_text = (_NEGATIVE if is_number else _CONSEQUENCES).get(attribute, _CONSEQUENCES[attribute])
             raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
         return value
 
