@@ -118,14 +118,11 @@ class Looker:
 
 def _time(queued: QueuedJob, now: int) -> int | None:
     """Return DeferralTime as the starter reads it; None for a job on a machine whose time had another value there."""
-    found: list[object] = []
-    for at in (now, now + 1):
-        try:
-            found.append(queued.ad.value("DeferralTime", None, Context(now=at)))
-        except CrondorError:
-            return None
-    value = found[0]
-    if value != found[1] and queued.status in _RUNNING:
+    try:
+        value, later = (queued.ad.value("DeferralTime", None, Context(now=at)) for at in (now, now + 1))
+    except CrondorError:
+        return None
+    if value != later and queued.status in _RUNNING:
         return None
     if isinstance(value, float) and abs(value) < _FAR:
         return int(value)

@@ -292,6 +292,31 @@ def test_a_negative_window_does_not_stop_the_time() -> None:
     assert seen.story("started") == []
 
 
+@pytest.mark.parametrize("window", ["-(5)", "0 - 5"])
+def test_a_negative_window_closes_the_gates_earlier(window: str) -> None:
+    """The job is matched until then, waits, and starts at its time."""
+    text = f"{HOURLY}\ncron_prep_time = 60\ncron_window = {window}"
+    expected = [(3600 - 360 + 10, "matched"), (3600, "started")]
+    assert Seen(text).at(3610).story("matched", "started") == expected
+    late = {"match_delay": Lengths.fixed(360 - 5)}
+    assert Seen(text, **late).at(3610).story("matched", "started") == []
+
+
+@pytest.mark.parametrize("time", ["QDate + 1000", f"{NOW} + 10 * 100"])
+def test_an_expression_with_one_value_opens_the_gates_in_its_second(time: str) -> None:
+    """The negotiator need not try again and again."""
+    seen = Seen(f"deferral_time = {time}\ndeferral_prep_time = 20", schedd_interval=5).at(2000)
+    assert seen.story("rejected", "matched", "started") == [(985, "matched"), (1000, "started")]
+
+
+def test_a_time_that_follows_the_runs_opens_the_gates_for_each() -> None:
+    """It has another value after a start."""
+    text = f"deferral_time = {NOW + 100} + 1000 * NumJobStarts\ndeferral_prep_time = 0\ndeferral_window = 50"
+    seen = Seen(f"{text}\non_exit_remove = NumJobStarts >= 3", schedd_interval=5).at(3000)
+    expected = [(105, "matched"), (110, "started"), (1105, "matched"), (1110, "started"), (2105, "matched")]
+    assert seen.story("rejected", "matched", "started") == [*expected, (2110, "started")]
+
+
 def test_the_longest_time_of_a_job_counts_from_its_match() -> None:
     """A job that waits for its time uses it up, and is held before it starts."""
     seen = Seen(f"{HOURLY}\nallowed_job_duration = 400").at(3599)
