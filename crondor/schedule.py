@@ -235,7 +235,7 @@ class JobSchedule:
     ) -> Recalculation | None:
         """Return why a schedd that passes over its queue at ``now`` computes a new DeferralTime, or None.
 
-        ``current`` is None where no schedule is cached (new job, schedd restart, reconfig, hold while running).
+        ``current`` is None where no schedule is cached (new job, schedd restart, reconfig, a hold by its own run).
         Only idle crontab jobs (JobStatus 1) are looked at; a job that is back in the queue after a run is one. Missed
         times are not made up.
         """
