@@ -55,6 +55,12 @@ _CONSEQUENCES = {
     "DeferralWindow": "Requirements are then never true, and the job never matches; make it an integer",
     "DeferralPrepTime": "Requirements are then never true, and the job never matches; make it an integer",
 }
+_NEGATIVE = {
+    "DeferralWindow": "the job is then matched only until that long before its time, and starts at it; "
+    "write a number from 0 up",
+    "DeferralPrepTime": "the job is then matched only from that long after its time on, less SCHEDD_INTERVAL; "
+    "write a number from 0 up",
+}
 
 Evaluate = Callable[[str, int], object]
 """Evaluate a ClassAd expression of the job at a time (epoch seconds).
@@ -82,7 +88,7 @@ class UnknownValue(CrondorError, ValueError):
 class Recalculation(str, Enum):
     """Why a schedd computes a new DeferralTime (docs/deferral.md)."""
 
-    NO_SCHEDULE = "no schedule is cached"  # a new job, a restart, a reconfig, a hold while running
+    NO_SCHEDULE = "no schedule is cached"  # a new job, a restart, a reconfig, a hold by the job's own run
     RUN_ENDED = "a run has ended"
     MISSED = "the window has passed"
     RELEASED = "the job was released"  # the manual says so; the schedd of 25.14 does not
@@ -229,7 +235,7 @@ class JobSchedule:
     ) -> Recalculation | None:
         """Return why a schedd that passes over its queue at ``now`` computes a new DeferralTime, or None.
 
-        ``current`` is None where no schedule is cached (new job, schedd restart, reconfig, hold while running).
+        ``current`` is None where no schedule is cached (new job, schedd restart, reconfig, a hold by its own run).
         Only idle crontab jobs (JobStatus 1) are looked at; a job that is back in the queue after a run is one. Missed
         times are not made up.
         """
@@ -263,7 +269,8 @@ class JobSchedule:
             value = int(value)  # the starter takes a real as well
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             message = f"{attribute} = {_brief(number.text)} is {_shown(value)} at {now}, no number of seconds from 0 up"
-            help_text = _CONSEQUENCES[attribute]
+            is_number = isinstance(value, int) and not isinstance(value, bool)
+            help_text = (_NEGATIVE if is_number else _CONSEQUENCES).get(attribute, _CONSEQUENCES[attribute])
             raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
         return value
 

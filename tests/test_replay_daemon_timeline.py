@@ -7,25 +7,30 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
 from tests.golden.recording import read_recording
 
-RECORDING = Path(__file__).resolve().parent / "golden" / "daemon" / "timeline.jsonl.gz"
+FOLDER = Path(__file__).resolve().parent / "golden" / "daemon"
+RECORDING = FOLDER / "timeline.jsonl.gz"
+OLDER = FOLDER / "timeline_23.jsonl.gz"
 KIND = KINDS["daemon-timeline"]
 
 
-def test_every_recorded_job_passes() -> None:
+@pytest.mark.parametrize(("recording", "jobs"), [(RECORDING, 21), (OLDER, 69)])
+def test_every_recorded_job_passes(recording: Path, jobs: int) -> None:
     """Nothing is accepted."""
-    result = judge(KIND, read_recording(RECORDING), {})
+    result = judge(KIND, read_recording(recording), {})
     assert [(case.id, found) for case, found in result.failed[:3]] == []
-    assert result.passed == 21
+    assert result.passed == jobs
 
 
 def _mutants(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield jobs that lived otherwise."""
-    for field in line.keys() - {"name"}:
+    for field in line.keys() - {"name", "pool"}:
         yield f"without {field}", {key: value for key, value in line.items() if key != field}
     for proc in line["procs"]:
         yield from _other_lives(line, proc)
@@ -56,7 +61,7 @@ def test_an_altered_job_fails() -> None:
     """States, times, holds and starts all count."""
     survivors = []
     tried = 0
-    for case in read_recording(RECORDING)[::3]:
+    for case in [*read_recording(RECORDING)[::3], *read_recording(OLDER)[::9]]:
         assert isinstance(case.value, dict)
         for name, mutant in _mutants(case.value):
             tried += 1

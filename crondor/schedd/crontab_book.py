@@ -32,6 +32,7 @@ _TERMS: Final = (*_CRON, "deferralwindow")
 _PREFIX: Final = "Invalid cron schedule parameters: "
 _UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
 _IDLE: Final = int(JobStatus.IDLE)
+_BY_USER: Final = "1"  # HoldReasonCode
 _SPARE: Final = 1000
 _FAR: Final = 1 << 63
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}\Z").match
@@ -360,7 +361,7 @@ class CrontabBook:
 
     def _enter_status(self, entry: _Entry, status: int | None) -> None:
         before, entry.status = entry.status, status
-        if status == JobStatus.HELD and before in _UNDER_WAY:
+        if status == JobStatus.HELD and before in _UNDER_WAY and self._forgets(entry.job):
             entry.plan = None
         if status != _IDLE:
             self._pending.pop(entry, None)
@@ -373,6 +374,14 @@ class CrontabBook:
             self._pending[entry] = Recalculation.RELEASED
         else:
             self._set_due(entry)
+
+    def _forgets(self, job: JobId) -> bool:
+        """Say whether the schedd forgets the schedule of a job that was held while it ran.
+
+        It does where the shadow or the local starter exits with JOB_SHOULD_HOLD or a missed time. One whose job a user
+        holds was only told to remove it.
+        """
+        return self._mirror.text(job, "HoldReasonCode") != _BY_USER
 
     def _set_due(self, entry: _Entry) -> None:
         """Let a job wait for the end of the DeferralTime it has, which may be an edited one."""

@@ -8,8 +8,9 @@ from datetime import tzinfo
 from enum import Enum
 from typing import Final
 
+from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.deferral import MISSED_CODE, Deferral
+from crondor.deferral import LATEST, MISSED_CODE, Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.queued import JobStatus, QueuedJob
 from crondor.recurrence import Policy
@@ -17,6 +18,7 @@ from crondor.schedule import InvalidSchedule, JobSchedule
 from crondor.spec import HOLD_CODE, Dialect
 
 _RUNNING: Final = frozenset((JobStatus.RUNNING, JobStatus.SUSPENDED))
+_FAR: Final = 1 << 63
 _LONGEST: Final = 300  # characters of a HoldReason
 _HOLD_HELP: Final = {
     HOLD_CODE: "mend the Cron attributes (condor_qedit), then release the job",
@@ -88,7 +90,7 @@ class Looker:
             trouble += schedule.notes
         except InvalidSchedule as error:
             trouble += error.diagnostics
-        time = queued.integer("DeferralTime")
+        time = _time(queued, now)
         state = _state(queued, time, now)
         found: Deferral | None = None
         if state is State.HELD:
@@ -100,6 +102,8 @@ class Looker:
                 trouble += error.diagnostics
             else:
                 trouble += _missed(schedule, state, time, found)
+        if found is None and state is State.WAITING and time is not None:
+            found = _waiting(queued, time)  # whatever has been edited since: its starter has the ad it began with
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
 
     def _schedule(self, queued: QueuedJob, now: int) -> JobSchedule:
@@ -110,6 +114,26 @@ class Looker:
             if not schedule.notes and not queued.has_expressions:  # notes say which job they are about
                 self._known[terms] = schedule
         return schedule
+
+
+def _time(queued: QueuedJob, now: int) -> int | None:
+    """Return DeferralTime as the starter reads it; None for a job on a machine whose time had another value there."""
+    try:
+        value, later = (queued.ad.value("DeferralTime", None, Context(now=at)) for at in (now, now + 1))
+    except CrondorError:
+        return None
+    if value != later and queued.status in _RUNNING:
+        return None
+    if isinstance(value, float) and abs(value) < _FAR:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _waiting(queued: QueuedJob, time: int) -> Deferral | None:
+    """Return the run that a job waits for whose schedule cannot be read."""
+    lengths = (queued.integer(name) or 0 for name in ("DeferralWindow", "DeferralPrepTime", "ScheddInterval"))
+    window, prep_time, interval = (max(0, length) for length in lengths)
+    return Deferral(time, window, prep_time, interval) if time <= LATEST else None
 
 
 def _state(queued: QueuedJob, time: int | None, now: int) -> State:

@@ -102,6 +102,17 @@ class Core:
             time = self.now + 1 + (self._start - self.now - 1) % interval
             job.check = self.timetable.at(time, lambda now: self._check(job, now), POLICY)
 
+    def check_soon(self, job: WorldJob) -> None:
+        """Have a job's periodic expressions looked at without delay: its starter has reported to the shadow.
+
+        One that has just been taken off a machine gets a second: what takes it off again at once must not go on
+        for ever within it.
+        """
+        if job.is_periodic:
+            self.timetable.cancel(job.check)
+            time = self.now + int(job.counter("lastvacatetime") == self.now)
+            job.check = self.timetable.at(time, lambda now: self._check(job, now), POLICY)
+
     def on_periodic(self, call: Callable[[WorldJob, Ruling], None]) -> None:
         """Say who does what periodic expressions ask for."""
         self._periodic = call

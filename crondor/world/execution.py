@@ -10,7 +10,9 @@ from crondor.queued import JobStatus
 from crondor.schedd.protocol import Hold
 from crondor.world import policy, starter
 from crondor.world.core import Core
+from crondor.world.exits import Exit
 from crondor.world.happenings import What
+from crondor.world.job_process import killing_of
 from crondor.world.matching import Matching
 from crondor.world.policy import Ruling
 from crondor.world.programs import Programs
@@ -55,6 +57,7 @@ class Execution:
             lost = None if settings.preemption is None else settings.preemption.drawn(core.chance(job, _PREEMPTION))
             if lost is not None:
                 run.taken = core.timetable.at(now + lost, lambda _: self._vacate(job))
+            core.check_soon(job)
         run.next = core.timetable.at(now + length, lambda _: self.arrive(job, run))
 
     def arrive(self, job: WorldJob, run: Run) -> None:
@@ -111,6 +114,8 @@ class Execution:
             self._hold(job, begun)
             return
         core.tell(What.STARTED, job)
+        if run.claim is not None:
+            core.check_soon(job)
         if begun is not None:
             run.exit = begun.exit
             run.next = core.timetable.at(now + begun.seconds, lambda _: self.end(job, run))
@@ -175,20 +180,24 @@ class Execution:
     def _report(self, job: WorldJob, run: Run) -> None:
         """Have the expressions that count at exit see how a program ended.
 
-        In the local universe they see the ad that the starter was given, with NumJobStarts as it was before.
+        In the local universe they see the ad that the starter was given, with NumJobStarts as it was before; the queue
+        gets to know how the program ended only where the job is completed (JICLocalSchedd::notifyJobExit).
         """
         core = self._core
         values = run.exit.attributes
-        if not job.is_local or core.settings.counts_local_runs:
+        is_told = not job.is_local or core.settings.counts_local_runs
+        if is_told:
             values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
+            core.count(job, values)
         if job.is_local:
             for name, value in values.items():
                 run.ad.set(name, value)
-        core.count(job, values)
         ruling = job.ruling
         if ruling is None:
             seen = run.ad if job.is_local else job.ad if core.flow is None else core.flow.policy_ad(job)
             ruling = policy.at_exit(seen, core.now, core.context(core.now))
+        if not is_told and ruling.act is policy.Act.REMOVE:
+            core.count(job, values)
         self._settle(job, run, ruling, 0)
 
     def _settle(self, job: WorldJob, run: Run, ruling: Ruling, attempt: int) -> None:
@@ -213,6 +222,8 @@ class Execution:
             return
         if run.started is not None and not run.is_over:
             self._programs.stop(job, run, signal)
+            if not job.is_local:  # the starter reports how it has ended it, and the shadow tells the schedd
+                core.count(job, Exit(killing_of(run.ad, signal)[0], by_signal=True).attributes)
         core.tell(What.EVICTED, job)
         lost = {} if core.flow is None else core.flow.evict(job)
         if lost:

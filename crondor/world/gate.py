@@ -11,7 +11,6 @@ from typing import Final
 
 from crondor.classad import CircularReference, Context, EvaluationFailed, Expression, Form, unparse
 from crondor.classad.ad import ClassAd
-from crondor.classad.scope import Code
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, nodes
 from crondor.deferral import LATEST, Deferral, InvalidDeferral
 from crondor.schedd.actions import integer
@@ -130,10 +129,11 @@ class Gate:
         self.time: int | None = None
         self.match_opens: int | None = None
         self._window = self._lead = 0
+        self._follows_runs = self._may_change(VOLATILE)
         self._read_terms()
         if "Requirements" in ad:
             self._take_apart()
-        self.changes_by_itself = bool(self._moving) or self._asks or (self._has_clause and self._is_told_by_clock())
+        self.changes_by_itself = bool(self._moving) or self._asks or (self._has_clause and self._may_change(CLOCK))
 
     def _take_apart(self) -> None:
         parts = {unparse(node, Form.COMPACT): node for node in _conjuncts(self._ad["Requirements"].tree)}
@@ -145,12 +145,13 @@ class Gate:
                 (self._moving if moves else self._static).append(part)
 
     def _read_terms(self) -> None:
-        found = self.deferral()
-        if found is None:
+        found = self._numbers()
+        if found is None or not 0 < found[0] <= LATEST:
             self.time = self.match_opens = None
             return
-        self._window, self._lead = found.window, found.prep_time + found.schedd_interval
-        self.time, self.match_opens = found.time, found.match_opens
+        time, self._window, prep_time, interval = found  # lengths below 0 too: they only move the gates
+        self._lead = prep_time + interval
+        self.time, self.match_opens = time, time - self._lead
 
     def plan(self, time: int) -> None:
         """Take another DeferralTime, which the ad has already."""
@@ -163,6 +164,8 @@ class Gate:
         """Return the first second from ``now`` on at which the clause lets a match be made; None for never."""
         if not self._has_clause:
             return now
+        if self._follows_runs:
+            self._read_terms()
         time, opens = self.time, self.match_opens
         if time is None or opens is None:
             return now if all(name in self._ad for name in _NUMBERS) else None
@@ -178,6 +181,8 @@ class Gate:
             return not self._is_asked
         is_plain = True
         if self._has_clause:
+            if self._follows_runs:
+                self._read_terms()
             time, opens = self.time, self.match_opens
             is_plain = time is not None
             if time is not None and opens is not None and not opens <= now < time + self._window:
@@ -205,32 +210,34 @@ class Gate:
     def deferral(self) -> Deferral | None:
         """Return the run that the ad's numbers speak of; None where one cannot be, or asks for the time.
 
-        Of these, only DeferralTime may change in the lifetime of a gate.
+        In the lifetime of a gate DeferralTime may change, and what the runs change.
         """
         code = self._codes.get("deferraltime")
-        if self._deferral is None or self._deferral[0] != code:
+        if self._deferral is None or self._deferral[0] != code or self._follows_runs:
             self._deferral = code, self._read()
         return self._deferral[1]
 
     def _read(self) -> Deferral | None:
-        codes = [self._codes.get(name) for name in _KEYS]
-        if any(isinstance(code, Code) and code.const.__class__ is not int for code in codes):
-            return None
-        time, window, prep_time, interval = (integer(self._ad, name) for name in _NUMBERS)
-        if time is None or window is None or prep_time is None or interval is None or self._is_told_by_clock():
-            return None
+        found = self._numbers()
         try:
-            return Deferral(time, window, prep_time, interval)
+            return None if found is None else Deferral(*found)
         except InvalidDeferral:
             return None
 
-    def _is_told_by_clock(self) -> bool:
-        """Say whether one of the numbers is an expression that asks for the time: it has another value later."""
+    def _numbers(self) -> tuple[int, int, int, int] | None:
+        """Return the numbers of ``_NUMBERS``; None where one is missing, is no integer, or asks for the time."""
+        time, window, prep_time, interval = (integer(self._ad, name) for name in _NUMBERS)
+        if time is None or window is None or prep_time is None or interval is None or self._may_change(CLOCK):
+            return None
+        return time, window, prep_time, interval
+
+    def _may_change(self, names: frozenset[str]) -> bool:
+        """Say whether one of the numbers is an expression that has another value when one of some attributes has."""
         found = [(name, self._codes.get(key)) for name, key in zip(_NUMBERS, _KEYS, strict=True)]
         written = [
             name for name, code in found if code is not None and not (isinstance(code, str) and code.isdecimal())
         ]
-        return any(is_moving(self._ad[name], self._ad, self._machine, CLOCK) for name in written)
+        return any(is_moving(self._ad[name], self._ad, self._machine, names) for name in written)
 
 
 def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:

@@ -256,7 +256,10 @@ class World(Core):
     def _rule(self, job: WorldJob, ruling: Ruling) -> None:
         """Do what periodic expressions ask for."""
         if ruling.act is Act.HOLD:
+            is_shadow = job.run is not None and job.run.claim is not None
             self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode))
+            if is_shadow:  # what the starter reports at its end has the shadow look again, and hold the job once more
+                self.count(job, {"NumHolds": job.counter("numholds") + 1})
         elif ruling.act is Act.RELEASE:
             self._release(job, ruling.reason)
         elif ruling.act is Act.VACATE:

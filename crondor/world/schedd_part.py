@@ -18,7 +18,7 @@ from crondor.world.settings import Settings
 from crondor.world.world_job import WorldJob
 
 # What a run changes and no schedule of plain texts depends on: the bookkeeping need not hear of it.
-_QUIET: Final = VOLATILE - {"jobstatus", "deferraltime"}
+_QUIET: Final = VOLATILE - {"jobstatus", "deferraltime", "holdreasoncode"}
 
 
 Follower: TypeAlias = Callable[[Record], object]

@@ -81,9 +81,12 @@ def _completed(seen: Happening) -> Told:
 
 def _exit(seen: Happening) -> dict[str, object]:
     """Return how the program ended, and what processor time it took where that is known."""
-    ad = seen.job.ad
+    ad, run = seen.job.ad, seen.job.run
     number = integer(ad, "ExitSignal") if ad.value("ExitBySignal") is True else None
     said: dict[str, object] = {"ReturnValue": integer(ad, "ExitCode") or 0}
+    if run is not None:  # the queue is not told everything
+        number = run.exit.number if run.exit.by_signal else None
+        said = {"ReturnValue": run.exit.number}
     if number is not None:
         said = {"TerminatedBySignal": number}
     used = [ad.value(name) for name in ("RemoteUserCpu", "RemoteSysCpu")]

@@ -112,6 +112,20 @@ def test_a_job_held_while_idle_keeps_its_time() -> None:
         assert times(book, NOW + 10).keys() == expected
 
 
+@pytest.mark.parametrize(("code", "is_forgotten"), [("1", False), ("3", True), ("20", True), (None, True)])
+def test_a_user_s_hold_of_a_running_job_keeps_the_schedule(code: str | None, is_forgotten: bool) -> None:
+    """Its shadow says that it was killed; one that holds it for its own expressions says JOB_SHOULD_HOLD."""
+    queue = Queue()
+    queue.set(ONE, JobStatus="1", CronMinute='"*"', DeferralWindow="600")
+    book = book_of(queue)
+    first = times(book, NOW, queue)[ONE]
+    assert first is not None
+    queue.set(ONE, JobStatus="2")
+    queue.set(ONE, JobStatus="5", HoldReasonCode=code)
+    queue.set(ONE, JobStatus="1", HoldReasonCode=None)
+    assert times(book, first + 5) == ({ONE: next_of("*", first + 5)} if is_forgotten else {})
+
+
 def test_a_users_own_deferral_time_is_overwritten() -> None:
     """At the first calculation; one that is edited later is honoured for that run."""
     queue = Queue()

@@ -46,6 +46,28 @@ def test_running_may_mean_waiting() -> None:
     assert look(JobStatus=7, DeferralTime=NOW + 100).state is State.SUSPENDED
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [{"CronMinute": "zz"}, {"CronMinute": "*/0"}, {"DeferralWindow": -5}, {"DeferralWindow": Expression("-(5)")}],
+)
+def test_what_waits_starts_at_its_time_whatever_was_edited(edited: dict[str, object]) -> None:
+    """Its starter has the ad it began with; the trouble comes with the next time."""
+    found = look(JobStatus=2, DeferralTime=NOW + 100, **edited)
+    assert (found.state, start(found)) == (State.WAITING, NOW + 100)
+    assert found.trouble
+
+
+def test_a_time_is_read_as_the_starter_does() -> None:
+    """A real number by its whole part; an expression at the moment that is asked for."""
+    once = {"CronMinute": None, "OnExitRemove": None}
+    assert start(look(**once, DeferralTime=NOW + 100.7)) == NOW + 100
+    clock = look(**once, DeferralTime=Expression("time() + 20"))
+    assert (clock.state, start(clock)) == (State.IDLE, NOW + 20)
+    assert [trouble.code for trouble in clock.trouble] == ["expression-clock"]
+    there = look(**once, JobStatus=2, DeferralTime=Expression("time() + 20"))
+    assert (there.state, start(there)) == (State.RUNNING, None)
+
+
 @pytest.mark.parametrize(("code", "help_"), [(25, "Cron attributes"), (20, "release"), (1, None)])
 def test_a_held_job_says_why(code: int, help_: str | None) -> None:
     """With what helps, where that is known."""

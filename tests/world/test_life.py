@@ -161,6 +161,17 @@ def test_a_job_held_while_idle_keeps_its_time() -> None:
     assert seen.at(500).ad().value("DeferralTime") == NOW + 1800
 
 
+def test_a_user_who_releases_within_the_window_has_it_run_again() -> None:
+    """The schedd does not forget the schedule of what a user holds while it runs; it does after on_exit_hold."""
+    seen = Seen(f"{HOURLY}\ncron_window = 500").at(3610)
+    seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
+    seen.world.release(seen.jobs[0], "via condor_release")
+    assert seen.at(4000).story("started") == [(3600, "started"), (3625, "started")]
+    seen = Seen(f"{HOURLY}\ncron_window = 500\non_exit_hold = true").at(3630)
+    seen.world.release(seen.jobs[0], "via condor_release")
+    assert seen.at(4000).story("started") == [(3600, "started")]
+
+
 def test_an_edit_of_the_schedule_waits_for_a_reconfig() -> None:
     """The parsed schedule is cached."""
     seen = Seen(HOURLY).at(100)
@@ -182,6 +193,31 @@ def test_the_ids_and_the_status_cannot_be_edited() -> None:
 def test_the_machines_clock_decides() -> None:
     """A machine that is ahead starts the job early, by the schedd's clock."""
     assert Seen(HOURLY, skew=40).at(4000).story("started") == [(3560, "started")]
+
+
+def test_the_queue_is_told_how_an_evicted_program_ended() -> None:
+    """It died of the signal; one that had not started has not ended, and a local starter says nothing."""
+    names = ("ExitBySignal", "ExitSignal", "ExitCode")
+    expected = {"": (True, 2), "universe = local": (False, "undefined")}
+    for universe, (by_signal, number) in expected.items():
+        seen = Seen(f"{HOURLY}\n{universe}\nhold_kill_sig = SIGINT").at(3601)
+        seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
+        ad = seen.ad()
+        assert [str(ad.value(name)).lower() for name in names] == [str(by_signal).lower(), str(number), "undefined"]
+    seen = Seen(HOURLY).at(3590)
+    seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
+    assert seen.ad().value("ExitBySignal") is False
+
+
+@pytest.mark.parametrize("text", ["on_exit_remove = false", "on_exit_hold = true"])
+def test_a_local_job_that_stays_does_not_say_how_it_ended(text: str) -> None:
+    """Its starter tells the schedd how the program ended only where the job is completed."""
+    for universe, code in (("local", "undefined"), ("vanilla", "0")):
+        seen = Seen(f"universe = {universe}\ncron_minute = 0\n{text}").at(4000)
+        assert seen.story("ended") == [(3620, "ended")]
+        assert str(seen.ad().value("ExitCode")).lower() == code
+    seen = Seen("universe = local\ncron_minute = 0\nleave_in_queue = true").at(4000)
+    assert (seen.ad().value("ExitCode"), seen.ad().value("NumJobCompletions")) == (0, 0)
 
 
 def test_on_exit_remove_sees_the_start_except_in_the_local_universe() -> None:
@@ -206,6 +242,26 @@ def test_periodic_expressions_hold_release_and_remove() -> None:
     seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
     assert seen.at(880).story("released") == [(180, "released")]
     assert seen.at(1000).story("removed") == [(960, "removed")]
+
+
+def test_periodic_expressions_are_looked_at_when_a_starter_reports() -> None:
+    """At the match and at the start. The shadow looks again at the end of the run, and holds the job a second time."""
+    seen = Seen(f"{HOURLY}\nperiodic_hold = JobStatus == 2 && NumJobStarts == 0").at(3400)
+    assert seen.story("matched", "held") == [(3010, "matched"), (3010, "held")]
+    assert seen.ad().value("NumHolds") == 2
+    seen = Seen(f"{HOURLY}\nperiodic_hold = NumJobStarts == 1").at(3600)
+    assert seen.story("started", "held") == [(3600, "started"), (3600, "held")]
+    seen = Seen(f"{HOURLY}\nperiodic_hold = JobStatus == 1").at(3400)
+    assert seen.ad().value("NumHolds") == 1
+
+
+def test_periodic_vacate_does_not_stop_the_time() -> None:
+    """It takes the job off each machine at once, also where the next one is there in the same second."""
+    at_once = Lengths.fixed(0)
+    seen = Seen(f"{HOURLY}\nperiodic_vacate = true", match_delay=at_once, transfer=at_once).at(3599)
+    assert seen.world.now == NOW + 3599
+    assert len(seen.story("evicted")) > 1
+    assert seen.story("started") == []
 
 
 def test_jobs_share_the_slots_by_priority() -> None:
@@ -234,6 +290,31 @@ def test_a_negative_window_does_not_stop_the_time() -> None:
     assert seen.world.now == NOW + 3600
     assert len(seen.story("planned")) <= 61
     assert seen.story("started") == []
+
+
+@pytest.mark.parametrize("window", ["-(5)", "0 - 5"])
+def test_a_negative_window_closes_the_gates_earlier(window: str) -> None:
+    """The job is matched until then, waits, and starts at its time."""
+    text = f"{HOURLY}\ncron_prep_time = 60\ncron_window = {window}"
+    expected = [(3600 - 360 + 10, "matched"), (3600, "started")]
+    assert Seen(text).at(3610).story("matched", "started") == expected
+    late = {"match_delay": Lengths.fixed(360 - 5)}
+    assert Seen(text, **late).at(3610).story("matched", "started") == []
+
+
+@pytest.mark.parametrize("time", ["QDate + 1000", f"{NOW} + 10 * 100"])
+def test_an_expression_with_one_value_opens_the_gates_in_its_second(time: str) -> None:
+    """The negotiator need not try again and again."""
+    seen = Seen(f"deferral_time = {time}\ndeferral_prep_time = 20", schedd_interval=5).at(2000)
+    assert seen.story("rejected", "matched", "started") == [(985, "matched"), (1000, "started")]
+
+
+def test_a_time_that_follows_the_runs_opens_the_gates_for_each() -> None:
+    """It has another value after a start."""
+    text = f"deferral_time = {NOW + 100} + 1000 * NumJobStarts\ndeferral_prep_time = 0\ndeferral_window = 50"
+    seen = Seen(f"{text}\non_exit_remove = NumJobStarts >= 3", schedd_interval=5).at(3000)
+    expected = [(105, "matched"), (110, "started"), (1105, "matched"), (1110, "started"), (2105, "matched")]
+    assert seen.story("rejected", "matched", "started") == [*expected, (2110, "started")]
 
 
 def test_the_longest_time_of_a_job_counts_from_its_match() -> None:
