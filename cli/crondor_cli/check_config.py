@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any, NamedTuple
 
@@ -22,6 +23,9 @@ class Config(NamedTuple):
     schedd_interval: int | None = None
     strict: bool | None = None
 
+
+# A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
+_MAY_SAY = re.compile(r"""^[ \t]*\[?[ \t]*["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)""", re.MULTILINE).search
 
 _KEYS = {
     "select": "a list of codes",
@@ -53,7 +57,7 @@ def _read(path: str) -> Config:
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        data = _parsed(text) if "crondor" in text else {}
+        data = _parsed(text) if _MAY_SAY(text) else {}
     except (OSError, ValueError) as error:
         raise click.UsageError(f"cannot read {printable(path)}: {printable(str(error))}", context) from None
     section = data.get("tool", {}).get("crondor", {}) if isinstance(data.get("tool"), dict) else {}

@@ -195,6 +195,26 @@ def test_a_wrong_comment_is_a_finding(write: Write) -> None:
 # Settings of a project
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.crondor]\nstrict = 3",
+        ' [ tool . "crondor" ]\nstrict = 3',
+        "[tool]\ncrondor.strict = 3",
+        "tool.'crondor'.strict = 3",
+        '"tool".crondor = {strict = 3}',
+        "tool = {crondor = {strict = 3}}",
+    ],
+)
+def test_pyproject_may_be_spelled_in_many_ways(
+    text: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them is read; TOML knows them all."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(f"{text}\n")
+    assert "strict must be true or false" in crondor("check", write(*CLEAN)).err
+
+
 def test_pyproject_settings(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The nearest pyproject.toml counts, the command line wins."""
     path = write(HEAD, "cron_minute = 60", "queue")
