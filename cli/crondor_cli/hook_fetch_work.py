@@ -102,11 +102,12 @@ def command(
         if offer.job is not None:
             click.echo(ad_text(offer.job), nl=False)
     else:
-        job = _read(_stdin().partition(f"\n{_DASHES}\n")[0], "the job's ad") or ClassAd()
+        text, _, rest = _stdin().partition(f"\n{_DASHES}\n")
+        job, slot = _read(text, "the job's ad") or ClassAd(), _read(rest, "the slot's ad")
         if hook is HookType.REPLY_FETCH and answer not in {"accept", "reject"}:
             raise click.UsageError("REPLY_FETCH needs accept or reject")
         try:
-            heard = source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "")
+            heard = source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "", slot=slot)
             findings += heard.findings
         except CrondorError as error:
             if hook is not HookType.PREPARE_JOB:

@@ -277,6 +277,29 @@ def test_a_user_without_a_home_names_the_folder(tmp_path: Path, monkeypatch: pyt
     assert (found.status, "with --queue" in found.err) == (2, True)
 
 
+def test_a_refusal_told_twice_takes_nothing_from_another_slot(made: Made, tmp_path: Path) -> None:
+    """The second slot has the run by then."""
+    made("hourly.sub", "executable = /bin/true\ncron_minute = 0\nrequirements = true\nqueue\n")
+    options = ["hook", "fetch-work", "--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--tz", "UTC"]
+    options += ["--now", "2026-11-25 11:59:30"]
+
+    def slot(number: int) -> str:
+        version = 'CondorVersion = "$CondorVersion: 25.14.0 2026-01-01 $"'
+        facts = 'OpSys = "LINUX"\nArch = "X86_64"\nDisk = 99999999\nMemory = 99999\nCpus = 8\nHasFileTransfer = true\n'
+        return f'Name = "slot{number}@here"\n{version}\nHasJobDeferral = true\n{facts}'
+
+    job = crondor(*options, stdin=slot(1)).out
+    assert "CrondorRun" in job
+    replies = [f"{job}-----\n{slot(number)}" for number in (1, 2)]
+    reject = (*options, "--as", "REPLY_FETCH", "reject")
+    assert crondor(*reject, stdin=replies[0]).status == 0
+    assert crondor(*options, stdin=slot(2)).out == job
+    assert crondor(*reject, stdin=replies[0]).status == 0
+    assert crondor(*options, stdin=slot(3)).out == ""
+    assert crondor(*reject, stdin=replies[1]).status == 0
+    assert crondor(*options, stdin=slot(3)).out == job
+
+
 def test_two_slots_ask_at_once(made: Made, tmp_path: Path) -> None:
     """Of two processes one gets the run."""
     made("hourly.sub", "executable = /bin/true\ntransfer_executable = false\ncron_minute = 0\nqueue\n")
