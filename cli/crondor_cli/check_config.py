@@ -25,7 +25,7 @@ class Config(NamedTuple):
 
 
 # A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
-_MAY_SAY = re.compile(r"""^[ \t]*\[?[ \t]*["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)""", re.MULTILINE).search
+_MAY_SAY = re.compile(r"""^[ \t]*\[{0,2}[ \t]*["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)""", re.MULTILINE).search
 
 _KEYS = {
     "select": "a list of codes",
@@ -58,7 +58,7 @@ def _read(path: str) -> Config:
         with open(path, encoding="utf-8") as file:
             text = file.read()
         data = _parsed(text) if _MAY_SAY(text) else {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # RecursionError: arrays in arrays, thousands deep
         raise click.UsageError(f"cannot read {printable(path)}: {printable(str(error))}", context) from None
     section = data.get("tool", {}).get("crondor", {}) if isinstance(data.get("tool"), dict) else {}
     faults = [_fault(key, value) for key, value in section.items()] if isinstance(section, dict) else ["is no table"]

@@ -17,11 +17,13 @@ from crondor.hooks.fetch.source import Spec, WorkSource
 from crondor.hooks.fetch.users import current_user, user_name
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.texts import ad_text, read_output
+from crondor.macro import MAX_BYTES, source_from_bytes
+from crondor.source import Source
 from crondor.submit import job_ads
 from crondor.zones import Policy
 from crondor_cli.hook_choice import HookChoice
 from crondor_cli.jobs import Request
-from crondor_cli.options import Clock, clock_of, clock_options, policy_option
+from crondor_cli.options import Clock, clock_of, clock_options, policy_option, state_folder
 from crondor_cli.show import show, show_error
 
 EPILOG = """\b
@@ -100,11 +102,12 @@ def command(
         if offer.job is not None:
             click.echo(ad_text(offer.job), nl=False)
     else:
-        job = _read(_stdin().partition(f"\n{_DASHES}\n")[0], "the job's ad") or ClassAd()
+        text, _, rest = _stdin().partition(f"\n{_DASHES}\n")
+        job, slot = _read(text, "the job's ad") or ClassAd(), _read(rest, "the slot's ad")
         if hook is HookType.REPLY_FETCH and answer not in {"accept", "reject"}:
             raise click.UsageError("REPLY_FETCH needs accept or reject")
         try:
-            heard = source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "")
+            heard = source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "", slot=slot)
             findings += heard.findings
         except CrondorError as error:
             if hook is not HookType.PREPARE_JOB:
@@ -118,8 +121,7 @@ def command(
 def _folder(state: str | None) -> Path:
     if state:
         return Path(state)
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "crondor" / "fetch"
+    return state_folder("fetch", "--state")
 
 
 def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnostic]) -> Iterator[Spec]:
@@ -137,13 +139,10 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
     request = Request(None, None, {}, clock)
     for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
         try:
-            writer = _owner(path)
-            made = list(job_ads(request.read(str(path)), cluster=number))
+            writer, text = _read_file(path)
+            made = list(job_ads(request.read_from(text, str(path)), cluster=number))
         except CrondorError as error:
             findings += error.diagnostics
-            continue
-        except click.UsageError as error:
-            findings.append(_refused(path, error.message))
             continue
         count = sum(one.jobs.count for one in made)
         if count > _MOST_JOBS:
@@ -162,21 +161,27 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
                 yield Spec(f"{path.name}#{proc}", ad)
 
 
-def _owner(path: Path) -> str:
-    """Return whose file it is. Raises CrondorError for one that another may have written, or that is no file."""
+def _read_file(path: Path) -> tuple[str, Source]:
+    """Return whose file it is, and its text, of one and the same file: a link may lead elsewhere a moment later.
+
+    Raises CrondorError for one that another may have written, or that is no file.
+    """
     try:
-        found = path.stat()
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise CrondorError(_refused(path, "it is not a plain file"))
+            if found.st_mode & stat.S_IWOTH:
+                message = "it is world-writable: anybody could have jobs run in its owner's name"
+                raise CrondorError(_refused(path, message, f"chmod o-w {printable(str(path))}"))
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(MAX_BYTES + 1)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise CrondorError(_refused(path, f"cannot read it: {error.strerror}")) from None
-    if not stat.S_ISREG(found.st_mode):
-        raise CrondorError(_refused(path, "it is not a plain file"))
-    if found.st_mode & stat.S_IWOTH:
-        message = "it is world-writable: anybody could have jobs run in its owner's name"
-        raise CrondorError(_refused(path, message, f"chmod o-w {printable(str(path))}"))
-    try:
-        return path.owner()
-    except (KeyError, OSError, NotImplementedError):
-        return str(found.st_uid)
+    return user_name(found.st_uid), source_from_bytes(data, str(path))
 
 
 def _refused(path: Path, reason: str, help_text: str | None = None) -> Diagnostic:

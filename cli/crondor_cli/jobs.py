@@ -212,9 +212,13 @@ class Request(NamedTuple):
 
     def read(self, path: str) -> SubmitFile:
         """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
+        return self.read_from(read_source(path), path)
+
+    def read_from(self, source: Source, path: str) -> SubmitFile:
+        """Return a submit file of which the text is known. Raises CrondorError."""
         allow_dirs, seed, environ = self.surroundings
         return read_submit(
-            read_source(path),
+            source,
             files=files_of(path, allow_dirs),
             environ=environ,
             now=self.clock.now,

@@ -7,13 +7,16 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from functools import wraps
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
 from crondor.diagnostics import CrondorError, printable
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -187,3 +190,14 @@ def policy_option(more: str = " (default: compatible)") -> Callable[[_Function],
 
     help_text = f"Runs in hours that a clock change skips or repeats{more}."
     return click.option("--policy", type=kinds, callback=read, help=help_text)
+
+
+def state_folder(name: str, option: str) -> Path:
+    """Return crondor's folder of that name among the user's states. Raises UsageError where he has no home."""
+    from pathlib import Path  # noqa: PLC0415 - it takes longer to import than plain fields to read
+
+    base = os.environ.get("XDG_STATE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".local" / "state") / "crondor" / name
+    except RuntimeError:
+        raise click.UsageError(f"this user has no home folder: name another with {option}") from None

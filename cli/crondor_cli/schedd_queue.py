@@ -14,7 +14,7 @@ import click
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.selection import NoSelection, Selection
 from crondor.spec import Dialect
-from crondor_cli.options import Clock, UsageProblem
+from crondor_cli.options import Clock, UsageProblem, state_folder
 from crondor_cli.show import show
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ def folder_of(queue: str | None) -> Path:
     given = queue or os.environ.get(VARIABLE)
     if given:
         return Path(given)
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "crondor" / "queue"
+    return state_folder("queue", "--queue")
 
 
 def queue_option(function: _Function) -> _Function:

@@ -18,7 +18,7 @@ from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.macro.files import Files
-from crondor.macro.text import source_from_bytes
+from crondor.macro.text import MAX_BYTES, source_from_bytes
 from crondor.source import Source
 from crondor.transform import Facts, Outcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
@@ -209,7 +209,8 @@ def _source(path: str) -> Source:
     if path == "-":
         return read_source(path)
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)  # one byte more than is allowed says enough, of /dev/zero too
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise click.UsageError(f"Can't open rules file: '{printable(path)}': {reason}") from None

@@ -215,6 +215,23 @@ def test_pyproject_may_be_spelled_in_many_ways(
     assert "strict must be true or false" in crondor("check", write(*CLEAN)).err
 
 
+def test_pyproject_with_several_sections(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A section in two brackets is no table."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[[tool.crondor]]\nstrict = true\n")
+    found = crondor("check", write(*CLEAN))
+    assert (found.status, "[tool.crondor] is no table" in found.err) == (2, True)
+
+
+def test_pyproject_deeper_than_can_be_read(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays in arrays, thousands deep, are a fault of the file."""
+    monkeypatch.chdir(tmp_path)
+    deep = "[" * 50_000 + "]" * 50_000
+    (tmp_path / "pyproject.toml").write_text(f"[tool.crondor]\nignore = {deep}\n")
+    found = crondor("check", write(*CLEAN))
+    assert (found.status, "cannot read" in found.err) == (2, True)
+
+
 def test_pyproject_settings(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The nearest pyproject.toml counts, the command line wins."""
     path = write(HEAD, "cron_minute = 60", "queue")

@@ -235,6 +235,71 @@ def test_files_that_are_no_jobs_stop_no_others(made: Made, tmp_path: Path) -> No
     assert "world-writable" in found.err
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="links are for administrators there")
+def test_owner_and_text_are_of_one_file(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose a link's target is counts for what is read, also where the link leads elsewhere a moment later."""
+    options = ("--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--tz", "UTC")
+    texts = ("executable = /bin/true", "executable = /bin/false")
+    first, second = (made(f"{n}.txt", f"{text}\ncron_minute = 0\nqueue\n") for n, text in enumerate(texts))
+    link, number = tmp_path / "a.sub", Path(first).stat().st_ino
+    link.symlink_to(first)
+
+    def swapping(name: str) -> None:
+        look = getattr(os, name)
+
+        def looked(*path: object, **more: object) -> os.stat_result:
+            found: os.stat_result = look(*path, **more)
+            if found.st_ino == number and link.is_symlink() and link.readlink() != Path(second):
+                link.unlink()
+                link.symlink_to(second)
+            return found
+
+        monkeypatch.setattr(os, name, looked)
+
+    swapping("stat")
+    swapping("fstat")
+    found = crondor("hook", "fetch-work", *options, "--now", "2026-11-25 12:00")
+    assert link.readlink() == Path(second)
+    assert 'Cmd = "/bin/true"' in found.out
+
+
+def test_a_user_without_a_home_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No entry in the password file says where it could be."""
+
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", home)
+    found = crondor("hook", "fetch-work", "--specs", str(tmp_path))
+    assert (found.status, "with --state" in found.err) == (2, True)
+    found = crondor("schedd", "status")
+    assert (found.status, "with --queue" in found.err) == (2, True)
+
+
+def test_a_refusal_told_twice_takes_nothing_from_another_slot(made: Made, tmp_path: Path) -> None:
+    """The second slot has the run by then."""
+    made("hourly.sub", "executable = /bin/true\ncron_minute = 0\nrequirements = true\nqueue\n")
+    options = ["hook", "fetch-work", "--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--tz", "UTC"]
+    options += ["--now", "2026-11-25 11:59:30"]
+
+    def slot(number: int) -> str:
+        version = 'CondorVersion = "$CondorVersion: 25.14.0 2026-01-01 $"'
+        facts = 'OpSys = "LINUX"\nArch = "X86_64"\nDisk = 99999999\nMemory = 99999\nCpus = 8\nHasFileTransfer = true\n'
+        return f'Name = "slot{number}@here"\n{version}\nHasJobDeferral = true\n{facts}'
+
+    job = crondor(*options, stdin=slot(1)).out
+    assert "CrondorRun" in job
+    replies = [f"{job}-----\n{slot(number)}" for number in (1, 2)]
+    reject = (*options, "--as", "REPLY_FETCH", "reject")
+    assert crondor(*reject, stdin=replies[0]).status == 0
+    assert crondor(*options, stdin=slot(2)).out == job
+    assert crondor(*reject, stdin=replies[0]).status == 0
+    assert crondor(*options, stdin=slot(3)).out == ""
+    assert crondor(*reject, stdin=replies[1]).status == 0
+    assert crondor(*options, stdin=slot(3)).out == job
+
+
 def test_two_slots_ask_at_once(made: Made, tmp_path: Path) -> None:
     """Of two processes one gets the run."""
     made("hourly.sub", "executable = /bin/true\ntransfer_executable = false\ncron_minute = 0\nqueue\n")

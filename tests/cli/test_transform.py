@@ -152,6 +152,13 @@ def test_wrong_usage(arguments: tuple[str, ...], said: str, tmp_path: Path, monk
     assert (tmp_path / "a").read_text() == ADS
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="it is not on every system")
+def test_rules_without_an_end_are_refused() -> None:
+    """No more is read than may be there."""
+    result = crondor("transform", "--rules", "/dev/zero", stdin=ADS)
+    assert (result.status, result.out, "/dev/zero" in result.err) == (1, "", True)
+
+
 def test_rules_and_ads_keep_their_order(ads: str, tmp_path: Path) -> None:
     """Each file of rules sees what the one before made, and a dash stands for standard input."""
     first, second = tmp_path / "1", tmp_path / "2"

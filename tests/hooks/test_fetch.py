@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -309,6 +310,35 @@ def test_a_long_journal_forgets_what_is_over(tmp_path: Path) -> None:
     assert key(work, NOON) is not None
     assert list(work.journal.read()) == [f"a.sub#0@{NOON}"]
     assert key(work, NOON) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links are for administrators there")
+def test_a_link_beside_a_long_journal_is_not_followed(tmp_path: Path) -> None:
+    """Whose the folder is could have root write the journal over any file."""
+    other = tmp_path / "other"
+    other.write_text("precious")
+    work = _long(tmp_path)
+    work.journal.path.with_suffix(".new").symlink_to(other)
+    assert key(work, NOON) is not None
+    assert list(work.journal.read()) == [f"a.sub#0@{NOON}"]
+    assert (other.read_text(), work.journal.path.is_symlink()) == ("precious", False)
+
+
+def test_a_run_is_offered_where_the_journal_cannot_be_shortened(tmp_path: Path) -> None:
+    """It is written down already: a fault after that would have nobody run it."""
+    work = _long(tmp_path)
+    work.journal.path.with_suffix(".new").mkdir()
+    assert key(work, NOON) is not None
+    assert work.journal.read()[f"a.sub#0@{NOON}"].state is RunState.OFFERED
+    assert key(work, NOON) is None
+
+
+def _long(folder: Path) -> WorkSource:
+    work = source(folder)
+    with work.journal.writing(is_first=True) as writer:
+        for n in range(20):
+            writer.add(f"old{n}", RunState.EXITED, n, n, said="x" * 60_000)
+    return work
 
 
 class _Job:

@@ -344,12 +344,31 @@ def test_two_slots_take_in_and_offer_at_once(party: Party) -> None:
 
 def test_what_root_makes_by_hand_is_given_to_the_folders_owner(party: Party) -> None:
     """Whoever tries FETCH_WORK as root would keep the startd's user from his journal."""
-    given: list[tuple[str, int]] = []
+    given: list[tuple[int, int]] = []
     party.patch.setattr("crondor.hooks.fetch.journal.current_user", lambda: 0)
-    party.patch.setattr(os, "chown", lambda path, user, _: given.append((Path(path).name, user)))
+    party.patch.setattr(os, "fchown", lambda file, user, _: given.append((os.fstat(file).st_ino, user)))
     party.state.mkdir()
     party.fetch()
-    assert given[0] == ("fetched.journal", party.state.stat().st_uid)
+    made = (party.state / "fetched.journal", party.folder)
+    assert given == [(path.stat().st_ino, party.state.stat().st_uid) for path in made]
+
+
+def test_a_link_in_the_place_of_the_reports_gets_no_rights(party: Party, tmp_path: Path) -> None:
+    """Whose the state folder is could have root open any folder to all."""
+    other = tmp_path / "other"
+    other.mkdir(0o700)
+    party.state.mkdir()
+    mkdir = Path.mkdir
+
+    def swapped(path: Path, mode: int = 0o777, **more: bool) -> None:
+        mkdir(path, mode, **more)
+        party.patch.setattr(Path, "lstat", lambda path: path.stat())  # as where it comes after the look
+        path.rmdir()
+        path.symlink_to(other)
+
+    party.patch.setattr(Path, "mkdir", swapped)
+    assert "cannot make it" in Reports(party.state).make("alice")[0].message
+    assert stat.S_IMODE(other.stat().st_mode) == 0o700
 
 
 SLOT = {"Name": "slot1@here", "State": "Unclaimed", "Activity": "Idle"}

@@ -13,7 +13,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -30,6 +30,7 @@ _KEPT: Final = 86_400  # seconds that a run is remembered after its last start, 
 _COMPACT: Final = 1 << 20  # bytes
 _MOST: Final = 64 << 20
 _SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_MAKING: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFELY
 _OPENING: Final = os.O_RDWR | os.O_APPEND | _SAFELY
 _PASSABLE: Final = 0o711  # the starter's hooks, which run as the job's owner, go through the folder to leave reports
 _WAIT: Final = 30.0  # seconds for a writer that has stopped in the middle
@@ -140,7 +141,7 @@ class Journal:
             folder.mkdir(exist_ok=True)
             folder.chmod(_PASSABLE)
         descriptor = os.open(self.path, _OPENING | os.O_CREAT, 0o600)
-        give(self.path, folder.stat())
+        give(descriptor, folder.stat())
         return descriptor
 
     def _has_name(self, descriptor: int) -> bool:
@@ -187,28 +188,37 @@ class Writer:
         self.sync()
 
     def compact(self, now: int) -> None:
-        """Forget runs that nobody can be offered any more, once the file is long. Nothing is written after it."""
-        if os.fstat(self._descriptor).st_size < _COMPACT:
-            return
+        """Forget runs that nobody can be offered any more, once the file is long. Nothing is written after it.
+
+        Where that fails the journal stays as long as it is: what is in it counts, and a run just offered is not lost.
+        """
+        if os.fstat(self._descriptor).st_size >= _COMPACT:
+            with suppress(OSError):
+                self._compact(now)
+
+    def _compact(self, now: int) -> None:
         kept = [run for run in self.runs.values() if max(run.last_start, run.time) + _KEPT > now]
         fresh = self._path.with_suffix(".new")
-        with fresh.open("wb") as file:
+        fresh.unlink(missing_ok=True)  # of a crash; or a link, which is not to be followed
+        with os.fdopen(os.open(fresh, _MAKING, 0o600), "wb") as file:
+            give(file.fileno(), os.fstat(self._descriptor))
             for run in kept:
                 event = {"key": run.key, "state": run.state.value, "time": run.time, "last_start": run.last_start}
                 file.write(json.dumps({**run.said, **event, "slot": run.slot, "rejections": run.rejections}).encode())
                 file.write(b"\n")
             file.flush()
             os.fsync(file.fileno())
-        fresh.chmod(0o600)
-        give(fresh, os.fstat(self._descriptor))
         fresh.replace(self._path)
         sync_folder(self._path.parent)
 
 
-def give(path: Path, like: os.stat_result) -> None:
-    """Give what root has made to the user whose folder it is in: he could not go on otherwise. Raises OSError."""
+def give(descriptor: int, like: os.stat_result) -> None:
+    """Give what root has made to the user whose folder it is in: he could not go on otherwise. Raises OSError.
+
+    It is given by its descriptor: that user could put a link to a file of root's in the place of a name.
+    """
     if sys.platform != "win32" and current_user() == 0:
-        os.chown(path, like.st_uid, like.st_gid)
+        os.fchown(descriptor, like.st_uid, like.st_gid)
 
 
 def _lock(descriptor: int) -> None:

@@ -82,13 +82,21 @@ class Reports:
                 self.folder.mkdir(0o700)
             found = self.folder.lstat()
             if stat.S_ISDIR(found.st_mode) and found.st_uid == current_user() and stat.S_IMODE(found.st_mode) != MODE:
-                self.folder.chmod(MODE)
-                give(self.folder, self.folder.parent.stat())
-                sync_folder(self.folder.parent)
+                self._let_in()
         except OSError as error:
             message = f"{self.folder}: cannot make it for what {owner}'s jobs report: {error.strerror}"
             return [Diagnostic("fetch-report", printable(message), Severity.WARNING)]
         return []
+
+    def _let_in(self) -> None:
+        """Let anybody leave reports. Raises OSError where a link has come in the folder's place meanwhile."""
+        folder = os.open(self.folder, _FOLDER)
+        try:
+            os.fchmod(folder, MODE)
+            give(folder, self.folder.parent.stat())
+        finally:
+            os.close(folder)
+        sync_folder(self.folder.parent)
 
     def leave(self, report: Report) -> None:
         """Put a report on disk, whole. Raises ReportFault."""

@@ -121,10 +121,20 @@ class WorkSource:
                 findings.append(_no_match(free, slot, context))
         return Offer(None, tuple(findings))
 
-    def hear(self, hook: HookType, job: ClassAd, now: int, *, accepted: bool = True, reason: str = "") -> Heard:
+    def hear(
+        self,
+        hook: HookType,
+        job: ClassAd,
+        now: int,
+        *,
+        accepted: bool = True,
+        reason: str = "",
+        slot: ClassAd | None = None,
+    ) -> Heard:
         """Write down what a hook tells of a run, or leave a report where the journal is another user's.
 
-        A hook that comes late, or twice, changes nothing that is further along. Raises JournalFault, ReportFault for a
+        A hook that comes late, or twice, changes nothing that is further along; ``slot`` is whose reply it is, since
+        one slot gives back nothing that another has been offered since. Raises JournalFault, ReportFault for a
         report that cannot be left, and CrondorError for a job that is none of this source's.
         """
         key = _text(job, KEY)
@@ -136,7 +146,9 @@ class WorkSource:
                 known = writer.runs.get(key)
                 if known is None:
                     raise CrondorError(_unknown(key))
-                if state.comes_after(known.state):
+                who = _text(slot, "Name")
+                is_anothers = state is RunState.REJECTED and who and known.slot and who != known.slot
+                if state.comes_after(known.state) and not is_anothers:
                     writer.write(key, state, now, known.last_start, **said)
                 return Heard(writer.runs[key], tuple(findings))
         except NotPermitted:

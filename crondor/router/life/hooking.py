@@ -29,8 +29,8 @@ class HookInProgress(Protocol):
 class HookDesk:
     """The hooks of a configuration, and what starts one, as ``HookRunner.start`` does.
 
-    ``as_owner``: a hook has the rights of the job's owner, as HTCondor's router gives them where it is root. An owner
-    whom the system does not know has none to give, and the hook has the router's.
+    ``as_owner``: a hook has the rights of the job's owner, as HTCondor's router gives them where it is root. One of an
+    owner whom the system does not know is not started (JobRouterHookMgr): the router's rights are for nobody's job.
     """
 
     hooks: RouterHooks
@@ -52,12 +52,10 @@ class HookDesk:
         return self.hooks.conclude(kind, run, tries)
 
 
-def _owner(source: ClassAd, context: Context) -> str | None:
-    """Return the owner of a job if the system knows him."""
+def _owner(source: ClassAd, context: Context) -> str:
+    """Return the owner of a job, empty where its ad names none."""
     try:
-        import pwd  # noqa: PLC0415 - not on every system
-
         owner = source.value("Owner", context=context)
-        return pwd.getpwnam(owner).pw_name if isinstance(owner, str) else None
-    except (ImportError, KeyError, ValueError, CrondorError):
-        return None
+    except CrondorError:
+        return ""
+    return owner if isinstance(owner, str) else ""

@@ -12,7 +12,7 @@ from crondor.classad import ClassAd, Context
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import RouterHooks
-from crondor.hooks.runner import HookCall, HookRunner
+from crondor.hooks.runner import Ended, HookCall, HookRunner
 from crondor.router.life import HookDesk, Options, State, What
 from crondor.router.life.hooking import HookInProgress
 from crondor.router.sites import Habit, Site
@@ -139,7 +139,7 @@ def test_a_source_that_is_removed_does_not_wait_for_a_hook(tmp_path: Path) -> No
 
 
 def test_a_hook_has_the_rights_of_the_owner_where_they_can_be_given(tmp_path: Path) -> None:
-    """An owner whom the system does not know has none; without ``as_owner`` the router's are kept."""
+    """A hook for an owner whom the system does not know is not started; without ``as_owner`` it has the router's."""
     path = tmp_path / "translate"
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
@@ -151,7 +151,14 @@ def test_a_hook_has_the_rights_of_the_owner_where_they_can_be_given(tmp_path: Pa
         return start(replace(call, user=None))
 
     known = pwd.getpwuid(os.geteuid()).pw_name
-    for owner, as_owner in ((known, True), ("nobody-knows-him", True), (known, False)):
+    for ad, as_owner in (({"Owner": known}, True), ({"Owner": known}, False)):
         desk = HookDesk(hooks, noted, as_owner=as_owner)
-        desk.begin(HookType.TRANSLATE_JOB, ClassAd({"Owner": owner}), None, None, Context(now=0))
-    assert [call.user for call in calls] == [known, None, None]
+        desk.begin(HookType.TRANSLATE_JOB, ClassAd(ad), None, None, Context(now=0))
+    assert [call.user for call in calls] == [known, None]
+    for owner in ("nobody-knows-him", None):
+        desk = HookDesk(hooks, start, as_owner=True)
+        source = ClassAd() if owner is None else ClassAd({"Owner": owner})
+        _, running = desk.begin(HookType.TRANSLATE_JOB, source, None, None, Context(now=0))
+        run = None if running is None else running.poll()
+        assert run is not None
+        assert run.ended is Ended.NOT_STARTED
