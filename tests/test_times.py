@@ -557,8 +557,12 @@ def test_what_condor_master_tells_its_daemons_is_the_zone_of_the_system(tz: str)
 
 
 def test_the_system_names_the_local_zone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without TZ the system is asked, by default through tzlocal."""
+    """Without TZ the system is asked: where /etc/localtime leads to, or else tzlocal."""
     assert local_zone({}, lambda: "Asia/Tokyo").name == "Asia/Tokyo"
+    for place, name in (("", "Asia/Tokyo"), ("posix/", "America/Argentina/Ushuaia")):
+        monkeypatch.setattr("os.path.realpath", lambda _, path=f"/usr/share/zoneinfo/{place}{name}": path)
+        assert local_zone({}).name == name
+    monkeypatch.setattr("os.path.realpath", lambda path: path)
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: "Asia/Kathmandu")
     assert local_zone({}) == ("Asia/Kathmandu", ZoneInfo("Asia/Kathmandu"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -49,14 +50,13 @@ def find_zone(name: str, *, label: str = "--tz") -> ZoneInfo:
 def local_zone(environ: Mapping[str, str], system_name: Callable[[], str | None] | None = None) -> LocalZone:
     """Return the zone that the environment (``TZ``), or else the system, declares to be local.
 
-    ``system_name`` returns the system's name for it (None: it has none) and defaults to tzlocal. An empty TZ is
-    UTC, as in the C library; condor_master tells its daemons ``:/etc/localtime``, which is the system's zone. Raises
-    UnnamedZone where there is no IANA name for the zone: a rule in TZ such as ``EST5EDT4,M3.2.0,M11.1.0``, or a system
-    that does not say.
+    ``system_name`` returns the system's name for it (None: it has none). An empty TZ is UTC, as in the C library;
+    condor_master tells its daemons ``:/etc/localtime``, which is the system's zone. Raises UnnamedZone where there is
+    no IANA name for the zone: a rule in TZ such as ``EST5EDT4,M3.2.0,M11.1.0``, or a system that does not say.
     """
     written = environ.get("TZ")
     if written is None or written.removeprefix(":") == _SYSTEM_FILE:
-        return _system_zone(system_name or _by_tzlocal)
+        return _system_zone(system_name or _system_name)
     name = written.removeprefix(":")
     if name.startswith("/"):  # a file of the zone database: the name is the path below it
         name = name.rpartition("/zoneinfo/")[2].removeprefix("posix/")
@@ -84,8 +84,12 @@ def _system_zone(system_name: Callable[[], str | None]) -> LocalZone:
     return LocalZone(zone.key, zone)
 
 
-def _by_tzlocal() -> str | None:
-    import tzlocal  # noqa: PLC0415 - needed only where TZ is not set
+def _system_name() -> str | None:
+    """Return the zone that /etc/localtime links to, which is the C library's and so the schedd's; else ask tzlocal."""
+    _, is_link, name = os.path.realpath(_SYSTEM_FILE).partition("/zoneinfo/")
+    if is_link:
+        return name.removeprefix("posix/")
+    import tzlocal  # noqa: PLC0415 - needed only where nothing else tells
 
     return tzlocal.get_localzone_name()
 
