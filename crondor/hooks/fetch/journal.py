@@ -111,7 +111,7 @@ class Journal:
                 while not self._has_name(descriptor):
                     descriptor = self._open(is_first=is_first)
                     stack.callback(os.close, descriptor)
-                yield Writer(self.path, descriptor, _records(self.path, _read(self.path)))
+                yield Writer(self.path, descriptor, _read(self.path))
             except OSError as error:
                 raise _os_fault(self.path, error) from None
 
@@ -156,10 +156,9 @@ class Journal:
 class Writer:
     """Writes events while it holds the lock; ``runs`` are the runs by key."""
 
-    def __init__(self, path: Path, descriptor: int, runs: dict[str, RunRecord]) -> None:
-        """Cut off a line that is not whole."""
-        self._path, self._descriptor, self.runs = path, descriptor, runs
-        data = _read(path)
+    def __init__(self, path: Path, descriptor: int, data: bytes) -> None:
+        """Take what is in the journal, and cut off a line that is not whole. Raises JournalFault and OSError."""
+        self._path, self._descriptor, self.runs = path, descriptor, _records(path, data)
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             os.ftruncate(descriptor, whole)
