@@ -37,16 +37,16 @@ def can_be_held(ad: ClassAd, hold: Hold) -> bool:
 
 def held(ad: ClassAd, hold: Hold, now: int) -> dict[str, object]:
     """Return what putting a job on hold writes: what it was released for last is kept."""
-    return {
+    edits = {
         **_moved(ad, "ReleaseReason"),
-        **(entered(ad, JobStatus.HELD, now) if integer(ad, "JobStatus") != JobStatus.HELD else {}),
+        "JobStatus": int(JobStatus.HELD),
         "EnteredCurrentStatus": now,
         "LastSuspensionTime": 0,
         "HoldReason": hold.reason,
         "HoldReasonCode": hold.code,
         "HoldReasonSubCode": hold.subcode,
-        **counted(ad, hold.code),
     }
+    return {**edits, **followed(ad, edits)}
 
 
 def counted(ad: ClassAd, code: int) -> dict[str, object]:

@@ -20,6 +20,7 @@ from crondor.job_queue.keys import JobId, cluster_key
 from crondor.job_queue.mirror import Change, Kind, Mirror
 from crondor.queued import JobStatus, QueuedJob
 from crondor.recurrence import Policy, Recurrence
+from crondor.schedd.actions import USER_REQUEST
 from crondor.schedd.changes import job_changes
 from crondor.schedd.protocol import JobChange
 from crondor.schedule import InvalidSchedule, JobSchedule, Recalculation
@@ -32,7 +33,7 @@ _TERMS: Final = (*_CRON, "deferralwindow")
 _PREFIX: Final = "Invalid cron schedule parameters: "
 _UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
 _IDLE: Final = int(JobStatus.IDLE)
-_BY_USER: Final = "1"  # HoldReasonCode
+_BY_USER: Final = str(USER_REQUEST)
 _SPARE: Final = 1000
 _FAR: Final = 1 << 63
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}\Z").match
