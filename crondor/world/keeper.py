@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 _BITS = 0o666
 _ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
-_ROUNDS = (
-    2000  # of looking for what a program left behind; what forks faster than that, or hangs in the kernel, is left
-)
+_ROUNDS = 2000  # of looking for what is left; what forks faster than that, or hangs in the kernel, stays
 _PAUSE = 0.001  # seconds between them
 
 
