@@ -13,7 +13,7 @@ from benchmarks.classad_ads import ADS, texts
 from benchmarks.classad_peer import Peer, one_round
 from crondor.classad import ClassAd, Context, Format, read_ads, write_ads
 from crondor.config import read_config
-from crondor.router import Candidates, Matcher, RoutingTable, Standing, apply_route, job_id, load_table
+from crondor.router import Candidates, Matcher, RoutingTable, Standing, apply_route, id_text, load_table
 
 NOW = 1_700_000_000
 CONFIG = """\
@@ -68,7 +68,7 @@ def routed(whole: str, of: RoutingTable) -> str:
 
 
 def _copies(whole: str, of: RoutingTable) -> Iterator[ClassAd]:
-    jobs = ((job_id(ad) or "", ad) for ad in read_ads(whole, Format.LONG))
+    jobs = ((id_text(ad) or "", ad) for ad in read_ads(whole, Format.LONG))
     search = Matcher(of).match(jobs, Standing(), Context(now=NOW))
     for match in search:
         made = None if search.ad is None else apply_route(of, match.route, search.ad).ad

@@ -1,12 +1,18 @@
 """The crontab bookkeeping of a schedd: a pass after a reconfig against a bare loop, and passes in steady state.
 
+And what the commands cost that look at a large log in which few jobs have a schedule, beside a bare loop over its
+lines; seconds are those of the processor.
+
 ``python benchmarks/schedd.py`` prints the table by itself; `make bench` joins it.
 """
 
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -15,6 +21,7 @@ from time import perf_counter
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.job_queue import Row
+from benchmarks.queue_logs import large_log
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Change, Kind, Mirror
 from crondor.job_queue.records import Op, Record
@@ -22,6 +29,7 @@ from crondor.schedd.crontab_book import CrontabBook, Edit
 from crondor.spec import Dialect
 
 JOBS = 100_000
+LOGGED = 100_000
 FEW = 1_000
 SCHEDULES = 1_000
 DUE = 100
@@ -29,6 +37,17 @@ NOW = 1_795_195_625
 _ROUNDS = 7
 _PASSES = 200
 _MOST = 20  # times a bare loop
+_LOOKS = 3
+_MOST_LOOKING = 6.0  # times a loop that splits each line
+_LOOKING = ("schedd status", "schedd recalc", "advertise")
+_LAST = """
+import atexit, re, sys, time
+def last():
+    print(time.process_time(), re.search(r"VmHWM:\\s+([0-9]+)", open("/proc/self/status").read())[1], file=sys.stderr)
+atexit.register(last)
+"""
+_LOOP = "for line in open(sys.argv[1]): line.split(' ', 3)"
+_COMMAND = "from crondor_cli.main import main; main()"
 _MOST_STEADY = 1.3  # a pass over many jobs, times one over few: what the clock's noise allows
 
 
@@ -51,7 +70,7 @@ def queue(jobs: int) -> Mirror:
 
 def rows() -> list[Row]:
     """Measure everything."""
-    return [*_reconfig(Dialect.MANUAL), *_reconfig(Dialect.HTCONDOR), _steady()]
+    return [*_reconfig(Dialect.MANUAL), *_reconfig(Dialect.HTCONDOR), _steady(), *_looking()]
 
 
 def _reconfig(dialect: Dialect) -> list[Row]:
@@ -60,7 +79,7 @@ def _reconfig(dialect: Dialect) -> list[Row]:
     book = CrontabBook(mirror, dialect=dialect)
     own = [mirror.own(job) for job in mirror]
     keys = [str(job) for job in mirror]
-    ads = mirror.ads
+    ads = dict(mirror.ads)
     first = _timed(lambda: book.recalculate(NOW - 1))
     bare, read, spent = [], [], []
     for number in range(_ROUNDS):
@@ -129,6 +148,44 @@ class _Steady:
     def _set(self, job: JobId, text: str) -> None:
         self._mirror.apply(Record(Op.SET, str(job), "DeferralTime", text))
         self._mirror.tell((Change(str(job), Kind.CHANGED, frozenset(("deferraltime",))),))
+
+
+def _looking() -> list[Row]:
+    """Measure the commands on a log of many jobs, of which one in a hundred has a schedule."""
+    with tempfile.TemporaryDirectory() as name:
+        log = Path(name) / "job_queue.log"
+        with log.open("w") as file:
+            file.writelines(large_log(LOGGED))
+        options = ["--now", "2026-11-20 12:00", "--tz", "UTC"]
+        spent: dict[str, list[float]] = {command: [] for command in _LOOKING}
+        loop: list[float] = []
+        most = 0.0
+        for _ in range(_LOOKS):
+            loop.append(_process(_LOOP, str(log))[0])
+            for command, times in spent.items():
+                seconds, peak = _process(_COMMAND, *command.split(), "--log", str(log), *options)
+                times.append(seconds)
+                most = max(most, peak)
+        empty = _process(_COMMAND, "schedd", "status", "--queue", f"{name}/none", *options)[1]
+        above = (most - empty - log.stat().st_size) / LOGGED
+    bare = median(loop)
+    found = [
+        Row("the most memory that these take", f"{above:.0f} bytes a job above the log's own size", "600", above <= 600)
+    ]
+    for command, times in spent.items():
+        took = median(times)
+        figure = f"{took:.2f} s; a loop that splits its lines {bare:.2f} s: {took / bare:.2f}"
+        good = took / bare <= _MOST_LOOKING
+        found.insert(-1, Row(f"crondor {command}, a log of {LOGGED:,} jobs", figure, f"{_MOST_LOOKING}", good))
+    return found
+
+
+def _process(program: str, *arguments: str) -> tuple[float, float]:
+    """Return the processor's seconds of a program that ends with a line of the most memory it had, and that, bytes."""
+    command = [sys.executable, "-c", _LAST + program, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "NO_COLOR": "1"})
+    seconds, kilobytes = done.stderr.split()[-2:]
+    return float(seconds), int(kilobytes) * 1024
 
 
 def _timed(work: Callable[[], object]) -> float:

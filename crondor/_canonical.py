@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations
 from math import gcd
 
@@ -11,6 +12,7 @@ _LONG_ENOUGH = 4  # values of a progression that is worth an item of its own
 _MOST_PROGRESSIONS = 8
 
 
+@lru_cache(maxsize=4096)  # a queue has the same few fields again and again
 def field_text(bits: int, field: Field, dialect: Dialect, *, star: bool) -> str:
     """Return the canonical text: ``*`` and ``*/n`` only where the star flag asks for them."""
     if not star:

@@ -21,6 +21,7 @@ from crondor._fields import (
     number,
     read_field,
 )
+from crondor.calendar import MONTHS, WEEKDAYS
 from crondor.diagnostics import Diagnostic
 from crondor.source import Span
 
@@ -185,9 +186,7 @@ def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, st
 
 
 def _is_long_name(upper: str) -> bool:
-    months = "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPT SEPTEMBER OCTOBER NOVEMBER DECEMBER"
-    days = "SUNDAY MONDAY TUESDAY TUES WEDNESDAY THURSDAY THUR THURS FRIDAY SATURDAY"
-    return upper in f"{months} {days}".split()
+    return upper.capitalize() in {*MONTHS[1:], *WEEKDAYS, "Sept", "Tues", "Thur", "Thurs"}
 
 
 _ODD = {

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from crondor.calendar import SHORT_MONTHS, SHORT_WEEKDAYS
+
 
 class Dialect(str, Enum):
     """How a cron_* value is read; docs/dialects.md calls them the three readings."""
@@ -46,8 +48,8 @@ class Field:
         return FULL[self.index]
 
 
-MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
-DAY_NAMES = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+MONTH_NAMES = tuple(name.upper() for name in SHORT_MONTHS[1:])
+DAY_NAMES = tuple(name.upper() for name in SHORT_WEEKDAYS)
 
 MINUTE = Field(0, "minute", "cron_minute", "CronMinute", 0, 59)
 HOUR = Field(1, "hour", "cron_hour", "CronHour", 0, 23)

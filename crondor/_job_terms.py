@@ -92,7 +92,8 @@ _WORDS_FOR = {
 
 # Compiled by the re module where they are first used: most jobs have nothing but plain numbers.
 _REAL = r"-?(\d*\.\d+([eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
-_STRING = r'"(?:[^"\\]|\\.)*"'
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_MAYBE_STRING = _STRING + "?"  # one without an end too, so that its rest is read only once
 _NO_EXPRESSION = r"""\d+(\s*[A-Za-z_"'$#;@]|\s+\d)|\$"""
 _LARGEST = 2**63 - 1
 
@@ -134,6 +135,17 @@ def read_literal(text: str) -> Literal:
     return Literal(Expression(written) if _is_balanced(text) else None)
 
 
+def seconds_of(value: object) -> int | None:
+    """Return an attribute's value as the starter takes it for seconds (``crondor.job.attributes.integer``), or None.
+
+    A real loses its fraction. One beyond 64 bits counts as none, as it does to a starter, which finds a time below 0;
+    and so does a boolean, which a starter takes for 1 second or 0: nobody means that.
+    """
+    if isinstance(value, float):
+        return int(value) if abs(value) < _LARGEST else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def read_string(text: str) -> str | None:
     """Return the text of a ClassAd string literal, None for anything else."""
     text = text.strip()
@@ -150,7 +162,7 @@ def _bare(text: str) -> str:
     text = text.strip()
     if not text.startswith("("):
         return text
-    blanked = re.sub(_STRING, lambda found: "_" * len(found[0]), text)
+    blanked = _blanked(text)
     start = len(blanked) - len(blanked.lstrip("( \t\r\n\f\v"))
     end = max(start, len(blanked.rstrip(") \t\r\n\f\v")))
     pairs = depth = blanked.count("(", 0, start)
@@ -166,9 +178,16 @@ def _bare(text: str) -> str:
     return text[low:high].strip()
 
 
+def _blanked(text: str) -> str:
+    """Return a text with something harmless in place of the characters of its strings."""
+    return re.sub(
+        _MAYBE_STRING, lambda found: "_" * len(found[0]) if re.fullmatch(_STRING, found[0]) else found[0], text
+    )
+
+
 def _is_balanced(text: str) -> bool:
     depth = 0
-    for character in re.sub(_STRING, "", text):
+    for character in _blanked(text):
         depth += (character in "([{") - (character in ")]}")
         if depth < 0:
             return False

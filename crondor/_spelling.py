@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crondor._canonical import field_text, values
-from crondor._fields import FULL
-from crondor._wall import day_rule
+from crondor.day_rule import DecidedBy, counts_as_star, decided_by, has_day_zero, takes_every_day
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, CronSpec, Dialect, Field, InvalidSpec
 
@@ -46,21 +45,22 @@ def portable(spec: CronSpec) -> CronSpec:
     day-0 defect, and the handling of clock changes. ``spec`` is MANUAL or UNIX. Raises Untranslatable.
     """
     texts: dict[str, str] = {}
-    rule = day_rule(spec)
-    every_day = rule.days == FULL[2] or rule.weekdays == FULL[4] if rule.either else False
+    by = decided_by(spec)
+    if by is DecidedBy.BOTH:
+        message = f"{spec} needs both day fields at once, which only the UNIX dialect can say"
+        raise Untranslatable(Diagnostic("untranslatable", message, help="let the job itself test one of the two"))
+    every_day = takes_every_day(spec)
     for field in FIELDS:
         text = spec.given[field.index]
         bits, star = spec.bits[field.index], spec.stars[field.index]
         day = field in {DAY_OF_MONTH, DAY_OF_WEEK}
-        joined = spec.dialect is Dialect.UNIX and not rule.either  # a full day field then restricts nothing
+        joined = spec.dialect is Dialect.UNIX and by is not DecidedBy.EITHER  # a full day field then restricts nothing
         if (day and every_day) or (bits == field.full and (star or (day and joined))):
             texts[field.name] = "*"
         elif text is not None and _read_alike(text, field):
             texts[field.name] = text
         else:
             texts[field.name] = _listed(bits, field)
-    if spec.dialect is Dialect.UNIX and not rule.either:
-        _require_one_day_field(spec)
     return CronSpec.from_mapping({field.attribute: texts[field.name] for field in FIELDS})
 
 
@@ -91,15 +91,6 @@ def field_differences(spec: CronSpec) -> list[FieldDifference]:
     return found
 
 
-def has_day_zero(spec: CronSpec) -> bool:
-    """Say whether the schedd's day-0 defect can strike: day of week restricted, day of month ``*``.
-
-    See docs/dialects.md.
-    """
-    weekdays_free = spec.stars[DAY_OF_WEEK.index] or spec.bits[DAY_OF_WEEK.index] == DAY_OF_WEEK.full
-    return spec.bits[DAY_OF_MONTH.index] == DAY_OF_MONTH.full and not weekdays_free
-
-
 def day_zero_clause(spec: CronSpec) -> str:
     """Return a Requirements clause under which the wrong times of the day-0 defect never match (docs/dialects.md).
 
@@ -123,23 +114,13 @@ def _one_of(form: str, allowed: list[str]) -> str:
     return f'{time} == "{allowed[0]}"' if len(allowed) == 1 else f'stringListMember({time}, "{",".join(allowed)}", ",")'
 
 
-def _require_one_day_field(spec: CronSpec) -> None:
-    """Refuse a UNIX spec that needs both day fields at once: no other dialect can say that."""
-    days, weekdays = spec.bits[DAY_OF_MONTH.index], spec.bits[DAY_OF_WEEK.index]
-    if days != DAY_OF_MONTH.full and weekdays != DAY_OF_WEEK.full:
-        message = f"{spec} needs both day fields at once, which only the UNIX dialect can say"
-        raise Untranslatable(Diagnostic("untranslatable", message, help="let the job itself test one of the two"))
-
-
 def _alone(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | None:
     """Return bits and star flag of one field's text in a dialect, None where it is not valid."""
     try:
         spec = CronSpec.from_mapping({field.attribute: text}, dialect=dialect)
     except InvalidSpec:
         return None
-    bits, star = spec.bits[field.index], spec.stars[field.index]
-    # To the schedd 31 days of the month restrict nothing, however they are written.
-    return bits, star or (dialect is Dialect.HTCONDOR and field is DAY_OF_MONTH and bits == field.full)
+    return spec.bits[field.index], counts_as_star(spec, field)
 
 
 def _read_alike(text: str, field: Field) -> bool:
@@ -199,10 +180,7 @@ def _as_manual(spec: CronSpec) -> CronSpec:
     if has_day_zero(spec):
         message = f"with the schedd's day-0 defect {spec} is no set of instants"
         raise Untranslatable(Diagnostic("day-zero", message, help="translate the MANUAL reading instead"))
-    # A full list of days or weekdays, joined by OR, takes every day.
-    every_day = spec.bits[DAY_OF_MONTH.index] == DAY_OF_MONTH.full or (
-        spec.bits[DAY_OF_WEEK.index] == DAY_OF_WEEK.full and not spec.stars[DAY_OF_WEEK.index]
-    )
+    every_day = takes_every_day(spec)
     texts: dict[str, object] = {}
     for field in FIELDS:
         day = field in {DAY_OF_MONTH, DAY_OF_WEEK}

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
-from crondor._fields import Dialect
-from crondor.calendar import DAY, DayRule, lowest
+from crondor.calendar import DAY, lowest
+from crondor.day_rule import day_rule
 from crondor.spec import CronSpec
-
-_FULL_DAYS = 0xFFFFFFFE
-_FULL_WEEK = 0x7F
-
-
-def day_rule(spec: CronSpec) -> DayRule:
-    """Return the days a MANUAL or UNIX spec takes, with the dialect's rule for the two day fields."""
-    _, _, days, months, weekdays = spec.bits
-    _, _, days_star, _, weekdays_star = spec.stars
-    either = not (days_star or weekdays_star)
-    if spec.dialect is Dialect.MANUAL and not either:
-        # A starred day field restricts nothing, whatever else its list names.
-        days = _FULL_DAYS if days_star else days
-        weekdays = _FULL_WEEK if weekdays_star else weekdays
-    return DayRule(months, days, weekdays, either=either)
 
 
 class WallClock:
@@ -87,6 +72,16 @@ class WallClock:
                 return (day * 1440 + hour * 60 + minutes.bit_length() - 1) * 60
             hours ^= 1 << hour
         return (day * 1440 + (hours.bit_length() - 1) * 60 + self.minutes.bit_length() - 1) * 60
+
+    def within(self, low: int, high: int) -> list[int]:
+        """Return the instants with ``low`` <= instant < ``high``, which lie some hours apart."""
+        found: list[int] = []
+        for day in range(low // DAY, (high - 1) // DAY + 1):
+            if self.rule.next_day(day) == day:
+                midnight = day * DAY
+                first, past = (bisect_left(self.table, wall - midnight) for wall in (low, high))
+                found += [midnight + second for second in self.table[first:past]]
+        return found
 
     def count(self, low: int, high: int) -> int:
         """Return the number of instants with ``low`` < instant <= ``high``."""

@@ -6,7 +6,8 @@ from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field
+from crondor.day_rule import DecidedBy, decided_by
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec, Field
 
 
 class Arm(str, Enum):
@@ -57,40 +58,21 @@ def field_matches(spec: CronSpec, wall: datetime) -> tuple[FieldMatch, ...]:
 
 
 def day_arm(spec: CronSpec, matches: tuple[FieldMatch, ...]) -> Arm:
-    """Return which arm of the day rule takes the day (docs/dialects.md)."""
+    """Return which arm of the day rule takes the day."""
     day, weekday = matches[DAY_OF_MONTH.index].matches, matches[DAY_OF_WEEK.index].matches
-    day_free, weekday_free = spec.stars[DAY_OF_MONTH.index], spec.stars[DAY_OF_WEEK.index]
-    if spec.dialect is Dialect.UNIX and (day_free or weekday_free):
-        return _both(spec, day=day, weekday=weekday)
-    if day_free and weekday_free:
+    by = decided_by(spec)
+    if by is DecidedBy.NEITHER:
         return Arm.EVERY_DAY
-    if day_free or weekday_free:
-        if day_free:
-            return Arm.DAY_OF_WEEK if weekday else Arm.NEITHER
-        return Arm.DAY_OF_MONTH if day else Arm.NEITHER
+    if by is DecidedBy.BOTH:
+        return Arm.EITHER if day and weekday else Arm.NEITHER
+    day, weekday = day and by is not DecidedBy.DAY_OF_WEEK, weekday and by is not DecidedBy.DAY_OF_MONTH
     if day and weekday:
         return Arm.EITHER
     return Arm.DAY_OF_MONTH if day else Arm.DAY_OF_WEEK if weekday else Arm.NEITHER
 
 
-def _both(spec: CronSpec, *, day: bool, weekday: bool) -> Arm:
-    """Return the arm where both fields must hold: a full field restricts nothing."""
-    if not (day and weekday):
-        return Arm.NEITHER
-    day_full = spec.bits[DAY_OF_MONTH.index] == DAY_OF_MONTH.full
-    weekday_full = spec.bits[DAY_OF_WEEK.index] == DAY_OF_WEEK.full
-    if day_full and weekday_full:
-        return Arm.EVERY_DAY
-    if day_full or weekday_full:
-        return Arm.DAY_OF_WEEK if day_full else Arm.DAY_OF_MONTH
-    return Arm.EITHER
-
-
-def blocking_fields(spec: CronSpec, matches: tuple[FieldMatch, ...], arm: Arm) -> tuple[Field, ...]:
+def blocking_fields(matches: tuple[FieldMatch, ...], arm: Arm) -> tuple[Field, ...]:
     """Return the fields that keep a time from being one of the schedule's."""
     found = [match.field for match in matches if not match.matches]
-    days = {DAY_OF_MONTH, DAY_OF_WEEK}
-    if arm is not Arm.NEITHER:
-        return tuple(field for field in found if field not in days)
-    free = {f for f in days if spec.stars[f.index] and spec.dialect is Dialect.MANUAL}
-    return tuple(field for field in found if field not in free)
+    days = () if arm is Arm.NEITHER else (DAY_OF_MONTH, DAY_OF_WEEK)
+    return tuple(field for field in found if field not in days)

@@ -14,13 +14,13 @@ from crondor._spelling import (
     Untranslatable,
     day_zero_clause,
     field_differences,
-    has_day_zero,
     portable,
     reread,
     translate,
 )
 from crondor._wall import WallClock
 from crondor.calendar import DAY, day_number, lowest
+from crondor.day_rule import has_day_zero
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import CronSpec, Dialect
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from crondor.diagnostics import CrondorError, Diagnostic
 
 _BLANKS = " \t\r\n"
+_WORD = re.compile(r"[^ \t\r\n]+")
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([^' \t\r\n]+)")
 # What condor_submit would take for the beginning of a macro or a macro function.
-_MACRO = re.compile(r"(\$+)(\w*)\((?=(dollar\b|[\w./]*:)?)", re.ASCII | re.IGNORECASE)
+_MACRO = re.compile(r"(?<!\$)(\$+)(\w*)\((?=(dollar\b|[\w./]*:)?)", re.ASCII | re.IGNORECASE)
 _UNWRITTEN = re.compile(r"[\n\0]|\$\$\w*\(|\$\w*\((dollar\b|[\w./]*:)|\\\Z", re.ASCII | re.IGNORECASE)
 
 
@@ -27,9 +28,7 @@ def as_text(text: str) -> str:
     Raises InvalidArguments for what has no spelling: a line end, a NUL character, ``$$(``, blanks at the ends, a
     backslash at the end (which would continue the line).
     """
-    if re.search(
-        r"[\n\0]|\$\$\w*\(|\$\w*\((dollar\b|[\w./]*:)|\\\Z", text, re.ASCII | re.IGNORECASE
-    ) or text != text.strip(" \t\r\v\f"):
+    if _UNWRITTEN.search(text) or text != text.strip(" \t\r\v\f"):
         raise _invalid(f"{text[:40]!r} cannot be written as the value of a submit command")
     return _MACRO.sub(r"$(DOLLAR)\2(", text)
 
@@ -55,13 +54,24 @@ def split_arguments(value: str) -> list[str]:
     bare = value.replace('\\"', "")
     if '"' in bare:
         raise _invalid('a double quote inside the old syntax is written as \\"')
-    return [word.replace('\\"', '"') for word in re.findall(r"[^ \t\r\n]+", value)]
+    return [word.replace('\\"', '"') for word in _WORD.findall(value)]
+
+
+def split_raw_arguments(value: str) -> list[str]:
+    """Return the arguments of a knob: in double quotes the new syntax, else words between blanks, as they stand.
+
+    Quotes and backslashes in such words are characters like others (``ArgList::AppendArgsV1RawOrV2Quoted``,
+    src/condor_utils/condor_arglist.cpp, 25.14). Raises InvalidArguments.
+    """
+    value = value.strip(_BLANKS)
+    return list(_split(_inside(value))) if value.startswith('"') else _WORD.findall(value)
 
 
 def split_environment(value: str) -> dict[str, str]:
     """Return the variables of a value whose macros are expanded, in either syntax. Raises InvalidArguments."""
     value = value.strip(_BLANKS)
-    entries = _split(_inside(value)) if value.startswith('"') else (part for part in value.split(";") if part.strip())
+    old = (part.lstrip(_BLANKS) for part in re.split("[;\n]", value))
+    entries = _split(_inside(value)) if value.startswith('"') else filter(None, old)
     found: dict[str, str] = {}
     for entry in entries:
         name, equals, text = entry.partition("=")

@@ -22,7 +22,8 @@ class ClockChange(NamedTuple):
     ``instant`` is the change (epoch seconds), ``seconds`` how far the clock goes forward (back: negative).
     ``low`` and ``high`` are the wall-clock times skipped or repeated (high excluded). ``policies`` has, for each
     policy, the instants that fire from the change to the end of the skipped length, or within both passes;
-    ``schedd`` the answers that a schedd process started a day before gives there, () where it has none.
+    ``schedd`` the answers that a schedd process started a day before gives there, and those that it gives for a
+    skipped time before the change, () where it has none.
     """
 
     instant: int
@@ -65,7 +66,7 @@ def _change(stretch: Stretch, recurrences: dict[Policy, Recurrence], schedd: Rec
     if schedd is not None:
         # Asked a day before, as it would be after the run before; asked within the gap it answers otherwise.
         chain = takewhile(last.__ge__, schedd.upcoming(max(0, first - 86400)))
-        answers = tuple(answer for answer in chain if answer > first and isinstance(answer, ScheddAnswer))
+        answers = tuple(a for a in chain if isinstance(a, ScheddAnswer) and (a > first or a.moved < 0))
     return ClockChange(
         stretch.start,
         seconds,

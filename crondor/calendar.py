@@ -1,4 +1,4 @@
-"""Civil days, months and weekdays as integers and bit masks: which days of a month a schedule takes."""
+"""Civil days, months and weekdays as integers, bit masks and names: which days of a month a schedule takes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ LAST_YEAR = 2200  # of a question; answers may lie later (29 February on a Monda
 _WEEKS = sum(1 << 7 * week for week in range(6))
 _LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 LONGEST = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+# By the numbers of the cron fields: Sunday is 0, January 1.
+WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+MONTHS = (
+    *("", "January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+SHORT_WEEKDAYS = tuple(name[:3] for name in WEEKDAYS)
+SHORT_MONTHS = tuple(name[:3] for name in MONTHS)
 
 
 def is_leap(year: int) -> bool:
@@ -33,6 +43,11 @@ def day_number(year: int, month: int, day: int) -> int:
 def weekday(day: int) -> int:
     """Return the weekday of a day number, Sunday is 0."""
     return (day + 4) % 7
+
+
+def short_weekday(day: date) -> str:
+    """Return the weekday of a date as "Mon", whatever the locale."""
+    return SHORT_WEEKDAYS[day.isoweekday() % 7]
 
 
 def lowest(bits: int) -> int:

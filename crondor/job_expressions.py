@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 
-from crondor._job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, Expression
+from crondor._job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, Expression, read_literal
 from crondor.classad import (
     AdValue,
     CircularReference,
@@ -255,7 +255,7 @@ def _fresh_ad(
             ad[attribute] = texts[command]
         elif command in strings:
             ad.set_text(attribute, print_string(text))
-        elif text.isdecimal():
+        elif text.isdecimal() and read_literal(text).value is not None:  # 00 is no number, and said so elsewhere
             ad.set_text(attribute, text)
     for name, code in texts.items():
         if name.startswith("my."):

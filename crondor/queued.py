@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from datetime import tzinfo
 from enum import IntEnum
 
 from crondor._job_terms import ATTRIBUTES, Expression
-from crondor.classad import Context, EvaluationFailed
-from crondor.classad import Expression as Code
+from crondor.classad import Context
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.formats import Mode, read_ads
 from crondor.classad.formats.pieces import Report, Text
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.job import attributes
 from crondor.job_expressions import JobExpressions
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, Dialect, InvalidSpec
 
-__all__ = ["JobStatus", "QueuedJob", "read_queue"]
+__all__ = ["SCHEDULING", "JobStatus", "QueuedJob", "read_queue"]
 
-_SCHEDULING = tuple(attribute.lower() for attribute in ATTRIBUTES[:6])
-_NEEDED = ("ScheddInterval", "DeferralPrepTime", "DeferralWindow")
+SCHEDULING = tuple(attribute.lower() for attribute in ATTRIBUTES[:6])
+"""The attributes any of which makes a job a scheduled one, in lower case."""
+
 _READ = (*ATTRIBUTES, "ScheddInterval", "JobUniverse")
+TERMS = tuple(name.lower() for name in (*_READ, "Requirements"))
+"""The attributes that decide about a schedule, in lower case."""
+
+_NEEDED = ("ScheddInterval", "DeferralPrepTime", "DeferralWindow")
 _NEEDED_IN = re.compile(r"\b(?:scheddinterval|deferralpreptime|deferralwindow)\b", re.IGNORECASE)
 
 
@@ -40,6 +45,9 @@ class JobStatus(IntEnum):
     HELD = 5
     TRANSFERRING_OUTPUT = 6
     SUSPENDED = 7
+
+
+_STATUS = {int(status): status for status in JobStatus}
 
 
 class QueuedJob:
@@ -58,20 +66,19 @@ class QueuedJob:
     @property
     def id(self) -> str | None:
         """``ClusterId.ProcId``, None for an ad that is no job's."""
-        cluster, proc = self.integer("ClusterId"), self.integer("ProcId")
-        return None if cluster is None or proc is None else f"{cluster}.{proc}"
+        numbers = attributes.job_numbers(self.ad)
+        return None if numbers is None else f"{numbers[0]}.{numbers[1]}"
 
     @property
     def status(self) -> JobStatus | None:
         """JobStatus, None where it is missing or none of the known ones."""
-        number = self.integer("JobStatus")
-        return next((status for status in JobStatus if status == number), None)
+        return _STATUS.get(attributes.int32(self.ad, "JobStatus") or 0)
 
     @property
     def is_scheduled(self) -> bool:
         """Say whether the job has any Cron attribute, or a DeferralTime."""
         codes = self.ad.codes
-        return any(name in codes for name in _SCHEDULING)
+        return any(name in codes for name in SCHEDULING)
 
     @property
     def is_crontab(self) -> bool:
@@ -95,9 +102,13 @@ class QueuedJob:
         return {name.lower(): self._source(name).span() for name in ATTRIBUTES if name in self.ad}
 
     @property
-    def terms(self) -> tuple[str | None, ...]:
-        """The texts that decide about the schedule; where all are literals, equal ones make equal schedules."""
-        return tuple(self.ad.text(name) if name in self.ad else None for name in (*_READ, "Requirements"))
+    def terms(self) -> tuple[Hashable, ...]:
+        """What decides about the schedule, None where the ad has none: those of TERMS, texts or what was read of them.
+
+        Where all are literals, equal ones make equal schedules.
+        """
+        codes = self.ad.codes
+        return tuple([codes.get(name) for name in TERMS])
 
     @property
     def has_expressions(self) -> bool:
@@ -109,20 +120,12 @@ class QueuedJob:
         return any(not isinstance(code.const, (bool, int, float, str)) for code in codes)
 
     def integer(self, name: str) -> int | None:
-        """Return an attribute's value where it is an integer."""
-        value = self._value(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        """Return an attribute's value as an integer, where it is a number."""
+        return attributes.integer(self.ad, name)
 
     def string(self, name: str) -> str | None:
         """Return an attribute's value where it is a string."""
-        value = self._value(name)
-        return value if isinstance(value, str) else None
-
-    def _value(self, name: str) -> object:
-        try:
-            return self.ad.value(name)
-        except CrondorError:  # a text that is no expression, or one without a value
-            return None
+        return attributes.string(self.ad, name)
 
     def schedule(
         self,
@@ -161,16 +164,15 @@ class QueuedJob:
         return replace(schedule, notes=notes) if notes else schedule
 
     def _literal(self, name: str, now: int, faults: list[Diagnostic]) -> object:
-        """Return a literal's value, or the expression."""
+        """Return a literal's value, or the expression; of what is no time or length the number it comes to now."""
         try:
-            code = Code.of(self.ad.code(name))
-            text = self.ad.text(name)
-            value = code.evaluate(self.ad, None, Context(now=now)) if name in _SETTLED else code.code.const
-        except EvaluationFailed:
-            return None
+            value: object = self.ad.code(name).const
         except CrondorError as error:
             faults += [d.relocated(self._source(name).span()) for d in error.diagnostics]
             return None
+        if name in _SETTLED:
+            return attributes.integer(self.ad, name, Context(now=now))
+        text = self.ad.text(name)
         return value if isinstance(value, (bool, int, float, str)) else Expression(text)
 
     def _notes(self, schedule: JobSchedule, expressions: JobExpressions) -> Iterator[Diagnostic]:
@@ -216,8 +218,8 @@ class QueuedJob:
         """Return the text of an attribute under a name that says where the ad stands; of a string its content."""
         job = f"{self.place.name}:{self.place.line}: job {self.id or 'without a number'}"
         if text is None:
-            value = self._value(name) if name not in ("DeferralTime", "DeferralWindow", "DeferralPrepTime") else None
-            text = value if isinstance(value, str) else self.ad.text(name)
+            given = self.string(name) if name not in ("DeferralTime", "DeferralWindow", "DeferralPrepTime") else None
+            text = self.ad.text(name) if given is None else given
             job = f"{job}, {name}"
         return Source(text, job)
 

@@ -10,14 +10,16 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from crondor._refusals import END_OF_INSTANTS
-from crondor._wall import day_rule
+from crondor.calendar import WEEKDAYS
+from crondor.day_rule import day_rule
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.recurrence import Policy, Recurrence
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, Dialect
+from crondor.zones import LONGEST_GAP
 
 _PRODUCT = "-//crondor//crondor//EN"
-_DAYS = ("SU", "MO", "TU", "WE", "TH", "FR", "SA")
+_DAYS = tuple(name[:2].upper() for name in WEEKDAYS)  # RFC 5545
 _DAY = timedelta(days=1)
 
 
@@ -75,8 +77,9 @@ def rule_of(recurrence: Recurrence, after: int) -> tuple[int, dict[str, Any]]:
     spec = recurrence.spec
     if spec.dialect is Dialect.HTCONDOR:
         raise _no_rule("the schedd's answers depend on the question")
-    follows = recurrence.policy is Policy.COMPATIBLE and not recurrence.follows_real_time
-    if not follows and any(True for _ in recurrence.zone.changes(after, END_OF_INSTANTS)):
+    as_rfc = recurrence.policy is Policy.COMPATIBLE and not recurrence.follows_real_time
+    changes = recurrence.zone.changes(after, END_OF_INSTANTS)
+    if any(not as_rfc or change.offset - change.before >= LONGEST_GAP for change in changes):
         raise _no_rule("when the clocks change its runs are not those of a recurrence rule")
     days = day_rule(spec)
     by_day, by_weekday = days.days != DAY_OF_MONTH.full, days.weekdays != DAY_OF_WEEK.full
@@ -136,5 +139,5 @@ def _library() -> ModuleType:
         return import_module("icalendar")
     except ImportError:
         message = "calendars need the Python library icalendar, which is not installed"
-        help_text = "install it with: pip install 'crondor[ics]'"
+        help_text = "in a clone of crondor: pip install '.[ics]'"
         raise NoCalendar(Diagnostic("no-icalendar", message, help=help_text)) from None

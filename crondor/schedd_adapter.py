@@ -22,7 +22,8 @@ Schedules
     ``Looker().looks(ads, now)`` says how scheduled jobs stand. ``Guard(schedd).guard(now)`` compares DeferralTime with
     the manual. ``mirror_of(ads)`` makes a queue of ads.
 
-Errors are ScheddError (NotOffered, Unreachable, PartlyEdited), NoSelection, and those of ``crondor.job_queue``.
+Errors are ScheddError (NotOffered, Unreachable, Refused, Forbidden, PartlyEdited), NoSelection, and those of
+``crondor.job_queue``.
 """
 
 from __future__ import annotations
@@ -43,10 +44,12 @@ if TYPE_CHECKING:
     from crondor.schedd.protocol import (
         Acted,
         Capabilities,
+        Forbidden,
         Hold,
         JobChange,
         NotOffered,
         PartlyEdited,
+        Refused,
         Schedd,
         ScheddError,
         Unreachable,
@@ -68,10 +71,12 @@ _HOMES = {
         (
             "Acted",
             "Capabilities",
+            "Forbidden",
             "Hold",
             "JobChange",
             "NotOffered",
             "PartlyEdited",
+            "Refused",
             "Schedd",
             "ScheddError",
             "Unreachable",
@@ -89,6 +94,7 @@ __all__ = [
     "CrontabBook",
     "Edit",
     "EmbeddedSchedd",
+    "Forbidden",
     "Guard",
     "GuardPass",
     "Hold",
@@ -101,6 +107,7 @@ __all__ = [
     "NotOffered",
     "PartlyEdited",
     "QueueLogSchedd",
+    "Refused",
     "Schedd",
     "ScheddError",
     "ScheduledJob",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from enum import Enum
@@ -16,6 +17,7 @@ from crondor._job_terms import (
     misspelt,
     needs_evaluation,
     read_literal,
+    seconds_of,
 )
 from crondor._submit_terms import InvalidSchedule, Read, cron_value, read_commands
 from crondor.deferral import (
@@ -178,7 +180,7 @@ class JobSchedule:
             value = known.get(f.attribute.lower())
             known[f.attribute.lower()] = cron_value(value, dialect, _reader(evaluate, now))
         is_cron = any(known[f.attribute.lower()] is not None for f in FIELDS)
-        interval = known.get("scheddinterval")
+        interval = seconds_of(known.get("scheddinterval"))
         universe = known.get("jobuniverse")
         window, prep = (known.get(name) for name in ("deferralwindow", "deferralpreptime"))
         return cls(
@@ -187,12 +189,18 @@ class JobSchedule:
             window=DEFAULT_WINDOW if window is None else _number_of(window) or 0,
             prep_time=DEFAULT_PREP_TIME if prep is None else _number_of(prep) or 0,
             universe=next((u for u in Universe if u == universe), Universe.VANILLA),
-            schedd_interval=interval if isinstance(interval, int) else schedd_interval,
+            schedd_interval=schedd_interval if interval is None else interval,
             zone=zone,
             policy=policy,
             evaluate=evaluate,
             complete=window is not None and prep is not None,
         )
+
+    def with_time(self, time: int) -> JobSchedule:
+        """Return the same schedule of a job that has another DeferralTime (epoch seconds)."""
+        made = copy(self)  # what the fields imply is the same, and need not be built again
+        object.__setattr__(made, "time", time)
+        return made
 
     @property
     def is_deferred(self) -> bool:
@@ -265,14 +273,13 @@ class JobSchedule:
         span = Source(number.text, attribute).span()
         # A literal of the wrong kind needs no evaluation.
         value = number if read_literal(number.text).value is None else self._evaluated(attribute, number.text, now, run)
-        if isinstance(value, float) and abs(value) < 2**63:  # not so infinity and NaN
-            value = int(value)  # the starter takes a real as well
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            message = f"{attribute} = {_brief(number.text)} is {_shown(value)} at {now}, no number of seconds from 0 up"
-            is_number = isinstance(value, int) and not isinstance(value, bool)
-            help_text = (_NEGATIVE if is_number else _CONSEQUENCES).get(attribute, _CONSEQUENCES[attribute])
+        seconds = seconds_of(value)
+        if seconds is None or seconds < 0:
+            shown = _shown(value if seconds is None else seconds)
+            message = f"{attribute} = {_brief(number.text)} is {shown} at {now}, no number of seconds from 0 up"
+            help_text = (_CONSEQUENCES if seconds is None else _NEGATIVE).get(attribute, _CONSEQUENCES[attribute])
             raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
-        return value
+        return seconds
 
     def _evaluated(self, attribute: str, text: str, now: int, run: int | None) -> object:
         source = Source(text, attribute)
@@ -298,10 +305,9 @@ def _number_of(value: object) -> _Number | None:
     """Take an attribute's value where it may be a number; anything else is left for its use to refuse."""
     if value is None or isinstance(value, Expression):
         return value
-    if isinstance(value, float) and abs(value) < 2**63:
-        return int(value)  # the starter takes a real as well
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
+    seconds = seconds_of(value)
+    if seconds is not None:
+        return seconds
     return Expression(f'"{value}"' if isinstance(value, str) else str(value).lower())
 
 

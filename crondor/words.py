@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
-from crondor.calendar import LONGEST
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, CronSpec, Dialect
+from crondor.calendar import LONGEST, MONTHS, WEEKDAYS
+from crondor.day_rule import DecidedBy, decided_by
+from crondor.spec import FIELDS, CronSpec
 
 __all__ = ["describe"]
 
@@ -14,12 +15,7 @@ _LONGEST = 200
 _LIST_SIZES = (60, 16, 10, 7, 5, 4, 3, 2, 1)  # everything, or less of each list until the sentence fits
 _FEW = 6  # what a reader takes in at a glance
 
-_MONTHS = (
-    *("", "January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 _FEBRUARY, _LEAP_DAY = 2, 29
-_WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONDAY_FIRST = (1, 2, 3, 4, 5, 6, 0)
 _WORKING_DAYS = [1, 2, 3, 4, 5]
 
@@ -51,7 +47,7 @@ def describe(spec: CronSpec) -> str:
 
 def _sentence(spec: CronSpec, size: int) -> str:
     minutes, hours, days, months, weekdays = (spec.values(field) for field in FIELDS)
-    either = _either(spec)
+    either = decided_by(spec) is DecidedBy.EITHER
     if not either and all(day > LONGEST[month] for month in months for day in days):
         return f"never ({_absences(days, months)})"
     if len(days) == 31 and len(weekdays) == 7:
@@ -63,14 +59,6 @@ def _sentence(spec: CronSpec, size: int) -> str:
     else:
         dates = _both_days(days, months, weekdays, size)
     return _spaced(_times(minutes, hours, size), dates)
-
-
-def _either(spec: CronSpec) -> bool:
-    """Whether the two day fields are joined by OR."""
-    if spec.dialect is Dialect.HTCONDOR:  # 31 days are no restriction to the schedd, however they were written
-        return len(spec.values(DAY_OF_MONTH)) < 31 and not spec.stars[DAY_OF_WEEK.index]
-    _, _, day_star, _, weekday_star = spec.stars
-    return not (day_star or weekday_star)
 
 
 # Times of day
@@ -176,7 +164,7 @@ def _dates(days: _Values, months: _Values, size: int, *, scoped: bool = False, o
     if not _is_short_list(days):
         return f"days {_numbers(days, size)} {of_months or 'of the month'}"
     if named and len(months) == 1:
-        dates = f"{_listed([str(day) for day in days], word, size)} {_MONTHS[months[0]]}"
+        dates = f"{_listed([str(day) for day in days], word, size)} {MONTHS[months[0]]}"
     else:
         dates = _spaced(f"the {_listed([_ordinal(day) for day in days], word, size)}", of_months)
     return _spaced(dates, _short_months(days, months)) if size > _FEW else dates
@@ -210,7 +198,7 @@ def _absences(days: _Values, months: _Values) -> str:
     """Return which of the months has no such day: "February and April have no 31st"."""
     lacking: dict[tuple[int, ...], list[str]] = {}
     for month in months:
-        lacking.setdefault(tuple(day for day in days if day > LONGEST[month]), []).append(_MONTHS[month])
+        lacking.setdefault(tuple(day for day in days if day > LONGEST[month]), []).append(MONTHS[month])
     return ", ".join(
         f"{_listed(names)} {'has' if len(names) == 1 else 'have'} no {_listed([_ordinal(day) for day in absent], 'or')}"
         for absent, names in lacking.items()
@@ -223,20 +211,20 @@ def _months(months: _Values, preposition: str, size: int, word: str = "and") -> 
         return ""
     ordered, unbroken = _around(months, range(1, 13))
     if len(months) == 11 or (not unbroken and len(months) > _FEW):
-        others = [_MONTHS[month] for month in range(1, 13) if month not in months]
+        others = [MONTHS[month] for month in range(1, 13) if month not in months]
         but = "except in" if preposition == "in" else "of every month except"
         return f"{but} {_listed(others, size=size)}"
     if unbroken and len(months) > 2:
         each = "of each month " if preposition == "of" else ""
-        return f"{each}from {_MONTHS[ordered[0]]} to {_MONTHS[ordered[-1]]}"
-    return f"{preposition} {_listed([_MONTHS[month] for month in ordered], word, size)}"
+        return f"{each}from {MONTHS[ordered[0]]} to {MONTHS[ordered[-1]]}"
+    return f"{preposition} {_listed([MONTHS[month] for month in ordered], word, size)}"
 
 
 def _weekdays(weekdays: _Values, size: int) -> str:
     ordered, unbroken = _around(weekdays, _MONDAY_FIRST)
     if ordered == _WORKING_DAYS:
         return "weekdays (Monday to Friday)"
-    names = [f"{_WEEKDAYS[day]}s" for day in ordered]
+    names = [f"{WEEKDAYS[day]}s" for day in ordered]
     return f"{names[0]} to {names[-1]}" if unbroken and len(names) > 3 else _listed(names, size=size)
 
 
@@ -244,7 +232,7 @@ def _any_weekday(weekdays: _Values, size: int) -> str:
     ordered, unbroken = _around(weekdays, _MONDAY_FIRST)
     if ordered == _WORKING_DAYS:
         return "weekday (Monday to Friday)"
-    names = [_WEEKDAYS[day] for day in ordered]
+    names = [WEEKDAYS[day] for day in ordered]
     return f"day from {names[0]} to {names[-1]}" if unbroken and len(names) > 3 else _listed(names, "or", size)
 
 

@@ -17,6 +17,7 @@ from crondor.diagnostics import CrondorError, Diagnostic
 # this distance there is one at most.
 _STRIDE = 4 * 86400
 _FOREVER = 1 << 62
+LONGEST_GAP = 3 * 3600  # seconds; one so long (Apia's missing day) is a change of the calendar, and drops its runs
 _EARLIEST, _LATEST = -62104060800, 253339228800  # the years 2 and 9998: what lies beyond has their offsets
 
 

@@ -1,11 +1,16 @@
-"""What every test starts from: the same examples in each run, a usual umask, and Ctrl-C as a terminal has it."""
+"""What every test starts from: the same examples in each run, a usual umask, Ctrl-C as a terminal has it."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.rights.people import open_folder
 
 # A test that passes here passes there: no example depends on chance, and none on how busy the machine is.
 settings.register_profile(
@@ -22,3 +27,10 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
 
 os.umask(0o022)  # accounts look at each other's files; a test whose subject is the umask sets its own
+
+
+@pytest.fixture
+def commons() -> Iterator[Path]:
+    """Return a folder that all users of the machine may pass, as those of pytest are not."""
+    with open_folder() as folder:
+        yield folder

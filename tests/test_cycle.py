@@ -12,7 +12,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from crondor._cycle import Range, month_masks, months
-from crondor._wall import WallClock, day_rule
+from crondor._wall import WallClock
+from crondor.day_rule import day_rule
 from crondor.recurrence import Counts, Gaps, NeverRuns, NotASet, Recurrence
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec, Dialect, InvalidSpec
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError
 from crondor.macro.files import FileRefused, Files, _translated
+from tests.rights.people import link_in_place, swapping
 
 
 @pytest.fixture
@@ -148,3 +149,16 @@ def test_patterns_mean_what_pythons_mean(pattern: str, name: str) -> None:
     """Stars and question marks match as elsewhere, and no star is tried twice."""
     assert bool(re.fullmatch(_translated(pattern), name)) == fnmatch.fnmatchcase(name, pattern)
     assert re.fullmatch(_translated("*a" * 40 + "b"), "a" * 255) is None
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="the system does not say where an open file is")  # noqa: PTH110
+def test_a_folder_that_becomes_a_link_at_the_last_moment_leads_nowhere(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at a path and the opening of the file."""
+    (folder / "secret").mkdir()
+    (folder / "secret/key.dat").write_text("public")
+    files = Files([str(folder)], base=str(folder))
+    assert files.read("secret/key.dat").text == "public"
+    swapping(monkeypatch, os.path, "realpath", link_in_place(folder / "secret", folder.parent / "out/secret"))
+    assert code(files, "secret/key.dat") == "file-outside"

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError, render
 from crondor.macro import (
+    Around,
     Budget,
     InvalidText,
     LineReader,
     LogicalLine,
     MacroError,
     expand,
+    expand_defined,
     expand_self,
     source_from_bytes,
 )
@@ -250,3 +252,20 @@ def test_a_text_is_read_anew_after_each_replacement(text: str, value: str) -> No
 def test_a_backslash_before_a_blank_line_continues_once_more(text: str, lines: list[str]) -> None:
     """HTCondor looks at the end of all it has joined."""
     assert [line.text for line in statements(text)] == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$(a) $(none) $(none:d)", "1 $(none) $(none:d)"),
+        ("$(outer)", "[1 $(none)]"),
+        ("$(empty:d) $(DOLLAR) $$(a) $$([b])", "$(empty:d) $(DOLLAR) $$(a) $$([b])"),
+        ("$INT(a) $INT(none) $INT(3) $Fn(none)", "1 $INT(none) $INT(3) $Fn(none)"),
+        ("$(a$(none)) $($(name))", "$(a$(none)) 1"),
+        ("$ENV(HOME) $ENV(NOPE)", "/root UNDEFINED"),
+    ],
+)
+def test_what_is_not_defined_can_stay(text: str, expected: str) -> None:
+    """The body of a transform keeps the macros that the submit file does not define, for the schedd to read."""
+    macros = {"a": "1", "outer": "[$(a) $(none)]", "empty": "", "name": "a"}
+    assert expand_defined(text, macros.get, Budget(), Around(environ={"HOME": "/root"})) == expected

@@ -71,6 +71,19 @@ def test_wheel_carries_its_licence(wheel: dict[str, str]) -> None:
     assert _info(wheel, "licenses/LICENSE") == (ROOT / "LICENSE").read_text(encoding="utf-8")
 
 
+def test_no_text_says_to_install_from_an_index() -> None:
+    """None has crondor: what is said works in a clone, or for somebody who has one."""
+    folders = ("crondor", "cli", "docs", "examples", "tests", "benchmarks")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md"}]
+    paths += [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "Makefile"]
+    wanted = re.compile(r"install\s+(?:-\S+\s+)*['\"]?crondor(?![\w/.-])")
+    found = [
+        f"{path.name}: {match[0]}" for path in paths for match in wanted.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert paths
+    assert not found
+
+
 def test_library_needs_none_of_the_dependencies() -> None:
     """`import crondor` loads nothing of the command line's: an embedding program pays for the library only."""
     script = "import sys; old = set(sys.modules); import crondor; print(*sorted(set(sys.modules) - old))"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 import zoneinfo
-from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -18,154 +17,20 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from crondor.recurrence import NeverRuns, OutOfRange, Policy, Recurrence
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, CronSpec, Dialect, Field
+from tests.clock_oracle import DAY, ZONES, changes, runs
+from tests.random_schedules import specs
 
 UTC = timezone.utc
-DAY = 86400
-SETS = [Dialect.MANUAL, Dialect.UNIX]  # the dialects whose schedules are sets of instants
-LONGEST_GAP = timedelta(hours=3)  # a longer one drops its runs
 SLOWEST = 60.0  # seconds of the processor; it takes a fraction of one
-
-ZONES = [
-    "Africa/Cairo",
-    "Africa/Casablanca",
-    "Africa/Monrovia",
-    "America/Caracas",
-    "America/New_York",
-    "America/Santiago",
-    "America/St_Johns",
-    "Antarctica/Casey",
-    "Antarctica/Troll",
-    "Asia/Gaza",
-    "Asia/Kathmandu",
-    "Asia/Pyongyang",
-    "Asia/Tehran",
-    "Asia/Tokyo",
-    "Australia/Lord_Howe",
-    "Europe/Berlin",
-    "Europe/Dublin",
-    "Pacific/Apia",
-    "Pacific/Chatham",
-    "Pacific/Kwajalein",
-]
 
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 def test_the_zones_exist() -> None:
-    """Twenty zones, each of the database."""
-    assert len(ZONES) == 20
+    """Twenty-six zones, each of the database."""
+    assert len(ZONES) == 26
     assert set(ZONES) <= zoneinfo.available_timezones()
-
-
-def change_after(zone: ZoneInfo, epoch: int) -> int | None:
-    """Return the first change of offset in the two years after an instant."""
-
-    def offset(at: int) -> timedelta | None:
-        return datetime.fromtimestamp(at, zone).utcoffset()
-
-    days = range(epoch, epoch + 2 * 366 * DAY, DAY)
-    low = next((day for day in days if offset(day) != offset(day + DAY)), None)
-    if low is None:
-        return None
-    high = low + DAY
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if offset(middle) == offset(low) else (low, middle)
-    return high
-
-
-def changes(zone: ZoneInfo, end: int) -> Iterator[int]:
-    """Yield the changes of a zone from 1970 to an instant; quiet years are passed over."""
-    at = 0
-    while at < end:
-        found = change_after(zone, at)
-        if found is not None and found < end:
-            yield found
-        at = at + 2 * 366 * DAY if found is None else found
-
-
-def fires_on(spec: CronSpec, wall: datetime) -> bool:
-    """Say whether a schedule names a wall-clock minute, from the words of docs/dialects.md."""
-    if wall.minute not in spec.values(MINUTE) or wall.hour not in spec.values(HOUR):
-        return False
-    if wall.month not in spec.values(MONTH):
-        return False
-    by_day = wall.day in spec.values(DAY_OF_MONTH)
-    by_weekday = wall.isoweekday() % 7 in spec.values(DAY_OF_WEEK)
-    _, _, day_starred, _, weekday_starred = spec.stars
-    if spec.dialect is Dialect.UNIX:
-        return by_day and by_weekday if day_starred or weekday_starred else by_day or by_weekday
-    if day_starred or weekday_starred:
-        return (day_starred or by_day) and (weekday_starred or by_weekday)
-    return by_day or by_weekday
-
-
-def reference(spec: CronSpec, zone: ZoneInfo, policy: Policy, low: int, high: int) -> list[int]:
-    """Return the runs after ``low`` up to ``high``: every wall-clock minute is looked at, and placed by the policy."""
-    minute_starred, hour_starred = spec.stars[:2]
-    follows = {
-        Policy.COMPATIBLE: hour_starred,
-        Policy.DEBIAN: minute_starred or hour_starred,
-        Policy.SKIP: False,
-    }[policy]
-    found: set[int] = set()
-    wall = datetime.fromtimestamp(low - DAY, zone).replace(tzinfo=None, second=0)
-    end = datetime.fromtimestamp(high + DAY, zone).replace(tzinfo=None)
-    while wall <= end:
-        if fires_on(spec, wall):
-            found.update(_placed(wall, zone, policy, follows=follows))
-        wall += timedelta(minutes=1)
-    return sorted(instant for instant in found if low < instant <= high)
-
-
-def _placed(wall: datetime, zone: ZoneInfo, policy: Policy, *, follows: bool) -> list[int]:
-    first, second = (wall.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
-    before, after = first.utcoffset(), second.utcoffset()
-    assert before is not None
-    assert after is not None
-    if before >= after:  # an ordinary time, or one that happens twice
-        passes = (first, second) if follows else (first,)
-        return [int(moment.timestamp()) for moment in passes]
-    if follows or policy is Policy.SKIP or after - before >= LONGEST_GAP:
-        return []
-    moved = int(first.timestamp())  # in a gap, fold 0 counts with the offset before: it is moved by the gap's length
-    if policy is Policy.COMPATIBLE:
-        return [moved]
-    low, high = moved - (after - before) // timedelta(seconds=1), moved
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if datetime.fromtimestamp(middle, zone).utcoffset() == after else (middle, high)
-    return [high]
-
-
-def items(field: Field) -> st.SearchStrategy[str]:
-    """Return one item of a list."""
-    value = st.integers(field.low, field.high)
-    step = st.integers(1, field.high)
-    ranges = st.tuples(value, value).map(lambda pair: f"{min(pair)}-{max(pair)}")
-    return st.one_of(value.map(str), ranges, st.tuples(ranges, step).map(lambda pair: f"{pair[0]}/{pair[1]}"))
-
-
-def texts(field: Field) -> st.SearchStrategy[str]:
-    """Return a field's text: a star, a starred step, or a list."""
-    lists = st.lists(items(field), min_size=1, max_size=3).map(",".join)
-    return st.one_of(st.just("*"), st.integers(1, field.high).map(lambda n: f"*/{n}"), lists, lists)
-
-
-HOURS = texts(HOUR) | st.sampled_from(["0", "1", "2", "3", "23", "1,2", "0-3", "2,3", "*"])  # where clocks change
-DAYS = st.tuples(st.just("*") | texts(DAY_OF_MONTH), st.just("*") | texts(MONTH), st.just("*") | texts(DAY_OF_WEEK))
-
-
-@st.composite
-def specs(draw: st.DrawFn, dialects: list[Dialect] | None = None) -> CronSpec:
-    """Return a valid schedule."""
-    line = " ".join((draw(texts(MINUTE)), draw(HOURS), *draw(DAYS)))
-    try:
-        return CronSpec.from_line(line, dialect=draw(st.sampled_from(dialects or SETS)))
-    except InvalidSpec:
-        assume(False)
-        raise
 
 
 class Near(NamedTuple):
@@ -179,10 +44,10 @@ class Near(NamedTuple):
 @st.composite
 def intervals(draw: st.DrawFn) -> Near:
     """Return an interval of up to two days that begins within a day of a clock change."""
-    zone = ZoneInfo(draw(st.sampled_from(ZONES)))
-    somewhere = draw(st.integers(366 * DAY, 80 * 366 * DAY))
-    low = (change_after(zone, somewhere) or somewhere) + draw(st.integers(-DAY, 7200))
-    return Near(zone, low, low + draw(st.integers(1, 2 * DAY)))
+    zone = draw(st.sampled_from(ZONES))
+    instants = [change.instant for change in changes(zone)] or [366 * DAY]
+    low = draw(st.sampled_from(instants)) + draw(st.integers(-DAY, 7200))
+    return Near(ZoneInfo(zone), low, low + draw(st.integers(1, 2 * DAY)))
 
 
 @settings(COMMON, max_examples=120)
@@ -190,7 +55,7 @@ def intervals(draw: st.DrawFn) -> Near:
 def test_around_clock_changes_the_definition_holds(spec: CronSpec, near: Near, policy: Policy) -> None:
     """All questions agree with a definition that looks at every minute of the wall clock."""
     zone, low, high = near
-    expected = reference(spec, zone, policy, low, high)
+    expected = list(runs(spec, zone.key, policy, low, high))
     recurrence = Recurrence(spec, zone, policy)
     try:
         recurrence.next(low)
@@ -297,11 +162,11 @@ def test_time_never_runs_backwards(name: str) -> None:
     zone = ZoneInfo(name)
     lines = ["30 1-3 * * *", "*/20 * * * *", "0,1 */2 * * *", "15 0,23 * * *"]
     recurrences = [Recurrence(CronSpec.from_line(line), zone, policy) for line in lines for policy in Policy]
-    for change in changes(zone, 2_500_000_000):
+    for change in changes(name):
         for recurrence in recurrences:
-            runs = list(islice(recurrence.upcoming(change - 4 * 3600), 12))
-            assert all(a < b for a, b in pairwise(runs))
-            for start in range(change - 7200, change + 7201, 1800):
+            coming = list(islice(recurrence.upcoming(change.instant - 4 * 3600), 12))
+            assert all(a < b for a, b in pairwise(coming))
+            for start in range(change.instant - 7200, change.instant + 7201, 1800):
                 answer = recurrence.next(start)
                 assert answer > start
                 assert recurrence.previous(answer) <= start
@@ -405,8 +270,8 @@ def test_the_rarest_schedules_answer_at_once(line: str, policy: Policy, zone: st
     """Decades may lie between two runs, and centuries of them are soon enumerated."""
     recurrence = Recurrence(CronSpec.from_line(line, dialect=Dialect.UNIX), zone, policy)
     begin = time.process_time()
-    at, runs = 0, 0
+    at, found = 0, 0
     while (at := recurrence.next(at)) < 7_000_000_000:
-        runs += 1
+        found += 1
     assert time.process_time() - begin < SLOWEST
-    assert runs == recurrence.count(0, 7_000_000_000) >= 4
+    assert found == recurrence.count(0, 7_000_000_000) >= 4

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case, NotApplicable
-from tests.golden.recording import read_recording
+from tests.golden.recording import read_accepted, read_recording
 
 RECORDING = Path(__file__).resolve().parent / "golden" / "submit" / "submit.jsonl.gz"
+FULL = RECORDING.with_name("full.jsonl.gz")
 KIND = KINDS["submit"]
 
 
@@ -31,6 +33,27 @@ def test_every_odd_line_passes() -> None:
     result = judge(KIND, read_recording(RECORDING.with_name("odd.jsonl")), {})
     assert [(case.value, found) for case, found in result.failed[:3]] == []
     assert result.passed
+
+
+def test_every_attribute_of_every_job_is_made() -> None:
+    """All that depends on the file: folders, images, clouds, virtual machines, what the administrator has added."""
+    result = judge(KINDS["submit-full"], read_recording(FULL), read_accepted(FULL.with_name("accepted_full.txt")))
+    assert [(case.value, found) for case, found in result.failed[:3]] == []
+    assert (result.passed, len(result.accepted), result.not_applicable.total(), result.idle) == (513, 4, 0, {})
+
+
+def test_an_attribute_more_or_less_fails() -> None:
+    """Whatever attribute is missing in a full recording, or not in an ad of ours, counts."""
+    survivors = []
+    for case in read_recording(FULL)[::25]:
+        line = case.value
+        assert isinstance(line, dict)
+        for number, ad in enumerate(line["ads"]):
+            for altered in (*({k: v for k, v in ad.items() if k != name} for name in ad), {**ad, "Another": "1"}):
+                ads = [*line["ads"][:number], altered, *line["ads"][number + 1 :]]
+                if not differences(KINDS["submit-full"], replace(case, value={**line, "ads": ads})):
+                    survivors.append((case.id, ad.keys() ^ altered.keys()))
+    assert survivors == []
 
 
 def _mutants(line: dict[str, object]) -> Iterator[dict[str, object]]:

@@ -106,6 +106,15 @@ def test_there_is_not_always_a_rule(line: str, dialect: Dialect, zone: str) -> N
         rule_of(Recurrence(CronSpec.from_line(line, dialect=dialect), zone), START)
 
 
+def test_a_rule_cannot_leave_out_a_missing_day() -> None:
+    """Samoa's 30 December 2011: a rule would have its run a day later, and the schedule drops it."""
+    samoa = ZoneInfo("Pacific/Apia")
+    recurrence = Recurrence(CronSpec.from_line("0 12 * * *"), samoa)
+    with pytest.raises(NoRule):
+        rule_of(recurrence, int(datetime(2011, 12, 25, tzinfo=samoa).timestamp()))
+    assert rule_of(recurrence, int(datetime(2012, 1, 1, tzinfo=samoa).timestamp()))
+
+
 def test_a_rule_does_not_begin_with_a_moved_run() -> None:
     """Where the next run is moved by a clock change, the rule begins with the run before."""
     recurrence = Recurrence(CronSpec.from_line("30 2 * * *"), "Europe/Berlin", Policy.COMPATIBLE)
@@ -115,5 +124,5 @@ def test_a_rule_does_not_begin_with_a_moved_run() -> None:
 
 def test_the_library_may_be_missing() -> None:
     """The error says what to install."""
-    with patch.dict(sys.modules, {"icalendar": None}), pytest.raises(NoCalendar, match=r"crondor\[ics\]"):
+    with patch.dict(sys.modules, {"icalendar": None}), pytest.raises(NoCalendar, match=r"pip install '\.\[ics\]'"):
         write_calendar([], BERLIN, START)

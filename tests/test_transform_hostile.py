@@ -13,7 +13,7 @@ from crondor.classad import ClassAd, Format
 from crondor.diagnostics import CrondorError
 from crondor.macro.files import Files
 from crondor.source import Source
-from crondor.transform import Facts, Form, InvalidTransform, Transform
+from crondor.transform import Chain, Facts, Form, InvalidTransform, Transform, apply, compiled
 from crondor.transform.loading import JOB_TRANSFORM, Rules
 
 AD = ClassAd({"A": 5, "Words": "two words", "a" * 60: 1})
@@ -48,6 +48,65 @@ def test_regular_expressions_end(pattern: str) -> None:
     """PCRE2 counts, and the name counts as not found."""
     result = Transform.parse(f"DELETE /^{pattern}/\nSET Last 1", strict=False).apply(AD)
     assert [change.name for change in result.changes] == ["Last"]
+
+
+def _thrice(rules: str, ad: ClassAd) -> list[tuple[bool, list[str]]]:
+    """Return what became of an ad, and of it once more: then there may be a plan for its names."""
+    transform = Transform.parse(rules, strict=False)
+    made = [transform.apply(ad) for _ in range(3)]
+    return [(result.failed, [each.code for each in result.diagnostics]) for result in made]
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        ("COPY /(.*)/ \\0\\0\\0\\0\n" * 15, "long-name"),
+        ("RENAME /(.*)/ \\0\\0\\0\\0\n" * 15, "long-name"),
+        ("COPY /./ " + "\\0" * 100_000, "long-name"),
+        ("".join(f"COPY /^(A.*)/ \\1{letter}\n" for letter in "abcdefghijklmnopqrstuvwxyz"), "too-much-"),
+        ("".join(f"COPY Long X{n}\n" for n in range(200)), "too-much-made"),
+        ("".join(f"EVALSET X{n} strcat(Long, Long, Long, Long)\n" for n in range(200)), "too-much-made"),
+        (f"V = {'x' * 60_000}\n" + "".join(f'SET X{n} "$(V)"\n' for n in range(2000)), "too-much-made"),
+        (f"V = {'x' * 60_000}\n" + "".join(f'EVALMACRO X{n} "$(V)"\n' for n in range(2000)), "too-much-made"),
+    ],
+)
+def test_what_commands_make_is_charged(rules: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names and values, whether an ad is the first of its kind or one for which there is a plan."""
+    monkeypatch.setattr(apply, "MOST_MADE", 1 << 20)
+    ad = ClassAd.of_texts({"A": "1", "Long": '"' + "x" * 10_000 + '"'})
+    for failed, codes in _thrice(rules, ad):
+        assert failed
+        assert codes[-1].startswith(code)
+
+
+def test_expressions_are_charged_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has its bound; a thousand of them have one, too."""
+    monkeypatch.setattr(apply, "MOST_STEPS", 50_000)
+    ad = ClassAd.of_texts({"L": "{" + ",".join("1" * 1000) + "}"})
+    rules = "".join(f'EVALSET X{n} anyCompare("<", L, {-n})\n' for n in range(1000))
+    assert {(failed, codes[-1]) for failed, codes in _thrice(rules, ad)} == {(True, "too-many-steps")}
+
+
+def test_ordinary_rules_cost_little() -> None:
+    """Sixty patterns, over the names of an ordinary job."""
+    ad = ClassAd.of_texts({f"AnAttributeOfOrdinaryLength{n}": "1" for n in range(150)})
+    rules = "".join(f"COPY /^(.*)Length{n}$/ \\1Size{n}\nDELETE /Of.*Other{n}/\n" for n in range(30))
+    transform = Transform.parse(rules)
+    assert [len(transform.apply(ad).ad) for _ in range(3)] == [180, 180, 180]
+
+
+def test_rounds_begin_at_once() -> None:
+    """Rounds are made as they are asked for, however many there are to be."""
+    rounds = Chain([Transform.parse("SET X $(Step)\nTRANSFORM 99999999")]).rounds(ClassAd())
+    assert [next(rounds).ad for _ in range(3)] == [ClassAd({"X": n}) for n in range(3)]
+
+
+def test_a_result_holds_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not so many long ads as short ones."""
+    monkeypatch.setattr(compiled, "MOST_KEPT", 1 << 20)
+    rules = f'SET X "{"x" * 10_000}"\nTRANSFORM 1000'
+    with pytest.raises(InvalidTransform, match="more than 1048576 characters"):
+        Transform.parse(rules).apply(ClassAd())
 
 
 def test_rounds_are_bounded() -> None:

@@ -11,9 +11,9 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from crondor.calendar import short_weekday
 from crondor_cli.agenda import Agenda
 from crondor_cli.agenda_span import Day, Span
-from crondor_cli.times_text import WEEKDAYS
 from crondor_cli.view_agenda import is_skipped
 
 _ROW = 0.28  # inches
@@ -107,7 +107,7 @@ def _frame(axes: Axes, days: tuple[Day, ...]) -> None:
     axes.set_xticks([hour + 0.5 for hour in range(24)], [f"{hour:02}" for hour in range(24)])
     step = -(-len(days) // _NUMBERED)
     rows = range(0, len(days), step)
-    labels = [f"{WEEKDAYS[days[row].date.weekday()]} {days[row].date.isoformat()}" for row in rows]
+    labels = [f"{short_weekday(days[row].date)} {days[row].date.isoformat()}" for row in rows]
     axes.set_yticks([row + 0.5 for row in rows], labels)
     axes.tick_params(length=0)
     axes.set_title("Starts in each hour, local time")

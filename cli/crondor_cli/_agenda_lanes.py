@@ -12,11 +12,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import blended_transform_factory
 
+from crondor.calendar import short_weekday
 from crondor.diagnostics import CrondorError
 from crondor_cli.agenda import Agenda, Entry
 from crondor_cli.agenda_span import Span
 from crondor_cli.agenda_starts import members
-from crondor_cli.times_text import WEEKDAYS, relative
+from crondor_cli.times_text import relative
 from crondor_cli.view_agenda import plural, with_count
 
 MOST_LANES = 30
@@ -130,7 +131,7 @@ def _draw_time(axes: Axes, span: Span) -> None:
     step = -(-len(span.days) // 14)
     room = (span.end - span.start) / 20  # for the name of a date
     days = [day for day in span.days[::step] if min(day.end, span.end) - max(day.start, span.start) > room / step]
-    names = [f"{WEEKDAYS[day.date.weekday()]}\n{day.date.isoformat()[5:]}" for day in days]
+    names = [f"{short_weekday(day.date)}\n{day.date.isoformat()[5:]}" for day in days]
     axes.set_xticks([max(day.start, span.start) for day in days], names)
     hours = {1: 1, 2: 3, 3: 6, 4: 6}.get(len(span.days), 12 if len(span.days) <= 10 else 24)
     marks = [

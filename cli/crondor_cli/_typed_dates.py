@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timezone
 
+from crondor.calendar import WEEKDAYS
 from crondor_cli._typed_tokens import MONTH_OF, WEEKDAY_OF, Kind, Token, UnreadableTime, unexpected, unreadable
 
 FIRST_YEAR = 1970
@@ -34,7 +35,7 @@ def typed_date(tokens: tuple[Token, ...], today: date) -> date:
         message = f"the year {found.year:04} is outside {FIRST_YEAR} to {LAST_YEAR}"
         raise unreadable("time-out-of-range", message, rest, f"write a year from {FIRST_YEAR} to {LAST_YEAR}")
     if weekdays and found.weekday() != WEEKDAY_OF[weekdays[0].text]:
-        actual = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[found.weekday()]
+        actual = WEEKDAYS[found.isoweekday() % 7]
         message = f"{found} is a {actual}, not a {weekdays[0].written}"
         raise unreadable("time-weekday", message, weekdays, f"leave the weekday out, or write {actual} or another date")
     return found

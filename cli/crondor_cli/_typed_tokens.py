@@ -8,21 +8,16 @@ from dataclasses import dataclass
 from datetime import time, timedelta, timezone
 from enum import Enum, auto
 
+from crondor.calendar import MONTHS, WEEKDAYS
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
 
 LONGEST = 100  # characters; every sensible time is far shorter, and all later work is bounded by it
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-_WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-MONTH_OF = {name: n % 12 + 1 for n, name in enumerate((*MONTHS, *_MONTH_NAMES))} | {"sept": 9}
-WEEKDAY_OF = {name: n % 7 for n, name in enumerate((*WEEKDAYS, *_WEEKDAY_NAMES))}
+_MONTHS = [name.lower() for name in MONTHS[1:]]
+_WEEKDAYS = [name.lower() for name in (*WEEKDAYS[1:], WEEKDAYS[0])]
+MONTH_OF = {name: n % 12 + 1 for n, name in enumerate([*(name[:3] for name in _MONTHS), *_MONTHS])} | {"sept": 9}
+WEEKDAY_OF = {name: n % 7 for n, name in enumerate([*(name[:3] for name in _WEEKDAYS), *_WEEKDAYS])}  # Monday is 0
 WEEKDAY_OF |= {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}
 CLOCK_WORDS = {"midnight": time(0), "noon": time(12)}
 ZONE_WORDS = frozenset({"z", "utc", "gmt"})

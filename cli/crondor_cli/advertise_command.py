@@ -10,12 +10,14 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job.attributes import integer
 from crondor.schedd.look import ScheduledJob, State
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy
 from crondor_cli.jobs import Request
 from crondor_cli.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.output import emit
 from crondor_cli.schedd_queue import Asked, Found, job_arguments, source_options
 from crondor_cli.schedd_reading import Reading, read_queue
 from crondor_cli.schedd_starts import Start, starts_of
@@ -68,10 +70,10 @@ def command(
         read = Reading(asked, clock, _submitted(spec, clock), dialect or Dialect.HTCONDOR, policy)
     else:
         read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
-    looks = read.looks()
+    looks = list(read.looks())
     show(dict.fromkeys(read.found.findings))
     ad = advertised(looks, starts_of(looks, count))
-    click.echo(ad.print(Format.LONG, Order.KEPT) + "-")
+    emit(ad.print(Format.LONG, Order.KEPT) + "-", nl=True)
     if any(each.severity is Severity.ERROR for each in read.found.findings):
         raise click.exceptions.Exit(1)
 
@@ -107,7 +109,7 @@ def _submitted(paths: tuple[str, ...], clock: Clock) -> Found:
     """Return the jobs of submit files, as if each file was a cluster."""
     request = Request(None, None, {}, clock)
     ads = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
-    return Found(ads, sees_deferral_time=True, findings=[])
+    return Found(ads, len(ads), sees_deferral_time=True, findings=[])
 
 
 def _jobs(request: Request, path: str, number: int) -> Iterator[ClassAd]:
@@ -118,10 +120,10 @@ def _jobs(request: Request, path: str, number: int) -> Iterator[ClassAd]:
         message = f"{printable(path)} has {count} jobs: no more than {_MOST_JOBS} of a file are advertised"
         raise CrondorError(Diagnostic("advertise-many", message, help="submit it, and advertise the queue"))
     for one in made:
-        first = one.ad.value("ProcId")
+        first = integer(one.ad, "ProcId") or 0
         for process in range(one.jobs.count):
             ad = one.ad.copy()
-            ad["ProcId"] = (first if isinstance(first, int) else 0) + process
+            ad["ProcId"] = first + process
             if "JobStatus" not in ad:
                 ad["JobStatus"] = 1
             yield ad

@@ -44,6 +44,7 @@ def _by_days(recurrence: Recurrence, span: Span) -> int:
     pattern = sum(wall.minutes << 60 * hour for hour in range(24) if wall.hours >> hour & 1)
     taken, free = pattern.to_bytes(_DAY_BYTES, "little"), bytes(_DAY_BYTES)
     found = 0
+    begun = span.start > span.origin  # the first minute, of which a run of a plain day would lie before the start
     for plain, days in groupby(span.days, span.is_plain):
         some = list(days)
         first = some[0]
@@ -52,11 +53,9 @@ def _by_days(recurrence: Recurrence, span: Span) -> int:
             block = b"".join(taken if wall.rule.next_day(number) == number else free for number in numbers)
             shift = span.minute(first.start)
             bits = int.from_bytes(block, "little")
-            found |= bits << shift if shift >= 0 else bits >> -shift
+            found |= (bits << shift if shift >= 0 else bits >> -shift) & ~begun
         else:
             found |= _bits(span, recurrence.between(max(first.start, span.start) - 1, min(some[-1].end, span.end) - 1))
-    if span.start > span.origin:
-        found &= ~1  # the minute that has begun
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor_cli.options import clock_of, clock_options
+from crondor_cli.output import say
 
 EPILOG = """\b
 Examples:
@@ -32,8 +33,8 @@ def command(time: tuple[str, ...], now: str | None, tz: str | None, quiet: bool)
     epoch = clock.read(text, "TIME")
     shown = f"{local_text(epoch, clock.zone)} {clock.zone_name}, {relative(epoch - clock.now)}"
     if quiet:
-        click.echo(epoch)
+        say(epoch)
     elif text.strip().isdecimal():
-        click.echo(shown)
+        say(shown)
     else:
-        click.echo(f"# {shown}\ndeferral_time = {epoch}")
+        say(f"# {shown}\ndeferral_time = {epoch}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor_cli.options import clock_options, format_option, include_option
+from crondor_cli.output import say
 
 EPILOG = """\b
 Examples:
@@ -100,5 +101,5 @@ def command(
         view_check.print_report(result, format_)
         status = result.status
     for reason in result.unread:
-        click.echo(f"Error: {reason}", err=True)
+        say(f"Error: {reason}", err=True)
     raise click.exceptions.Exit(status)

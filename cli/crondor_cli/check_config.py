@@ -25,7 +25,9 @@ class Config(NamedTuple):
 
 
 # A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
-_MAY_SAY = re.compile(r"""^[ \t]*\[{0,2}[ \t]*["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)""", re.MULTILINE).search
+_MAY_SAY = re.compile(
+    r"""^[ \t]*(?:\[\[?[ \t]*)?["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)""", re.MULTILINE
+).search
 
 _KEYS = {
     "select": "a list of codes",

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import difflib
 import io
-import os
-import sys
-import tempfile
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
 from crondor.check import Report
 from crondor.check.fixing import fixed
-from crondor.diagnostics import printable
+from crondor.diagnostics import CrondorError, printable
+from crondor.rights.replacing import Changed, replace_text
 from crondor.source import Source
 from crondor_cli.check_result import STDIN
 from crondor_cli.check_run import Result
+from crondor_cli.output import emit, say
 from crondor_cli.show import show
 
 
@@ -37,9 +34,9 @@ def fix_files(result: Result, *, write: bool, unsafe: bool) -> int:
         changed += 1
         if write:
             _write(report.source, cured.report.source)
-            click.echo(f"{printable(report.source.name)}: {', '.join(cured.titles)}")
+            say(f"{printable(report.source.name)}: {', '.join(cured.titles)}")
         else:
-            click.echo(_diff(report.source, cured.report.source), nl=False)
+            emit(_diff(report.source, cured.report.source))
     return _end(result, left, changed, write=write)
 
 
@@ -48,17 +45,15 @@ def _end(result: Result, left: list[Report], changed: int, *, write: bool) -> in
     after = replace(result, reports=tuple(left))
     show(finding.diagnostic for finding in after.all_findings)
     if not write and changed:
-        click.echo(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
+        say(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
         return 2 if result.unread else 1
     return after.status
 
 
 def _diff(before: Source, after: Source) -> str:
-    """Return a unified diff that patch(1) takes; on a terminal nothing in it acts on the terminal."""
+    """Return a unified diff that patch(1) takes."""
     name = printable(before.name)
-    lines = difflib.unified_diff(_lines(before.text), _lines(after.text), name, name)
-    is_seen = sys.stdout is not None and sys.stdout.isatty()
-    return "".join(_shown(line) if is_seen else line for line in map(_ended, lines))
+    return "".join(map(_ended, difflib.unified_diff(_lines(before.text), _lines(after.text), name, name)))
 
 
 def _lines(text: str) -> list[str]:
@@ -70,28 +65,18 @@ def _ended(line: str) -> str:
     return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _shown(line: str) -> str:
-    return "".join(c if c in "\t\n" else printable(c) for c in line)
-
-
 def _write(before: Source, after: Source) -> None:
-    """Replace a file in one step, with its mode kept; raises UsageError where that cannot be done."""
+    """Replace a file's text in one step; raises UsageError where that cannot be done."""
     context = click.get_current_context(silent=True)
     shown = printable(before.name)
     if before.name == STDIN:
         raise click.UsageError("standard input cannot be changed: leave --write out to see the diff", context)
-    path = Path(os.path.realpath(before.name))
-    temporary = ""
     try:
-        if path.read_bytes() != before.text.encode("utf-8"):
-            raise click.UsageError(f"'{shown}' has changed while it was checked; nothing was written", context)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".crondor-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(after.text.encode("utf-8"))
-        Path(temporary).chmod(path.stat().st_mode & 0o7777)
-        Path(temporary).replace(path)
+        replace_text(before.name, before.text.encode("utf-8"), after.text.encode("utf-8"))
+    except Changed:
+        raise click.UsageError(f"'{shown}' has changed while it was checked; nothing was written", context) from None
+    except CrondorError as error:
+        reason = "; ".join(printable(each.message) for each in error.diagnostics)
+        raise click.UsageError(f"cannot write '{shown}': {reason}", context) from None
     except OSError as error:
-        if temporary:
-            with suppress(OSError):
-                Path(temporary).unlink()
         raise click.UsageError(f"cannot write '{shown}': {error.strerror}", context) from None

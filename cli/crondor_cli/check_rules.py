@@ -9,13 +9,14 @@ import click
 
 from crondor.check import RULES, Rule, page
 from crondor.diagnostics import printable
+from crondor_cli.output import say
 
 
 def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
     """Print code, severity, name and title of every rule."""
     width = max(len(rule.name) for rule in rules.values())
     for code, rule in sorted(rules.items()):
-        click.echo(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
+        say(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
 
 
 def explain(code: str, rules: Mapping[str, Rule[Any]] = RULES, page_of: Callable[[str], str] = page) -> None:
@@ -30,4 +31,4 @@ def explain(code: str, rules: Mapping[str, Rule[Any]] = RULES, page_of: Callable
         hint = f"did you mean {close[0]}?" if close else "--rules lists them"
         message = f"there is no rule {printable(asked)}: {hint}"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    click.echo(page_of(known.code).rstrip("\n"))
+    say(page_of(known.code).rstrip("\n"))

@@ -11,8 +11,9 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Reference
 from crondor.diagnostics import printable
 from crondor.source import Source
-from crondor_cli.classad_files import ad_of, check_stdin, context_of, lenient_option, mode_of
+from crondor_cli.classad_files import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
 from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.output import say
 
 EPILOG = """\b
 Examples:
@@ -32,6 +33,7 @@ Exit status: 0 there is a value, be it undefined or error; 1 a text that cannot 
 @click.option("--my", "my_path", metavar="FILE", help="The ad that EXPR stands in; - reads standard input.")
 @click.option("--target", "target_path", metavar="FILE", help="The ad it is matched with.")
 @clock_options
+@faithful_option
 @lenient_option
 @click.option("--explain", is_flag=True, help="Show the value of every part, and the shortest reason.")
 @format_option("text", "json", text="How to print the value.")
@@ -42,12 +44,13 @@ def command(
     now: str | None,
     tz: str | None,
     lenient: bool,
+    faithful: bool,
     explain: bool,
     format_: str,
 ) -> None:
     """Print the value of EXPR as HTCondor's daemons compute it; time() is --now."""
     check_stdin(my_path, target_path)
-    context = context_of(clock_of(now, tz))
+    context = context_of(clock_of(now, tz), faithful=faithful)
     code = Expression.parse(Source(expression, "EXPR"))
     my = ClassAd() if my_path is None else ad_of(my_path, mode_of(lenient))
     target = None if target_path is None else ad_of(target_path, mode_of(lenient))
@@ -56,21 +59,21 @@ def command(
         shown = print_value(code.evaluate(my, target, context))
     except EvaluationFailed:
         if explanation is not None and format_ == "text":
-            click.echo("\n".join(map(printable, explanation.lines())))
+            say("\n".join(map(printable, explanation.lines())))
         raise
     if format_ == "json":
         data: dict[str, object] = {"expression": str(code), "value": shown}
         if explanation is not None:
             data |= {"reason": explanation.reason(), "parts": [part_data(part) for part in explanation.parts]}
-        click.echo(json.dumps(data, indent=2))
+        say(json.dumps(data, indent=2))
         return
     if explanation is None:
-        click.echo(printable(shown))
+        say(printable(shown))
         return
-    click.echo("\n".join(map(printable, explanation.lines())))
+    say("\n".join(map(printable, explanation.lines())))
     reason = explanation.reason()
     if reason is not None:
-        click.echo(f"\nnot true: {printable(reason)}")
+        say(f"\nnot true: {printable(reason)}")
 
 
 def _explained(code: Expression, my: ClassAd) -> Expression:

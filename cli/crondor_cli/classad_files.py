@@ -63,15 +63,21 @@ def ad_of(path: str, mode: Mode) -> ClassAd:
     return read_ad(Source("".join(parts), name_of(path)), mode=mode)
 
 
-def context_of(clock: Clock) -> Context:
-    """Return what an evaluation may know of the world."""
-    return Context(now=clock.now, zone=clock.zone)
+def context_of(clock: Clock, *, faithful: bool = False) -> Context:
+    """Return what an evaluation may know of the world; ``faithful`` is that of Context."""
+    return Context(now=clock.now, zone=clock.zone, faithful=faithful)
 
 
 def lenient_option(function: _Function) -> _Function:
     """Add --lenient."""
     help_text = "Read as HTCondor's daemons do: what follows a bad line of an ad is dropped in silence."
     return click.option("--lenient", is_flag=True, help=help_text)(function)
+
+
+def faithful_option(function: _Function) -> _Function:
+    """Add --faithful."""
+    help_text = 'Evaluate exactly as HTCondor 25.14 does, where crondor mends it: a name selected from x["y"].'
+    return click.option("--faithful", is_flag=True, help=help_text)(function)
 
 
 def mode_of(lenient: bool) -> Mode:

@@ -7,6 +7,7 @@ import click
 from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.diagnostics import Diagnostic
 from crondor_cli.classad_files import chunks, lenient_option, mode_of, name_of
+from crondor_cli.output import emit
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -50,18 +51,20 @@ def command(file: str, to: str, from_: str | None, order: str, lenient: bool) ->
     ads = read_ads(chunks(file), form, mode_of(lenient), name=name_of(file), report=report)
     parts: list[str] = []
     size = 0
-    for text in write_ads(ads, Format(to), Order(order)):
-        parts.append(text)
-        size += len(text)
-        if size >= _MANY:
-            _write(parts)
-            size = 0
-    _write(parts)
+    try:
+        for text in write_ads(ads, Format(to), Order(order)):
+            parts.append(text)
+            size += len(text)
+            if size >= _MANY:
+                _write(parts)
+                size = 0
+    finally:  # what was read before a file that ends in an error is printed
+        _write(parts)
     if faults:
         raise click.exceptions.Exit(1)
 
 
 def _write(parts: list[str]) -> None:
     """Write texts as bytes, those that are no UTF-8 included, and forget them."""
-    click.echo("".join(parts).encode("utf-8", "surrogateescape"), nl=False)
+    emit("".join(parts).encode("utf-8", "surrogateescape"))
     parts.clear()

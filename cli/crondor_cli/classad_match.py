@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import click
 
 from crondor.classad import Context, Explanation, matches
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import printable
+from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.classad_eval import part_data
-from crondor_cli.classad_files import ad_of, check_stdin, context_of, lenient_option, mode_of, name_of
+from crondor_cli.classad_files import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of, name_of
 from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.output import say
+from crondor_cli.show import show
 
 EPILOG = """\b
 Examples:
@@ -46,19 +50,23 @@ class Side(NamedTuple):
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @clock_options
+@faithful_option
 @lenient_option
 @click.option("--explain", is_flag=True, help="Show the value of every part of both Requirements.")
 @format_option("text", "json", text="How to print the answer.")
-def command(a: str, b: str, now: str | None, tz: str | None, lenient: bool, explain: bool, format_: str) -> None:
+def command(
+    a: str, b: str, now: str | None, tz: str | None, lenient: bool, faithful: bool, explain: bool, format_: str
+) -> None:
     """Say whether the ads of the files A and B accept each other; time() is --now."""
     check_stdin(a, b)
-    context = context_of(clock_of(now, tz))
+    context = context_of(clock_of(now, tz), faithful=faithful)
     left, right = ad_of(a, mode_of(lenient)), ad_of(b, mode_of(lenient))
     sides = [_side(a, left, b, right, context), _side(b, right, a, left, context)]
     if format_ == "json":
-        click.echo(json.dumps({"match": all(s.accepts for s in sides), "sides": [_data(s) for s in sides]}, indent=2))
+        say(json.dumps({"match": all(s.accepts for s in sides), "sides": [_data(s) for s in sides]}, indent=2))
     else:
-        click.echo("\n".join(line for side in sides for line in _lines(side, explain)))
+        say("\n".join(line for side in sides for line in _lines(side, explain)))
+    show(_others(a, left, b, right, context))
     if not all(side.accepts for side in sides):
         raise click.exceptions.Exit(1)
 
@@ -66,6 +74,20 @@ def command(a: str, b: str, now: str | None, tz: str | None, lenient: bool, expl
 def _side(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Context) -> Side:
     explanation = ad["Requirements"].explain(ad, other, context) if "Requirements" in ad else None
     return Side(name_of(name), name_of(other_name), matches(ad, other, context), explanation)
+
+
+def _others(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Context) -> Iterator[Diagnostic]:
+    """Yield a warning for each side that HTCondor answers for otherwise."""
+    theirs = replace(context, faithful=True)
+    for who, one, whom, two in ((name, ad, other_name, other), (other_name, other, name, ad)):
+        accepts = matches(one, two, theirs)
+        if accepts != matches(one, two, context):
+            said = "accepts" if accepts else "does not accept"
+            message = (
+                f"for HTCondor {name_of(who)} {said} {name_of(whom)}: it finds no name behind a subscript by a name"
+            )
+            help_text = 'write x["y"]["z"] or x.y.z in place of x["y"].z; --faithful evaluates as HTCondor does'
+            yield Diagnostic("classad-faithful", message, Severity.WARNING, help=help_text)
 
 
 def _lines(side: Side, explain: bool) -> list[str]:

@@ -21,6 +21,7 @@ from crondor_cli.options import (
     reading_options,
     spec_options,
 )
+from crondor_cli.output import emit
 from crondor_cli.show import show
 
 EPILOG = """\b
@@ -31,7 +32,7 @@ Examples:
   crondor export --spec job.sub --to ics --rrule
 
 A crontab has no window, no prep time, no pool and no deferral_time: what is lost is said. Calendars need the Python
-library icalendar (pip install 'crondor[ics]').
+library icalendar (in a clone of crondor: pip install '.[ics]').
 
 Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage."""
 
@@ -78,7 +79,7 @@ def command(
     findings += more
     show(dict.fromkeys(findings))
     if output is None:
-        click.echo(data, nl=False)
+        emit(data)
     elif data:
         _write(Path(output), data)
     if not data or any(finding.severity is Severity.ERROR for finding in findings):

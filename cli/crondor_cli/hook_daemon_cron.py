@@ -16,7 +16,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.cron.live import LivePrograms
 from crondor.hooks.cron.misspelt import misspelt
 from crondor.hooks.cron.schedule import CronManager
-from crondor.hooks.cron.settings import CronSettings, Manager, joblist, read_settings
+from crondor.hooks.cron.settings import CronSettings, Manager, read_settings
 from crondor.hooks.environment import daemon_environment
 from crondor_cli.classad_files import chunks, name_of
 from crondor_cli.hook_config import knobs_of
@@ -128,7 +128,7 @@ def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple
     settings = [read_settings(each, knobs) for each in wanted]
     faults = [*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings)]
     for each in settings:
-        faults += misspelt(each, joblist(each.manager, knobs), knobs.names())
+        faults += misspelt(each, each.listed, knobs.names())
     show(faults)
     return settings, any(each.severity is Severity.ERROR for each in faults)
 

@@ -12,18 +12,20 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.fetch.journal import Journal, RunRecord, RunState
+from crondor.hooks.fetch.journal import Journal, JournalFault, RunRecord, RunState
 from crondor.hooks.fetch.source import Spec, WorkSource
-from crondor.hooks.fetch.users import current_user, user_name
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.texts import ad_text, read_output
+from crondor.job.attributes import integer
 from crondor.macro import MAX_BYTES, source_from_bytes
+from crondor.rights.accounts import current_user, user_name
 from crondor.source import Source
-from crondor.submit import job_ads
+from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
 from crondor_cli.hook_choice import HookChoice
 from crondor_cli.jobs import Request
 from crondor_cli.options import Clock, clock_of, clock_options, policy_option, state_folder
+from crondor_cli.output import emit, say
 from crondor_cli.show import show, show_error
 
 EPILOG = """\b
@@ -97,10 +99,7 @@ def command(
     if list_:
         _list(source, clock, findings)
     elif hook is HookType.FETCH_WORK:
-        offer = source.offer(_read(_stdin(), "the slot's ad"), clock.now)
-        findings += offer.findings
-        if offer.job is not None:
-            click.echo(ad_text(offer.job), nl=False)
+        _offer(source, clock.now, findings)
     else:
         text, _, rest = _stdin().partition(f"\n{_DASHES}\n")
         job, slot = _read(text, "the job's ad") or ClassAd(), _read(rest, "the slot's ad")
@@ -116,6 +115,18 @@ def command(
     show(dict.fromkeys(findings))
     if any(each.severity is Severity.ERROR for each in findings):
         raise click.exceptions.Exit(1)
+
+
+def _offer(source: WorkSource, now: int, findings: list[Diagnostic]) -> None:
+    """Print the job that is given out, if any is."""
+    try:
+        offer = source.offer(_read(_stdin(), "the slot's ad"), now)
+    except JournalFault as error:
+        findings += error.diagnostics
+        return
+    findings += offer.findings
+    if offer.job is not None:
+        emit(ad_text(offer.job))
 
 
 def _folder(state: str | None) -> Path:
@@ -140,7 +151,8 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
     for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
         try:
             writer, text = _read_file(path)
-            made = list(job_ads(request.read_from(text, str(path)), cluster=number))
+            host = SubmitHost(folder=str(path.parent.resolve()))
+            made = list(job_ads(request.read_from(text, str(path), host), cluster=number))
         except CrondorError as error:
             findings += error.diagnostics
             continue
@@ -152,12 +164,9 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
         for one in made:
             for process in range(one.jobs.count):
                 ad = one.ad.copy()
-                first = one.ad.value("ProcId")
-                proc = (first if isinstance(first, int) else 0) + process
+                proc = (integer(one.ad, "ProcId") or 0) + process
                 ad["ProcId"] = proc
                 ad["Owner"] = owner or writer
-                if "Iwd" not in ad:
-                    ad["Iwd"] = str(path.parent.resolve())
                 yield Spec(f"{path.name}#{proc}", ad)
 
 
@@ -172,6 +181,10 @@ def _read_file(path: Path) -> tuple[str, Source]:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise CrondorError(_refused(path, "it is not a plain file"))
+            link = path.lstat()
+            if link.st_uid not in {0, current_user(), found.st_uid}:
+                message = f"it is a link of {user_name(link.st_uid)}'s to a file of {user_name(found.st_uid)}'s"
+                raise CrondorError(_refused(path, message, "have the file's owner put it there"))
             if found.st_mode & stat.S_IWOTH:
                 message = "it is world-writable: anybody could have jobs run in its owner's name"
                 raise CrondorError(_refused(path, message, f"chmod o-w {printable(str(path))}"))
@@ -217,7 +230,7 @@ def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
     lines += [(due.key, "due", int(due.deferral.time), "", "") for due in dues if due.key not in known]
     for key, state, time, slot, end in lines:
         text = f"{key:32}  {state:9}  {local_text(time, clock.zone)}  {slot:16}  {end}"
-        click.echo(printable(text.rstrip()))
+        say(printable(text.rstrip()))
 
 
 def _end(run: RunRecord) -> str:

@@ -13,7 +13,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Severity, printable
 from crondor.hooks.consequence import Action, Consequence
-from crondor.hooks.environment import Scratch, daemon_environment, starter_environment
+from crondor.hooks.environment import Scratch, daemon_environment, main_job_end, starter_environment
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.slot import conclude_fetch, slot_input
 from crondor.hooks.hook_types import HookType
@@ -22,6 +22,7 @@ from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks, hook_input, ro
 from crondor.hooks.runner import HookCall, HookRun, HookRunner, Limits, wait
 from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOKS, conclude_starter
 from crondor.hooks.texts import ad_text
+from crondor.job.attributes import boolean, string
 from crondor_cli.classad_files import ad_of, check_stdin, lenient_option, mode_of
 from crondor_cli.hook_choice import HookChoice
 from crondor_cli.options import format_option
@@ -174,7 +175,7 @@ def _fetched(run: HookRun, slot: ClassAd) -> Consequence:
     said = conclude_fetch(run)
     if said.action is not Action.OFFER_JOB:
         return said
-    faults = check_cod(said.ad, is_partitionable=slot.value("PartitionableSlot") is True)
+    faults = check_cod(said.ad, is_partitionable=boolean(slot, "PartitionableSlot") is True)
     return said._replace(diagnostics=(*said.diagnostics, *faults))
 
 
@@ -226,15 +227,13 @@ def _call_as_starter(
 ) -> HookRun:
     """Call a hook in a scratch folder with the files that a starter keeps there."""
     with tempfile.TemporaryDirectory(prefix="crondor-hook-") as folder:
-        iwd = given.job.value("Iwd")
-        code = given.job.value("ExitCode") if hook is HookType.JOB_EXIT else None
-        name = given.slot.value("Name")
+        iwd, name = string(given.job, "Iwd"), string(given.slot, "Name")
         scratch = Scratch(
             folder,
-            iwd if isinstance(iwd, str) else folder,
-            slot=name.partition("@")[0] if isinstance(name, str) else "slot1",
+            folder if iwd is None else iwd,
+            slot="slot1" if name is None else name.partition("@")[0],
             execute=str(Path(folder).parent),
-            exit_code=code if isinstance(code, int) else None,
+            ending=main_job_end(given.job) if hook is HookType.JOB_EXIT else {},
         )
         for file, ad in ((scratch.job_ad, given.job), (scratch.machine_ad, given.slot)):
             Path(file).write_text(ad_text(ad), encoding="utf-8", errors="surrogateescape")

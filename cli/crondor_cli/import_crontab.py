@@ -15,6 +15,7 @@ from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.jobs import read_source
 from crondor_cli.options import clock_of, format_option
+from crondor_cli.output import emit, say
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
 
@@ -75,9 +76,9 @@ def command(
     if output is not None:
         for path in _write(found.files, Path(output), force=force):
             if format_ == "text":
-                click.echo(printable(str(path)))
+                say(printable(str(path)))
     if format_ == "json":
-        click.echo(json.dumps(_data(found, has_users=with_users), indent=2))
+        say(json.dumps(_data(found, has_users=with_users), indent=2))
     elif output is None:
         _print(found.files)
     if not found.files or any(finding.severity is Severity.ERROR for finding in found.diagnostics):
@@ -86,7 +87,7 @@ def command(
 
 def _print(files: list[SubmitText]) -> None:
     for number, submit in enumerate(files):
-        click.echo(f"{chr(10) if number else ''}#### {submit.name}.sub\n{submit.text}", nl=False)
+        emit(f"{chr(10) if number else ''}#### {submit.name}.sub\n{submit.text}")
 
 
 def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:

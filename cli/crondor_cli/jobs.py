@@ -17,10 +17,11 @@ from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
-from crondor.submit import InvalidSubmit, JobGroup, Origin, SubmitFile, read_submit
+from crondor.submit import InvalidSubmit, JobGroup, Origin, SubmitFile, SubmitHost, read_submit
 from crondor.zones import Policy
 from crondor_cli.options import Clock, Surroundings
 
+_HOST = SubmitHost()
 _REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
 
 
@@ -214,7 +215,7 @@ class Request(NamedTuple):
         """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
         return self.read_from(read_source(path), path)
 
-    def read_from(self, source: Source, path: str) -> SubmitFile:
+    def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
         """Return a submit file of which the text is known. Raises CrondorError."""
         allow_dirs, seed, environ = self.surroundings
         return read_submit(
@@ -224,6 +225,7 @@ class Request(NamedTuple):
             now=self.clock.now,
             zone=self.clock.zone,
             seed=seed,
+            host=host,
         )
 
     def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:

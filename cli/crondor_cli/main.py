@@ -12,6 +12,7 @@ import click
 
 from crondor.diagnostics import CrondorError
 from crondor_cli.lazy_group import LazyGroup
+from crondor_cli.output import say
 from crondor_cli.show import show_error
 
 # Name -> the module whose `command` it is, and one line of help: listing the commands imports none of them.
@@ -43,9 +44,9 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         from importlib import metadata  # noqa: PLC0415 - slow to import, and rarely asked for
 
         try:
-            click.echo(f"crondor {metadata.version('crondor')}")
+            say(f"crondor {metadata.version('crondor')}")
         except metadata.PackageNotFoundError:
-            click.echo("crondor, not installed: run from a checkout")
+            say("crondor, not installed: run from a checkout")
         ctx.exit()
 
 
@@ -96,7 +97,9 @@ def _status() -> int:
     except click.Abort:
         return 130
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        say(said.getvalue(), err=True, nl=False)
         return error.exit_code
     except CrondorError as error:
         show_error(error)
@@ -110,7 +113,7 @@ def _unwritten(error: OSError, *streams: TextIO) -> int:
     if not isinstance(error, BrokenPipeError):
         status = 2
         with suppress(OSError):
-            click.echo(f"Error: cannot write: {error.strerror}", err=True)
+            say(f"Error: cannot write: {error.strerror}", err=True)
     for stream in streams:
         if stream is not None:
             # What is left in a buffer would fail once more, with a traceback, while Python closes the stream.

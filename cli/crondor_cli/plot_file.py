@@ -18,7 +18,7 @@ def needs_matplotlib() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith(("matplotlib", "numpy")):
             raise
-        message = "--plot needs matplotlib, which is not installed: pip install 'crondor[plot]'"
+        message = "--plot needs matplotlib, which is not installed: pip install '.[plot]' in a clone of crondor"
         raise click.UsageError(message, click.get_current_context(silent=True)) from None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TypeAlias
 
 from crondor.classad.formats.pieces import Report
@@ -12,15 +12,15 @@ from crondor.schedule import InvalidSchedule, JobSchedule
 from crondor.source import Span
 from crondor.spec import Dialect
 from crondor_cli.classad_files import chunks, name_of
+from crondor_cli.first_faults import FirstFaults
 from crondor_cli.jobs import Job, JobState, Reading, Request
 from crondor_cli.times_text import local_text
 
-_MOST_FAULTS = 20
 _HALTED = frozenset((JobStatus.REMOVED, JobStatus.COMPLETED, JobStatus.HELD))
 _LONGEST = 300  # characters of a HoldReason
 
 
-Known: TypeAlias = "dict[tuple[Dialect | str | None, ...], JobSchedule]"
+Known: TypeAlias = "dict[tuple[Hashable, ...], JobSchedule]"
 
 
 class QueueJob(Job):
@@ -67,19 +67,9 @@ def read_jobs(path: str, request: Request) -> tuple[list[Job], list[Diagnostic]]
 
     Raises UsageError if it cannot be read.
     """
-    faults: list[Diagnostic] = []
-    dropped = 0
-
-    def report(found: Diagnostic) -> None:
-        nonlocal dropped
-        if len(faults) < _MOST_FAULTS:
-            faults.append(found)
-        else:
-            dropped += 1
-
-    jobs, plain, total = _jobs(path, request, report)
-    if dropped:
-        faults.append(Diagnostic("more-faults", f"{dropped} more faults like these"))
+    told = FirstFaults()
+    jobs, plain, total = _jobs(path, request, told.add)
+    faults = told.listed()
     if not total:
         faults.append(Diagnostic("no-ads", f"there is no ad in {name_of(path)}", Severity.NOTE))
     elif plain:

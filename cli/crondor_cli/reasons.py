@@ -107,6 +107,8 @@ def _clock_changes(rows: list[Row], clock: Clock, policy: Policy | None) -> Iter
                 forward = change.offset > change.before
                 if policy is not None and policy is not Policy.COMPATIBLE:
                     said = f"the schedd has its own way with that, whatever --policy {policy.value} says"
+                elif forward and run is not None and run.answer is not None and run.answer.moved < 0:
+                    said = "the schedd puts a run in the skipped time before it, and then answers now + 120 s"
                 elif forward:
                     said = "the schedd moves a run in the skipped time behind it"
                 else:
@@ -117,7 +119,7 @@ def _clock_changes(rows: list[Row], clock: Clock, policy: Policy | None) -> Iter
 
 
 def _change_beside(run: Run, zone: Zone) -> Stretch | None:
-    """Return the stretch that a clock change begins: one that the run follows, or one that repeats the run's time.
+    """Return the stretch that a clock change begins: one that the run follows, or one that repeats or moved its time.
 
     Of a retry the instant counts that the schedd found: what follows a clock change is no reason for it.
     """
@@ -125,6 +127,7 @@ def _change_beside(run: Run, zone: Zone) -> Stretch | None:
     time = run.deferral.time if found is None else found
     now = zone.at(time)
     then = zone.at(now.end)
-    if time < then.start <= time + then.before - then.offset:
+    shift = then.before - then.offset if run.answer is None or run.answer.moved >= 0 else then.offset - then.before
+    if time < then.start <= time + shift:
         return then
     return now if found is None and now.offset != now.before and time - now.start < DAY else None

@@ -9,6 +9,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable
 from crondor.router import Matcher, Route, Routed, apply_route
+from crondor_cli.output import emit, say
 from crondor_cli.route_asking import Asking, asking_options
 
 EPILOG = """\b
@@ -46,7 +47,7 @@ def command(asking: Asking, format_: str, route_name: str | None, diff: bool, tr
     )
     try:
         for text in shown(_said(asking, routed)):
-            click.echo(text, nl=False)
+            emit(text) if shown is view.long else say(text, nl=False)
     finally:
         asking.progress.clear()
     asking.end()
@@ -69,13 +70,11 @@ def _said(asking: Asking, routed: Iterator[tuple[str, Routed]]) -> Iterator[tupl
     for job, each in routed:
         asking.progress.clear()
         if each.trace:
-            click.echo(
-                f"# job {job}, route {printable(each.route.name)}: {printable(', '.join(each.applied))}", err=True
-            )
+            say(f"# job {job}, route {printable(each.route.name)}: {printable(', '.join(each.applied))}", err=True)
             for step in each.trace:
-                click.echo(printable(str(step)), err=True)
+                say(printable(str(step)), err=True)
         asking.findings.add(each.diagnostics, counts=False)
         if each.failed:
             asking.findings.failed = True
-            click.echo(f"job {job} could not be routed by {printable(each.route.name)}", err=True)
+            say(f"job {job} could not be routed by {printable(each.route.name)}", err=True)
         yield job, each

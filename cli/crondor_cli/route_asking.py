@@ -11,6 +11,7 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RoutingTable, Standing
 from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.output import say
 from crondor_cli.route_jobs import JobFiles, RoutedJob, is_terminal, jobs_options
 from crondor_cli.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.route_standing import standing_of, standing_options, with_copies
@@ -48,12 +49,13 @@ class Asking:
     def end(self) -> None:
         """Say what has to be said at the end, and exit with 1 where something was wrong."""
         self.progress.clear()
+        self.findings.end()
         if not self.table.is_enabled:
             self.findings.add(each for each in self.table.diagnostics if each.severity is Severity.ERROR)
-            click.echo("JobRouter is disabled.", err=True)
+            say("JobRouter is disabled.", err=True)
         for each in self.table.rejected:
             why = f": {each.diagnostics[0].message}" if each.diagnostics else ""
-            click.echo(printable(f"rejected: {each.name}{why}; see crondor route check"), err=True)
+            say(printable(f"rejected: {each.name}{why}; see crondor route check"), err=True)
         if self.findings.failed or not self.table.is_enabled:
             raise click.exceptions.Exit(1)
 

@@ -16,6 +16,7 @@ from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, conve
 from crondor.router.legacy.table import ENTRIES_CMD
 from crondor_cli.jobs import read_source
 from crondor_cli.options import format_option
+from crondor_cli.output import emit, say
 from crondor_cli.route_options import ConfigCommand, config_option, files_below, load_config
 from crondor_cli.show import show
 
@@ -107,7 +108,7 @@ def _write(text: str, out: str) -> None:
     """Write the result. Raises UsageError."""
     data = text.encode("utf-8", "surrogateescape")
     if out == "-":
-        click.echo(data, nl=False)
+        emit(data)
         return
     try:
         Path(out).write_bytes(data)
@@ -130,10 +131,10 @@ def _summarise(found: Iterable[Diagnostic], *, faithful: bool, is_empty: bool) -
     kept = _merged(found)
     how = "as condor_transform_ads does it, its defects included" if faithful else "differences to the old routes"
     said = _counted(each for each in kept if each.code.startswith("legacy-"))
-    click.echo("there is no old route to convert" if is_empty and not said else f"{how}: {said or 'none'}", err=True)
+    say("there is no old route to convert" if is_empty and not said else f"{how}: {said or 'none'}", err=True)
     others = _counted(each for each in kept if not each.code.startswith("legacy-"))
     if others:
-        click.echo(f"in the rest of the configuration: {others}", err=True)
+        say(f"in the rest of the configuration: {others}", err=True)
 
 
 def _counted(found: Iterable[Diagnostic]) -> str:

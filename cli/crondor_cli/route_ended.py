@@ -13,33 +13,15 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.router.reports import Ended, Period, Times, ended_of, history_files
 from crondor.schedd.selection import Selection
 from crondor_cli.classad_files import chunks, context_of, name_of
+from crondor_cli.first_faults import FirstFaults
 from crondor_cli.options import Clock
 from crondor_cli.schedd_queue import Asked, live_of, no_queue
 
-_SHOWN = 10  # findings of one run
 _NEEDED = (
     "ClusterId", "ProcId", "RouteName", "RoutedFromRoute", "CompletionDate", "EnteredCurrentStatus", "JobStatus",
     "RemoteWallClockTime", "SUBMIT_Iwd", "Iwd",
 )  # fmt: skip
 _ROUTED = "(RouteName =!= undefined || RoutedFromRoute =!= undefined)"
-
-
-class Findings:
-    """What is wrong with a history: the first few findings, and how many more there are."""
-
-    def __init__(self) -> None:
-        """Begin."""
-        self.shown: list[Diagnostic] = []
-        self.more = 0
-        self.is_bad = False
-
-    def add(self, finding: Diagnostic) -> None:
-        """Keep a finding, or count it."""
-        self.is_bad = self.is_bad or finding.severity is Severity.ERROR
-        if len(self.shown) < _SHOWN:
-            self.shown.append(finding)
-        else:
-            self.more += 1
 
 
 class Wanted(NamedTuple):
@@ -50,7 +32,7 @@ class Wanted(NamedTuple):
     files: tuple[str, ...]
 
 
-def ended_jobs(wanted: Wanted, period: Period, times: Times, clock: Clock, findings: Findings) -> list[Ended]:
+def ended_jobs(wanted: Wanted, period: Period, times: Times, clock: Clock, findings: FirstFaults) -> list[Ended]:
     """Return the routed jobs that ended in a period, of several ads of one job the last, in the order of the first.
 
     Raises CrondorError; UsageError for what cannot be read.
@@ -76,7 +58,7 @@ def ended_jobs(wanted: Wanted, period: Period, times: Times, clock: Clock, findi
     return list(found.values())
 
 
-def _ads(wanted: Wanted, period: Period, findings: Findings) -> Iterator[ClassAd]:
+def _ads(wanted: Wanted, period: Period, findings: FirstFaults) -> Iterator[ClassAd]:
     """Yield the ads of a history, the oldest first. Raises CrondorError, UsageError."""
     asked = wanted.asked
     if wanted.spool or wanted.files:
@@ -100,7 +82,7 @@ def _ads(wanted: Wanted, period: Period, findings: Findings) -> Iterator[ClassAd
         yield from _of_files(str(asked.folder), (), period, findings)
 
 
-def _of_files(spool: str | None, files: tuple[str, ...], period: Period, findings: Findings) -> Iterator[ClassAd]:
+def _of_files(spool: str | None, files: tuple[str, ...], period: Period, findings: FirstFaults) -> Iterator[ClassAd]:
     try:
         paths = [*map(Path, files)] if spool is None else history_files(spool, period.start)
     except OSError as error:
@@ -110,7 +92,7 @@ def _of_files(spool: str | None, files: tuple[str, ...], period: Period, finding
         yield from _of_file(path, findings)
 
 
-def _of_file(path: Path, findings: Findings) -> Iterator[ClassAd]:
+def _of_file(path: Path, findings: FirstFaults) -> Iterator[ClassAd]:
     """Yield the ads of a file; what cannot be read of it is a finding, and the other files are read."""
     from crondor.job_queue import read_history  # noqa: PLC0415 - one kind is needed
 

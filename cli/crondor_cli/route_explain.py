@@ -7,6 +7,7 @@ import json
 import click
 
 from crondor.router import Standing, why
+from crondor_cli.output import say
 from crondor_cli.route_asking import Asking, asking_options
 
 EPILOG = """\b
@@ -41,11 +42,11 @@ def command(asking: Asking, format_: str) -> None:
                 data.append(view.data(job, told))
             else:
                 for line in view.lines(job, told):
-                    click.echo(line)
+                    say(line)
     finally:
         asking.progress.clear()
     if format_ == "json":
-        click.echo(json.dumps({"jobs": data, "rejected": [each.name for each in table.rejected]}, indent=2))
+        say(json.dumps({"jobs": data, "rejected": [each.name for each in table.rejected]}, indent=2))
     asking.end()
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import click
 
 from crondor.router.reports import Times
+from crondor_cli.first_faults import FirstFaults
 from crondor_cli.one_dash import OneDashCommand
 from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.output import say
 from crondor_cli.route_copies import contact_options, queue_of_copies
-from crondor_cli.route_ended import Findings, Wanted, ended_jobs
+from crondor_cli.route_ended import Wanted, ended_jobs
 from crondor_cli.route_period import days_option, period_of
 from crondor_cli.schedd_queue import Asked, source_options
 from crondor_cli.show import show
@@ -24,6 +26,8 @@ answer; with --log those beside the log; else the embedded queue's. The period e
 with --start it begins there, and is --days long where that is given.
 
 Exit status: 0 fine, 1 a finding (a history that cannot be read), 2 wrong usage."""
+
+_MOST = 10  # findings that are shown
 
 
 @click.command(
@@ -71,12 +75,12 @@ def command(
         raise click.UsageError(message, click.get_current_context(silent=True))
     if not spool and not files:
         asked = queue_of_copies(asked, config, allow_dirs, clock)
-    wanted, findings = Wanted(asked, spool, files), Findings()
+    wanted, findings = Wanted(asked, spool, files), FirstFaults(_MOST)
     times = Times.HTCONDOR if as_htcondor else Times.ENDED
     jobs = ended_jobs(wanted, period, times, clock, findings)
     show(findings.shown)
     if findings.more:
-        click.echo(f"and {findings.more:,} more findings", err=True)
+        say(f"and {findings.more:,} more findings", err=True)
     if format_ == "json":
         view_route_history.print_json(jobs, period, clock, findings.shown)
     else:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, count
 from typing import NamedTuple, TypeVar
 
 import click
@@ -16,9 +16,9 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.router.conversion import forget_routing
-from crondor.router.job_ids import job_id
+from crondor.router.job_ids import id_text
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.options import Clock
 from crondor_cli.transform_progress import Findings, Progress
@@ -69,7 +69,7 @@ class JobFiles(NamedTuple):
             progress.show(number)
             if self.ignores:
                 forget_routing(ad)
-            name = job_id(ad, context)
+            name = id_text(ad, context)
             if name is None:
                 place = "" if ad.place is None else f"{ad.place.name}:{ad.place.line}: "
                 message = f"{place}an ad is left out because it doesn't have a ClusterId and/or ProcId attribute"
@@ -78,24 +78,30 @@ class JobFiles(NamedTuple):
             yield RoutedJob(name, ad)
 
     def _ads(self, findings: Findings) -> Iterator[ClassAd]:
-        cluster = 0
+        clusters = count(1)
         for path in self.paths:
-            pieces = chunks(path)
-            head = _head(pieces)
-            begin = head.lstrip()
-            if _LOG(begin):
-                yield from _log(chain((head,), pieces), name_of(path), findings)
-            elif begin[:1] not in {"<", "[", "{"} and (_QUEUE(head) or (len(head) >= _PEEK and not _AD(head))):
-                cluster += 1
-                yield from self._submitted(_short(chain((head,), pieces)), path, cluster, findings)
-            else:
-                yield from read_ads(
-                    chain((head,), pieces),
-                    None,
-                    mode_of(self.lenient),
-                    name=name_of(path),
-                    report=lambda found: findings.add([found]),
-                )
+            try:
+                yield from self._of_file(path, clusters, findings)
+            except CrondorError as error:  # noqa: PERF203 - the jobs of the other files are there all the same
+                findings.add(error.diagnostics)
+
+    def _of_file(self, path: str, clusters: Iterator[int], findings: Findings) -> Iterator[ClassAd]:
+        """Yield the jobs of one file. Raises CrondorError for a submit file or a log that cannot be read."""
+        pieces = chunks(path)
+        head = _head(pieces)
+        begin = head.lstrip()
+        if _LOG(begin):
+            yield from _log(chain((head,), pieces), name_of(path), findings)
+        elif begin[:1] not in {"<", "[", "{"} and (_QUEUE(head) or (len(head) >= _PEEK and not _AD(head))):
+            yield from self._submitted(_short(chain((head,), pieces)), path, next(clusters), findings)
+        else:
+            yield from read_ads(
+                chain((head,), pieces),
+                None,
+                mode_of(self.lenient),
+                name=name_of(path),
+                report=lambda found: findings.add([found]),
+            )
 
     def _submitted(self, text: bytes, path: str, cluster: int, findings: Findings) -> Iterator[ClassAd]:
         """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""

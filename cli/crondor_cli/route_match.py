@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor.router import Matcher
+from crondor_cli.output import emit, say
 from crondor_cli.route_asking import Asking, asking_options
 
 EPILOG = """\b
@@ -32,7 +33,7 @@ def command(asking: Asking, format_: str) -> None:
     try:
         for text in shown(asking, search):
             asking.progress.clear()
-            click.echo(text)
+            emit(text, nl=True) if format_ == "long" else say(text)
     finally:
         asking.progress.clear()
     asking.end()

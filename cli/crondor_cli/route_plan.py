@@ -12,6 +12,7 @@ from crondor.router_bridge import Plannable, PlannedRun, PlanOptions, Reading, R
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.options import Clock, clock_of, clock_options, format_option, interval_option, reading_options
+from crondor_cli.output import emit, say
 from crondor_cli.route_jobs import is_terminal
 from crondor_cli.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.route_standing import standing_of, standing_options, with_copies
@@ -143,7 +144,7 @@ def command(
     try:
         for text in shown(made, clock, said.runs(made, progress), said.found):
             progress.clear()
-            click.echo(text)
+            emit(text, nl=True) if shown is view.long else say(text)
     finally:
         progress.clear()
     _close(made, said)
@@ -176,7 +177,7 @@ def _close(made: RoutePlan, said: _Said) -> None:
         show([Diagnostic("more-faults", f"{said.left_out} more findings like these", Severity.WARNING)])
     if made.table.rejected:
         rejected = ", ".join(printable(each.name) for each in made.table.rejected)
-        click.echo(f"rejected: {rejected}; see crondor route check", err=True)
+        say(f"rejected: {rejected}; see crondor route check", err=True)
     if any(each.severity is not Severity.NOTE for each in said.found) or not made.table.is_enabled:
         raise click.exceptions.Exit(1)
 

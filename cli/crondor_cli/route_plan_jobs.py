@@ -6,12 +6,14 @@ import os
 from collections.abc import Iterable
 
 from crondor.classad.ad import ClassAd
+from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.queued import QueuedJob
 from crondor.router_bridge import Plannable
 from crondor.schedule import COMMANDS, misspelt
 from crondor.submit import read_submit
 from crondor_cli.classad_files import chunks, name_of
+from crondor_cli.first_faults import FirstFaults
 from crondor_cli.jobs import files_of, read_source
 from crondor_cli.options import Clock
 
@@ -46,7 +48,9 @@ def read_plannable(
             findings.append(Diagnostic("not-deferred", message, Severity.NOTE, help=help_text))
         jobs.append(file)
     for path in ads:
-        _keep(_ads_of(path, findings), name_of(path), jobs, findings)
+        told = FirstFaults()
+        _keep(_ads_of(path, told.add), name_of(path), jobs, findings)
+        findings += told.listed()
     if queue is not None:
         _keep(_jobs_of(queue, clock, findings), queue, jobs, findings)
 
@@ -66,10 +70,10 @@ def _keep(ads: Iterable[ClassAd], name: str, jobs: list[Plannable], findings: li
     jobs += found
 
 
-def _ads_of(path: str, findings: list[Diagnostic]) -> Iterable[ClassAd]:
+def _ads_of(path: str, report: Report) -> Iterable[ClassAd]:
     from crondor.classad.formats import Mode, read_ads  # noqa: PLC0415 - one kind is needed
 
-    return read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=findings.append)
+    return read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=report)
 
 
 def _jobs_of(path: str, clock: Clock, findings: list[Diagnostic]) -> Iterable[ClassAd]:

@@ -115,6 +115,6 @@ def _read(asked: Asked, chosen: Selection, clock: Clock, *, totals: bool) -> Fou
             findings = [*schedd.diagnostics]
             everybody = Totals.of(schedd.jobs(None, ["JobStatus", "JobUniverse"]), context) if totals else None
         return Found(ads, everybody, findings)
-    found = read_jobs(asked, Selection(), clock)
-    ads = [ad for ad in found.ads if chosen.holds(ad, context)]
-    return Found(ads, Totals.of(found.ads, context) if totals else None, found.findings)
+    jobs, findings = read_jobs(asked, clock)
+    ads = [ad for ad in jobs if chosen.holds(ad, context)]
+    return Found(ads, Totals.of(jobs, context) if totals else None, findings)

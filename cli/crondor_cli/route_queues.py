@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import click
 
-from crondor.job_queue.faults import refused_by_disk
 from crondor.router import RoutingTable
 from crondor_cli.schedd_queue import Asked, folder_of
 
@@ -64,16 +63,6 @@ def lock_path(asked: Asked, table: RoutingTable) -> Path:
     path = Path(settings.lock)
     if not settings.lock or path.parent == Path(path.anchor):
         return folder_of(asked.queue) / f"{settings.name}Lock"
-    return path
-
-
-def made_lock_path(asked: Asked, table: RoutingTable) -> Path:
-    """Return the same, with its folder made. Raises QueueIO."""
-    path = lock_path(asked, table)
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise refused_by_disk(path.parent, "the router's lock cannot be here", error) from error
     return path
 
 

@@ -15,6 +15,7 @@ from crondor.schedd.protocol import Acted, NotOffered
 from crondor.schedd.selection import Selection
 from crondor_cli.one_dash import OneDashCommand
 from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.output import say
 from crondor_cli.route_copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 from crondor_cli.schedd_queue import Asked, embedded_of, live_of, schedd_options
 from crondor_cli.show import show
@@ -115,11 +116,11 @@ def _say(chosen: Selection, acted: Acted, findings: list[Diagnostic], format_: s
         counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "denied", "not_found")}
         found = [diagnostic_data(finding) for finding in findings]
         data = {"action": "rm", "constraint": chosen.text, **counts, "diagnostics": found}
-        click.echo(json.dumps(data, indent=2))
+        say(json.dumps(data, indent=2))
         return
     if not findings:
-        click.echo(f"All jobs matching constraint ({printable(chosen.text)}) have been marked for removal")
-    click.echo(f"{_jobs(acted.done)} removed")
+        say(f"All jobs matching constraint ({printable(chosen.text)}) have been marked for removal")
+    say(f"{_jobs(acted.done)} removed")
 
 
 def _jobs(count: int) -> str:

@@ -16,13 +16,16 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration
-from crondor.diagnostics import CrondorError, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.rights.accounts import is_root
 from crondor.router import RoutingTable
-from crondor.router.life import Entry, HookDesk, Options, Reason, Router, RouterLock, UserLogs
+from crondor.router.life import Entry, EventWriter, HookDesk, Options, Reason, Router, RouterLock, UserLogs
+from crondor.router.life.events import no_log
 from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.output import say
 from crondor_cli.route_files import FileOptions, file_options
 from crondor_cli.route_options import config_option, legacy_option, load_config, show_faults, table_of
-from crondor_cli.route_queues import destination_of, destination_options, made_lock_path, report_path, source_of
+from crondor_cli.route_queues import destination_of, destination_options, lock_path, report_path, source_of
 from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
@@ -31,7 +34,7 @@ from crondor_cli.schedd_queue import (
     opened,
     schedd_options,
 )
-from crondor_cli.show import show_error
+from crondor_cli.show import show, show_error
 from crondor_cli.view_agenda import plural
 from crondor_cli.waking import Handler, Waker, waking
 
@@ -52,9 +55,13 @@ SIGHUP reads the configuration anew; one that cannot be read leaves the old one 
 switches routing off does so: no more jobs are taken, and those that are routed go on. SIGTERM and Ctrl-C end the router
 between two polls: its jobs stay as they are, and the next router of this name goes on with them.
 
-Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, a
-router of this name is running), 2 wrong usage."""
+A schedd that takes no writing, or does not answer, is left alone for some polls, longer each time; so is a job that it
+refuses. The reason is said once.
 
+Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, that
+takes no writing, or that refuses every job, a router of this name is running), 2 wrong usage."""
+
+_NO_LOGS = "the user logs of the jobs are not written: nobody sees there that a job was routed, has run and ended"
 _STAYS = "the routing table stays as it was"
 
 
@@ -113,7 +120,7 @@ def command(
     table = load()
     show_faults(table)
     if not table.is_enabled:
-        click.echo("JobRouter is disabled.", err=True)
+        say("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
     source = source_of(asked, table)
     copies = destination_of(source, table, destination_queue, destination_name, destination_pool)
@@ -127,8 +134,8 @@ def command(
         hooks=_desk(knobs) if hooks and not dry_run else None,
         log=_writer(clock, log_format),
     )
-    if user_logs is not None and not dry_run:
-        options = replace(options, write_event=UserLogs(user_logs, clock.zone))
+    if not dry_run:
+        options = replace(options, write_event=_user_logs(user_logs, clock, is_said=asked.live))
     fixed = now is not None and once
     ticks = (lambda: clock.now) if fixed or dry_run else (lambda: int(time.time()))
     named = [source] if copies is None else [source, copies]
@@ -143,8 +150,9 @@ def command(
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return
-        queues = [_opened(each, clock, ticks, stack) for each in named]  # first: a slip in a path makes no folder
-        lock = made_lock_path(source, table)
+        # First: a slip in a path makes no folder.
+        queues = [_opened(each, clock, ticks, stack, waits=once) for each in named]
+        lock = lock_path(source, table)
         stack.enter_context(RouterLock(lock, table.settings.name))
         delivery = moves.delivery(queues[-1], lock, ticks)
         router = Router(table, *queues, clock=ticks, options=replace(options, delivery=delivery))
@@ -228,15 +236,15 @@ class _Loop:
             if isinstance(error, CrondorError):
                 show_error(error)
             else:
-                click.echo(error.format_message(), err=True)
-            click.echo(_STAYS, err=True)
+                say(error.format_message(), err=True)
+            say(_STAYS, err=True)
             return
         show_faults(table)
         self._router.reload(table)
         if table.is_enabled:
             self._reload_files(int(time.time()))
         else:
-            click.echo(f"JobRouter is disabled: no more jobs are taken, {_STAYS}", err=True)
+            say(f"JobRouter is disabled: no more jobs are taken, {_STAYS}", err=True)
 
     def _end(self, _number: int, _frame: object) -> None:
         self._is_over = True
@@ -245,11 +253,11 @@ class _Loop:
         self._is_stale = True
 
 
-def _opened(asked: Asked, clock: Clock, ticks: Callable[[], int], stack: ExitStack) -> Schedd:
+def _opened(asked: Asked, clock: Clock, ticks: Callable[[], int], stack: ExitStack, *, waits: bool) -> Schedd:
     """Open a queue for writing. Raises CrondorError."""
     if asked.kind == "live":
-        return stack.enter_context(live_of(asked))
-    return stack.enter_context(embedded_of(asked.queue, clock, ticks=ticks))
+        return stack.enter_context(live_of(asked, as_owner=True))
+    return stack.enter_context(embedded_of(asked.queue, clock, ticks=ticks, waits=waits))
 
 
 def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
@@ -260,13 +268,11 @@ def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
             continue
         if form == "json":
             data = {"time": clock.now, "what": "stays", "reason": reason.value, "route": route or None, "count": count}
-            click.echo(json.dumps(data))
+            say(json.dumps(data))
         else:
             about = f" ({printable(route)})" if route else ""
             local = datetime.fromtimestamp(clock.now, clock.zone)
-            click.echo(
-                f"{local:%Y-%m-%d %H:%M:%S %z} JobRouter: {plural(count, 'job')} not routed: {reason.value}{about}"
-            )
+            say(f"{local:%Y-%m-%d %H:%M:%S %z} JobRouter: {plural(count, 'job')} not routed: {reason.value}{about}")
     return answered
 
 
@@ -289,21 +295,34 @@ class _Knobs:
         return self.configuration.string(name)
 
 
+def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWriter:
+    """Return what writes the user logs; beside a pool, where people look for them, it is said where nothing does.
+
+    Raises BadParameter for a folder that is not there: a job counts as done only when its log says so.
+    """
+    if folder is None:
+        if is_said:
+            show([Diagnostic("route-user-logs", _NO_LOGS, Severity.NOTE, help="name their folder with --user-logs")])
+        return no_log
+    if not Path(folder).is_dir():
+        raise click.BadParameter(f"there is no folder {printable(folder)!r}", param_hint="--user-logs")
+    return UserLogs(folder, clock.zone, report=lambda found: show([found]))
+
+
 def _desk(knobs: _Knobs) -> HookDesk:
     from crondor.hooks.router_hooks import RouterHooks  # noqa: PLC0415 - where they are asked for
     from crondor.hooks.runner import HookRunner  # noqa: PLC0415 - the same
 
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return HookDesk(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root)
+    return HookDesk(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root())
 
 
 def _writer(clock: Clock, form: str) -> Callable[[Entry], None]:
     def write(entry: Entry) -> None:
         if form == "json":
             data = {"time": entry.time, "what": entry.what.name.lower(), "job": entry.job, "text": str(entry)}
-            click.echo(json.dumps(data))
+            say(json.dumps(data))
         else:
             local = datetime.fromtimestamp(entry.time, clock.zone)
-            click.echo(f"{local:%Y-%m-%d %H:%M:%S %z} {entry}")
+            say(f"{local:%Y-%m-%d %H:%M:%S %z} {entry}")
 
     return write

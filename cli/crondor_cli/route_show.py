@@ -7,6 +7,7 @@ import click
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity
 from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.output import say
 from crondor_cli.route_options import ConfigCommand, config_option, legacy_option, load_route_table
 from crondor_cli.show import show
 
@@ -16,7 +17,8 @@ Examples:
   crondor route show --config 10-base.conf --config 50-routes.conf --format json
 
 Routes are shown as condor_job_router_info -config of HTCondor 25.14 shows them; those that it silently leaves out
-follow with the reason and the place.
+follow with the reason and the place. Where the value of a knob beside them cannot be read nothing is routed: they are
+shown all the same, and stderr says why.
 
 Exit status: 0 every listed route is there; 1 a route is rejected, routing is switched off, or a file is no text;
 2 wrong usage, or a file that cannot be read."""
@@ -49,5 +51,5 @@ def command(
         view_route.print_table(table)
         show(each for each in table.diagnostics if each.severity is Severity.ERROR)
         for line in view_route.remarks(table, legacy=legacy):
-            click.echo(line, err=True)
+            say(line, err=True)
     raise click.exceptions.Exit(int(bool(table.rejected) or not table.is_enabled))

@@ -9,10 +9,10 @@ from typing import TypeVar
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
 from crondor.diagnostics import printable
+from crondor.job.attributes import exact_integer, string
 from crondor.router import RouteLoad, RoutingTable, Standing, Throttle
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -61,17 +61,11 @@ def with_copies(standing: Standing, table: RoutingTable, ads: Iterable[ClassAd],
     loads = dict(standing.loads)
     count = 0
     for ad in ads:
-        by, name, status = (_value(ad, each, context) for each in ("RoutedBy", "RouteName", "JobStatus"))
-        if by != table.settings.name or not isinstance(name, str) or table.route(name) is None:
+        by, name = (string(ad, each, context) for each in ("RoutedBy", "RouteName"))
+        if by != table.settings.name or name is None or table.route(name) is None:
             continue
+        status = exact_integer(ad, "JobStatus", context)
         count += 1
         load = loads.get(lower(name), RouteLoad())
         loads[lower(name)] = RouteLoad(load.jobs + 1, load.idle + (status not in _RUNNING))
     return Standing(loads, standing.throttles, standing.managed + count, standing.turn)
-
-
-def _value(ad: ClassAd, name: str, context: Context) -> object:
-    try:
-        return ad.value(name, None, context)
-    except (EvaluationFailed, ClassAdSyntaxError):
-        return None

@@ -11,8 +11,8 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.router.life import Options, Report, Survey
 from crondor.router.life.lock import is_locked
-from crondor.schedd.selection import Selection
 from crondor_cli.options import Clock, clock_of, clock_options
+from crondor_cli.output import emit, say
 from crondor_cli.route_options import config_option, legacy_option, load_config, load_route_table
 from crondor_cli.route_queues import destination_of, destination_options, lock_path, report_path, source_of
 from crondor_cli.schedd_queue import Asked, read_jobs, selection_of, source_options, unknown_job
@@ -73,15 +73,15 @@ def command(
     table = load_route_table(config, allow_dirs, Context(now=clock.now, zone=clock.zone), legacy=legacy)
     source = source_of(asked, table)
     copies = destination_of(source, table, destination_queue, destination_name, destination_pool, destination_log)
-    found = read_jobs(source, Selection(), clock)
-    others = None if copies is None else read_jobs(copies, Selection(), clock)
-    findings = [*found.findings, *([] if others is None else others.findings)]
+    jobs, findings = read_jobs(source, clock)
+    others, more = (None, []) if copies is None else read_jobs(copies, clock)
+    findings += more
     report = _report(source, table, findings) if source.kind in {"queue", "live"} else None
     options = Options(owner=owner, waits_for_gates=wait_for_gates, zone=clock.zone)
     survey = Survey(
         table,
-        found.ads,
-        None if others is None else others.ads,
+        jobs,
+        others,
         clock.now,
         options=options,
         throttles={} if report is None else report.throttles,
@@ -99,10 +99,10 @@ def command(
     else:
         view.print_table(survey, report, clock)
     if not table.is_enabled:
-        click.echo("JobRouter is disabled.", err=True)
+        say("JobRouter is disabled.", err=True)
     if table.rejected:
         rejected = ", ".join(printable(each.name) for each in table.rejected)
-        click.echo(f"rejected: {rejected}; see crondor route check", err=True)
+        say(f"rejected: {rejected}; see crondor route check", err=True)
     if not table.is_enabled or any(finding.severity is Severity.ERROR for finding in findings):
         raise click.exceptions.Exit(1)
 
@@ -133,4 +133,4 @@ def _print_ad(config: tuple[str, ...], allow_dirs: tuple[str, ...], clock: Clock
     host = configuration.string("FULL_HOSTNAME") or socket.gethostname()
     ad, faults = public_ad(configuration, host, clock.now)
     show(faults)
-    click.echo(ad.print(Format.LONG), nl=False)
+    emit(ad.print(Format.LONG))

@@ -18,7 +18,7 @@ from crondor.source import Source
 from crondor.spec import Dialect
 from crondor_cli.jobs import read_source
 from crondor_cli.options import Clock, UsageProblem, clock_of, format_option
-from crondor_cli.schedd_queue import no_queue
+from crondor_cli.schedd_queue import is_there, no_queue
 from crondor_cli.show import show
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ Exit status: 0 all went well, 1 a program failed, a job is held or has missed it
 2 wrong usage, 130 left by a second Ctrl-C."""
 
 _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
-_LENGTH = re.compile(r"\s*\d+\s*[a-z]*\s*(\d+\s*[a-z]+\s*)*", re.IGNORECASE).fullmatch
+_LENGTH = re.compile(r"\s*\d+(?!\d)\s*(?:[a-z]+\s*)?(?:\d+\s*[a-z]+\s*)*", re.IGNORECASE).fullmatch
 _FOLDER = ".crondor"
 
 
@@ -77,12 +77,13 @@ def command(
         show([Diagnostic("run-until", message, Severity.WARNING, help="write a time to come, or a length such as 2h")])
     folder = _folder(paths, state)
     from crondor.job_queue import QueueLocked  # noqa: PLC0415 - usage is checked first
+    from crondor.rights.trust import Untrusted  # noqa: PLC0415 - the same
     from crondor.schedd.embedded import LOG  # noqa: PLC0415 - the same
     from crondor.world.session import Plan, Session  # noqa: PLC0415 - the same
     from crondor_cli.run_jobs import read_spec  # noqa: PLC0415 - the same
 
     sources = [(path, read_source(path)) for path in paths]
-    if not (folder / LOG).exists():  # what is refused leaves no folder behind
+    if not is_there(folder / LOG):  # what is refused leaves no folder behind
         if not sources:
             hint = "name a submit file as well (--spec FILE): its queue is made there"
             raise CrondorError(replace(no_queue(folder, Severity.ERROR), help=hint))
@@ -94,6 +95,8 @@ def command(
     except QueueLocked as error:
         hint = "change its jobs by crondor schedd hold, release, rm or edit, or name another --state"
         raise CrondorError([replace(found, help=hint) for found in error.diagnostics]) from None
+    except Untrusted as error:
+        raise error.naming("--state DIR") from None
     with session:
         show(session.embedded.diagnostics)
         status = _run(session, sources, clock, is_json=format_ == "json")
@@ -117,12 +120,13 @@ def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, i
 
 def _submit(session: Session, path: str, source: Source, clock: Clock) -> None:
     """Put the jobs of a file into the queue, unless they are there. Raises CrondorError."""
+    from crondor.job.attributes import string  # noqa: PLC0415 - the same
     from crondor_cli.run_jobs import DIGEST, digest_of, path_of, read_spec  # noqa: PLC0415 - the same
 
     there = session.submitted(path_of(path))
     if there is not None:
         mirror = session.embedded.mirror
-        changed = any(mirror.ad(job).value(DIGEST) != digest_of(source) for job in there)
+        changed = any(string(mirror.ad(job), DIGEST) != digest_of(source) for job in there)
         _say_there(os.path.basename(source.name), len(there), is_changed=changed)
         return
     spec = read_spec(path, source, clock, session.embedded.next_cluster)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from crondor.check import Settings, check, select
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job.attributes import int32
 from crondor.schedule import Universe, misspelt
 from crondor.source import Source
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
@@ -24,7 +25,6 @@ NAME: Final = "CrondorName"
 DIGEST: Final = "CrondorSpecDigest"
 """The attribute with the digest of the file's text, when its jobs came into the queue."""
 
-_FOLDERS: Final = ("initialdir", "iwd", "initial_dir", "job_iwd")
 _LOCAL: Final = ("universe = local",)
 _TAKEN: Final = {Universe.VANILLA: "vanilla", Universe.SCHEDULER: "scheduler"}
 _OTHERS: Final = ("WantDocker", "WantContainer", "DockerImage", "ContainerImage", "VMType")
@@ -68,13 +68,12 @@ def read_spec(path: str, source: Source, clock: Clock, cluster: int) -> Spec:
         findings += [_treated(file, universe) for universe in taken]
         file = _read(source, path, clock, _LOCAL)
         made = list(_ads(file, cluster))
-    folders = _folders(file, cluster)
     ads = []
-    for number, (ad, diagnostics) in enumerate(made):
+    for ad, diagnostics in made:
         findings += diagnostics.findings
-        placed = _placed(ad, folders[number] if number < len(folders) else "", diagnostics.label)
-        placed.set(DIGEST, digest_of(source))
-        ads.append(placed)
+        owned = _owned(ad, diagnostics.label)
+        owned.set(DIGEST, digest_of(source))
+        ads.append(owned)
     return Spec(path_of(path), os.path.basename(source.name), ads, list(dict.fromkeys(findings)))
 
 
@@ -125,8 +124,8 @@ def _ads(file: SubmitFile, cluster: int) -> Iterator[tuple[ClassAd, _Origin]]:
 
 
 def _universe(ad: ClassAd) -> int:
-    value = ad.value("JobUniverse")
-    return int(value) if isinstance(value, int) else int(Universe.VANILLA)
+    found = int32(ad, "JobUniverse")
+    return int(Universe.VANILLA) if found is None else found
 
 
 def _unfit(ad: ClassAd, origin: _Origin) -> Iterator[Diagnostic]:
@@ -150,23 +149,9 @@ def _treated(file: SubmitFile, universe: str) -> Diagnostic:
     return Diagnostic("run-as-local", message, Severity.WARNING, file.name("universe"), help=hint)
 
 
-def _folders(file: SubmitFile, cluster: int) -> list[str]:
-    """Return the initial directory that each job asks for, empty where it asks for none."""
-    found: list[str] = []
-    for group in file.in_cluster(cluster).groups(_FOLDERS, in_order=True):
-        value = next((group.values[name] for name in _FOLDERS if group.values.get(name)), "")
-        found += [value.strip()] * group.count
-    return found
-
-
-def _placed(ad: ClassAd, folder: str, label: str) -> ClassAd:
-    """Return a job's ad with the paths that condor_submit makes: the executable's is not relative to initialdir."""
-    made, here = ad.copy(), os.getcwd()
-    owner = getpass.getuser()
-    command = ad.value("Cmd") if "Cmd" in ad else None
-    made.set("Iwd", os.path.normpath(os.path.join(here, folder)))
-    if isinstance(command, str) and command and ad.value("TransferExecutable") is not False:
-        made.set("Cmd", os.path.join(here, command))
+def _owned(ad: ClassAd, label: str) -> ClassAd:
+    """Return a job's ad with what says whose it is, and what it is called."""
+    made, owner = ad.copy(), getpass.getuser()
     for name, value in (("Owner", owner), ("User", f"{owner}@{platform.node()}"), (NAME, label)):
         made.set(name, value)
     return made

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Final
 
 from crondor.diagnostics import Diagnostic, printable
+from crondor.job.attributes import ending
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
 from crondor.world.happenings import Happening, What
@@ -76,8 +77,8 @@ class Loop:
             self._told.add(seen.job.id)
             self._failed |= is_missed(seen)
         elif seen.what in {What.ENDED, What.COMPLETED}:
-            ad = seen.job.ad
-            self._failed |= bool(ad.value("ExitBySignal") is True or ad.value("ExitCode"))
+            found = ending(seen.job.ad)
+            self._failed |= found is not None and (found.by_signal or found.number != 0)
 
     def _left(self) -> list[str]:
         """Return what there is to say of the jobs that stay in the queue."""

@@ -13,6 +13,7 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Acted
 from crondor.schedd.selection import Selection
 from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.output import say
 from crondor_cli.schedd_queue import job_arguments, no_job, queue_option, selection_of, unknown_job
 from crondor_cli.schedd_running import changed
 from crondor_cli.show import show
@@ -81,9 +82,9 @@ def _act(
     if format_ == "json":
         counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "not_found")}
         found = [diagnostic_data(finding) for finding in findings]
-        click.echo(json.dumps({"action": action.name, **counts, "diagnostics": found}, indent=2))
+        say(json.dumps({"action": action.name, **counts, "diagnostics": found}, indent=2))
     else:
-        click.echo(f"{_jobs(acted.done)} {action.done}")
+        say(f"{_jobs(acted.done)} {action.done}")
     if findings:
         raise click.exceptions.Exit(1)
 

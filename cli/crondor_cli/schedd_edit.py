@@ -12,6 +12,7 @@ from crondor.diagnostics import CrondorError
 from crondor.schedd.selection import read_constraint
 from crondor.source import Source
 from crondor_cli.options import UsageProblem, clock_of, clock_options, format_option
+from crondor_cli.output import say
 from crondor_cli.schedd_queue import job_arguments, no_job, queue_option, selection_of, unknown_job
 from crondor_cli.schedd_running import changed
 from crondor_cli.show import show
@@ -25,7 +26,8 @@ Examples:
   crondor schedd edit 12.0 --set 'CronHour="3"' --set 'DeferralWindow=600'
   crondor schedd edit alice --set 'JobPrio=5' --if 'JobStatus == 1'
 
-A value is an expression, a string in double quotes. All attributes of a job change at once, and only where --if holds.
+A value is an expression, a string in double quotes. All attributes of all jobs change at once, or nothing; only jobs
+for which --if holds are meant.
 An edited Cron attribute counts at the next crondor schedd recalc; a schedd looks at it after a reconfig or restart.
 Where crondor run has the queue open, that one does it, job by job, and takes the new schedule at once.
 
@@ -60,7 +62,7 @@ def command(
 
     def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
         ids = [job for job, _ in chosen.of_mirror(schedd.mirror, schedd.context())]
-        done = {job for job in ids if schedd.edit_if(job, condition, values)}
+        done = set(schedd.edit(ids, condition, values))
         said = {"edited": [job for job in ids if job in done], "unchanged": [job for job in ids if job not in done]}
         named = {name: [str(job) for job in jobs] for name, jobs in said.items()}
         return {**named, "missing": chosen.missing(schedd.mirror)}
@@ -75,9 +77,9 @@ def command(
     show(findings)
     if format_ == "json":
         data = {name: answer[name] for name in ("edited", "unchanged")}
-        click.echo(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
+        say(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
     else:
-        click.echo(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")
+        say(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")
     if findings:
         raise click.exceptions.Exit(1)
 

@@ -14,6 +14,7 @@ from crondor.schedd.guard import Guard, GuardPass
 from crondor.schedd.protocol import Unreachable
 from crondor.zones import Policy
 from crondor_cli.options import Clock, clock_of, clock_options, format_option, policy_option
+from crondor_cli.output import say
 from crondor_cli.schedd_queue import (
     Asked,
     embedded_of,
@@ -85,7 +86,7 @@ def command(
         if asked.kind == "live":
             schedd = stack.enter_context(live_of(asked))
         else:
-            schedd = _embedded(asked, clock, stack, apply=apply)
+            schedd = _embedded(asked, clock, stack, apply=apply, once=once)
         guard = Guard(schedd, zone=clock.zone, policy=policy, which=chosen)
         said: set[Diagnostic] = set()
         while not _pass(guard, clock, said, format_, apply=apply, once=once):
@@ -93,10 +94,10 @@ def command(
             clock = clock._replace(now=int(time.time()))
 
 
-def _embedded(asked: Asked, clock: Clock, stack: ExitStack, *, apply: bool) -> Schedd:
+def _embedded(asked: Asked, clock: Clock, stack: ExitStack, *, apply: bool, once: bool) -> Schedd:
     """Open the embedded queue, for writing only where there may be something to write. Raises CrondorError."""
     if apply:
-        return stack.enter_context(embedded_of(asked.queue, clock))
+        return stack.enter_context(embedded_of(asked.queue, clock, waits=once))
     schedd = stack.enter_context(opened(asked, clock))
     if schedd is None:
         raise CrondorError(no_queue(asked.folder, Severity.ERROR))
@@ -131,10 +132,10 @@ def _print_text(found: GuardPass, clock: Clock) -> None:
         before = "none" if correction.before is None else local_text(correction.before, clock.zone)
         change = f"{correction.job} DeferralTime {before} -> {local_text(correction.time, clock.zone)}"
         outcome = {None: "not written: --apply", True: "written", False: "not written: the job has changed"}
-        click.echo(f"{local_text(clock.now, clock.zone)}  {change}  ({outcome[correction.applied]})")
+        say(f"{local_text(clock.now, clock.zone)}  {change}  ({outcome[correction.applied]})")
     if not found.corrections:
         count = f"{found.jobs:,} idle crontab job{'' if found.jobs == 1 else 's'}"
-        click.echo(f"{local_text(clock.now, clock.zone)}  {count}, nothing to correct")
+        say(f"{local_text(clock.now, clock.zone)}  {count}, nothing to correct")
 
 
 def _print_json(found: GuardPass, clock: Clock) -> None:
@@ -156,4 +157,4 @@ def _print_json(found: GuardPass, clock: Clock) -> None:
             for job, faults in found.trouble.items()
         ],
     }
-    click.echo(json.dumps(data))
+    say(json.dumps(data))

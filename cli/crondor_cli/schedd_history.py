@@ -9,6 +9,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.queued import JobStatus, QueuedJob
 from crondor_cli.options import clock_of, clock_options, format_option
+from crondor_cli.output import emit, say
 from crondor_cli.schedd_queue import Asked, job_arguments, no_queue, opened, schedd_options, selection_of
 from crondor_cli.show import show
 from crondor_cli.times_text import local_text
@@ -45,11 +46,11 @@ def command(
             show([no_queue(asked.folder)])
         ads = [] if schedd is None else schedd.history(chosen, limit=count)
     if format_ == "json":
-        click.echo(json.dumps({"jobs": [_data(QueuedJob(ad)) for ad in ads]}, indent=2))
+        say(json.dumps({"jobs": [_data(QueuedJob(ad)) for ad in ads]}, indent=2))
     elif format_ == "long":
         from crondor.classad.printing import Format  # noqa: PLC0415 - one form is needed
 
-        click.echo("\n".join(ad.print(Format.LONG) for ad in ads), nl=False)
+        emit("\n".join(ad.print(Format.LONG) for ad in ads))
     elif ads:
         from crondor_cli.view_schedd import cell, print_rows  # noqa: PLC0415 - the same
 
@@ -61,7 +62,7 @@ def command(
             rows.append([job.id or "-", owner, cmd, _status(job), when, cell(job.string("RemoveReason"))])
         print_rows(["job", "owner", "cmd", "state", "since", "reason"], rows)
     else:
-        click.echo("no job has left the queue")
+        say("no job has left the queue")
 
 
 def _status(job: QueuedJob) -> str:

@@ -14,6 +14,8 @@ import click
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.selection import NoSelection, Selection
 from crondor.spec import Dialect
+from crondor_cli.first_faults import FirstFaults
+from crondor_cli.lock_wait import LockWait
 from crondor_cli.options import Clock, UsageProblem, state_folder
 from crondor_cli.show import show
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from crondor.classad.ad import ClassAd
     from crondor.schedd.embedded import EmbeddedSchedd
     from crondor.schedd.live import LiveSchedd
-    from crondor.schedd.protocol import Schedd
+    from crondor.schedd.protocol import Schedd, Scheduled
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -60,9 +62,10 @@ class Asked(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The jobs that were asked for, and what there is to say of the queue."""
+    """The scheduled ones of the jobs that were asked for, how many these are, and what there is to say of the queue."""
 
     ads: list[ClassAd]
+    total: int
     sees_deferral_time: bool
     findings: list[Diagnostic]
 
@@ -136,18 +139,36 @@ def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool 
         raise UsageProblem(error) from None
 
 
-def read_jobs(asked: Asked, chosen: Selection, clock: Clock) -> Found:
-    """Return the jobs of a queue, without writing anything. Raises CrondorError; UsageError for an unreadable file."""
+def read_jobs(asked: Asked, clock: Clock) -> tuple[list[ClassAd], list[Diagnostic]]:
+    """Return all jobs of a queue, and what there is to say of it; nothing is written.
+
+    Raises CrondorError; UsageError for an unreadable file.
+    """
+    if asked.kind == "ads":
+        told = FirstFaults()
+        ads = list(_ads_of(asked.ads or "-", told))
+        return ads, told.listed()
+    with opened(asked, clock) as schedd:
+        if schedd is None:
+            return [], [no_queue(asked.folder)]
+        return schedd.jobs(), [*getattr(schedd, "diagnostics", ())]
+
+
+def read_scheduled(asked: Asked, chosen: Selection, clock: Clock) -> Found:
+    """Return the scheduled jobs of a queue, without writing anything.
+
+    Raises CrondorError; UsageError for an unreadable file.
+    """
     kind = asked.kind
     if kind == "ads":
         return _of_ads(asked.ads or "-", chosen, clock)
     with opened(asked, clock) as schedd:
         if schedd is None:
-            return Found([], sees_deferral_time=True, findings=[no_queue(asked.folder)])
+            return Found([], 0, sees_deferral_time=True, findings=[no_queue(asked.folder)])
         findings = [*getattr(schedd, "diagnostics", ())]  # of the first reading: the next one begins anew
-        ads = schedd.jobs(chosen)
-        findings += [*getattr(schedd, "diagnostics", ())]
-        return Found(ads, schedd.capabilities.sees_deferral_time, findings + _unknown(chosen, ads))
+        found = schedd.scheduled(chosen)
+        findings += [*getattr(schedd, "diagnostics", ()), *_unknown(chosen, found)]
+        return Found(found.ads, found.total, schedd.capabilities.sees_deferral_time, findings)
 
 
 @contextmanager
@@ -165,7 +186,7 @@ def opened(asked: Asked, clock: Clock) -> Iterator[Schedd | None]:
         from crondor.schedd.embedded import HISTORY, LOG  # noqa: PLC0415 - the same
 
         path = asked.folder / LOG
-        if not path.exists():
+        if not is_there(path):
             yield None
             return
         yield QueueLogSchedd(
@@ -173,29 +194,51 @@ def opened(asked: Asked, clock: Clock) -> Iterator[Schedd | None]:
         )
 
 
-def live_of(asked: Asked) -> LiveSchedd:
-    """Return the live schedd that was asked for."""
+def live_of(asked: Asked, *, as_owner: bool = False) -> LiveSchedd:
+    """Return the live schedd that was asked for; ``as_owner``: root submits jobs as their owners."""
     from crondor.schedd.live import LiveSchedd  # noqa: PLC0415 - the same
 
-    return LiveSchedd(asked.name, asked.pool)
+    return LiveSchedd(asked.name, asked.pool, as_owner=as_owner)
 
 
 def embedded_of(
-    queue: str | None, clock: Clock, *, make: bool = False, ticks: Callable[[], int] | None = None
+    queue: str | None,
+    clock: Clock,
+    *,
+    make: bool = False,
+    ticks: Callable[[], int] | None = None,
+    waits: bool = True,
 ) -> EmbeddedSchedd:
     """Open the embedded queue for writing, say what was found in its log, and with ``make`` begin it.
 
-    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still.
+    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still. While another process has the
+    queue ``waits`` waits some seconds for it, and says so.
     Raises CrondorError where there is none, JobQueueError.
     """
+    from crondor.job_queue.lock import at_once  # noqa: PLC0415 - the same
+    from crondor.rights.trust import Untrusted  # noqa: PLC0415 - the same
     from crondor.schedd.embedded import LOG, EmbeddedSchedd  # noqa: PLC0415 - the same
 
     folder = folder_of(queue)
-    if not make and not (folder / LOG).exists():  # a slip in a path must not begin a queue there
+    if not make and not is_there(folder / LOG):  # a slip in a path must not begin a queue there
         raise CrondorError(no_queue(folder, Severity.ERROR))
-    schedd = EmbeddedSchedd(folder, clock=ticks or (lambda: clock.now), zone=clock.zone)
+    try:
+        wait = LockWait(folder) if waits else at_once
+        schedd = EmbeddedSchedd(folder, clock=ticks or (lambda: clock.now), zone=clock.zone, wait=wait)
+    except Untrusted as error:
+        raise error.naming("--queue PATH") from None
     show(schedd.diagnostics)
     return schedd
+
+
+def is_there(log: Path) -> bool:
+    """Say whether there is a queue's log. Raises QueueIO where this user may not look."""
+    try:
+        return log.exists()
+    except OSError as error:
+        from crondor.job_queue.faults import refused_by_disk  # noqa: PLC0415 - where it is refused
+
+        raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
 
 
 def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
@@ -204,29 +247,28 @@ def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
     return Diagnostic("no-queue", f"there is no queue yet in {folder}", severity, help=hint)
 
 
-def _of_ads(path: str, chosen: Selection, clock: Clock) -> Found:
+def _ads_of(path: str, told: FirstFaults) -> Iterator[ClassAd]:
     from crondor.classad.formats import Mode, read_ads  # noqa: PLC0415 - the same
-    from crondor_cli.classad_files import chunks, context_of, name_of  # noqa: PLC0415 - the same
+    from crondor_cli.classad_files import chunks, name_of  # noqa: PLC0415 - the same
 
-    findings: list[Diagnostic] = []
+    return read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=told.add)
+
+
+def _of_ads(path: str, chosen: Selection, clock: Clock) -> Found:
+    from crondor.schedd.reading import scheduled_among  # noqa: PLC0415 - the same
+    from crondor_cli.classad_files import context_of  # noqa: PLC0415 - the same
+
+    told = FirstFaults()
     context = context_of(clock)
-    read = read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=findings.append)
-    ads = [ad for ad in read if chosen.holds(ad, context)]
-    return Found(ads, sees_deferral_time=True, findings=findings + _unknown(chosen, ads))
+    found = scheduled_among((ad for ad in _ads_of(path, told) if chosen.holds(ad, context)), chosen)
+    findings = [*told.listed(), *_unknown(chosen, found)]
+    return Found(found.ads, found.total, sees_deferral_time=True, findings=findings)
 
 
-def _unknown(chosen: Selection, ads: list[ClassAd]) -> list[Diagnostic]:
+def _unknown(chosen: Selection, found: Scheduled) -> list[Diagnostic]:
     """Return an error for each job and cluster that was named and is not there."""
-    from crondor.schedd.ads import job_id  # noqa: PLC0415 - where jobs are named
-
-    if not chosen.jobs and not chosen.clusters:
-        return []
-    found = {job_id(ad) for ad in ads}
-    clusters = {job.cluster for job in found if job is not None}
-    missing = [str(job) for job in chosen.jobs if job not in found]
-    missing += [str(cluster) for cluster in chosen.clusters if cluster not in clusters]
     beside = " for which the constraint is true" if chosen.constraint is not None else ""
-    return [unknown_job(name, beside) for name in missing]
+    return [unknown_job(name, beside) for name in found.missing]
 
 
 def no_job(beside: str = "") -> Diagnostic:

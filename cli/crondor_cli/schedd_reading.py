@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from crondor.schedd.look import Looker, ScheduledJob
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.options import Clock, clock_of
-from crondor_cli.schedd_queue import Asked, Found, read_jobs, selection_of
+from crondor_cli.schedd_queue import Asked, Found, read_scheduled, selection_of
 
 
 class Reading(NamedTuple):
@@ -20,10 +21,10 @@ class Reading(NamedTuple):
     dialect: Dialect
     policy: Policy | None
 
-    def looks(self) -> list[ScheduledJob]:
-        """Return how the jobs with a schedule stand now."""
+    def looks(self) -> Iterator[ScheduledJob]:
+        """Yield how the jobs with a schedule stand now."""
         looker = Looker(zone=self.clock.zone, dialect=self.dialect, policy=self.policy)
-        return list(looker.looks(self.found.ads, self.clock.now))
+        return looker.looks(self.found.ads, self.clock.now)
 
 
 def read_queue(
@@ -38,4 +39,4 @@ def read_queue(
     """Read what the options of these names say. Raises CrondorError; UsageError for what cannot be read."""
     chosen = selection_of(jobs, constraint)
     clock = clock_of(now, tz)
-    return Reading(asked, clock, read_jobs(asked, chosen, clock), dialect or asked.dialect, policy)
+    return Reading(asked, clock, read_scheduled(asked, chosen, clock), dialect or asked.dialect, policy)

@@ -53,7 +53,9 @@ def command(
     read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
     ads, clock = read.found.ads, read.clock
     before = {job: QueuedJob(ad).integer("DeferralTime") for ad in ads if (job := job_id(ad)) is not None}
-    edits = recalculate(mirror_of(ads), clock.now, zone=clock.zone, dialect=read.dialect, policy=policy)
+    edits = recalculate(
+        mirror_of(ads, read.found.findings.append), clock.now, zone=clock.zone, dialect=read.dialect, policy=policy
+    )
     show(dict.fromkeys(read.found.findings))
     if apply and edits:
         edits = _apply(asked, clock, edits)

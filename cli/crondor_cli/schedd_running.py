@@ -23,17 +23,20 @@ def changed(
 ) -> dict[str, Any]:
     """Return what ``direct`` does to the queue, or what a running session answers to the request for the same.
 
-    Raises CrondorError; QueueLocked where somebody else has the queue.
+    Where nobody can be asked it waits some seconds for the queue. Raises CrondorError; QueueLocked where somebody else
+    has the queue.
     """
     try:
-        return _direct(queue, clock, direct)
+        return _direct(queue, clock, direct, waits=False)
     except QueueLocked:
         answer = _asked(folder_of(queue), request)
-    return _direct(queue, clock, direct) if answer is None else answer
+    return _direct(queue, clock, direct, waits=True) if answer is None else answer
 
 
-def _direct(queue: str | None, clock: Clock, direct: Callable[[EmbeddedSchedd], dict[str, Any]]) -> dict[str, Any]:
-    with embedded_of(queue, clock) as schedd:
+def _direct(
+    queue: str | None, clock: Clock, direct: Callable[[EmbeddedSchedd], dict[str, Any]], *, waits: bool
+) -> dict[str, Any]:
+    with embedded_of(queue, clock, waits=waits) as schedd:
         return direct(schedd)
 
 

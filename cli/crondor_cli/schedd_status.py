@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import click
 
 from crondor.diagnostics import Severity
+from crondor.schedd.look import ScheduledJob
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.options import clock_options, format_option, reading_options
@@ -44,7 +47,7 @@ def command(
 ) -> None:
     """Show the jobs that have a schedule: what they do, when they start next, and what keeps them from it."""
     read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
-    looks = read.looks()
+    looks = _Watched(read.looks())
     show(dict.fromkeys(read.found.findings))
     from crondor_cli.view_schedd import print_status, status_data  # noqa: PLC0415 - after what can go wrong
 
@@ -52,6 +55,18 @@ def command(
         status_data(looks, read)
     else:
         print_status(looks, read)
-    bad = [finding for finding in read.found.findings if finding.severity is Severity.ERROR]
-    if bad or any(trouble.severity is not Severity.NOTE for look in looks for trouble in look.trouble):
+    if looks.troubled or any(finding.severity is Severity.ERROR for finding in read.found.findings):
         raise click.exceptions.Exit(1)
+
+
+class _Watched:
+    """Hands jobs on, and remembers whether one had trouble."""
+
+    def __init__(self, looks: Iterable[ScheduledJob]) -> None:
+        self._looks = looks
+        self.troubled = False
+
+    def __iter__(self) -> Iterator[ScheduledJob]:
+        for look in self._looks:
+            self.troubled |= any(trouble.severity is not Severity.NOTE for trouble in look.trouble)
+            yield look

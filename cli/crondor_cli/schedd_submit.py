@@ -18,6 +18,7 @@ from crondor.source import Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.jobs import read_source
 from crondor_cli.options import Clock, clock_of, clock_options, format_option
+from crondor_cli.output import say
 from crondor_cli.schedd_queue import embedded_of, queue_option
 from crondor_cli.show import show
 from crondor_cli.view_data import diagnostic_data
@@ -28,23 +29,35 @@ EPILOG = """\b
 Examples:
   crondor schedd submit nightly.sub
   crondor schedd submit --queue ./queue - < nightly.sub
+  crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' -a 'cron_hour = 3'
 
 The file is read as condor_submit 25.14 reads it, and nothing in it is run. All its jobs come into the queue at once, or
-none of them; their DeferralTime is computed with them.
+none of them; their DeferralTime is computed with them. Each job's folder (Iwd) is its initialdir, and where that is
+relative or not given, from the folder the command is started in, wherever FILE is.
 
 Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose schedule is invalid), 2 wrong usage."""
 
 
 @click.command("submit", epilog=EPILOG, short_help="A submit file into the embedded queue.")
 @click.argument("file")
+@click.option(
+    "-a",
+    "--append",
+    "append",
+    metavar="LINE",
+    multiple=True,
+    help="A line before each queue statement, as with -append.",
+)
 @queue_option
 @clock_options
 @format_option("text", "json")
-def command(file: str, queue: str | None, now: str | None, tz: str | None, format_: str) -> None:
+def command(
+    file: str, append: tuple[str, ...], queue: str | None, now: str | None, tz: str | None, format_: str
+) -> None:
     """Put the jobs of a submit file into the embedded queue; - reads standard input."""
     clock = clock_of(now, tz)
     with embedded_of(queue, clock, make=True) as schedd:
-        read = _read(file, clock)
+        read = _read(file, append, clock)
         ads = _ads(read, schedd.next_cluster)
         jobs = schedd.submit(ads)
         edits = schedd.recalculate()
@@ -58,15 +71,15 @@ def command(file: str, queue: str | None, now: str | None, tz: str | None, forma
     show(findings)
     if format_ == "json":
         data = {"cluster": jobs[0].cluster if jobs else None, "jobs": [str(job) for job in jobs]}
-        click.echo(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
+        say(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
     else:
         count = f"{len(jobs):,} job{'' if len(jobs) == 1 else 's'}"
-        click.echo(f"{count} submitted to cluster {jobs[0].cluster}" if jobs else "no job submitted")
+        say(f"{count} submitted to cluster {jobs[0].cluster}" if jobs else "no job submitted")
     if held or not jobs:
         raise click.exceptions.Exit(1)
 
 
-def _read(path: str, clock: Clock) -> SubmitFile:
+def _read(path: str, append: tuple[str, ...], clock: Clock) -> SubmitFile:
     """Read a submit file. Raises InvalidSubmit, UsageError if unreadable."""
     folder = os.path.dirname(path) or "."
     return read_submit(
@@ -75,6 +88,7 @@ def _read(path: str, clock: Clock) -> SubmitFile:
         now=clock.now,
         zone=clock.zone,
         host=SubmitHost(user=getpass.getuser(), folder=str(Path.cwd())),
+        append=append,
     )
 
 
@@ -85,7 +99,7 @@ def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
         raise CrondorError(Diagnostic("submit-many", message, help="queue fewer"))
     ads: list[ClassAd] = []
     owner = getpass.getuser()
-    own = {"Owner": owner, "User": f"{owner}@{platform.node()}", "Iwd": str(Path.cwd())}
+    own = {"Owner": owner, "User": f"{owner}@{platform.node()}"}
     for made in job_ads(file, in_order=True, cluster=cluster):
         if "ProcId" not in made.ad:
             raise CrondorError(_late(made.jobs.queue))

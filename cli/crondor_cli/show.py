@@ -8,9 +8,8 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-import click
-
 from crondor.diagnostics import CrondorError, Diagnostic, render
+from crondor_cli.output import Visible, say, styled, together
 
 _SEVERITY = re.compile(r"\b(error|warning|note)(?=: )")
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -19,8 +18,13 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 def show(diagnostics: Iterable[Diagnostic]) -> None:
     """Write diagnostics to stderr, one block each."""
     for diagnostic in diagnostics:
-        text = render(diagnostic)
-        click.echo(coloured(text) if wants_colour(sys.stderr) else text, err=True)
+        say(shown(diagnostic, sys.stderr), err=True)
+
+
+def shown(diagnostic: Diagnostic, stream: TextIO | None) -> str:
+    """Return a diagnostic as it is written to a stream, in colour where a person looks."""
+    text = render(diagnostic)
+    return coloured(text) if wants_colour(stream) else text
 
 
 def show_error(error: CrondorError) -> None:
@@ -35,8 +39,11 @@ def wants_colour(stream: TextIO | None) -> bool:
     )
 
 
-def coloured(text: str) -> str:
+def coloured(text: str) -> Visible:
     """Return a rendered diagnostic with its severity in colour."""
-    head, _, rest = text.partition("\n")
-    head = _SEVERITY.sub(lambda found: click.style(found[1], fg=_COLOURS[found[1]], bold=True), head, count=1)
-    return f"{head}\n{rest}" if rest else head
+    head, end, rest = text.partition("\n")
+    found = _SEVERITY.search(head)
+    if found is None:
+        return together(text)
+    severity = styled(found[1], colour=_COLOURS[found[1]], bold=True)
+    return together(head[: found.start()], severity, head[found.end() :], end, rest)

@@ -10,6 +10,7 @@ from crondor._job_terms import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job.attributes import int32
 from crondor.schedule import Universe, misspelt
 from crondor.source import Span
 from crondor.spec import Dialect
@@ -133,7 +134,7 @@ class Simulated:
 
     def _unfit(self, group: Group) -> list[Diagnostic]:
         """Say where the simulated pool cannot answer: a universe it has not, Requirements that no machine meets."""
-        universe = group.ad.value("JobUniverse")
+        universe = int32(group.ad, "JobUniverse")
         if universe == Universe.GRID:
             message = "a grid universe job leaves for another system: nothing of it is simulated"
             return [Diagnostic("simulate-universe", message, Severity.WARNING, group.jobs.queue)]

@@ -15,6 +15,7 @@ from crondor.diagnostics import CrondorError, printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.options import UsageProblem, clock_of, clock_options, policy_option
+from crondor_cli.output import overwrite, say
 from crondor_cli.plot_file import needs_matplotlib, writes
 from crondor_cli.show import show
 from crondor_cli.simulate_options import Routed, check_options
@@ -244,9 +245,9 @@ def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
     def show_progress(reached: int) -> None:
         share = min(100, (reached - simulated.start) * 100 // span)
         note = " (and again, to see what would be enough)" if advice else ""
-        click.echo(f"\rsimulated {share:3} %{note}", nl=False, err=True)
+        overwrite(f"simulated {share:3} %{note}")
         if share == 100:
-            click.echo(err=True)
+            say(err=True)
 
     return show_progress
 

@@ -8,6 +8,7 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.router.life import Options
+from crondor_cli.output import say
 from crondor_cli.route_options import load_route_table
 from crondor_cli.show import show
 from crondor_cli.simulate import Simulated
@@ -28,7 +29,7 @@ def run(simulated: Simulated, paths: Sequence[str], options: Routed) -> None:
     findings = list(dict.fromkeys(findings_of(simulated, table)))
     show(findings)
     if not table.is_enabled:
-        click.echo("JobRouter is disabled.", err=True)
+        say("JobRouter is disabled.", err=True)
     if options.format == "json":
         view.print_json(made, findings, events=options.events, timeline=options.timeline)
     else:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import NamedTuple
 
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, MONTH, CronSpec, Dialect, Field
+from crondor.calendar import SHORT_MONTHS, SHORT_WEEKDAYS
+from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, MONTH, CronSpec, Field
 
 _UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
-_WEEKDAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
-_MONTHS = ("", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MOST_ITEMS = 12
 _LONGEST_TEXT = 28  # characters of a field as it was written
 
@@ -54,14 +53,6 @@ def members(values: Sequence[int], names: Sequence[str] = ()) -> str:
     return f"{', '.join(items[:shown])} ... {items[-1]} ({len(values)} values)"
 
 
-def is_unrestricted(spec: CronSpec, field: Field) -> bool:
-    """Say whether a field restricts nothing, and counts as such in the rule of the day fields."""
-    if spec.bits[field.index] != field.full:
-        return False
-    # To the schedd 31 days of the month are `*`, however they are written.
-    return spec.stars[field.index] or (spec.dialect is Dialect.HTCONDOR and field is DAY_OF_MONTH)
-
-
 def value_set(spec: CronSpec, field: Field) -> str:
     """Return the values of a field, with the names of months and weekdays."""
     if is_unrestricted(spec, field):
@@ -69,7 +60,7 @@ def value_set(spec: CronSpec, field: Field) -> str:
     values = spec.values(field)
     if spec.bits[field.index] == field.full:
         return f"{members(values)} (every value, written out)"
-    names = {MONTH: _MONTHS, DAY_OF_WEEK: _WEEKDAYS}.get(field)
+    names = {MONTH: SHORT_MONTHS, DAY_OF_WEEK: SHORT_WEEKDAYS}.get(field)
     return members(values) + (f" ({members(values, names)})" if names else "")
 
 
@@ -82,40 +73,22 @@ def written(spec: CronSpec, field: Field) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
 
 
-class DayRule(NamedTuple):
-    """How the two day fields decide on a day."""
-
-    code: str  # every-day, day-of-month, day-of-week, or, and
-    words: str
-
-
-_EVERY_DAY = DayRule("every-day", "neither day field restricts: every day counts")
-_ONE = {
-    DAY_OF_MONTH: DayRule("day-of-month", "only the day of month restricts the days"),
-    DAY_OF_WEEK: DayRule("day-of-week", "only the day of week restricts the days"),
+_DAY_RULES = {
+    DecidedBy.NEITHER: "neither day field restricts: every day counts",
+    DecidedBy.DAY_OF_MONTH: "only the day of month restricts the days",
+    DecidedBy.DAY_OF_WEEK: "only the day of week restricts the days",
+    DecidedBy.EITHER: "OR: a day counts when either day field names it",
+    DecidedBy.BOTH: "AND: a day counts when both day fields name it, since one of them begins with `*`",
 }
 
 
-def day_rule(spec: CronSpec) -> DayRule:
+def day_rule_words(spec: CronSpec) -> str:
     """Return how the day fields of a spec decide in its dialect (docs/dialects.md)."""
-    fields = DAY_OF_MONTH, DAY_OF_WEEK
-    starred = [spec.stars[field.index] for field in fields]
-    full = [spec.bits[field.index] == field.full for field in fields]
-    if spec.dialect is Dialect.HTCONDOR:
-        starred = [full[0], starred[1] or (full[0] and full[1])]
-    if spec.dialect is Dialect.UNIX and any(starred):
-        if not any(full):
-            return DayRule("and", "AND: a day counts when both day fields name it, since one of them begins with `*`")
-        starred = full
-    if all(starred):
-        return _EVERY_DAY
-    if any(starred):
-        return _ONE[DAY_OF_WEEK if starred[0] else DAY_OF_MONTH]
-    words = "OR: a day counts when either day field names it"
-    for field, covers in zip(fields, full, strict=True):
-        if covers:
-            return DayRule("or", f"{words}, and the {field.title} names every day")
-    return DayRule("or", words)
+    by = decided_by(spec)
+    for field in (DAY_OF_MONTH, DAY_OF_WEEK):
+        if by is DecidedBy.EITHER and spec.bits[field.index] == field.full:
+            return f"{_DAY_RULES[by]}, and the {field.title} names every day"
+    return _DAY_RULES[by]
 
 
 def columns(rows: list[list[str]]) -> list[str]:

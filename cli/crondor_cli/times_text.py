@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone, tzinfo
 
+from crondor.calendar import short_weekday
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
@@ -39,7 +40,7 @@ def local_text(epoch: int, zone: tzinfo) -> str:
         return f"epoch {epoch}"
     clock = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
     date = f"{moment.year:04}-{moment.month:02}-{moment.day:02}"
-    return f"{WEEKDAYS[moment.weekday()]} {date} {clock} {_offset(moment)}"
+    return f"{short_weekday(moment)} {date} {clock} {_offset(moment)}"
 
 
 def _offset(moment: datetime) -> str:

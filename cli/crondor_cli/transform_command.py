@@ -25,6 +25,7 @@ from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.classad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.jobs import read_source
 from crondor_cli.options import clock_of, clock_options, include_option
+from crondor_cli.output import emit, say
 from crondor_cli.transform_progress import Findings, Progress
 
 EPILOG = """\b
@@ -139,6 +140,7 @@ def command(
         _write(texts, out)
     finally:
         progress.clear()
+        findings.end()
     if findings.failed:
         raise click.exceptions.Exit(1)
 
@@ -225,9 +227,9 @@ def _made(outcomes: Iterator[Outcome], findings: Findings, progress: Progress) -
             progress.clear()
             place = outcome.before.place
             shown = "" if place is None else f" of {place.name}:{place.line}"
-            click.echo(f"# ad {number}{printable(shown)}: {printable(', '.join(outcome.applied))}", err=True)
+            say(f"# ad {number}{printable(shown)}: {printable(', '.join(outcome.applied))}", err=True)
             for step in outcome.trace:
-                click.echo(printable(str(step)), err=True)
+                say(printable(str(step)), err=True)
         if outcome.diagnostics:
             findings.add(outcome.diagnostics)
         if outcome.ad is not None:
@@ -236,7 +238,7 @@ def _made(outcomes: Iterator[Outcome], findings: Findings, progress: Progress) -
             progress.clear()
             place = outcome.before.place
             where = "" if place is None else f" of {place.name}:{place.line}"
-            click.echo(f"Transform of ad {number}{printable(where)} failed!", err=True)
+            say(f"Transform of ad {number}{printable(where)} failed!", err=True)
 
 
 def _ads(outcomes: Iterator[Outcome]) -> Iterator[ClassAd]:
@@ -266,13 +268,15 @@ def _write(texts: Iterable[str], out: str) -> None:
                 raise click.UsageError(f"cannot write '{printable(out)}': {reason}") from None
         parts: list[str] = []
         size = 0
-        for text in texts:
-            parts.append(text)
-            size += len(text)
-            if size >= _MANY:
-                _flush(parts, file)
-                size = 0
-        _flush(parts, file)
+        try:
+            for text in texts:
+                parts.append(text)
+                size += len(text)
+                if size >= _MANY:
+                    _flush(parts, file)
+                    size = 0
+        finally:  # what was done before a file that ends in an error is written
+            _flush(parts, file)
 
 
 def _flush(parts: list[str], file: BinaryIO | None) -> None:
@@ -281,4 +285,4 @@ def _flush(parts: list[str], file: BinaryIO | None) -> None:
     if file is not None:
         file.write(data)
     elif data:
-        click.echo(data, nl=False)
+        emit(data)

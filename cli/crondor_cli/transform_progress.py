@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-import click
-
 from crondor.diagnostics import Diagnostic, Severity
+from crondor_cli.output import overwrite
 from crondor_cli.show import show
 
 _EVERY = 1000  # ads between two lines
-_ERASE = "\r\033[K"
 _MOST_SHOWN = 10_000  # different findings that are remembered, so that none is shown for each ad
 
 
@@ -29,13 +27,13 @@ class Progress:
     def show(self, number: int) -> None:
         """Say how many ads there have been, now and then."""
         if self._is_wanted and not number % _EVERY:
-            click.echo(f"{_ERASE}{number:,} {self._what}", err=True, nl=False)
+            overwrite(f"{number:,} {self._what}")
             self._is_shown = True
 
     def clear(self) -> None:
         """Make room for something else."""
         if self._is_shown:
-            click.echo(_ERASE, err=True, nl=False)
+            overwrite("")
             self._is_shown = False
 
 
@@ -45,6 +43,7 @@ class Findings:
     def __init__(self, progress: Progress) -> None:
         """Begin with none; ``progress`` makes room for each."""
         self.failed = False
+        self._left_out = 0
         self._progress = progress
         self._shown: set[Diagnostic] = set()
 
@@ -52,7 +51,17 @@ class Findings:
         """Show what was not shown yet; without ``counts`` only an error makes the status 1."""
         for each in found:
             self.failed = self.failed or counts or each.severity is Severity.ERROR
-            if each not in self._shown and len(self._shown) < _MOST_SHOWN:
-                self._shown.add(each)
-                self._progress.clear()
-                show([each])
+            if each in self._shown:
+                continue
+            if len(self._shown) >= _MOST_SHOWN:
+                self._left_out += 1
+                continue
+            self._shown.add(each)
+            self._progress.clear()
+            show([each])
+
+    def end(self) -> None:
+        """Say how many were not shown."""
+        if self._left_out:
+            self._progress.clear()
+            show([Diagnostic("more-faults", f"{self._left_out:,} more findings like these", Severity.WARNING)])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
-import click
-
-from crondor.calendar import DAY
+from crondor.calendar import DAY, short_weekday
 from crondor.diagnostics import printable
 from crondor_cli.agenda import Agenda, Entry, Minute
 from crondor_cli.agenda_span import Day, Span
 from crondor_cli.options import Clock
-from crondor_cli.times_text import WEEKDAYS, local_text, relative
+from crondor_cli.output import say
+from crondor_cli.times_text import local_text, relative
 
 _NAMED = 3  # jobs named in a line
 _LISTED = 10  # jobs of a list
@@ -31,7 +30,7 @@ def print_table(agenda: Agenda, clock: Clock, pairs: int) -> None:
         lines += _collisions(agenda, clock, pairs)
     lines += _idle(agenda, clock)
     lines += _invalid(agenda)
-    click.echo("\n".join(lines))
+    say("\n".join(lines))
 
 
 def some(agenda: Agenda, numbers: Sequence[int]) -> str:
@@ -90,7 +89,7 @@ def _unit(most: int) -> int:
 
 
 def _date(day: Day, *, short: bool = False) -> str:
-    weekday = WEEKDAYS[day.date.weekday()]
+    weekday = short_weekday(day.date)
     return f"{weekday} {day.date.day:02}" if short else f"{weekday} {day.date.isoformat()}"
 
 

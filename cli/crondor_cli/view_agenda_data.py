@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
-import click
-
+from crondor.calendar import short_weekday
 from crondor_cli.agenda import Agenda, Entry, Minute
 from crondor_cli.agenda_collisions import Collision
 from crondor_cli.agenda_span import Day
 from crondor_cli.options import Clock
-from crondor_cli.times_text import WEEKDAYS
+from crondor_cli.output import say
 from crondor_cli.view_data import diagnostic_data
 
 
@@ -38,13 +37,13 @@ def print_json(agenda: Agenda, clock: Clock, pairs: int) -> None:
         "invalid": [{"name": name, "line": line} for name, line in agenda.invalid],
         "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(agenda.findings)],
     }
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _day(agenda: Agenda, day: Day) -> dict[str, object]:
     return {
         "date": day.date.isoformat(),
-        "weekday": WEEKDAYS[day.date.weekday()],
+        "weekday": short_weekday(day.date),
         "seconds": day.end - day.start,
         "starts": agenda.in_day(day),
         "hours": [agenda.in_hour(hour) for hour in day.hours],

@@ -6,11 +6,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
-import click
-
 from crondor.check import Finding
 from crondor.diagnostics import Severity, render
 from crondor_cli.check_result import Checked
+from crondor_cli.output import say
 from crondor_cli.show import coloured, wants_colour
 
 
@@ -41,9 +40,9 @@ def _print_text(result: Checked) -> None:
         if finding.fix is not None:
             text += f"\n    = fix: {finding.fix.title} ({_option(finding)})"
             cures[finding.fix.safe] += 1
-        click.echo(coloured(text) if colour else text)
+        say(coloured(text) if colour else text)
         count[finding.diagnostic.severity] += 1
-    click.echo(_summary(len(result.reports), count, cures))
+    say(_summary(len(result.reports), count, cures))
 
 
 def _option(finding: Finding) -> str:
@@ -79,13 +78,13 @@ def print_statistics(result: Checked, form: str) -> None:
             }
             for code, number in rows
         ]
-        click.echo(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))
+        say(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))
         return
     width = max((len(str(number)) for _, number in rows), default=1)
     for code, number in rows:
-        click.echo(f"{number:>{width}}  {code}  {result.rules[code].name}: {result.rules[code].title}")
+        say(f"{number:>{width}}  {code}  {result.rules[code].name}: {result.rules[code].title}")
     if not rows:
-        click.echo(_summary(len(result.reports), Counter(), Counter()))
+        say(_summary(len(result.reports), Counter(), Counter()))
 
 
 def _counted(findings: Iterable[Finding]) -> list[tuple[str, int]]:

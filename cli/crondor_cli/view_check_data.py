@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-import click
-
 from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity
 from crondor.source import Span
 from crondor_cli.check_result import Checked
+from crondor_cli.output import say
 
 
 def print_json(result: Checked) -> None:
@@ -27,7 +26,7 @@ def print_json(result: Checked) -> None:
         ],
         "summary": {severity.value: counted[severity] for severity in Severity},
     }
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _finding(finding: Finding, result: Checked) -> dict[str, object]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import click
-
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.check_result import Checked
+from crondor_cli.output import say
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -13,7 +12,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 def print_github(result: Checked) -> None:
     """Print a line for each finding."""
     for finding in result.all_findings:
-        click.echo(_line(finding.diagnostic, result))
+        say(_line(finding.diagnostic, result))
 
 
 def _line(diagnostic: Diagnostic, result: Checked) -> str:

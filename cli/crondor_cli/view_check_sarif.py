@@ -7,12 +7,11 @@ from contextlib import suppress
 from importlib import metadata
 from urllib.parse import quote
 
-import click
-
 from crondor.check import Finding
 from crondor.diagnostics import Severity
 from crondor.source import Span
 from crondor_cli.check_result import Checked
+from crondor_cli.output import say
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
@@ -30,7 +29,7 @@ def print_sarif(result: Checked) -> None:
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, codes) for finding in findings],
     }
-    click.echo(json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
+    say(json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
 
 
 def _rule(code: str, result: Checked) -> dict[str, object]:

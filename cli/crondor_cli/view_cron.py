@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 
-import click
-
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import printable
 from crondor.hooks.cron.schedule import Event, What
 from crondor.hooks.cron.settings import Manager
+from crondor.job.attributes import printed, string
 from crondor_cli.options import Clock
+from crondor_cli.output import say
 
 
 class Screen:
@@ -29,31 +29,32 @@ class Screen:
         """Print what happened."""
         self.failed = self.failed or event.what is What.FAILED_TO_START
         if self._is_json:
-            click.echo(json.dumps(_event_data(event)))
+            say(json.dumps(_event_data(event)))
             return
         moment = datetime.fromtimestamp(event.time, self._clock.zone)
         name = event.job if event.block is None else event.block.name
         said = event.text
         if event.published is not None:
             said = "update of the collector" if event.published.updates else "no update"
-        click.echo(printable(f"{moment:%H:%M:%S}  {name:12}  {event.what.value:15}  {said}".rstrip()))
+        say(printable(f"{moment:%H:%M:%S}  {name:12}  {event.what.value:15}  {said}".rstrip()))
         if event.block is not None:
             for line in _lines(event.block.ad):
-                click.echo(f"          {printable(line)}")
+                say(f"          {printable(line)}")
 
     def ads(self, manager: Manager, ads: Iterable[tuple[ClassAd, ClassAd]]) -> None:
         """Print what the jobs have added to the ads: pairs of an ad without and with it."""
         for before, after in ads:
-            name = before.value("Name")
-            added = ClassAd({n: after[n] for n in after if n not in before or after[n] != before[n]})
-            shown = name if isinstance(name, str) else "the ad"
+            added = after.flat()
+            for each in [n for n in after if n in before and printed(after, n) == printed(before, n)]:
+                added.prune(each)
+            shown = string(before, "Name") or "the ad"
             if self._is_json:
                 values = {each: added.text(each) for each in added}
-                click.echo(json.dumps({"manager": manager.name.lower(), "ad": shown, "attributes": values}))
+                say(json.dumps({"manager": manager.name.lower(), "ad": shown, "attributes": values}))
             else:
-                click.echo(f"\n{printable(shown)}")
+                say(f"\n{printable(shown)}")
                 for line in _lines(added) if added else ["nothing"]:
-                    click.echo(f"  {printable(line)}")
+                    say(f"  {printable(line)}")
 
 
 def _lines(ad: ClassAd) -> list[str]:

@@ -7,12 +7,11 @@ import io
 import json
 from datetime import datetime, tzinfo
 
-import click
-
 from crondor.diagnostics import Diagnostic
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, Dialect
 from crondor.words import describe
+from crondor_cli.output import emit, say
 from crondor_cli.preview import Preview
 from crondor_cli.rows import Run
 
@@ -22,7 +21,7 @@ _SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_in
 def print_json(previews: list[Preview], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
     data = {"jobs": [_job(preview) for preview in previews], "diagnostics": [diagnostic_data(w) for w in warnings]}
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
@@ -48,7 +47,7 @@ def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
                     str(row.differs).lower(),
                 ]
             )
-    click.echo(lines.getvalue(), nl=False)
+    emit(lines.getvalue())
 
 
 def print_epochs(previews: list[Preview], _: list[Diagnostic]) -> None:
@@ -56,7 +55,7 @@ def print_epochs(previews: list[Preview], _: list[Diagnostic]) -> None:
     for preview in previews:
         for row in preview.rows:
             if row.run is not None:
-                click.echo(row.run.deferral.time)
+                say(row.run.deferral.time)
 
 
 def _job(preview: Preview) -> dict[str, object]:

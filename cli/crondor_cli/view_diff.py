@@ -5,17 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from textwrap import wrap
 
-import click
-
 from crondor.algebra import has_day_zero
+from crondor.day_rule import decided_by
 from crondor.diagnostics import printable
 from crondor.recurrence import never_reason
 from crondor.spec import CronSpec, Dialect, Field
 from crondor.words import describe
 from crondor_cli.diff import Comparison, Relation, Side
 from crondor_cli.explain import LAST_INSTANT
+from crondor_cli.output import say
 from crondor_cli.reasons import DAY_ZERO
-from crondor_cli.spoken import columns, day_rule, value_set, written
+from crondor_cli.spoken import columns, day_rule_words, value_set, written
 from crondor_cli.times_text import local_text, relative
 
 _WIDTH = 108
@@ -29,7 +29,7 @@ _RELATIONS = {
 
 def print_table(comparisons: list[Comparison], count: int) -> None:
     """Print all comparisons, a blank line between them."""
-    click.echo("\n\n".join("\n\n".join("\n".join(part) for part in _sections(c, count)) for c in comparisons))
+    say("\n\n".join("\n\n".join("\n".join(part) for part in _sections(c, count)) for c in comparisons))
 
 
 def _sections(c: Comparison, count: int) -> list[list[str]]:
@@ -90,8 +90,8 @@ def _table(c: Comparison) -> list[str]:
         rows.append([name.replace("_", " "), "<", printable(f"{one}{unit}"), ""])
         rows.append(["", ">", printable(f"{two}{unit}"), ""])
     lines = columns(rows)
-    if a is not None and b is not None and day_rule(a).code != day_rule(b).code:
-        lines += [*_fact("day rule", f"<  {day_rule(a).words}"), *_fact("", f">  {day_rule(b).words}")]
+    if a is not None and b is not None and decided_by(a) is not decided_by(b):
+        lines += [*_fact("day rule", f"<  {day_rule_words(a)}"), *_fact("", f">  {day_rule_words(b)}")]
     return lines
 
 

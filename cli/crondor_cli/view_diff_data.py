@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
-import click
-
 from crondor.diagnostics import Diagnostic
 from crondor.spec import CronSpec, Field
 from crondor.words import describe
 from crondor_cli.diff import Comparison, Side
+from crondor_cli.output import say
 from crondor_cli.view_data import diagnostic_data
 from crondor_cli.view_explain_data import instant
 
@@ -21,7 +20,7 @@ def print_json(comparisons: list[Comparison], warnings: list[Diagnostic]) -> Non
         "pairs": [_pair(c) for c in comparisons],
         "diagnostics": [diagnostic_data(warning) for warning in warnings],
     }
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _pair(c: Comparison) -> dict[str, object]:

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from textwrap import wrap
 
-import click
-
 from crondor.audit import ClockChange
+from crondor.calendar import short_weekday
 from crondor.diagnostics import CrondorError, printable
 from crondor.recurrence import ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_WEEK, FIELDS, HOLD_CODE, MONTH, CronSpec, Dialect
 from crondor.words import describe
 from crondor_cli.explain import Explanation, Facts, portable_line
+from crondor_cli.output import say
 from crondor_cli.preview import shortened
 from crondor_cli.rows import Reason
-from crondor_cli.spoken import columns, day_rule, length, value_set, written
+from crondor_cli.spoken import columns, day_rule_words, length, value_set, written
 from crondor_cli.times_text import local_text, relative
 from crondor_cli.why_words import sentence, value_name
 
@@ -29,7 +29,7 @@ def print_table(explanations: list[Explanation]) -> None:
     """Print all explanations, a blank line between them."""
     blocks = ["\n".join(_block(e)) for e in explanations if e.schedule is not None and e.is_deferred]
     if blocks:
-        click.echo("\n\n".join(blocks))
+        say("\n\n".join(blocks))
 
 
 def _block(e: Explanation) -> list[str]:
@@ -38,7 +38,7 @@ def _block(e: Explanation) -> list[str]:
         if e.why is not None:
             sections += _why(e, e.spec)
         else:
-            sections += [[*_fields(e.spec), *_lines([("day rule", day_rule(e.spec).words)])]]
+            sections += [[*_fields(e.spec), *_lines([("day rule", day_rule_words(e.spec))])]]
         sections += [_lines(_numbers(e, e.facts))] if e.facts is not None else []
         sections += [_answers(e, e.answers)] if e.answers is not None else []
         sections += [_schedd(e)] if e.schedd is not None else []
@@ -169,7 +169,7 @@ def _audit(e: Explanation, changes: list[ClockChange]) -> list[str]:
         size = relative(abs(change.seconds)).removeprefix("in ")
         way, fate = ("forward", "is skipped") if change.is_gap else ("back", "comes twice")
         span = f"{_wall(change.low, day)} to {_wall(change.high, day)}"
-        lines.append(f"    {day:%a} {day:%Y-%m-%d}, {way} {size}: {span} {fate}")
+        lines.append(f"    {short_weekday(day)} {day:%Y-%m-%d}, {way} {size}: {span} {fate}")
         rows = _alike(e, change)
         width = max(len(names) for names, _ in rows)
         lines += [f"      {names:<{width}}  {text}" for names, text in rows]
@@ -228,7 +228,7 @@ def _why(e: Explanation, spec: CronSpec) -> list[list[str]]:
         else:
             near.append((label, "none in the years 1970 to 2200"))
     said = wrap(sentence(spec, why, clock), 100, initial_indent="  ", subsequent_indent="    ")
-    return [said, [*columns(rows), *_lines([("day rule", day_rule(spec).words)])], _lines(near)]
+    return [said, [*columns(rows), *_lines([("day rule", day_rule_words(spec))])], _lines(near)]
 
 
 def _distance(seconds: int) -> str:

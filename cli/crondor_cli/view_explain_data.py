@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from datetime import datetime, tzinfo
 
-import click
-
 from crondor.audit import ClockChange
+from crondor.day_rule import decided_by, is_unrestricted
 from crondor.diagnostics import Diagnostic
 from crondor.recurrence import ScheddAnswer, Why
 from crondor.spec import FIELDS, CronSpec
 from crondor.words import describe
 from crondor_cli.explain import Explanation, Facts, ScheddSide, portable_line
+from crondor_cli.output import say
 from crondor_cli.rows import Reason
-from crondor_cli.spoken import day_rule, is_unrestricted, length
+from crondor_cli.spoken import day_rule_words, length
 from crondor_cli.view_data import diagnostic_data
 from crondor_cli.why_words import sentence
 
@@ -22,7 +22,7 @@ from crondor_cli.why_words import sentence
 def print_json(explanations: list[Explanation], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
     data = {"jobs": [_job(e) for e in explanations], "diagnostics": [diagnostic_data(w) for w in warnings]}
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _job(e: Explanation) -> dict[str, object]:
@@ -59,7 +59,6 @@ def instant(epoch: int, zone: tzinfo) -> dict[str, object]:
 
 
 def _schedule(spec: CronSpec) -> dict[str, object]:
-    rule = day_rule(spec)
     return {
         "words": describe(spec),
         "canonical": str(spec),
@@ -73,7 +72,7 @@ def _schedule(spec: CronSpec) -> dict[str, object]:
             }
             for field in FIELDS
         ],
-        "day_rule": {"rule": rule.code, "words": rule.words},
+        "day_rule": {"rule": decided_by(spec).value, "words": day_rule_words(spec)},
     }
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 
-import click
-
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import printable
 from crondor.hooks.consequence import Consequence
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.runner import HookRun
+from crondor_cli.output import say
 from crondor_cli.view_data import diagnostic_data
 
 _WIDTH = 13
@@ -40,7 +39,7 @@ def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequenc
         lines += [_fact("", line) for line in _ad_lines(consequence.ad)]
     if consequence.upstream:
         lines.append(_fact("HTCondor", consequence.upstream))
-    click.echo("\n".join(lines))
+    say("\n".join(lines))
 
 
 def run_data(_: str, hook: HookType, run: HookRun, consequence: Consequence) -> None:
@@ -69,7 +68,7 @@ def run_data(_: str, hook: HookType, run: HookRun, consequence: Consequence) -> 
         },
         "diagnostics": [diagnostic_data(each) for each in dict.fromkeys((*run.diagnostics, *consequence.diagnostics))],
     }
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _fact(name: str, text: str) -> str:

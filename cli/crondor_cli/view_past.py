@@ -6,11 +6,10 @@ import json
 from collections.abc import Callable
 from datetime import datetime
 
-import click
-
 from crondor.diagnostics import printable
 from crondor_cli.jobs import Job
 from crondor_cli.options import Clock
+from crondor_cli.output import say
 from crondor_cli.times_text import local_text, relative
 
 Found = list[tuple[Job, "list[int] | None"]]
@@ -21,11 +20,11 @@ def _print_table(found: Found, clock: Clock) -> None:
         where = job.name if job.line is None else f"{job.name}:{job.line}"
         if times is None:
             continue
-        click.echo(f"{printable(where)}, {clock.zone_name}")
+        say(f"{printable(where)}, {clock.zone_name}")
         if not times:
-            click.echo("  no run before this time")
+            say("  no run before this time")
         for time in times:
-            click.echo(f"  {local_text(time, clock.zone)}  {relative(time - clock.now)}")
+            say(f"  {local_text(time, clock.zone)}  {relative(time - clock.now)}")
 
 
 def _print_json(found: Found, clock: Clock) -> None:
@@ -42,13 +41,13 @@ def _print_json(found: Found, clock: Clock) -> None:
         }
         for job, times in found
     ]
-    click.echo(json.dumps({"jobs": jobs}, indent=2))
+    say(json.dumps({"jobs": jobs}, indent=2))
 
 
 def _print_epochs(found: Found, _: Clock) -> None:
     for _job, times in found:
         for time in times or ():
-            click.echo(time)
+            say(time)
 
 
 VIEWS: dict[str, Callable[[Found, Clock], None]] = {

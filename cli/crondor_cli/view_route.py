@@ -6,21 +6,20 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-import click
-
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import Rejected, Route, RoutingTable
 from crondor.router.printing import printed_route, printed_transform
 from crondor.router.route import universe_name
 from crondor.source import Span
 from crondor.transform import Transform
+from crondor_cli.output import say
 from crondor_cli.view_data import diagnostic_data
 
 
 def print_table(table: RoutingTable) -> None:
     """Print transforms, routes, and what was rejected."""
     for line in _lines(table):
-        click.echo(line)
+        say(line)
 
 
 def remarks(table: RoutingTable, *, legacy: bool = False) -> Iterator[str]:
@@ -50,7 +49,7 @@ def _lines(table: RoutingTable) -> Iterator[str]:
             yield f"{kind}-Route Transform : {printable(transform.name)}"
             yield from _indented(printed_transform(transform))
             yield ""
-    for number, route in enumerate(table.routes, start=1):
+    for number, route in enumerate(table.routes or table.idle, start=1):
         yield f"Route {number}"
         yield from _route(route)
         yield ""
@@ -91,7 +90,7 @@ def print_json(table: RoutingTable) -> None:
     """Print one object; its keys are documented in docs/route.md."""
     data = {
         "is_enabled": table.is_enabled,
-        "routes": [_route_data(route) for route in table.routes],
+        "routes": [_route_data(route) for route in table.routes or table.idle],
         "before": [_transform_data(transform) for transform in table.before],
         "after": [_transform_data(transform) for transform in table.after],
         "rejected": [
@@ -100,7 +99,7 @@ def print_json(table: RoutingTable) -> None:
         ],
         "diagnostics": [diagnostic_data(found) for found in table.diagnostics],
     }
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _route_data(route: Route) -> dict[str, object]:

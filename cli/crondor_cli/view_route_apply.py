@@ -6,14 +6,13 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 
-import click
-
 from crondor.classad.formats import Format, Order
 from crondor.classad.scope import Context
 from crondor.diagnostics import printable
+from crondor.job.attributes import string
 from crondor.router import Routed
-from crondor.router.conversion import string
 from crondor.router.route import universe_name
+from crondor_cli.output import styled, together
 from crondor_cli.show import wants_colour
 from crondor_cli.view_data import diagnostic_data
 
@@ -32,12 +31,13 @@ def diff(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
     colours = {"-": "red", "+": "green"} if wants_colour(sys.stdout) else {}
     for job, each in routed:
         head = f"@@ {job} {_way(each)} {each.route.name} @@"
-        yield click.style(printable(head), bold=True) + "\n" if colours else f"{printable(head)}\n"
+        shown = printable(head)
+        yield together(styled(shown, bold=True) if colours else shown, "\n")
         for change in each.changes:
             for sign, text in zip("-+", change.lines, strict=True):
                 if text is not None:
                     line = printable(sign + text)
-                    yield (click.style(line, fg=colours[sign]) if colours else line) + "\n"
+                    yield together(styled(line, colour=colours[sign]) if colours else line, "\n")
 
 
 def _way(routed: Routed) -> str:

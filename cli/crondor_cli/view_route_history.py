@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import click
-
 from crondor.diagnostics import Diagnostic
 from crondor.router.reports import Ended, Period, Site, heading, record_lines, site_lines, sites_of
 from crondor_cli.options import Clock
+from crondor_cli.output import say
 from crondor_cli.view_data import diagnostic_data
 
 
 def print_report(jobs: Sequence[Ended], period: Period, clock: Clock, *, records: bool, iwd: bool) -> None:
     """Print the jobs one by one, or the summary by route."""
-    click.echo(f"{heading(period, clock.zone)}\n")
+    say(f"{heading(period, clock.zone)}\n")
     for line in record_lines(jobs, iwd=iwd) if records or iwd else site_lines(sites_of(jobs)):
-        click.echo(line)
+        say(line)
 
 
 def print_json(jobs: Sequence[Ended], period: Period, clock: Clock, findings: Sequence[Diagnostic]) -> None:
@@ -31,7 +30,7 @@ def print_json(jobs: Sequence[Ended], period: Period, clock: Clock, findings: Se
         "jobs": [job._asdict() for job in jobs],
         "diagnostics": [diagnostic_data(finding) for finding in findings],
     }
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _site(site: Site) -> dict[str, object]:

@@ -10,7 +10,8 @@ import click
 
 from crondor.classad import Context, print_value
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.diagnostics import Diagnostic, printable
+from crondor.job.attributes import value
 from crondor.router.reports import (
     Listed,
     Totals,
@@ -23,6 +24,7 @@ from crondor.router.reports import (
     totals_lines,
 )
 from crondor_cli.options import Clock
+from crondor_cli.output import emit, say
 from crondor_cli.route_copies import queue_name
 from crondor_cli.schedd_queue import Asked
 from crondor_cli.view_data import diagnostic_data
@@ -65,7 +67,7 @@ def autoformat_of(options: str | None, attributes: tuple[str, ...]) -> Autoforma
 
 def _print(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(line)
+        say(line)
 
 
 def print_summary(shown: Shown) -> None:
@@ -76,7 +78,7 @@ def print_summary(shown: Shown) -> None:
 def summary_data(shown: Shown) -> None:
     """Print the rows of the summary as JSON."""
     rows = [row._asdict() for row in summarise(shown.ads, shown.context)]
-    click.echo(json.dumps({**_head(shown), "summary": rows, "diagnostics": _findings(shown)}, indent=2))
+    say(json.dumps({**_head(shown), "summary": rows, "diagnostics": _findings(shown)}, indent=2))
 
 
 def print_jobs(shown: Shown, *, nobatch: bool) -> None:
@@ -92,7 +94,7 @@ def print_ads(shown: Shown) -> None:
     from crondor.classad.printing import Format  # noqa: PLC0415 - one form is needed
 
     for ad in shown.ads:
-        click.echo(ad.print(Format.LONG))
+        emit(ad.print(Format.LONG), nl=True)
 
 
 def print_values(shown: Shown, asked: Autoformat) -> None:
@@ -104,17 +106,14 @@ def print_values(shown: Shown, asked: Autoformat) -> None:
         for name in asked.attributes:
             label = f"{printable(name)} = " if "l" in asked.options else ""
             cells.append(label + _value(ad, name, shown.context, raw="r" in asked.options))
-        click.echo(between.join(cells))
+        say(between.join(cells))
 
 
 def _value(ad: ClassAd, name: str, context: Context, *, raw: bool) -> str:
     if name not in ad:
         return "undefined"
-    try:
-        value = ad.text(name) if raw else ad.value(name, None, context)
-    except CrondorError:
-        return "error"
-    return printable(value if isinstance(value, str) else print_value(value))
+    found = ad.text(name) if raw else value(ad, name, context)
+    return printable(found if isinstance(found, str) else print_value(found))
 
 
 def jobs_data(shown: Shown) -> None:
@@ -124,7 +123,7 @@ def jobs_data(shown: Shown) -> None:
         "query": Totals.of(shown.ads, shown.context)._asdict(),
         "all_users": None if shown.everybody is None else shown.everybody._asdict(),
     }
-    click.echo(json.dumps({**_head(shown), "jobs": jobs, "totals": totals, "diagnostics": _findings(shown)}, indent=2))
+    say(json.dumps({**_head(shown), "jobs": jobs, "totals": totals, "diagnostics": _findings(shown)}, indent=2))
 
 
 def _head(shown: Shown) -> dict[str, object]:

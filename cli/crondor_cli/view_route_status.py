@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-import click
-
 from crondor.diagnostics import printable
 from crondor.job_queue import JobId
 from crondor.router.life import Because, Reason, Report, RouteNow, Survey
 from crondor.router.throttle import WINDOW
 from crondor_cli.options import Clock
+from crondor_cli.output import say
 from crondor_cli.times_text import local_text
 from crondor_cli.view_agenda import plural
 from crondor_cli.view_schedd import cell, print_rows
@@ -21,18 +20,18 @@ _SETTLED = (Reason.ROUTED, Reason.COPY)
 
 def print_table(survey: Survey, report: Report | None, clock: Clock) -> None:
     """Print the routes, and how many jobs are not routed now for each reason."""
-    click.echo("\n".join(_head(survey, report, clock)))
+    say("\n".join(_head(survey, report, clock)))
     rows = [_row(now, survey, report) for now in survey.routes()]
     if rows:
-        click.echo()
+        say()
         print_rows(["route", "jobs", "idle", "throttle", "failed", "succeeded", "takes jobs"], rows)
     left = _left(survey)
-    click.echo(f"\nnot routed now: {plural(sum(count for _, _, count in left), 'job')}")
+    say(f"\nnot routed now: {plural(sum(count for _, _, count in left), 'job')}")
     for reason, about, count in left:
-        click.echo(f"  {count:>7}  {reason.value}{about and f' ({printable(about)})'}")
+        say(f"  {count:>7}  {reason.value}{about and f' ({printable(about)})'}")
     if survey.unpaired:
         one = "has" if len(survey.unpaired) == 1 else "have"
-        click.echo(
+        say(
             f"{plural(len(survey.unpaired), 'source')} of this router {one} no copy: a router that runs is about to"
             " submit it, or gives the job back"
         )
@@ -76,11 +75,11 @@ def print_job(survey: Survey, job: JobId | None) -> None:
     if job is None:
         return
     found = survey.why(job)
-    click.echo(f"job {job}: {found.reason.value}{found.text and f': {printable(found.text)}'}")
+    say(f"job {job}: {found.reason.value}{found.text and f': {printable(found.text)}'}")
     width = max((len(each.route.name) for each in found.verdicts), default=0)
     for verdict in found.verdicts:
         said = f"{verdict.outcome.value}{'' if verdict.reason is None else f': {printable(verdict.reason)}'}"
-        click.echo(f"  {printable(verdict.route.name):<{min(width, 24)}}  {said}")
+        say(f"  {printable(verdict.route.name):<{min(width, 24)}}  {said}")
 
 
 def print_json(survey: Survey, report: Report | None, job: JobId | None) -> None:
@@ -101,7 +100,7 @@ def print_json(survey: Survey, report: Report | None, job: JobId | None) -> None
     }
     if job is not None:
         data["job"] = _job(job, survey.why(job))
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _route(now: RouteNow, survey: Survey, report: Report | None) -> dict[str, object]:

@@ -9,19 +9,19 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import tzinfo
-from typing import Final, TextIO
-
-import click
+from typing import Final
 
 from crondor.classad import Context
-from crondor.diagnostics import Diagnostic, printable, render
+from crondor.diagnostics import Diagnostic, printable
+from crondor.job.attributes import ending, string
 from crondor.queued import JobStatus
 from crondor.world import starter
 from crondor.world.happenings import Happening, What
 from crondor.world.session import Session
 from crondor.world.world_job import WorldJob
+from crondor_cli.output import Visible, say, together
 from crondor_cli.run_jobs import NAME
-from crondor_cli.show import coloured, wants_colour
+from crondor_cli.show import shown
 from crondor_cli.times_text import local_text, relative
 
 _PACE: Final = 1.0  # seconds between two pictures
@@ -56,8 +56,7 @@ class View:
 
     def say(self, finding: Diagnostic) -> None:
         """Show a finding."""
-        text = render(finding)
-        self.write(coloured(text) if wants_colour(sys.stderr) else text)
+        self.write(shown(finding, sys.stderr))
 
     def closing(self, running: int) -> None:
         """Say what the end waits for."""
@@ -76,7 +75,7 @@ class View:
     def write(self, text: str) -> None:
         """Write a line, to whoever listens."""
         with suppress(OSError, ValueError):
-            click.echo(text, err=True)
+            say(text, err=True)
 
     def stamp(self, when: int) -> str:
         """Return a time."""
@@ -84,8 +83,8 @@ class View:
 
     def name(self, job: WorldJob) -> str:
         """Return what a person calls a job."""
-        name = job.ad.value(NAME) if NAME in job.ad else None
-        return f"{job.id!s:<6} {printable(name)}" if isinstance(name, str) else str(job.id)
+        name = string(job.ad, NAME)
+        return str(job.id) if name is None else f"{job.id!s:<6} {printable(name)}"
 
     def time_of(self, job: WorldJob) -> int | None:
         """Return the DeferralTime of a job."""
@@ -101,10 +100,10 @@ class View:
 
 
 def _exit(seen: Happening) -> str:
-    ad = seen.job.ad
-    if ad.value("ExitBySignal") is True:
-        return f"ended by signal {ad.value('ExitSignal')}"
-    return f"exited with {ad.value('ExitCode')}"
+    found = ending(seen.job.ad)
+    if found is None:
+        return "ended"
+    return f"ended by signal {found.number}" if found.by_signal else f"exited with {found.number}"
 
 
 _SAID: Final[dict[What, Callable[[View, Happening], str]]] = {
@@ -129,9 +128,9 @@ class JsonView(View):
         elif seen.what is What.STARTED:
             data["pid"] = self.pid(seen.job)
         elif seen.what is What.ENDED:
-            ad = seen.job.ad
-            by_signal = ad.value("ExitBySignal") is True
-            data |= {"signal" if by_signal else "exit_code": ad.value("ExitSignal" if by_signal else "ExitCode")}
+            found = ending(seen.job.ad)
+            if found is not None:
+                data["signal" if found.by_signal else "exit_code"] = found.number
             data["queued_again"] = bool(seen.number)
         elif seen.what is What.HELD:
             data["code"] = seen.number
@@ -154,7 +153,7 @@ class JsonView(View):
         if self.is_unheard:
             return
         try:
-            click.echo(json.dumps(data))
+            say(json.dumps(data))
         except BrokenPipeError:
             self.is_unheard = True
             with suppress(OSError, ValueError, AttributeError):
@@ -166,10 +165,9 @@ class LiveView(View):
 
     pace = _PACE
 
-    def __init__(self, session: Session, zone: tzinfo, stream: TextIO) -> None:
+    def __init__(self, session: Session, zone: tzinfo) -> None:
         """Begin with no picture."""
         super().__init__(session, zone)
-        self._stream = stream
         self._drawn = 0
 
     def refresh(self) -> None:
@@ -180,7 +178,7 @@ class LiveView(View):
         lines = [self._line(job)[: max(1, width - 1)] for job in jobs[:most]]
         if len(jobs) > most:
             lines.append(f"and {len(jobs) - most:,} more"[: max(1, width - 1)])
-        self._put(self._erased() + "".join(f"{line}\n" for line in lines))
+        self._put(together(self._erased(), *(f"{line}\n" for line in lines)))
         self._drawn = len(lines)
 
     def write(self, text: str) -> None:
@@ -197,11 +195,10 @@ class LiveView(View):
 
     def _put(self, text: str) -> None:
         with suppress(OSError, ValueError):
-            self._stream.write(text)
-            self._stream.flush()
+            say(text, err=True, nl=False)
 
-    def _erased(self) -> str:
-        return f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+    def _erased(self) -> Visible:
+        return Visible(f"\x1b[{self._drawn}A\x1b[J" if self._drawn else "")
 
     def _line(self, job: WorldJob) -> str:
         now, when = self._session.world.now, self.time_of(job)
@@ -228,5 +225,5 @@ def view_of(session: Session, zone: tzinfo, *, is_json: bool) -> View:
         return JsonView(session, zone)
     stream = sys.stderr
     if stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb":
-        return LiveView(session, zone, stream)
+        return LiveView(session, zone)
     return View(session, zone)

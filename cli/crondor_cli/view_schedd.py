@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
-
-import click
 
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable
 from crondor.schedd.look import ScheduledJob, State
+from crondor_cli.output import say
+from crondor_cli.streaming import echo_json, echo_lines
 from crondor_cli.times_text import local_text, relative
 from crondor_cli.view_data import diagnostic_data
 
@@ -26,13 +26,17 @@ _WIDEST = 40  # characters of a cell that comes from an ad
 
 def print_rows(head: list[str], rows: list[list[str]]) -> None:
     """Print rows in columns below their heads; a row of one cell stands below the row before, indented."""
-    full = [row for row in (head, *rows) if len(row) > 1]
-    widths = [max(map(len, column)) for column in zip(*full, strict=True)]
-    for row in (head, *rows):
-        if len(row) == 1:
-            click.echo(f"      {row[0]}")
-        else:
-            click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    widths = list(map(len, head))
+    for row in rows:
+        if len(row) > 1:
+            widths = list(map(max, widths, map(len, row)))
+    echo_lines(_line(row, widths) for row in (head, *rows))
+
+
+def _line(row: list[str], widths: list[int]) -> str:
+    if len(row) == 1:
+        return f"      {row[0]}"
+    return "  ".join(map(str.ljust, row, widths)).rstrip()
 
 
 def cell(text: str | None) -> str:
@@ -41,19 +45,19 @@ def cell(text: str | None) -> str:
     return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 3]}..."
 
 
-def print_status(looks: list[ScheduledJob], read: Reading) -> None:
+def print_status(looks: Iterable[ScheduledJob], read: Reading) -> None:
     """Print a row for each job, and its trouble below it."""
     found, clock = read.found, read.clock
-    if not looks:
-        click.echo(f"no job with a schedule, of {len(found.ads)}")
-        return
     rows = []
     for look in looks:
         rows.append([look.id, cell(look.queued.string("Owner")), _state(look, clock), *_moments(look.next, clock)])
         rows += [[_trouble(trouble)] for trouble in look.trouble]
+    if not rows:
+        say(f"no job with a schedule, of {found.total}")
+        return
     print_rows(["job", "owner", "state", "next start", "from now", "match opens", "last start"], rows)
     if not found.sees_deferral_time:
-        click.echo(f"note: {_LATE}")
+        say(f"note: {_LATE}")
 
 
 def _state(look: ScheduledJob, clock: Clock) -> str:
@@ -85,17 +89,22 @@ def _trouble(trouble: Diagnostic) -> str:
     return printable(f"{trouble.severity.value}: {trouble.message}{hint} [{trouble.code}]")
 
 
-def status_data(looks: list[ScheduledJob], read: Reading) -> None:
+def status_data(looks: Iterable[ScheduledJob], read: Reading) -> None:
     """Print the jobs as JSON."""
     found = read.found
-    data = {
-        **_head(read),
-        "sees_deferral_time": found.sees_deferral_time,
-        "job_count": len(found.ads),
-        "jobs": [_job(look, read.clock.zone) for look in looks],
-        "diagnostics": [diagnostic_data(finding) for finding in found.findings],
-    }
-    click.echo(json.dumps(data, indent=2))
+    echo_json(
+        {
+            **_head(read),
+            "sees_deferral_time": found.sees_deferral_time,
+            "job_count": found.total,
+            "jobs": (_job(look, read.clock.zone) for look in looks),
+            "diagnostics": _findings(read),
+        }
+    )
+
+
+def _findings(read: Reading) -> Iterator[dict[str, object]]:
+    return map(diagnostic_data, read.found.findings)
 
 
 def _head(read: Reading) -> dict[str, object]:
@@ -140,7 +149,7 @@ def iso(epoch: int, zone: tzinfo) -> str | None:
 def print_starts(starts: list[Start], clock: Clock) -> None:
     """Print a row for each start."""
     if not starts:
-        click.echo("no start ahead")
+        say("no start ahead")
         return
     rows = []
     for start in starts:
@@ -151,21 +160,17 @@ def print_starts(starts: list[Start], clock: Clock) -> None:
 
 def starts_data(starts: list[Start], read: Reading) -> None:
     """Print the starts as JSON."""
-    data = {
-        **_head(read),
-        "starts": [
-            {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, read.clock.zone)}
-            for start in starts
-        ],
-        "diagnostics": [diagnostic_data(finding) for finding in read.found.findings],
-    }
-    click.echo(json.dumps(data, indent=2))
+    rows = (
+        {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, read.clock.zone)}
+        for start in starts
+    )
+    echo_json({**_head(read), "starts": rows, "diagnostics": _findings(read)})
 
 
 def print_edits(edits: list[tuple[Edit, int | None]], clock: Clock, *, applied: bool) -> None:
     """Print a row for each edit with the DeferralTime that was there."""
     if not edits:
-        click.echo("nothing to do: every crontab job has its time")
+        say("nothing to do: every crontab job has its time")
         return
     rows = []
     for edit, before in edits:
@@ -174,25 +179,20 @@ def print_edits(edits: list[tuple[Edit, int | None]], clock: Clock, *, applied: 
         rows.append([str(edit.job), was, new, edit.why.value])
         rows += [[printable(edit.hold)]] if edit.hold is not None else []
     print_rows(["job", "was", "DeferralTime", "because"], rows)
-    click.echo("written" if applied else "nothing is written: --apply writes it")
+    say("written" if applied else "nothing is written: --apply writes it")
 
 
 def edits_data(edits: list[tuple[Edit, int | None]], read: Reading, *, applied: bool) -> None:
     """Print the edits as JSON."""
-    data = {
-        **_head(read),
-        "applied": applied,
-        "edits": [
-            {
-                "job": str(edit.job),
-                "before": before,
-                "time": edit.time,
-                "local": None if edit.time is None else iso(edit.time, read.clock.zone),
-                "hold_reason": edit.hold,
-                "because": edit.why.value,
-            }
-            for edit, before in edits
-        ],
-        "diagnostics": [diagnostic_data(finding) for finding in read.found.findings],
-    }
-    click.echo(json.dumps(data, indent=2))
+    rows = (
+        {
+            "job": str(edit.job),
+            "before": before,
+            "time": edit.time,
+            "local": None if edit.time is None else iso(edit.time, read.clock.zone),
+            "hold_reason": edit.hold,
+            "because": edit.why.value,
+        }
+        for edit, before in edits
+    )
+    echo_json({**_head(read), "applied": applied, "edits": rows, "diagnostics": _findings(read)})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import click
-
 from crondor.diagnostics import printable
 from crondor.spec import Dialect
 from crondor.world.outcome import Fate, Outcome
+from crondor_cli.output import say
 from crondor_cli.simulate import Group, Result, Simulated
 from crondor_cli.times_text import local_text, relative
 from crondor_cli.view_agenda import plural
@@ -37,7 +36,7 @@ def print_table(simulated: Simulated, lanes: Lanes | None) -> None:
         lines += _notes(simulated, results)
     if lanes is not None:
         lines += ["", *lanes.lines()]
-    click.echo("\n".join(lines))
+    say("\n".join(lines))
 
 
 def _head(simulated: Simulated) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import click
-
+from crondor_cli.output import say
 from crondor_cli.simulate import Group, Result, Simulated
 from crondor_cli.view_data import diagnostic_data
 
@@ -48,7 +47,7 @@ def print_json(
         data["events"] = list(happened)
     if messages is not None:
         data["flow"] = list(messages)
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _job(simulated: Simulated, group: Group, result: Result) -> dict[str, object]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import click
-
 from crondor.diagnostics import printable
 from crondor.job_queue import JobId
 from crondor.world.flow.messages import Listener, Message
+from crondor_cli.output import say
 from crondor_cli.simulate import Simulated
 from crondor_cli.times_text import local_text
 from crondor_cli.view_simulate_lines import number_of
@@ -39,7 +38,7 @@ def print_messages(simulated: Simulated, into: list[dict[str, object]] | None) -
             return
         when = local_text(message.time, simulated.clock.zone)
         place = f"{job!s:<7} {labels[job]}" if job.cluster else "all jobs"
-        click.echo(f"{when}  {place}  {sender} -> {receiver}: {', '.join(_said(message))}")
+        say(f"{when}  {place}  {sender} -> {receiver}: {', '.join(_said(message))}")
 
     return note
 

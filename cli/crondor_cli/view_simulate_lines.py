@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import click
-
 from crondor.deferral import MISSED_CODE
 from crondor.diagnostics import printable
 from crondor.world.happenings import Happening, Watcher, What
+from crondor_cli.output import say
 from crondor_cli.simulate import Group, Simulated
 from crondor_cli.times_text import local_text, relative
 
@@ -123,7 +122,7 @@ def print_happenings(simulated: Simulated, into: list[dict[str, object]] | None)
         said = _said(seen, simulated)
         if into is None:
             when = local_text(seen.time, simulated.clock.zone)
-            click.echo(f"{when}  {seen.job.id!s:<7} {owners[key].label}  {seen.what.value}{said and f': {said}'}")
+            say(f"{when}  {seen.job.id!s:<7} {owners[key].label}  {seen.what.value}{said and f': {said}'}")
         else:
             into.append({"time": seen.time, "job": str(seen.job.id), "what": seen.what.value, "detail": said})
 

@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-import click
-
 from crondor.diagnostics import Diagnostic, printable
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
 from crondor.router.life import Entry, Reason
 from crondor.router.life.chronicle import Fates, Step
+from crondor_cli.output import say
 from crondor_cli.simulate_routes import RoutedSimulation
 from crondor_cli.times_text import local_text, relative
 from crondor_cli.view_agenda import plural
@@ -29,13 +28,13 @@ def print_table(found: RoutedSimulation, *, timeline: bool) -> None:
     """Print what became of the jobs and of the copies of each route, and with ``timeline`` a line of time for each."""
     zone, simulated = found.simulated.clock.zone, found.simulated
     start, end = (local_text(time, zone) for time in (simulated.start, found.end))
-    click.echo(f"{plural(simulated.job_count, 'job')} from {start} until {end}")
+    say(f"{plural(simulated.job_count, 'job')} from {start} until {end}")
     settings = found.table.settings
-    click.echo(f"{printable(settings.name)} polls every {settings.polling_period} s, seed {simulated.settings.seed}")
+    say(f"{printable(settings.name)} polls every {settings.polling_period} s, seed {simulated.settings.seed}")
     for site in found.sites:
-        click.echo(f"  {printable(str(site))}")
+        say(f"  {printable(str(site))}")
     groups, routes = found.fates()
-    click.echo()
+    say()
     head = ["jobs", "count", "done", "failed", "removed", "held", "running", "idle", "copies", "runs"]
     rows = []
     for group, fates in zip(simulated.groups, groups, strict=True):
@@ -43,7 +42,7 @@ def print_table(found: RoutedSimulation, *, timeline: bool) -> None:
         numbers = [group.jobs.count, fates.done, fates.failed, fates.removed, *states, fates.made, fates.runs]
         rows.append([group.label, *map(str, numbers)])
     print_rows(head, rows)
-    click.echo()
+    say()
     rows = []
     for now, fates in zip(found.world.router.routes(), routes, strict=True):
         states = [fates.now[JobStatus.HELD], _running(fates), fates.now[JobStatus.IDLE]]
@@ -55,12 +54,12 @@ def print_table(found: RoutedSimulation, *, timeline: bool) -> None:
     )
     left = _left(found)
     if left:
-        click.echo("\nnot routed at the end:")
+        say("\nnot routed at the end:")
         for reason, about, count in left:
-            click.echo(f"  {count:>7}  {reason.value}{about and f' ({printable(about)})'}")
+            say(f"  {count:>7}  {reason.value}{about and f' ({printable(about)})'}")
     if timeline:
-        click.echo()
-        click.echo("\n".join(_timeline(found)))
+        say()
+        say("\n".join(_timeline(found)))
 
 
 def _running(fates: Fates) -> int:
@@ -146,7 +145,7 @@ def print_events(found: RoutedSimulation) -> None:
     """Print what the router did, and what became of the copies at their sites."""
     zone = found.simulated.clock.zone
     for time, text in _events(found):
-        click.echo(f"{local_text(time, zone)}  {text}")
+        say(f"{local_text(time, zone)}  {text}")
 
 
 def _events(found: RoutedSimulation) -> Iterator[tuple[int, str]]:
@@ -196,7 +195,7 @@ def print_json(found: RoutedSimulation, findings: list[Diagnostic], *, events: b
         }
     if events:
         data["events"] = [{"time": time, "text": text} for time, text in _events(found)]
-    click.echo(json.dumps(data, indent=2))
+    say(json.dumps(data, indent=2))
 
 
 def _fates(fates: Fates) -> dict[str, int]:

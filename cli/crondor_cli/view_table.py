@@ -5,13 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime, tzinfo
 
-import click
-
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import printable
 from crondor.schedule import Expression, JobSchedule
 from crondor.spec import HOLD_CODE, CronSpec, Dialect
 from crondor.words import describe
+from crondor_cli.output import say
 from crondor_cli.preview import Preview, shortened
 from crondor_cli.rows import Row, Run
 from crondor_cli.times_text import local_text, relative
@@ -23,7 +22,7 @@ def print_table(previews: list[Preview]) -> None:
     """Print all previews, a blank line between them."""
     blocks = ["\n".join(_block(preview)) for preview in previews if _has_something(preview)]
     if blocks:
-        click.echo("\n\n".join(blocks))
+        say("\n\n".join(blocks))
 
 
 def _has_something(preview: Preview) -> bool:

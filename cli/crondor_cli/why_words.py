@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from crondor.calendar import MONTHS, WEEKDAYS
+from crondor.day_rule import DecidedBy, decided_by
 from crondor.diagnostics import printable
 from crondor.recurrence import Arm, FieldMatch, Why
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec, Field
 from crondor_cli.options import Clock
-from crondor_cli.spoken import day_rule, members
+from crondor_cli.spoken import members
 from crondor_cli.times_text import local_text
 
 _DAYS = {DAY_OF_MONTH, DAY_OF_WEEK}
-_WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-_MONTHS = (
-    *("", "January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
 
 def sentence(spec: CronSpec, why: Why, clock: Clock) -> str:
@@ -34,8 +31,8 @@ def sentence(spec: CronSpec, why: Why, clock: Clock) -> str:
 def value_name(match: FieldMatch) -> str:
     """Return the value of a field at an instant, as people say it."""
     if match.field == MONTH:
-        return _MONTHS[match.value]
-    return _WEEKDAYS[match.value] if match.field == DAY_OF_WEEK else str(match.value)
+        return MONTHS[match.value]
+    return WEEKDAYS[match.value] if match.field == DAY_OF_WEEK else str(match.value)
 
 
 def _blocked(spec: CronSpec, match: FieldMatch) -> str:
@@ -44,20 +41,20 @@ def _blocked(spec: CronSpec, match: FieldMatch) -> str:
 
 
 def _names(field: Field, spec: CronSpec) -> str:
-    return members(spec.values(field), {MONTH: _MONTHS, DAY_OF_WEEK: _WEEKDAYS}.get(field, ()))
+    return members(spec.values(field), {MONTH: MONTHS, DAY_OF_WEEK: WEEKDAYS}.get(field, ()))
 
 
 def _no_day(spec: CronSpec, why: Why) -> str:
     month, day = why.fields[MONTH.index], why.wall.day
-    which = f"{_WEEKDAYS[why.fields[DAY_OF_WEEK.index].value]}, {day} {_MONTHS[month.value]}"
+    which = f"{WEEKDAYS[why.fields[DAY_OF_WEEK.index].value]}, {day} {MONTHS[month.value]}"
     named = "; ".join(f"{f.title} {_names(f, spec)}" for f in (DAY_OF_MONTH, DAY_OF_WEEK))
-    if day_rule(spec).code == "and":
+    if decided_by(spec) is DecidedBy.BOTH:
         return f"both day fields would have to allow {which}, and neither does ({named})"
     return f"neither day field allows {which} ({named})"
 
 
 def _taken(spec: CronSpec, why: Why) -> str:
-    rule = day_rule(spec).code
+    by = decided_by(spec)
     restricted = [f.title for f in (MINUTE, HOUR, MONTH) if spec.bits[f.index] != f.full]
     fields = (
         f"{_listed(restricted)} {'allows' if len(restricted) == 1 else 'allow'} the time, and " if restricted else ""
@@ -65,9 +62,9 @@ def _taken(spec: CronSpec, why: Why) -> str:
     if why.arm is Arm.EVERY_DAY:
         return f"{fields}every day counts" if fields else "every minute of every day counts"
     if why.arm is Arm.EITHER:
-        return f"{fields}both day fields name the day" + ("" if rule == "and" else ", of which one would do")
+        return f"{fields}both day fields name the day" + ("" if by is DecidedBy.BOTH else ", of which one would do")
     other = "day of week" if why.arm is Arm.DAY_OF_MONTH else "day of month"
-    enough = f", which is enough though the {other} does not" if rule == "or" else ""
+    enough = f", which is enough though the {other} does not" if by is DecidedBy.EITHER else ""
     return f"{fields}the {why.arm.value} names the day{enough}"
 
 

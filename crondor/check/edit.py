@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from crondor.check.rule import Edit, Fix
 from crondor.check.subject import CheckedJob
@@ -19,18 +20,45 @@ def apply(source: Source, edits: Iterable[Edit]) -> str:
     Several insertions at one place stand there in the order given. Raises OverlappingEdits, and ValueError for an
     edit of another source.
     """
+    return changed(source, edits).text
+
+
+class Change(NamedTuple):
+    """A text after some edits: for each, by its place, where it began and ended before, and what it wrote does now."""
+
+    text: str
+    written: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+
+    def place(self, at: int) -> int:
+        """Return where a place of the old text is now; one that was written over is where that begins."""
+        moved = 0
+        for (start, end), (new, new_end) in self.written:
+            if at < start:
+                break
+            if at < end or at == start:
+                return new
+            moved = new_end - end
+        return at + moved
+
+
+def changed(source: Source, edits: Iterable[Edit]) -> Change:
+    """Return the text after some edits as ``apply`` does, and what it takes to find a place again."""
     text = source.text
     ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end))
     pieces: list[str] = []
-    at = 0
+    written: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    at = size = 0
     for span, new in ordered:
         if span.source is not source:
             raise ValueError(f"an edit of {span.source.name}, not of {source.name}")
         if span.start < at:
             raise OverlappingEdits(f"{span.location}: two edits of the same characters")
         pieces += text[at : span.start], new
+        size += span.start - at
+        written.append(((span.start, span.end), (size, size + len(new))))
+        size += len(new)
         at = span.end
-    return "".join((*pieces, text[at:]))
+    return Change("".join((*pieces, text[at:])), tuple(written))
 
 
 def compatible(source: Source, fixes: Iterable[Fix]) -> list[Fix]:
@@ -74,6 +102,22 @@ def replacement(job: CheckedJob, name: str, text: str) -> Edit | None:
     """Return the edit that gives a command another value, None where it is not literal."""
     span = literal(job, name)
     return None if span is None else Edit(span, text)
+
+
+def joined(job: CheckedJob, name: str, operator: str, clause: str) -> Edit | None:
+    """Return the edit that joins a clause to the expression of a command, ``(expression) operator clause``.
+
+    None where the value is not literal, and where it is no expression: nobody can say what would become of it.
+    """
+    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few files need it
+
+    made = f"({job.values[name]}) {operator} {clause}"
+    try:
+        Expression.parse(Source(job.values[name], name), old=True)
+        Expression.parse(Source(made, name), old=True)  # a comment may have eaten the clause
+    except ClassAdSyntaxError:
+        return None
+    return replacement(job, name, made)
 
 
 def insertion(job: CheckedJob, name: str, value: str) -> Edit | None:

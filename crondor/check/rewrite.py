@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from crondor.check.crontab import FieldFault
 from crondor.check.day_zero import refusals
-from crondor.check.edit import apply, insertion, literal, replacement
+from crondor.check.edit import apply, insertion, joined, literal, replacement
 from crondor.check.rule import Edit
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Diagnostic
@@ -117,7 +117,7 @@ def edit_requirements(job: CheckedJob, wanted: CronSpec) -> Edit | None:
         return edit if edit and _is_alone(job, None) else None
     if name != REQUIREMENTS[0]:
         return None  # an attribute takes the place of the whole clause that condor_submit makes
-    edit = replacement(job, name, f"({job.values[name]}) && {clause}")
+    edit = joined(job, name, "&&", clause)
     return edit if edit and _is_alone(job, edit.span) else None
 
 

@@ -18,7 +18,19 @@ from crondor.classad.limits import MAX_CACHED, MAX_CACHED_TEXT, MAX_DEPTH
 from crondor.classad.logic import conjunction, disjunction
 from crondor.classad.names import bare_name, my_name, root_name, select, target_name
 from crondor.classad.parser import parse_expression
-from crondor.classad.scope import NOWHERE, UNKNOWN, AdValue, Code, ListValue, Run, State, Value, literal_value
+from crondor.classad.scope import (
+    NOWHERE,
+    UNKNOWN,
+    AdValue,
+    Code,
+    CopiedAd,
+    CopiedList,
+    ListValue,
+    Run,
+    State,
+    Value,
+    literal_value,
+)
 from crondor.classad.times import settle
 from crondor.classad.tree import DEEPER, AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
 from crondor.classad.values import (
@@ -286,7 +298,8 @@ def _subscript(left: Run, right: Run, offset: int) -> Run:
         if isinstance(whole, ListValue) and index.__class__ is int:
             return _member(state, whole, wrap32(index), offset)
         if isinstance(whole, AdValue) and isinstance(index, str):
-            return _attribute(state, whole, texts.lower(index))
+            value = _attribute(state, whole, texts.lower(index))
+            return _copied(value) if state.context.faithful else value
         return ERROR
 
     return subscript
@@ -299,8 +312,27 @@ def _member(state: State, whole: ListValue, index: int, offset: int) -> Value:
         return ERROR
     code = whole.members[index]
     if code.const is not UNKNOWN:
-        return code.const  # type: ignore[return-value]
-    return isolated(state, code, NOWHERE if whole.scope is None else whole.scope, offset + 1)
+        value: Value = code.const  # type: ignore[assignment]
+    else:
+        value = isolated(state, code, NOWHERE if whole.scope is None else whole.scope, offset + 1)
+    if whole.__class__ is CopiedList and isinstance(value, (AdValue, ListValue)):
+        return _GONE if isinstance(value, AdValue) else CopiedList((), None)
+    return value
+
+
+def _copied(value: Value) -> Value:
+    """Return what a subscript by a name gives in HTCondor 25.14 (Operation::_doOperation, ClassAd::EvaluateAttr).
+
+    That is a copy, which belongs to no ad and is given back before a name is looked for in it.
+    """
+    if isinstance(value, AdValue):
+        return CopiedAd(value.codes, value.names)
+    if isinstance(value, ListValue):
+        return CopiedList(value.members, None, made=value.made)
+    return value
+
+
+_GONE: Final = CopiedAd({}, {})
 
 
 def isolated(state: State, code: Code, place: AdValue, offset: int) -> Value:

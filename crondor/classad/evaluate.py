@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.classad.compile import compile_node, read
-from crondor.classad.errors import EvaluationFailed, Exhausted, Failure, StackExhausted
+from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed, Exhausted, Failure, StackExhausted
 from crondor.classad.lookup import link
 from crondor.classad.operators import truth
 from crondor.classad.references import External, Internal
@@ -63,10 +63,13 @@ def failed(message: str) -> EvaluationFailed:
 
 
 def holds(code: Code, my: Attributes, target: Attributes | None, context: Context) -> bool:
-    """Say whether an expression is true or a number that is not zero; no value is no."""
+    """Say whether an expression is true or a number that is not zero; no value is no.
+
+    Nor has one that asks for an attribute whose text is no expression.
+    """
     try:
         return truth(value_of(code, my, target, context)) is True
-    except EvaluationFailed:
+    except (EvaluationFailed, ClassAdSyntaxError):
         return False
 
 
@@ -75,7 +78,11 @@ def matches(my: Attributes, target: Attributes, context: Context) -> bool:
     code = my.codes.get("requirements")
     if code is None:
         return False
-    return holds(code if isinstance(code, Code) else read(code), my, target, context)
+    try:
+        asked = code if isinstance(code, Code) else read(code)
+    except ClassAdSyntaxError:
+        return False
+    return holds(asked, my, target, context)
 
 
 def symmetric_match(left: Attributes, right: Attributes, context: Context) -> bool:

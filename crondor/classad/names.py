@@ -16,6 +16,8 @@ from crondor.classad.scope import (
     UNMEASURED,
     AdValue,
     Code,
+    CopiedAd,
+    CopiedList,
     ListValue,
     Run,
     State,
@@ -155,7 +157,7 @@ def select(run: Run, name: str, offset: int, *, counting: bool) -> Run:
 
     def chosen(state: State) -> Value:
         value = run(state)
-        if not isinstance(value, AdValue):
+        if not isinstance(value, AdValue) or value.__class__ is CopiedAd:
             return selected(state, value, name, offset)
         # As in selected(), which would cost a frame of Python's more for each ad in an ad.
         found = find(state, value, name)
@@ -169,12 +171,18 @@ def select(run: Run, name: str, offset: int, *, counting: bool) -> Run:
 
 def selected(state: State, value: Value, name: str, offset: int) -> Value:
     """Return an attribute of an ad and of the ads around it, or the list of that attribute of a list's members."""
+    if value.__class__ in _COPIED and name not in _OUTERMOST:
+        return UNDEFINED
     if isinstance(value, AdValue):
         found = find(state, value, name)
         return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
     if isinstance(value, ListValue):
         return _mapped(state, value, name, offset)
     return UNDEFINED if value is UNDEFINED else ERROR
+
+
+_COPIED = frozenset((CopiedAd, CopiedList))
+_OUTERMOST = frozenset(("root", "toplevel"))
 
 
 def _mapped(state: State, value: ListValue, name: str, offset: int) -> Value:

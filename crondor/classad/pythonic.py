@@ -43,13 +43,15 @@ def _node(value: object, depth: int) -> Node:  # noqa: C901 - a type is a line
     if value is None:
         return Literal(UNDEFINED)
     if isinstance(value, str):
-        return Literal(checked_string(value))
-    if isinstance(value, (bool, float, Exceptional, AbsTime, RelTime)):
+        return Literal(checked_string(str.__str__(value)))
+    if isinstance(value, (bool, Exceptional, AbsTime, RelTime)):
         return Literal(value)
+    if isinstance(value, float):
+        return Literal(float(value))
     if isinstance(value, int):
         if not INT_MIN <= value <= INT_MAX:
             _refuse("an integer beyond 64 bits, which HTCondor would take for 0")
-        return Literal(value)
+        return Literal(int(value))  # the language knows no type beside its own: an enum's, a schedd's answer
     if isinstance(value, (AdValue, ListValue)):
         return to_tree(value)
     if isinstance(value, Expression):

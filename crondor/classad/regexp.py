@@ -2,6 +2,8 @@ r"""Regular expressions by PCRE2, HTCondor's own library, on bytes as HTCondor u
 
 The binding is the package ``pcre2``; it is imported when the first expression is compiled. Its interpreter counts
 the calls of a match and gives up after ten million, the same number everywhere: no clock, no endless backtracking.
+But it counts anew from each place of the text where a match may begin, so that a search is charged for each of them:
+first with a low limit, which nearly all searches keep, and only then with higher ones.
 Two options the binding sets change the dialect (``\u`` and ``\x`` as in JavaScript, no ``\C``); ``_dialect`` puts it
 right.
 """
@@ -9,12 +11,18 @@ right.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from threading import local
 from typing import Final, Protocol
 
+from crondor.classad.errors import Failure
+from crondor.classad.limits import MAX_STRING
 from crondor.classad.scope import State
 from crondor.classad.text import to_bytes
+
+Spend = Callable[[int], None]
+"""Takes steps of about a microsecond from what is left, or raises what ends the search."""
 
 
 class Match(Protocol):
@@ -27,16 +35,12 @@ class Match(Protocol):
         """Return the text of a group; None: it took no part."""
 
 
-class Expression(Protocol):
-    """What is used of a compiled expression."""
+class _Compiled(Protocol):
+    """What is used of the binding's compiled expression."""
 
     @property
     def groups(self) -> int:
         """The number of groups."""
-
-    @property
-    def pattern(self) -> bytes:
-        """The text it was compiled from."""
 
     def search(self, text: bytes) -> Match | None:
         """Return the first match."""
@@ -45,13 +49,105 @@ class Expression(Protocol):
         """Yield all matches, left to right; after an empty one a longer one may begin at the same place."""
 
 
+class _Meter(local):
+    """What the search under way pays for each place where a match may begin, in this thread."""
+
+    at = -1
+    price = 0
+    spend: Spend | None = None
+
+
+_LIMITS: Final = (64, 1024, 1 << 14, 1 << 18, 10_000_000)  # the last is PCRE2's own, and HTCondor's
+_CALLS: Final = 20  # of the matcher in a step
+_METER: Final = _Meter()
+
+
+def _begin(block: Match) -> None:
+    """Pay for one more beginning; a callout before the expression asks for it, as often as the expression recurs."""
+    at = block.span()[0]
+    if _METER.spend is not None and at != _METER.at:
+        _METER.at = at
+        _METER.spend(_METER.price)
+
+
+class Regex:
+    """An expression whose searches are charged for what they may cost. ``groups`` is the number of its groups."""
+
+    __slots__ = ("_flags", "_known", "_pattern", "_verbs", "groups")
+
+    def __init__(self, pattern: bytes, flags: int, groups: int) -> None:
+        """Take a pattern that PCRE2 compiles."""
+        verbs = _VERBS.match(pattern)
+        self._verbs = verbs[0] if verbs else b""
+        self._pattern = pattern[len(self._verbs) :]
+        self._flags = flags
+        self._known: dict[int, _Compiled] = {}
+        self.groups = groups
+
+    def first(self, text: bytes, spend: Spend) -> Match | None:
+        """Return the first match. Raises GivenUp, and whatever ``spend`` raises."""
+        found = self._found(text, spend, lambda compiled: [compiled.search(text)])
+        return found[0]
+
+    def all(self, text: bytes, spend: Spend) -> list[Match]:
+        """Return all matches, left to right; after an empty one a longer one may begin at the same place.
+
+        Raises GivenUp, and whatever ``spend`` raises.
+        """
+
+        def matches(compiled: _Compiled) -> list[Match | None]:
+            found: list[Match | None] = []
+            for match in compiled.finditer(text):
+                spend(_MATCH)
+                found.append(match)
+            return found
+
+        return [match for match in self._found(text, spend, matches) if match is not None]
+
+    def _found(
+        self, text: bytes, spend: Spend, search: Callable[[_Compiled], list[Match | None]]
+    ) -> list[Match | None]:
+        import pcre2  # noqa: PLC0415 - it is there: the expression was compiled
+
+        spend(_SEARCH + (len(text) >> 4))
+        _METER.spend = spend
+        try:
+            for limit in _LIMITS:
+                _METER.at = -1
+                _METER.price = 1 + limit // _CALLS + (len(text) >> 10)
+                try:
+                    return search(self._compiled(limit))
+                except (pcre2.LibraryError, pcre2.PatternError):  # a limit, or a pattern that was almost too long
+                    continue
+        finally:
+            _METER.spend = None
+        spend(_GIVEN_UP)
+        raise GivenUp
+
+    def _compiled(self, limit: int) -> _Compiled:
+        if limit not in self._known:
+            import pcre2  # noqa: PLC0415 - the same
+
+            pattern = b"(*LIMIT_MATCH=%d)%b(?C1)%b" % (limit, self._verbs, self._pattern)
+            self._known[limit] = pcre2.compile(pattern, self._flags, jit=False, callout=_begin)
+        return self._known[limit]
+
+
+class GivenUp(Exception):
+    """A search that PCRE2 has given up."""
+
+
+_SEARCH: Final = 20
+_MATCH: Final = 4
+_GIVEN_UP: Final = 200_000
+_VERBS: Final = re.compile(rb"(?:\(\*[A-Z0-9_]+(?:=[0-9]+)?\))*")  # they count at the very beginning alone
 _PIECE: Final = re.compile(rb"\\Q[\s\S]*?(?:\\E|\Z)|\\x\{|\\x[0-9a-fA-F]{0,2}|\\[\s\S]|\\|\[\^?\]?|\]|\{|[^\\\[\]{]+")
 _OPTIONS: Final = {"i": "IGNORECASE", "m": "MULTILINE", "s": "DOTALL", "x": "VERBOSE"}
 MAX_PATTERN: Final = 1 << 16
 
 
 @lru_cache(maxsize=256)
-def compiled(pattern: str, options: str) -> Expression | None:
+def compiled(pattern: str, options: str) -> Regex | None:
     """Return an expression with the options among ``imsx``; None: it is none."""
     import pcre2  # noqa: PLC0415 - few ads have expressions, and the import costs 5 ms
 
@@ -65,10 +161,9 @@ def compiled(pattern: str, options: str) -> Expression | None:
     if source is None:
         return None
     try:
-        made: Expression = pcre2.compile(source, flags, jit=False)
+        return Regex(source, flags, pcre2.compile(source, flags, jit=False).groups)
     except (pcre2.PatternError, pcre2.LibraryError):
         return None
-    return made
 
 
 def _dialect(pattern: bytes) -> bytes | None:
@@ -99,7 +194,9 @@ def _dialect(pattern: bytes) -> bytes | None:
     return _braces(b"".join(out))
 
 
-_NEW_REPETITION: Final = re.compile(rb"\{(?![0-9]+(?:,[0-9]*)?\})[ \t]*[0-9]*[ \t]*(?:,[ \t]*[0-9]*[ \t]*)?\}")
+_NEW_REPETITION: Final = re.compile(
+    rb"\{(?![0-9]+(?:,[0-9]*)?\})[ \t]*(?:[0-9]+[ \t]*)?(?:,[ \t]*(?:[0-9]+[ \t]*)?)?\}"
+)
 _BRACED: Final = re.compile(rb"(\\\\)|\\x\{([0-9a-fA-F]+)\}")
 
 
@@ -110,67 +207,49 @@ def _braces(pattern: bytes) -> bytes | None:
     return _BRACED.sub(lambda match: match[0] if match[1] else b"\\x%02x" % int(match[2], 16), pattern)
 
 
-_REPEATED_GROUP: Final = re.compile(rb"\)[*+{]|\)\?[*+]")
-_REPEATED: Final = re.compile(rb"[*+}]")
-_GIVEN_UP: Final = 200_000
-
-
-def _charge(state: State, expression: Expression, data: bytes) -> None:
-    """Take the work a match may be from what is left: far more where repetitions are nested or many."""
-    many = len(_REPEATED.findall(expression.pattern))
-    work = 1 << min(len(data), 24) if _REPEATED_GROUP.search(expression.pattern) else len(data) ** min(many, 6)
-    state.spend(20 + (len(data) >> 4) + min(work, 10_000_000) // 1000)
-
-
-def searched(state: State, expression: Expression, text: str, *, empty: bool = True) -> bool | None:
+def searched(state: State, expression: Regex, text: str, *, empty: bool = True) -> bool | None:
     """Say whether an expression matches somewhere; None: PCRE2 gave up. ``empty`` allows a match of nothing."""
-    import pcre2  # noqa: PLC0415
-
     data = to_bytes(text)
-    _charge(state, expression, data)
     try:
         if empty:
-            return expression.search(data) is not None
-        return any(match.span()[0] != match.span()[1] for match in expression.finditer(data))
-    except pcre2.LibraryError:
-        state.spend(_GIVEN_UP)
+            return expression.first(data, state.spend) is not None
+        return any(match.span()[0] != match.span()[1] for match in expression.all(data, state.spend))
+    except GivenUp:
         return None
 
 
-def matches(state: State, expression: Expression, text: str) -> bool:
+def matches(state: State, expression: Regex, text: str) -> bool:
     """Say whether an expression matches somewhere; where PCRE2 gives up it does not."""
     return searched(state, expression, text) is True
 
 
-def replaced(state: State, expression: Expression, text: str, new: str, *, whole: bool, every: bool) -> bytes | None:
+def replaced(state: State, expression: Regex, text: str, new: str, *, whole: bool, every: bool) -> bytes | None:
     r"""Return the text with matches replaced (``whole``), or only what replaces them; None: error.
 
     ``\0`` to ``\9`` in ``new`` are groups; one beyond those that matched is an error. A match of nothing at the end of
-    the text is one too when all are replaced: HTCondor steps over the end.
+    the text is one too when all are replaced: HTCondor steps over the end. Raises Failure for what grows too long.
     """
-    import pcre2  # noqa: PLC0415
-
     data, template = to_bytes(text), to_bytes(new)
     out: list[bytes] = []
-    at, was_empty = 0, False
-    _charge(state, expression, data)
+    at, was_empty, left = 0, False, _MOST_BYTES
     try:
-        for match in expression.finditer(data) if every else _first(expression, data):
-            begin, end = match.span()
-            state.spend(4 + (len(template) >> 4))
-            if was_empty and begin > at:
-                out.append(data[at : at + 1])
-                at += 1
-            if whole:
-                out.append(data[at:begin])
-            piece = _filled(template, match, expression.groups)
-            if piece is None:
-                return None
-            out.append(piece)
-            at, was_empty = end, begin == end
-    except pcre2.LibraryError:
-        state.spend(_GIVEN_UP)
+        found = expression.all(data, state.spend) if every else _first(expression, data, state.spend)
+    except GivenUp:
         return None
+    for match in found:
+        begin, end = match.span()
+        state.spend(4 + (len(template) >> 4) + (expression.groups >> 4))
+        if was_empty and begin > at:
+            out.append(data[at : at + 1])
+            at += 1
+        if whole:
+            out.append(data[at:begin])
+        piece = _filled(template, match, expression.groups, left)
+        if piece is None:
+            return None
+        left -= len(piece)
+        out.append(piece)
+        at, was_empty = end, begin == end
     if was_empty and every:
         if at >= len(data):
             return None
@@ -179,19 +258,27 @@ def replaced(state: State, expression: Expression, text: str, new: str, *, whole
     return b"".join([*out, data[at:]]) if whole else b"".join(out)
 
 
-def _first(expression: Expression, data: bytes) -> list[Match]:
-    match = expression.search(data)
+def _first(expression: Regex, data: bytes, spend: Spend) -> list[Match]:
+    match = expression.first(data, spend)
     return [] if match is None else [match]
 
 
 _GROUP: Final = re.compile(rb"\\([0-9])")
+_MOST_BYTES: Final = 4 * MAX_STRING  # of the characters that a string may have
 
 
-def _filled(template: bytes, match: Match, groups: int) -> bytes | None:
-    """Return a replacement with its groups filled in; None: it names one beyond the last that matched."""
-    if b"\\" not in template:
+def _filled(template: bytes, match: Match, groups: int, most: int) -> bytes | None:
+    """Return a replacement with its groups filled in; None: it names one beyond the last that matched.
+
+    Raises Failure for more than ``most`` bytes.
+    """
+    numbers = [int(number) for number in _GROUP.findall(template)]
+    if not numbers:
         return template
     last = max((number for number in range(1, groups + 1) if match.group(number) is not None), default=0)
-    if any(int(number) > last for number in _GROUP.findall(template)):
+    if any(number > last for number in numbers):
         return None
-    return _GROUP.sub(lambda found: match.group(int(found[1])) or b"", template)
+    parts = {number: match.group(number) or b"" for number in set(numbers)}
+    if len(template) + sum(len(parts[number]) - 2 for number in numbers) > most:
+        raise Failure(f"a string grows beyond {MAX_STRING} characters")
+    return _GROUP.sub(lambda found: parts[int(found[1])], template)

@@ -102,6 +102,18 @@ class ListValue:
         return f"<list of {len(self.members)}>"
 
 
+class CopiedAd(AdValue):
+    """An ad that a subscript by a name gives, as HTCondor has it: no ad is around it, and ``.name`` finds nothing."""
+
+    __slots__ = ()
+
+
+class CopiedList(ListValue):
+    """A list that such a subscript gives: nothing is found in the ads and lists that are its members."""
+
+    __slots__ = ()
+
+
 NOWHERE: Final = AdValue({}, {})
 """Stands for no ad: nothing is found in it, not even MY."""
 
@@ -116,6 +128,16 @@ class Effort(Protocol):
         ...
 
 
+class Allowance:
+    """An effort of so many steps."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, steps: int) -> None:
+        """Begin with nothing spent."""
+        self.left = steps
+
+
 @dataclass(frozen=True)
 class Context:
     """What an evaluation may know of the world.
@@ -123,7 +145,9 @@ class Context:
     ``now`` is the time in seconds since 1970; ``zone`` the local zone of formatTime and its kin. ``seed`` is what
     random() is drawn from, the same numbers for the same seed. ``current_time`` lets CurrentTime, where no ad has
     it, be the time. ``maps`` serves userMap(map, user): a function from map and user to the groups separated by
-    commas, or None. ``effort`` is what this evaluation and others may cost together.
+    commas, or None. ``effort`` is what this evaluation and others may cost together. ``faithful``: a name selected
+    from what a subscript by a name gives (``v["q"].z``) is undefined, as in HTCondor 25.14, which looks for it in
+    memory that it has given back.
     """
 
     now: int = 0
@@ -132,6 +156,7 @@ class Context:
     current_time: bool = True
     maps: Callable[[str, str], str | None] | None = field(default=None, compare=False)
     effort: Effort | None = field(default=None, compare=False)
+    faithful: bool = False
 
 
 ENCLOSED: Final = -1

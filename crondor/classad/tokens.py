@@ -19,7 +19,7 @@ _NUMBER = _HEXADECIMAL + r"|0[xX][0-9a-fA-F]*|(?:[0-9]+(?:\.[0-9]*)?|\.\.?[0-9]+
 _OPERATOR = r"&&|\|\||=\?=|=!=|==|!=|<=|<<|>>>|>>|>=|\?[ \t\n\r\f\v]*:|\.\.?|=\?|[-+*%^~;:,\[\](){}&|<>=!?]|/(?![/*])"
 _STRINGS = {'"': rf'"{_QUOTED}"(?:{_BLANK}"{_QUOTED}")*', "'": rf"'{_ALONE}'(?:{_BLANK}'{_ALONE}')*"}
 # An old string ends at a quote without a backslash before it, or with one at the end of the line.
-_OLD = r'"(?:[^"\\]|\\(?:"(?!\n|\Z)|(?!")|(?="(?:\n|\Z))))*"'
+_OLD = r'"[^"\\]*(?:\\(?:"(?!\n|\Z)|(?!")|(?="(?:\n|\Z)))[^"\\]*)*"'
 
 
 def _pattern(*strings: str) -> re.Pattern[str]:

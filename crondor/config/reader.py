@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -13,17 +13,17 @@ from crondor.config.defaults import DEFAULTS
 from crondor.config.findings import Findings, TooMany
 from crondor.diagnostics import CrondorError
 from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, statement
-from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES, parse_include, parse_uses, with_arguments
+from crondor.macro.including import parse_uses, with_arguments
+from crondor.macro.reader import KEYWORDS, StatementReader, Words
 from crondor.macro.statement import Statement
 from crondor.macro.templates import KNOWN, TEMPLATES, is_template
 from crondor.source import Source, Span
 
 if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions, IfStack
+    from crondor.macro.conditions import Conditions
     from crondor.macro.files import Files
 
 MAX_LINES = 1_000_000
-_KEYWORDS = frozenset(("include", "use", "error", "warning"))
 _NO_TEXT = re.compile("[\\0\\ud800-\\udc7f\\udd00-\\udfff]")
 
 
@@ -70,22 +70,32 @@ def read_config(  # noqa: PLR0913 - all that a configuration may see beside its 
     return reader.configuration()
 
 
-class _Reader:
+class _Reader(StatementReader):
     """One reading: the knobs so far, and what was found wrong."""
 
+    words = Words(
+        reader="HTCondor",
+        contents="what it sets is not known",
+        conditional="config-if",
+        line_end="config-line",
+        comment="config-comment",
+        include="config-include",
+        hidden="config-hidden",
+        use="config-use",
+        heredoc="config-heredoc",
+        nested="config-nested",
+        error="config-error",
+        warning="config-warning",
+    )
+
     def __init__(self, base: Configuration, files: Files | None, templates: Mapping[str, str]) -> None:
+        super().__init__(files, Budget())
         self.base = base
-        self.files = files
         self.templates = templates
         self.knobs = dict(base.knobs)
-        self.found = Findings(base.diagnostics)
+        self.found: Findings = Findings(base.diagnostics)
         self.sources = list(base.sources)
-        self.budget = Budget()
-        self.lines = LineReader(Source(""))
-        self.ifs: IfStack | None = None
         self.at = 0  # where the present line begins
-        self.depth = 0
-        self.includes = 0
         self.left = MAX_LINES
         self.seen = Configuration(
             self.knobs,
@@ -126,17 +136,18 @@ class _Reader:
                 return
 
     def _set(self, name: str, value: Source) -> None:
-        self._guard(lambda: self._define(name, value.text.strip(BLANKS), None, None), value.span())
+        self.guarded(lambda: self._define(name, value.text.strip(BLANKS), None, None), value.span())
 
     def read(self, source: Source) -> None:
         """Read a text to its end."""
+        self.sources.append(source)
         try:
-            self._run(source)
+            self.run(source)
         except TooMany:
             return
 
-    def _run(self, source: Source) -> None:
-        self.sources.append(source)
+    def run(self, source: Source) -> None:
+        """Read a text, if it is one."""
         broken = _NO_TEXT.search(source.text)
         if broken is not None:
             what = "a NUL character" if broken[0] == "\0" else "half of a surrogate pair"
@@ -145,93 +156,52 @@ class _Reader:
         if source.text.startswith("\ufeff"):
             message = "the file begins with a byte order mark, which HTCondor takes for a part of the first name"
             self.found.error("config-text", message, source.span(0, 1), "save it without one", fix="")
-        around = self.lines, self.ifs
-        self.lines, self.ifs = LineReader(source), None
-        while (line := self._next()) is not None:
-            self._line(line)
-        if self._inside_if:
-            end = source.span(len(source.text))
-            self.found.error("config-if", "endif(s) not found before end-of-file", end, "close each if with endif")
-        self.lines, self.ifs = around
+        super().run(source)
 
-    def _next(self) -> LogicalLine | None:
+    def run_inside(self, source: Source) -> None:
+        """Read a text inside of the present one, whose line is remembered."""
+        at = self.at
+        super().run_inside(source)
+        self.at = at
+
+    def next_line(self) -> LogicalLine | None:
+        """Return the next line of not too many."""
         self.at = self.lines.at
-        line = self.lines.statement()
+        line = super().next_line()
         self.left -= 1
         if self.left < 0 and line is not None:
             self.found.error("config-long", f"crondor reads no more than {MAX_LINES} lines", line.span())
             self.found.stop()
         return line
 
-    @property
-    def _inside_if(self) -> bool:
-        return self.ifs is not None and self.ifs.is_open
+    def macro_fault(self, error: MacroError, span: Span) -> None:
+        """Note the fault, and the macro it was met in."""
+        for fault in error.diagnostics:
+            inside = f"; it is met in the text of {error.inside}" if error.inside else ""
+            self.found.error(fault.code, fault.message + inside, span, fault.help)
+        if self.budget.left < 0:
+            self.found.stop()
 
-    def _line(self, line: LogicalLine) -> None:
-        if line.text[0] == ":" and len(line.text) > 1 and (self._inside_if or statement.is_hidden_if(line.text)):
-            line = line.behind(1)
-            if line.is_empty:
-                return
-        keyword = statement.conditional(line.text)
-        if keyword:
-            self._conditional(keyword, line)
-        elif self.ifs is None or self.ifs.holds:
-            self._guard(lambda: self._statement(line), line.span())
-
-    def _guard(self, act: Callable[[], None], span: Span) -> None:
-        """Do something whose macros may be at fault."""
-        try:
-            act()
-        except MacroError as error:
-            for fault in error.diagnostics:
-                inside = f"; it is met in the text of {error.inside}" if error.inside else ""
-                self.found.error(fault.code, fault.message + inside, span, fault.help)
-            if self.budget.left < 0:
-                self.found.stop()
-
-    def _conditional(self, keyword: str, line: LogicalLine) -> None:
-        from crondor.macro.conditions import ConditionError, IfStack  # noqa: PLC0415 - many files have no if
-
-        if self.ifs is None:
-            self.ifs = IfStack()
-        condition = line.text[len(keyword) :].lstrip(BLANKS)
-
-        def enter(ifs: IfStack) -> None:
-            try:
-                ifs.enter(keyword, condition, self._conditions())
-            except ConditionError as error:
-                complex_ = "complex" in str(error) or "expression" in str(error)
-                help_text = "write a number, true or false, defined NAME, or version >= 8.1.6, with ! for the contrary"
-                self.found.error("config-if", str(error), line.span(), help_text if complex_ else None)
-
-        ifs = self.ifs
-        self._guard(lambda: enter(ifs), line.span())
-
-    def _conditions(self) -> Conditions:
-        from crondor.macro.conditions import Conditions  # noqa: PLC0415
+    def conditions(self, span: Span) -> Conditions:
+        """Return what is known at this line."""
+        from crondor.macro.conditions import Conditions  # noqa: PLC0415 - many files have no if
 
         def known(use: str) -> bool:
             given = use.replace(":", ".").strip().lower().removesuffix(".")
             return is_template(use) or any(key == given or key.startswith(f"{given}.") for key in self.templates)
 
-        return Conditions(self.seen.lookup, self._expanded, self.base.version, known)
+        return Conditions(self.seen.lookup, lambda text: self.expanded(text, span), self.base.version, known)
 
-    def _expanded(self, text: str) -> str:
+    def expanded(self, text: str, span: Span) -> str:  # noqa: ARG002 - a configuration says no more of a warning
+        """Return a text with the knobs as they are at this line."""
         return expand(text, self.seen.lookup, self.budget, self.seen.around()) if "$" in text else text
 
-    def _statement(self, line: LogicalLine) -> None:
-        if line.is_ragged:
-            message = "HTCondor does not read an indented last line without a line end"
-            self.found.error("config-line", message, line.span(), "end the file with a line end")
-            return
-        if line.swallowed:
-            message = "HTCondor reads the last character of this comment as part of the line it interrupts"
-            self.found.warn("config-comment", message, line.swallowed, "end the comment with a backslash")
-        parts = statement.split(line.text)
-        word = parts.name.removeprefix("@").lower()
-        if parts.operator == ":" and word in _KEYWORDS:
-            self._keyword(word, parts, line)
-        elif parts.operator:
+    def other(self, parts: Statement, line: LogicalLine) -> None:
+        """Read an assignment; a line in brackets is passed over.
+
+        other = assignment | "[" , text ;
+        """
+        if parts.operator:
             self._assignment(parts, line)
         elif line.text[0] != "[" or len(parts.name) < len(line.text):
             self._no_statement(parts, line)
@@ -241,7 +211,7 @@ class _Reader:
         help_text = f"write {name} = {rest or '...'}" if statement.is_name(name) and len(rest) <= 60 else None
         if name.upper() in {"SET", "DELETE", "COPY", "RENAME", "EVALSET", "DEFAULT", "REQUIREMENTS", "NAME"}:
             help_text = "a transform's commands stand in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"
-        if name.lower() in _KEYWORDS:
+        if name.lower() in KEYWORDS:
             category, _, listed = rest.partition(" ")
             words = f"use {category or 'CATEGORY'} : {listed.strip() or 'NAME'}" if name.lower() == "use" else ""
             help_text = f"write {words or f'{name} : {rest}'}"[:80]
@@ -249,12 +219,16 @@ class _Reader:
         self.found.error("config-line", message, line.span(), help_text)
 
     def _assignment(self, parts: Statement, line: LogicalLine) -> None:
-        name = self._expanded(parts.name)
+        """Read the definition of a knob; a colon in the place of ``=`` is obsolete. Raises MacroError.
+
+        assignment = name , [ text ] , ( "=" | "+=" | ":" ) , text | value of several lines ;
+        """
         span = line.span(0, max(1, len(parts.name)))
+        name = self.expanded(parts.name, span)
         if not statement.is_name(name):
             self.found.error("config-name", f"Illegal Identifier: <{name[:60]}>", span, _NAMES_ARE)
             if parts.operator == "@=":
-                self._body(parts, line)
+                self.body(parts, line)
             return
         if parts.is_sentence:
             extra = line.text[len(parts.name) : parts.at].strip(BLANKS)
@@ -310,116 +284,36 @@ class _Reader:
 
     def _heredoc(self, name: str, parts: Statement, line: LogicalLine) -> None:
         begin = self.lines.at
-        text = self._body(parts, line)
-        if text is not None:
+        lines = self.body(parts, line)
+        if lines is not None:
             end = self.at
             source = line.source
             low = begin + len(source.text[begin:end]) - len(source.text[begin:end].lstrip(BLANKS))
             place = source.span(min(low, end), max(low, low + len(source.text[low:end].rstrip(BLANKS))))
+            text = "\n".join(inner.text for inner in lines)
             self._define(name, text, place, line.span(0, len(parts.name)), begin=begin)
 
-    def _body(self, parts: Statement, line: LogicalLine) -> str | None:
-        """Read the lines of a value up to its tag; None where there is none, which is reported."""
-        tag = "@" + line.text[parts.value :]
-        texts: list[str] = []
-        size = 0
-        near: LogicalLine | None = None
-        while (inner := self._next()) is not None and inner.text != tag:
-            size += len(inner.text) + 1
-            if len(inner.text) == len(tag) and inner.text.lower() == tag.lower():
-                near = inner
-            elif inner.text.endswith(tag[1:]) and statement.split(inner.text).operator == "@=":
-                self._nested(parts.name, tag, inner)
-            if size <= self.budget.size:
-                texts.append(inner.text)
-        if inner is None:
-            message = f"Found end-of-file while scanning for '{tag[:60]}'"
-            help_text = f"end the value with a line {tag[:60]}"
-            if near is not None:
-                help_text += f"; {near.text[:60]} in line {near.span().line} is another word"
-            self.found.error("config-heredoc", message, line.span(), help_text)
-            return None
-        if size > self.budget.size + 1:
-            raise MacroError("macro-size", f"the value has more than {self.budget.size} characters")
-        return "\n".join(texts)
-
-    def _nested(self, name: str, tag: str, inner: LogicalLine) -> None:
-        """Warn of a value that begins inside of one with the same tag: the end of the outer one is missing."""
-        parts = statement.split(inner.text)
-        if inner.text[parts.value :] == tag[1:]:
-            message = f"{parts.name[:60]} is a part of the value of {name[:60]}, which does not end before it"
-            self.found.warn("config-nested", message, inner.span(), f"write a line {tag[:60]} before this one")
-
-    def _keyword(self, word: str, parts: Statement, line: LogicalLine) -> None:
-        if word == "include":
-            self._include(parts, line)
-        elif word == "use":
-            self._use(parts, line)
-        else:
-            said = self._expanded(line.text[parts.value :])
-            if word == "error":
-                self.found.error("config-error", f"the file itself says that it is wrong: {said}", line.span())
-            else:
-                self.found.warn("config-warning", f"the file itself warns: {said}", line.span())
-
-    def _include(self, parts: Statement, line: LogicalLine) -> None:
-        span = line.span()
-        words = line.text[len(parts.name) : parts.at].strip(BLANKS)
-        include = parse_include(words)
-        if include is None:
-            message = f"unexpected keyword(s) '{words[:60]}' after include"
-            self.found.error("config-include", message, span, "write include : FILE, or include ifexist : FILE")
-            return
-        path = self._expanded(line.text[parts.value :])
-        into = self._expanded(include.into)
-        if not path and include.may_miss:
-            return
-        if not include.is_command and "|" not in path:
-            self._include_file(path, span, may_miss=include.may_miss)
-            return
-        shown = path if len(path) <= 60 else path[:57] + "..."
+    def command(self, command: str, into: str, span: Span, *, is_pipe: bool) -> None:  # noqa: ARG002 - neither is run
+        """Report a command; what an earlier run left in its file is read."""
+        shown = command if len(command) <= 60 else command[:57] + "..."
         message = f"HTCondor would run {shown} and read what it prints; crondor runs nothing"
         self.found.hide("config-command", message, span, "put the lines it prints into a file, and include that")
         if into and self.files is not None:
-            self._include_file(into, span, may_miss=True)
+            self.include_file(into, span, may_miss=True)
 
-    def _include_file(self, path: str, span: Span, *, may_miss: bool) -> None:
-        if self.files is None:
-            message = f"crondor opens no file here, {path[:60]} neither: what it sets is not known"
-            self.found.hide("config-hidden", message, span, "paste its lines in place of this one")
-            return
-        self.includes += 1
-        if self.depth + 1 >= MAX_DEPTH or self.includes > MAX_INCLUDES:
-            self.found.error("config-include", "includes nested too deep", span, "a file probably includes itself")
-            self.found.stop()
-        try:
-            source = self.files.read(path)
-        except CrondorError as error:
-            self._refused(error, span, may_miss=may_miss)
-            return
-        self.budget.spend(len(source.text))
-        self._deeper(source)
-
-    def _refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
+    def refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
+        """Note why a file cannot be included."""
         for fault in error.diagnostics:
             if fault.code == "file-missing" and may_miss:
                 continue
             if fault.code == "file-outside":
-                self.found.hide("config-hidden", f"{fault.message}: what it sets is not known", span, fault.help)
+                message = f"{fault.message}: {self.words.contents}"
+                self.found.hide(self.words.hidden, message, span, fault.help)
             else:
-                self.found.error("config-include", fault.message, span, fault.help)
+                self.found.error(self.words.include, fault.message, span, fault.help)
 
-    def _deeper(self, source: Source) -> None:
-        at = self.at
-        self.depth += 1
-        self._run(source)
-        self.depth -= 1
-        self.at = at
-
-    def _use(self, parts: Statement, line: LogicalLine) -> None:
-        span = line.span()
-        category = self._expanded(line.text[len(parts.name) : parts.at].strip(BLANKS))
-        listed = line.text[parts.value :]
+    def use(self, category: str, listed: str, span: Span) -> None:
+        """Read templates, each with its arguments; those of HTCondor's own are not known."""
         if category.upper() not in TEMPLATES and not any(
             key.startswith(f"{category.lower()}.") for key in self.templates
         ):
@@ -431,11 +325,10 @@ class _Reader:
             key = f"{category}.{use.name}".lower()
             text = self.templates.get(key)
             if text is not None:
-                if self.depth + 1 >= MAX_DEPTH:
-                    self.found.error("config-use", f"use {category}: {use.name[:60]} nesting too deep", span)
-                    self.found.stop()
                 place = f"use {category} : {use.name} of {span.location}"
-                self._deeper(Source(with_arguments(text, use, self.budget), place))
+                template = Source(with_arguments(text, use, self.budget), place)
+                self.sources.append(template)
+                self.run_template(category, use, template, span)
             elif key in KNOWN:
                 message = f"what use {category} : {use.name} sets is not read here: it is HTCondor's own"
                 is_router = self.base.subsystem == "JOB_ROUTER"

@@ -7,13 +7,13 @@ import re
 from crondor.classad.convert import leading_number
 from crondor.classad.errors import CircularReference, ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.expression import Expression
-from crondor.classad.operators import truth
 from crondor.classad.scope import Context, Value
 from crondor.classad.values import ERROR
+from crondor.job.attributes import boolean_of, integer_of, number_of
 from crondor.source import Source
 
 _INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
-_REAL = re.compile(r"[ \t\r\n\v\f]*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[ \t\r\n\v\f]*")
+_REAL = re.compile(r"[ \t\r\n\v\f]*[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[ \t\r\n\v\f]*")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # strtoll stops there
 
@@ -27,18 +27,15 @@ def as_integer(text: str, context: Context) -> int | None:
     if found is not None:
         digits = found[1]
         return max(_LEAST, min(int(digits[:40]), _MOST))
-    value = _evaluated(text, context)
-    if isinstance(value, float):
-        return int(value) if _LEAST <= value < _MOST else _LEAST
-    return int(value) if isinstance(value, int) else None
+    return integer_of(_evaluated(text, context))
 
 
 def as_real(text: str, context: Context) -> float | None:
     """Return the number of a text, None where it has none."""
     if _REAL.fullmatch(text):
         return leading_number(text.strip())
-    value = _evaluated(text, context)
-    return float(value) if isinstance(value, (int, float)) else None
+    value = number_of(_evaluated(text, context))
+    return None if value is None else float(value)
 
 
 def as_boolean(text: str, context: Context) -> bool | None:
@@ -46,7 +43,7 @@ def as_boolean(text: str, context: Context) -> bool | None:
     literal = _TRUTH.get(text.rstrip().lower())
     if literal is not None:
         return literal
-    return truth(_evaluated(text, context))
+    return boolean_of(_evaluated(text, context))
 
 
 def _evaluated(text: str, context: Context) -> Value:

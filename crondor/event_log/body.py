@@ -9,13 +9,14 @@ from typing import Final
 from crondor.event_log.event import EventType
 
 _HOST: Final = re.compile(r"(?:Job|Cluster) (?:submitted from|executing on) host: ?(.*)").fullmatch
-_EVICTED: Final = re.compile(r"Code (\d+) Subcode (\d+)").search
-_CODE: Final = re.compile(r"Code (-?\d+) Subcode (-?\d+)").fullmatch
-_NORMAL: Final = re.compile(r"\(1\) Normal termination \(return value (-?\d+)\)").fullmatch
-_SIGNAL: Final = re.compile(r"\(0\) Abnormal termination \(signal (\d+)\)").fullmatch
-_SIZE: Final = re.compile(r"Image size of job updated: (\d+)").fullmatch
-_USAGE: Final = re.compile(r"(\d+)  -  (MemoryUsage|ResidentSetSize|ProportionalSetSize) of job .*").fullmatch
-_BYTES: Final = re.compile(r"(\d+)  -  (Run|Total) Bytes (Sent|Received) By Job").fullmatch
+_EVICTED: Final = re.compile(r"Code (\d{1,18}) Subcode (\d{1,18})").search
+_CODE: Final = re.compile(r"Code (-?\d{1,18}) Subcode (-?\d{1,18})").fullmatch
+_NORMAL: Final = re.compile(r"\(1\) Normal termination \(return value (-?\d{1,18})\)").fullmatch
+_SIGNAL: Final = re.compile(r"\(0\) Abnormal termination \(signal (\d{1,18})\)").fullmatch
+_SIZE: Final = re.compile(r"Image size of job updated: (\d{1,18})").fullmatch
+_USAGE: Final = re.compile(r"(\d{1,18})  -  (MemoryUsage|ResidentSetSize|ProportionalSetSize) of job .*").fullmatch
+_BYTES: Final = re.compile(r"(-?(?:\d+|inf|nan))  -  (Run|Total) Bytes (Sent|Received) By Job").fullmatch
+_CORE: Final = re.compile(r"\(0\) No core file|\(1\) Corefile in: .*").fullmatch
 _PROPERTY: Final = re.compile(r"([A-Za-z_]\w*) = (\"?)(.*)\2").fullmatch
 _BYTES_NAMES: Final = {
     ("Run", "Sent"): "SentBytes",
@@ -23,6 +24,7 @@ _BYTES_NAMES: Final = {
     ("Total", "Sent"): "TotalSentBytes",
     ("Total", "Received"): "TotalReceivedBytes",
 }
+NO_REASON: Final = "Reason unspecified"
 TRANSFERS: Final = {
     "Entered queue to transfer input files": 1,
     "Started transferring input files": 2,
@@ -76,11 +78,16 @@ def _evicted(head: str, lines: Sequence[str]) -> Pairs:
     yield "TerminatedAndRequeued", requeued
     yield "Checkpointed", any(line.startswith("(1) Job was checkpointed") for line in lines)
     yield from _ended(lines, is_end=requeued)
-    for line in lines:
-        if line.startswith("Reason: "):
-            yield "Reason", line.removeprefix("Reason: ")
-        elif requeued and line.startswith("The job attribute "):
-            yield "Reason", line
+    reason = _last_said(lines)
+    if reason:
+        yield "Reason", reason.removeprefix("Reason: ")
+
+
+def _last_said(lines: Sequence[str]) -> str:
+    """Return the line behind those that an eviction always has, where it is no table of what the job has used."""
+    known = [at for at, line in enumerate(lines) if _BYTES(line) or _NORMAL(line) or _SIGNAL(line) or _CORE(line)]
+    said = lines[known[-1] + 1] if known and known[-1] + 1 < len(lines) else ""
+    return "" if said.startswith("Partitionable Resources") else said
 
 
 def _terminated(_head: str, lines: Sequence[str]) -> Pairs:
@@ -112,12 +119,12 @@ def _image(head: str, lines: Sequence[str]) -> Pairs:
 
 
 def _reason(_head: str, lines: Sequence[str]) -> Pairs:
-    if lines:
+    if lines and lines[0]:
         yield "Reason", lines[0]
 
 
 def _held(_head: str, lines: Sequence[str]) -> Pairs:
-    if lines:
+    if lines and lines[0] not in {"", NO_REASON}:
         yield "HoldReason", lines[0]
     code = next((found for line in lines[1:] if (found := _CODE(line))), None)
     if code is not None:

@@ -43,7 +43,7 @@ class JobEvent:
     ``proc`` is -1 for an event of the whole cluster. ``attributes`` have the names and values of HTCondor's event ads
     (SubmitHost, HoldReason, ...), those that the form and the kind of the event give; ``head`` is what the text form
     says behind the time, and ``lines`` are its other lines, without the tab they begin with: of an event read from
-    XML or JSON they are empty.
+    XML or JSON they are empty. ``raw`` is both as they stand in a log in text form, None for any other event.
     """
 
     number: int
@@ -54,6 +54,7 @@ class JobEvent:
     attributes: Mapping[str, object] = field(default_factory=dict)
     head: str = ""
     lines: tuple[str, ...] = ()
+    raw: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     @property
     def job(self) -> JobId:

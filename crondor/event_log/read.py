@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timezone, tzinfo
 from functools import partial
 from typing import Final
 
 from crondor.classad import Format, read_ads
 from crondor.classad.ad import ClassAd
+from crondor.classad.formats.pieces import UNFINISHED, Piece
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.event_log.body import attributes
 from crondor.event_log.event import InvalidEvent, JobEvent
+from crondor.job.attributes import exact_integer_of
 from crondor.source import Source
 
 Report = Callable[[Diagnostic], None]
@@ -21,7 +24,7 @@ MAX_LINES: Final = 10_000  # of one event
 
 _HEADER: Final = re.compile(
     r"(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\) "
-    r"(?:(\d{4})-(\d\d)-(\d\d)[ T]|(\d\d)/(\d\d) )(\d\d):(\d\d):(\d\d)(\.\d{1,6})?(Z)? ?(.*)",
+    r"(?:(\d{4})-(\d\d)-(\d\d)[ T]|(\d\d)/(\d\d) )(\d\d):(\d\d):(\d\d)(\.\d{1,6})?(Z)?( ?.*)",
     re.ASCII,
 ).fullmatch
 _ISO: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,6})?(Z)?", re.ASCII).fullmatch
@@ -36,7 +39,8 @@ def read_events(
 
     ``zone`` is that of its times. The older text form has no year: it is taken from ``now`` (epoch seconds), and is
     the year before for dates that would lie ahead. ``report`` is called with what is no event, and reading goes on;
-    without it the first one raises InvalidEvent. An event at the end that is still being written is left out.
+    without it the first one raises InvalidEvent. An event at the end that is still being written is left out, in any
+    form.
     """
     begin = text.lstrip()[:1]
     if begin in {"<", "{"}:
@@ -86,27 +90,29 @@ def _next(source: Source, at: int) -> tuple[list[str], int, int] | None:
 
 
 def _event(source: Source, start: int, lines: list[str], zone: tzinfo, now: int | None) -> JobEvent:
-    head = lines[0]
-    found = _HEADER(head)
+    first = lines[0]
+    found = _HEADER(first)
     if found is None:
-        raise _refused(source, start, head, "is no beginning of an event", "000 (001.000.000) 2026-11-20 18:33:56 ...")
+        raise _refused(source, start, first, "is no beginning of an event", "000 (001.000.000) 2026-11-20 18:33:56 ...")
     year, month, day = found[5], found[6] or found[8], found[7] or found[9]
     clock = (int(found[10]), int(found[11]), int(found[12]))
     try:
         time = _time(year, (int(month), int(day), *clock), timezone.utc if found[14] else zone, now)
     except ValueError:
-        raise _refused(source, start, head, "has a date that does not exist", "the log is damaged here") from None
-    number = int(found[1])
+        raise _refused(source, start, first, "has a date that does not exist", "the log is damaged here") from None
+    number, head = int(found[1]), found[15].removeprefix(" ")
     body = tuple(line.removeprefix("\t") for line in lines[1:])
+    raw = (found[15], *lines[1:])
     return JobEvent(
         number,
         int(found[2]),
         int(found[3]),
         time + float(found[13] or 0),
         int(found[4]),
-        attributes(number, found[15], body),
-        found[15],
+        attributes(number, head, body),
+        head,
         body,
+        raw,
     )
 
 
@@ -125,38 +131,41 @@ def _time(year: str | None, rest: tuple[int, int, int, int, int], zone: tzinfo, 
 
 
 def _read_ads(text: str, begin: str, name: str, zone: tzinfo, report: Report | None) -> Iterator[JobEvent]:
-    form = Format.XML if begin == "<" else Format.JSON
-    whole = f"<classads>{text}</classads>" if form is Format.XML and "<classads" not in text[:1000] else text
-    for ad in read_ads(whole, form, name=name):
+    def refuse(found: Diagnostic) -> None:
+        if found.code == UNFINISHED:
+            return
+        if report is None:
+            raise InvalidEvent(found)
+        report(found)
+
+    for ad in read_ads(text, Format.XML if begin == "<" else Format.JSON, name=name, report=refuse):
         event = _taken(partial(_of_ad, ad, name, zone), report)
         if event is not None:
             yield event
 
 
 def _of_ad(ad: ClassAd, name: str, zone: tzinfo) -> JobEvent:
+    here = Piece("", name, 1 if ad.place is None else ad.place.line).span()
     try:
         values = {key: ad.python(key) for key in ad}
     except CrondorError as error:
-        raise InvalidEvent(error.diagnostics) from None
+        raise InvalidEvent(replace(found, span=here) for found in error.diagnostics) from None
     known = {key.lower(): value for key, value in values.items()}
     number, cluster, proc, subproc = (
-        known.get(key, 0 if key == "subproc" else None) for key in ("eventtypenumber", "cluster", "proc", "subproc")
+        exact_integer_of(known.get(key)) for key in ("eventtypenumber", "cluster", "proc", "subproc")
     )
     found = _ISO(str(known.get("eventtime", "")))
-    if not (isinstance(number, int) and isinstance(cluster, int) and isinstance(proc, int)) or found is None:
+    if number is None or cluster is None or proc is None or found is None:
         message = "an ad without EventTypeNumber, Cluster, Proc and EventTime is no event"
-        where = Source(str(known.get("mytype", "")), name).span()
-        raise InvalidEvent(Diagnostic("event", message, span=where, help="the log is damaged here"))
+        raise InvalidEvent(Diagnostic("event", message, span=here, help="the log is damaged here"))
     moment = tuple(int(found[place]) for place in range(2, 7))
     try:
         time = _time(found[1], (moment[0], moment[1], moment[2], moment[3], moment[4]), zone, None)
     except ValueError:
         message = "an event has a date that does not exist"
-        raise InvalidEvent(Diagnostic("event", message, help="the log is damaged here")) from None
+        raise InvalidEvent(Diagnostic("event", message, span=here, help="the log is damaged here")) from None
     others = {key: value for key, value in values.items() if key.lower() not in _PLACED}
-    return JobEvent(
-        number, cluster, proc, time + float(found[7] or 0), subproc if isinstance(subproc, int) else 0, others
-    )
+    return JobEvent(number, cluster, proc, time + float(found[7] or 0), subproc or 0, others)
 
 
 def _refused(source: Source, start: int, head: str, why: str, hint: str) -> InvalidEvent:

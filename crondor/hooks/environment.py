@@ -7,17 +7,21 @@ sockets), CONDOR_PARENT_ID, the address of the condor_procd, and the ancestors b
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-_KEPT: Final = ("CONDOR_CONFIG", "HOME", "LOGNAME", "PATH", "TZ", "USER")
-_PATH: Final = "/usr/bin:/bin"
+from crondor.classad.ad import ClassAd
+from crondor.job.attributes import ending
+from crondor.rights.accounts import MACHINES, PATH
+
+_KEPT: Final = (*MACHINES, "HOME", "LOGNAME", "PATH", "USER")
 
 
 class Scratch(NamedTuple):
     """Where a starter runs a job: its scratch folder, the job's working folder, the slot's name without its host.
 
-    ``execute`` is the folder of all scratch folders, empty for the local universe. ``exit_code`` is the job's, for
-    JOB_EXIT. ``devices`` are (name, value) of assigned resources: ``("GPUs", "CUDA0")``.
+    ``execute`` is the folder of all scratch folders, empty for the local universe. ``ending`` is what ``main_job_end``
+    says, for JOB_EXIT. ``devices`` are (name, value) of assigned resources: ``("GPUs", "CUDA0")``.
     """
 
     folder: str
@@ -25,7 +29,7 @@ class Scratch(NamedTuple):
     slot: str = ""
     execute: str = ""
     bin: str = "/usr/bin"
-    exit_code: int | None = None
+    ending: Mapping[str, str] = MappingProxyType({})
     devices: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -42,7 +46,19 @@ class Scratch(NamedTuple):
 def daemon_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return what the hooks of a router or startd see of the daemon's environment."""
     kept = {name: environ[name] for name in _KEPT if name in environ}
-    return {"PATH": _PATH, **kept}
+    return {"PATH": PATH, **kept}
+
+
+def main_job_end(job: ClassAd) -> dict[str, str]:
+    """Return the variable that tells JOB_EXIT how a job's program ended, by its ad: its signal or its exit code.
+
+    It is one of the two, never both (``UserProc::PublishToEnv``, src/condor_starter.V6.1/user_proc.cpp, 25.14); none
+    where the ad does not say.
+    """
+    found = ending(job)
+    if found is None:
+        return {}
+    return {f"_CONDOR_MAINJOB_EXIT_{'SIGNAL' if found.by_signal else 'CODE'}": str(found.number)}
 
 
 def starter_environment(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
@@ -60,7 +76,6 @@ def starter_environment(base: Mapping[str, str], scratch: Scratch) -> dict[str, 
     }
     if scratch.execute:
         found["_CONDOR_EXECUTE"] = scratch.execute
-    if scratch.exit_code is not None:
-        found["_CONDOR_MAINJOB_EXIT_CODE"] = str(scratch.exit_code)
+    found |= scratch.ending
     found |= {f"_CONDOR_Assigned{name}": value for name, value in scratch.devices}
     return found

@@ -12,13 +12,13 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
-from crondor.classad.values import UNDEFINED
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import Diagnostic
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import check_path
 from crondor.hooks.runner import DEFAULT_LIMITS, PIPE_BUFFER_MAX, Ended, HookCall, HookRun, Limits
 from crondor.hooks.texts import ad_text, read_output
+from crondor.job.attributes import exact_integer, string
 
 __all__ = [
     "CLEANUP_TRIES",
@@ -81,11 +81,8 @@ class RouterHooks:
 
         A HookKeyword of the job counts even if no hook is configured for it.
         """
-        try:
-            value = source.value("HookKeyword", context=context or Context())
-        except CrondorError:
-            value = UNDEFINED
-        return value if isinstance(value, str) else knob(self.knobs, "JOB_ROUTER_HOOK_KEYWORD")
+        given = string(source, "HookKeyword", context or Context())
+        return knob(self.knobs, "JOB_ROUTER_HOOK_KEYWORD") if given is None else given
 
     def find(self, hook: HookType, source: ClassAd, context: Context | None = None) -> Found:
         """Return the program for a job; JOB_FINALIZE is looked up by its old name JOB_EXIT, too.
@@ -175,20 +172,12 @@ def _translated(run: HookRun) -> Consequence:
         upstream = "calls the hook again at each poll, for ever"
         problem = Diagnostic("hook-output-empty", reason, help="print all attributes of the copy")
         return Consequence(Action.CLEAN_UP, ClassAd(), reason, (*run.diagnostics, problem), upstream)
-    if not _has_universe(output.ad):
+    if exact_integer(output.ad, "JobUniverse") is None:
         reason = f"{run.call.name} printed an ad without an integer JobUniverse"
         problem = Diagnostic("hook-universe", reason, help="print the source's JobUniverse, too")
         upstream = "aborts, and again at each restart"
         return Consequence(Action.CLEAN_UP, ClassAd(), reason, (*run.diagnostics, problem), upstream)
     return Consequence(Action.USE_AD, output.ad, "the copy begins as the hook's ad", run.diagnostics)
-
-
-def _has_universe(ad: ClassAd) -> bool:
-    try:
-        value = ad.value("JobUniverse")
-    except CrondorError:
-        return False
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _updated(run: HookRun) -> Consequence:

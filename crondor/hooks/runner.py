@@ -18,11 +18,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from time import monotonic
-from typing import IO, Final, TypeAlias, TypedDict
+from typing import IO, Final, TypeAlias
 
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.hooks.family import MARK, end_family, signal_group
 from crondor.hooks.paths import check_path
+from crondor.hooks.place import placed
 
 Clock: TypeAlias = Callable[[], float]
 """Returns seconds that never go back."""
@@ -60,8 +61,9 @@ class HookCall:
     """A program and what it gets.
 
     ``stdin`` None: standard input is empty. ``environ`` is the whole environment (but for the mark of the runner).
-    ``folder`` is the working directory, None: the caller's. ``user``: whose rights it has, where the caller may give
-    them away. ``name`` is what messages call it.
+    ``folder`` is the working directory, None: the caller's. ``user``: as whom it runs, where the caller may give rights
+    away: with his rights, groups and environment, of ``environ`` with what is the machine's alone, and in his home
+    unless ``folder`` names another place. ``name`` is what messages call it.
     """
 
     path: str
@@ -213,19 +215,23 @@ class RunningHook:
     def _start(self) -> Diagnostic | None:
         call = self.call
         try:
-            with _input(call.stdin) as given:
+            with _input(call.stdin) as given, placed(call.environ, call.folder, call.user) as place:
                 self._process = subprocess.Popen(  # noqa: S603 - the configuration names it, and check_path looked
                     [call.path, *call.arguments],
                     stdin=given,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
-                    cwd=call.folder,
-                    env={**call.environ, MARK: self._mark},
                     start_new_session=True,
-                    **_rights(call.user),
+                    env={**place.env, MARK: self._mark},
+                    cwd=place.cwd,
+                    user=place.user,
+                    group=place.group,
+                    extra_groups=place.extra_groups,
+                    umask=place.umask,
                 )
         except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            reason = error.diagnostics[0].message if isinstance(error, CrondorError) else reason
             hint = "see that its first line names an interpreter that is there, as #!/bin/sh"
             message = f"{call.name} ({printable(call.path)}) cannot be started: {reason}"
             return Diagnostic("hook-start", message, help=hint)
@@ -324,23 +330,6 @@ def wait(running: Iterable[RunningHook], seconds: float, also: Iterable[int] = (
                 selector.register(number, selectors.EVENT_READ)
             has_watch = has_watch and hook._watch >= 0  # noqa: SLF001 - of this module
         selector.select(max(0.0, seconds if has_watch else min(seconds, _TICK)))
-
-
-class _Rights(TypedDict, total=False):
-    user: int
-    group: int
-    extra_groups: list[int]
-
-
-def _rights(user: str | None) -> _Rights:
-    """Return whose rights a program gets, his groups included, and no others. Raises KeyError for nobody."""
-    if user is None:
-        return {}
-    import pwd  # noqa: PLC0415 - only where rights are given away, and not on every system
-
-    found = pwd.getpwnam(user)
-    groups = os.getgrouplist(user, found.pw_gid)
-    return {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": groups}
 
 
 def _input(text: str | None) -> IO[bytes]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
 from crondor.argument_syntax import split_arguments
 from crondor.classad.ad import ClassAd
-from crondor.classad.values import UNDEFINED
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import PATH_FAULTS
 from crondor.hooks.runner import Ended, HookRun
 from crondor.hooks.texts import read_output
+from crondor.job.attributes import int32, string
 
 STARTER_HOOKS: Final = (
     HookType.PREPARE_JOB_BEFORE_TRANSFER,
@@ -44,11 +43,7 @@ def starter_keyword(job: ClassAd, knobs: Knobs) -> str:
     forced = knob(knobs, "STARTER_JOB_HOOK_KEYWORD")
     if forced:
         return forced
-    try:
-        value = job.value("HookKeyword")
-    except CrondorError:
-        value = UNDEFINED
-    return value if isinstance(value, str) and value else knob(knobs, "STARTER_DEFAULT_JOB_HOOK_KEYWORD")
+    return string(job, "HookKeyword") or knob(knobs, "STARTER_DEFAULT_JOB_HOOK_KEYWORD")
 
 
 def prepare_arguments(keyword: str, knobs: Knobs) -> tuple[str, ...]:
@@ -106,11 +101,10 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
         return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOLD_CODE)
     status = -(run.signal_number or 0) if run.status is None else run.status
     said = f"died with signal {run.signal_number}" if run.status is None else f"exited with status {run.status}"
-    code = _status_code(ad)
-    if run.status is not None and code >= 0:
+    code = int32(ad, "HookStatusCode")
+    if run.status is not None and code is not None and code >= 0:
         status, said = code, f"reported status {code:03}"
-    message = _value(ad, "HookStatusMessage")
-    text = message if isinstance(message, str) and message else "<no message>"
+    text = string(ad, "HookStatusMessage") or "<no message>"
     outcome = "failed" if status else "succeeded"
     log = f"{hook.value} ({PurePosixPath(run.call.path).name}) {outcome} ({said}): {text}"
     if status == 0:
@@ -120,21 +114,6 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     return Consequence(Action.IDLE_JOB, ClassAd(), log, findings)
 
 
-def _status_code(ad: ClassAd) -> int:
-    """Return HookStatusCode as HTCondor looks it up: any number, cut to an int of 32 bits; -1 without one."""
-    value = _value(ad, "HookStatusCode")
-    if not isinstance(value, (int, float)) or not math.isfinite(value):
-        return -1
-    return (int(value) + 2**31) % 2**32 - 2**31
-
-
 def _before(text: str, fault: Diagnostic) -> str:
     """Return the lines before the one with a fault."""
     return "" if fault.span is None else text[: text.rfind("\n", 0, fault.span.start) + 1]
-
-
-def _value(ad: ClassAd, name: str) -> object:
-    try:
-        return ad.value(name)
-    except CrondorError:
-        return UNDEFINED

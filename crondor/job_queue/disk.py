@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import shutil
+from enum import Enum
 from pathlib import Path
 
 MODE = 0o600  # as the schedd creates its log
@@ -70,6 +71,14 @@ def sync_folder(path: Path | str) -> None:
         os.close(descriptor)
 
 
+def leads_to(path: Path, descriptor: int) -> bool:
+    """Say whether a path leads to an open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
+
+
 def write_all(disk: Disk, descriptor: int, data: bytes) -> None:
     """Write all of some bytes."""
     at = disk.write(descriptor, data)
@@ -77,10 +86,19 @@ def write_all(disk: Disk, descriptor: int, data: bytes) -> None:
         at += disk.write(descriptor, data[at:])
 
 
+class Left(Enum):
+    """What bytes that could not be appended have left behind."""
+
+    NOTHING = "nothing"  # they were taken back
+    PART = "part"  # not all of them were written, and taking back failed
+    UNKNOWN = "unknown"  # all were written, and the disk has confirmed neither that nor the taking back
+
+
 class Appendix:
     """The end of an open file that is appended to: what was begun and not synced can be taken back.
 
-    Once taking back has failed nobody knows how the file ends, and ``broken`` says so.
+    Once taking back has failed nobody knows how the file ends, and ``broken`` says so; ``left`` is what is known of
+    the bytes that failed last.
     """
 
     def __init__(self, disk: Disk, descriptor: int) -> None:
@@ -89,6 +107,7 @@ class Appendix:
         self.descriptor = descriptor
         self.size = disk.size(descriptor)
         self.broken = False
+        self.left = Left.NOTHING
 
     def append(self, data: bytes, *, durable: bool = True) -> None:
         """Append bytes, all of them or none. Raises OSError; ``broken`` then says if nothing more may come.
@@ -96,6 +115,7 @@ class Appendix:
         An interruption (KeyboardInterrupt, a signal handler that raises) takes them back too.
         """
         size, syncing = self.size, False
+        self.left = Left.NOTHING
         try:
             write_all(self.disk, self.descriptor, data)
             if durable:
@@ -104,7 +124,8 @@ class Appendix:
                 syncing = False
             self.size += len(data)
         except BaseException:
-            self.cut(size)
+            if not self.cut(size):
+                self.left = Left.UNKNOWN if syncing else Left.PART
             if syncing:  # what else was not on the disk yet may be lost, and the system forgets to say so
                 self.broken = True
             raise
@@ -117,14 +138,16 @@ class Appendix:
             self.broken = True
             raise
 
-    def cut(self, size: int) -> None:
-        """Take back what stands behind a size, or become ``broken``."""
+    def cut(self, size: int) -> bool:
+        """Take back what stands behind a size, or become ``broken``; say whether it was taken back."""
         try:
             self.disk.truncate(self.descriptor, size)
             self.disk.sync(self.descriptor)
             self.size = size
         except OSError:
             self.broken = True
+            return False
+        return True
 
     def close(self) -> None:
         """Close the file."""

@@ -15,9 +15,10 @@ from typing import BinaryIO, Final
 
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.faults import refused_by_disk
-from crondor.job_queue.log import pieces, to_lines
+from crondor.job_queue.log import pieces
 from crondor.job_queue.mirror import Change, Mirror
-from crondor.job_queue.recovery import Recovery
+from crondor.job_queue.recovery import Recovery, to_lines
+from crondor.rights.walk import open_plain
 
 _PROOF: Final = 256  # bytes before the place reached that must still be the same
 _FIRST: Final = 128  # bytes in which the first line ends
@@ -67,11 +68,21 @@ class Follower:
         Raises QueueIO while the log cannot be opened or read, as in the moment before a schedd has made it: the mirror
         stays as it is, and the next poll tries again.
         """
+        return self._poll(silent=False)
+
+    def catch_up(self) -> tuple[Diagnostic, ...]:
+        """Poll for the mirror and its subscribers alone: where there are none, a whole log is no list of changes.
+
+        Returns the findings. Raises as poll does.
+        """
+        return self._poll(silent=not self.mirror.has_subscribers).diagnostics
+
+    def _poll(self, *, silent: bool) -> Poll:
         try:
-            with self.path.open("rb") as file:
+            with os.fdopen(open_plain(self.path), "rb") as file:
                 if self._goes_on(file):
                     return self._read_on(file)
-                return self._reload(file)
+                return self._reload(file, silent=silent)
         except OSError as error:
             raise refused_by_disk(self.path, "this log cannot be followed", error) from error
 
@@ -89,8 +100,8 @@ class Follower:
         file.seek(self.offset)
         transactions: list[tuple[Change, ...]] = []
         failed: Exception | None = None
-        for lines in self._whole(file):
-            for changes in filter(None, self._recovery.follow(lines)):
+        for piece in self._whole(file):
+            for changes in filter(None, self._recovery.follow(to_lines(piece))):
                 transactions.append(changes)
                 try:
                     self.mirror.tell(changes)
@@ -100,27 +111,31 @@ class Follower:
             raise failed
         return self._answer(tuple(transactions), reloaded=False)
 
-    def _reload(self, file: BinaryIO) -> Poll:
-        """Read a log from its beginning, beside the mirror: what it held is compared, not forgotten."""
+    def _reload(self, file: BinaryIO, *, silent: bool) -> Poll:
+        """Read a log from its beginning, beside the mirror: what it held is compared, not forgotten.
+
+        ``silent``: nobody wants to know what is different.
+        """
         self._file, self._first = _identity(file), _first_line(file)
         self.offset, self._proof = 0, b""
         fresh = Mirror(live=self.mirror.live)
         recovery = Recovery(fresh, str(self.path), tolerant=True)
         file.seek(0)
         try:
-            for lines in self._whole(file):
-                recovery.feed(lines)
+            for piece in self._whole(file):
+                recovery.feed(piece)
         except OSError:
             self.offset = 0  # the next poll begins anew
             raise
         recovery.check_header()
-        changes = self.mirror.replace(fresh)
+        changes = () if silent else self.mirror.differences(fresh)
+        self.mirror.adopt(fresh)
         recovery.mirror = self.mirror
         self._recovery = recovery
         self.mirror.tell(changes)
         return self._answer((changes,) if changes else (), reloaded=True)
 
-    def _whole(self, file: BinaryIO) -> Iterator[list[str]]:
+    def _whole(self, file: BinaryIO) -> Iterator[bytes]:
         """Return whole lines from where the file stands; a line without end is left for the next poll."""
         self._torn = False
         for piece in pieces(file):
@@ -129,7 +144,7 @@ class Follower:
                 return
             self.offset += len(piece)
             self._proof = (self._proof + piece[-_PROOF:])[-_PROOF:]
-            yield to_lines(piece)
+            yield piece
 
     def _answer(self, transactions: tuple[tuple[Change, ...], ...], *, reloaded: bool) -> Poll:
         waiting = self._torn or self._recovery.in_transaction

@@ -6,7 +6,6 @@ then ``*** Offset = <bytes before the ad> ClusterId = ... CurrentTime = <epoch s
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterator
@@ -16,15 +15,22 @@ from typing import Final
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Mode, read_ads
 from crondor.classad.formats.pieces import Report
-from crondor.classad.scope import Context, Value
-from crondor.diagnostics import Diagnostic
-from crondor.job_queue.disk import Appendix, Disk
-from crondor.job_queue.faults import JobQueueError, refused_by_disk
+from crondor.classad.scope import Context
+from crondor.diagnostics import Diagnostic, printable
+from crondor.job import attributes
+from crondor.job_queue.disk import Appendix, Disk, Left
+from crondor.job_queue.faults import JobQueueError, QueueIO, refused_by_disk
+from crondor.rights.walk import open_plain
 from crondor.source import Source
 
 _DISK: Final = Disk()
 _WINDOW: Final = 1 << 16
 _BANNER: Final = re.compile(rb"^\*\*\* Offset = .*\n", re.MULTILINE)
+_NOT_WRITTEN: Final = {
+    Left.NOTHING: "these jobs cannot be written to the history",
+    Left.PART: "these jobs cannot be written to the history, and half of them cannot be taken back out of it",
+    Left.UNKNOWN: "these jobs may be in the history or not: the disk says neither that they are nor that they are not",
+}
 _ATTRIBUTE: Final = re.compile(rb"[^\s=]+ = ").match
 
 
@@ -36,19 +42,14 @@ def history_record(ad: ClassAd, offset: int, now: int) -> str:
     Raises ClassAdSyntaxError for an ad with an expression that cannot be read.
     """
     context = Context(now=now)
-    cluster, proc, completion = (
-        _number(ad.value(name, context=context)) for name in ("ClusterId", "ProcId", "CompletionDate")
-    )
-    owner = ad.value("Owner", context=context)
-    shown = owner if isinstance(owner, str) else "?"
+    numbers = (attributes.int32(ad, name, context) for name in ("ClusterId", "ProcId", "CompletionDate"))
+    cluster, proc, completion = (-1 if number is None else number for number in numbers)
+    owner = attributes.string(ad, "Owner", context)
+    shown = "?" if owner is None else printable(owner)  # HTCondor lets a line end in it end the banner
     return (
         f"{ad.print(Format.LONG)}*** Offset = {offset} ClusterId = {cluster} ProcId = {proc} "
         f'Owner = "{shown}" CompletionDate = {completion} CurrentTime = {now}\n'
     )
-
-
-def _number(value: Value) -> int:
-    return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else -1
 
 
 def read_history(path: Path | str, *, report: Report | None = None) -> Iterator[ClassAd]:
@@ -59,7 +60,7 @@ def read_history(path: Path | str, *, report: Report | None = None) -> Iterator[
     """
     mode = Mode.STRICT if report is None else Mode.LAZY
     try:
-        with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+        with os.fdopen(open_plain(path), encoding="utf-8", errors="surrogateescape", newline="") as file:
             yield from read_ads(file, Format.LONG, mode, name=str(path), report=report)
     except OSError as error:
         raise refused_by_disk(path, "this history cannot be read", error) from error
@@ -110,18 +111,25 @@ class History:
         return self._end.size
 
     def append(self, ads: list[ClassAd], now: int) -> None:
-        """Write jobs behind those that are there, all or none; ``now`` is epoch seconds. Raises QueueIO."""
+        """Write jobs behind those that are there, all or none; ``now`` is epoch seconds. Raises QueueIO.
+
+        After a disk that failed twice nobody knows how the file ends, and nothing more is written: open it again.
+        """
+        if self._end.broken:
+            message = "the disk failed, and how this history ends is not known"
+            hint = "close it and open it again: half a record at its end is taken back"
+            raise QueueIO(Diagnostic("queue-history", message, span=Source("", str(self.path)).span(), help=hint))
         text, at = b"", self.size
         for ad in ads:
             text += history_record(ad, at + len(text), now).encode("utf-8", "surrogateescape")
         try:
             self._end.append(text)
         except OSError as error:
-            raise refused_by_disk(self.path, "these jobs cannot be written to the history", error) from error
+            raise refused_by_disk(self.path, _NOT_WRITTEN[self._end.left], error) from error
 
-    def take_back(self, size: int) -> None:
-        """Cut the file to a size it had, for a removal that failed later."""
-        self._end.cut(size)
+    def take_back(self, size: int) -> bool:
+        """Cut the file to a size it had, for a removal that failed later; say whether that was done."""
+        return self._end.cut(size)
 
     def close(self) -> None:
         """Close the file."""

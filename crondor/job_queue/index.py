@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Final, Generic, TypeVar
 
+from crondor.classad.formats.long_form import read_lazily
+from crondor.classad.scope import Value
 from crondor.classad.text import lower
+from crondor.job.attributes import alone, int32_of, string_of
 from crondor.job_queue.keys import JobId, cluster_of
 from crondor.job_queue.mirror import Change, Kind, Mirror
 from crondor.spec import FIELDS
@@ -15,8 +17,6 @@ Answer = TypeVar("Answer", bound=Hashable)
 Lookup = Callable[[str], "str | None"]
 
 _NOTHING: Final[frozenset[JobId]] = frozenset()
-_INTEGER: Final = re.compile(r"-?[0-9]{1,18}\Z").match
-_STRING: Final = re.compile(r'"((?:[^"\\]|\\[^"])*)"\Z').match
 _CRON: Final = tuple(field.attribute for field in FIELDS)
 
 
@@ -24,8 +24,8 @@ class Index(Generic[Answer]):
     """The jobs of a mirror by an answer that some of their attributes decide.
 
     ``index[answer]`` are the jobs, a set that lives: do not change it, and copy it where jobs change while it is
-    walked. The answer is taken from the attributes' texts, a cluster's for jobs that lack them; they are not
-    evaluated.
+    walked. The answer is taken from the attributes' texts, a cluster's for jobs that lack them; what other attributes
+    decide is not known.
     """
 
     def __init__(self, mirror: Mirror, attributes: Iterable[str], answer: Callable[[Lookup], Answer]) -> None:
@@ -85,13 +85,13 @@ class Index(Generic[Answer]):
 
 
 def by_status(mirror: Mirror) -> Index[int | None]:
-    """Return the jobs by JobStatus (1 idle, 2 running, 3 removed, 4 completed, 5 held); None: no plain number."""
-    return Index(mirror, ["JobStatus"], lambda text: _integer(text("JobStatus")))
+    """Return the jobs by JobStatus (1 idle, 2 running, 3 removed, 4 completed, 5 held); None: no number by itself."""
+    return Index(mirror, ["JobStatus"], lambda text: int32_of(_value(text("JobStatus"))))
 
 
 def by_owner(mirror: Mirror) -> Index[str | None]:
-    """Return the jobs by Owner; None: no plain string."""
-    return Index(mirror, ["Owner"], lambda text: _string(text("Owner")))
+    """Return the jobs by Owner; None: no string by itself."""
+    return Index(mirror, ["Owner"], lambda text: string_of(_value(text("Owner"))))
 
 
 def by_cron(mirror: Mirror) -> Index[bool]:
@@ -99,13 +99,8 @@ def by_cron(mirror: Mirror) -> Index[bool]:
     return Index(mirror, _CRON, lambda text: any(map(_given, map(text, _CRON))))
 
 
-def _integer(text: str | None) -> int | None:
-    return int(text) if text is not None and _INTEGER(text) else None
-
-
-def _string(text: str | None) -> str | None:
-    match = None if text is None else _STRING(text)
-    return None if match is None else match[1]
+def _value(text: str | None) -> Value:
+    return alone(None if text is None else read_lazily(text))
 
 
 def _given(text: str | None) -> bool:

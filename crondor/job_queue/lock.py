@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from crondor.diagnostics import Diagnostic
-from crondor.job_queue.disk import Disk
+from crondor.job_queue.disk import Disk, leads_to
 from crondor.job_queue.faults import QueueLocked, refused_by_disk
 from crondor.source import Source
 
@@ -19,27 +21,52 @@ if sys.platform != "win32":
     import fcntl
 
 
+Waiting: TypeAlias = Callable[[], bool]
+"""Called while another process has a lock: waits a little, and says whether to try again."""
+
+
+def at_once() -> bool:
+    """Wait for nobody."""
+    return False
+
+
 class Lock:
     """A lock that is held until ``close``."""
 
-    def __init__(self, path: Path, disk: Disk) -> None:
+    def __init__(self, path: Path, disk: Disk, wait: Waiting = at_once) -> None:
         """Take the lock file, making it where there is none. Raises QueueLocked and QueueIO."""
         try:
             self._descriptor = disk.open(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise refused_by_disk(path, "this lock cannot be taken", error) from error
         try:
+            self._take(path, wait)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def _take(self, path: Path, wait: Waiting) -> None:
+        """Take the lock, or refuse. Raises QueueLocked and QueueIO."""
+        try:
+            while not self._is_taken():
+                if not wait():
+                    break
+            else:
+                return
+        except OSError as error:
+            raise refused_by_disk(path, "this lock cannot be taken", error) from error
+        message = "another process writes this queue: two writers would destroy it"
+        hint = "end the other one, or follow the log, which needs no lock"
+        raise QueueLocked(Diagnostic("queue-locked", message, span=Source("", str(path)).span(), help=hint))
+
+    def _is_taken(self) -> bool:
+        """Take the lock, or say that another process has it. Raises OSError."""
+        try:
             if sys.platform != "win32":  # schedds run on Linux; elsewhere nothing keeps a second writer away
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            os.close(self._descriptor)
-            message = "another process writes this queue: two writers would destroy it"
-            hint = "end the other one, or follow the log, which needs no lock"
-            span = Source("", str(path)).span()
-            raise QueueLocked(Diagnostic("queue-locked", message, span=span, help=hint)) from None
-        except OSError as error:
-            os.close(self._descriptor)
-            raise refused_by_disk(path, "this lock cannot be taken", error) from error
+            return False
+        return True
 
     def keep_from_daemons(self) -> bool:
         """Lock the file for HTCondor's daemons too, whose locks are POSIX's; say whether none of them has it.
@@ -57,10 +84,7 @@ class Lock:
 
     def is_at(self, path: Path) -> bool:
         """Say whether a path still leads to the file that is locked."""
-        try:
-            return os.path.samestat(os.fstat(self._descriptor), path.stat())
-        except OSError:
-            return False
+        return leads_to(path, self._descriptor)
 
     def close(self) -> None:
         """Let others write."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.recovery import Recovery
+from crondor.rights.walk import open_plain
 
 _CHUNK: Final = 1 << 20
 
@@ -37,7 +39,7 @@ def read_log(path: Path | str, *, live: bool = False) -> Reading:
     not ended is left out. Raises DamagedLog where the schedd would not start, with every fault found, and QueueIO.
     """
     try:
-        with Path(path).open("rb") as file:
+        with os.fdopen(open_plain(path), "rb") as file:
             return read_records(file, str(path), live=live)
     except OSError as error:
         raise refused_by_disk(path, "this log cannot be read", error) from error
@@ -52,19 +54,12 @@ def read_records(file: BinaryIO, name: str, *, live: bool = False) -> Reading:
     rest = b""
     for piece in pieces(file):
         if piece.endswith(b"\n"):
-            recovery.feed(to_lines(piece))
+            recovery.feed(piece)
         else:
             rest = piece
     recovery.finish(rest.decode("utf-8", "surrogateescape"))
     found = recovery.findings.take()
     return Reading(recovery.mirror, found, recovery.records, recovery.clean, recovery.had_transactions)
-
-
-def to_lines(data: bytes) -> list[str]:
-    """Return the lines of bytes that end with a line end; what is not UTF-8 survives as surrogate escapes."""
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    lines.pop()
-    return lines
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:

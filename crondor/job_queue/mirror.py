@@ -1,12 +1,8 @@
-"""The queue in memory: texts of ads by key, procs over their cluster's ad, and who is told what has changed.
-
-An attribute stays the text it has in the log until someone asks for an ad. That is what lets a million records fit.
-"""
+"""The queue in memory: texts of ads by key, procs over their cluster's ad, and who is told what has changed."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
@@ -15,18 +11,19 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats.long_form import read_lazily, read_value
 from crondor.classad.formats.pieces import Mode
 from crondor.classad.text import lower
+from crondor.job.attributes import alone, int32_of
+from crondor.job_queue.ads import Ads, Texts
 from crondor.job_queue.keys import HEADER, JobId, canonical, cluster_key, cluster_of, is_key
+from crondor.job_queue.packed import Probe, implied
 from crondor.job_queue.records import Op, Record
 
 _LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?|true|false|undefined').fullmatch
-_COUNTER: Final = re.compile(r"[0-9]{1,10}\Z").match
 _BLANK: Final = " \t\v\f\r"
 _MAX_KNOWN: Final = 1 << 15
 _MAX_KNOWN_TEXT: Final = 256
+_MOST_VIEWS: Final = 1 << 10
 _UNDEFINED: Final = "undefined"
 _NO_NAMES: Final[Mapping[str, str]] = {}
-_MY_TYPE: Final = "MyType"
-_TARGET_TYPE: Final = "TargetType"
 
 
 class Kind(Enum):
@@ -59,7 +56,6 @@ class Fate(Enum):
 
 
 Subscriber = Callable[[tuple[Change, ...]], None]
-Texts = Mapping[str, str]
 
 
 class Values(dict[str, str]):
@@ -99,19 +95,15 @@ class Mirror:
         self.created: int | None = None
         self.live = live
         self.values = Values()
-        self._spelled = {sys.intern(name.lower()): name for name in (_MY_TYPE, _TARGET_TYPE)}
-        self.lowered = {name: low for low, name in self._spelled.items()}  # a name in its usual spelling: in lower case
-        self.ads: dict[str, dict[str, str]] = {}
-        self._odd: dict[str, dict[str, str]] = {}  # names of an ad that are spelled in another way
-        self._procs: dict[int, dict[int, str]] = {}
+        self.ads = Ads()
+        self.new: set[str] = set()  # ads made in the transaction under way, where that matters
         self._cluster_views: dict[int, ClassAd] = {}
         self._subscribers: list[Subscriber] = []
-        self._new: set[str] = set()
         self._before: dict[str, dict[str, str | None] | None] | None = None
 
     def __len__(self) -> int:
         """Return the number of jobs."""
-        return sum(map(len, self._procs.values()))
+        return sum(map(len, self.ads.jobs.values()))
 
     def __contains__(self, key: object) -> bool:
         """Say whether there is an ad of this key, or of this job."""
@@ -119,7 +111,7 @@ class Mirror:
 
     def __iter__(self) -> Iterator[JobId]:
         """Return the jobs, cluster by cluster; their order is that of the log."""
-        for cluster, procs in self._procs.items():
+        for cluster, procs in self.ads.jobs.items():
             for proc in procs:
                 yield JobId(cluster, proc)
 
@@ -129,20 +121,20 @@ class Mirror:
 
     def clusters(self) -> Iterable[int]:
         """Return the clusters that have jobs."""
-        return self._procs.keys()
+        return self.ads.jobs.keys()
 
     def procs(self, cluster: int) -> list[JobId]:
         """Return the jobs of a cluster."""
-        return [JobId(cluster, proc) for proc in self._procs.get(cluster, ())]
+        return [JobId(cluster, proc) for proc in self.ads.jobs.get(cluster, ())]
 
     def proc_count(self, cluster: int) -> int:
         """Return how many jobs a cluster has."""
-        return len(self._procs.get(cluster, ()))
+        return len(self.ads.jobs.get(cluster, ()))
 
     def key(self, ad: str | JobId) -> str:
         """Return the key an ad has here."""
         if isinstance(ad, JobId):
-            return self._procs.get(ad.cluster, {}).get(ad.proc) or str(ad)
+            return self.ads.jobs.get(ad.cluster, {}).get(ad.proc) or str(ad)
         return ad if ad in self.ads else canonical(ad)
 
     def own(self, ad: str | JobId) -> Texts:
@@ -152,10 +144,24 @@ class Mirror:
         """
         return self.ads[self.key(ad)]
 
+    def having(self, names: Iterable[str]) -> list[JobId]:
+        """Return the jobs that have any of some attributes, whatever the value, of their own or from their cluster."""
+        has_any, held = Probe(map(lower, names)), self.ads.held
+        found: list[JobId] = []
+        for cluster, procs in self.ads.jobs.items():
+            parent = held.get(cluster_key(cluster))
+            if parent is not None and has_any(parent):
+                found += [JobId(cluster, proc) for proc in procs]
+            else:
+                found += [JobId(cluster, proc) for proc, key in procs.items() if has_any(held[key])]
+        return found
+
     def spelling(self, ad: str | JobId, name: str) -> str:
         """Return how an attribute's name is spelled in an ad."""
         low = lower(name)
-        return self._odd.get(self.key(ad), {}).get(low) or self._spelled.get(low, name)
+        key = self.key(ad)
+        own = self.ads.parts(key)[1] if key in self.ads else _NO_NAMES
+        return own.get(low) or self.ads.spellings(key, (low,), {low: name})[low]
 
     def text(self, ad: str | JobId, name: str) -> str | None:
         """Return an attribute's text in old syntax, a job's from its cluster where it has none; None if neither has it.
@@ -164,17 +170,17 @@ class Mirror:
         """
         key = self.key(ad)
         low = lower(name)
-        found = self.ads[key].get(low)
+        found = self.ads.text(key, low)
         if found is None:
-            job = JobId.parse(key)
-            if job is not None:
-                found = self.ads.get(cluster_key(job.cluster), {}).get(low)
+            job = ad if isinstance(ad, JobId) else JobId.parse(key)
+            if job is not None and (parent := cluster_key(job.cluster)) in self.ads:
+                found = self.ads.text(parent, low)
         return found
 
     def ad(self, ad: str | JobId) -> ClassAd:
         """Return an ad as it is now, a job's chained to its cluster's. Later changes do not reach it.
 
-        All jobs of a cluster share that parent: do not change it. Raises KeyError.
+        Jobs of a cluster share that parent: do not change it. Raises KeyError.
         """
         key = self.key(ad)
         cluster = cluster_of(key)
@@ -189,21 +195,21 @@ class Mirror:
     def _cluster_view(self, cluster: int) -> ClassAd:
         view = self._cluster_views.get(cluster)
         if view is None:
+            if len(self._cluster_views) >= _MOST_VIEWS:  # a walk over the jobs goes cluster by cluster
+                self._cluster_views.clear()
             view = self._cluster_views[cluster] = self._view(cluster_key(cluster))
         return view
 
     def _view(self, key: str) -> ClassAd:
-        return self.make_ad(key, self.ads[key])
+        texts, names = self.ads.parts(key)
+        return ClassAd.of({low: read_lazily(text) for low, text in texts.items()}, names)
 
     def make_ad(self, key: str, texts: Texts, new: Mapping[str, str] = _NO_NAMES) -> ClassAd:
         """Return an ad of texts by name in lower case, with the spelling that the names have in an ad.
 
         ``new`` are the spellings of names that no ad has had yet.
         """
-        spelled = self._spelled
-        names = {low: spelled.get(low) or new.get(low, low) for low in texts}
-        if key in self._odd:
-            names |= {low: name for low, name in self._odd[key].items() if low in texts}
+        names = self.ads.spellings(key, texts, new)
         return ClassAd.of({low: read_lazily(text) for low, text in texts.items()}, names)
 
     def next_cluster(self) -> int | None:
@@ -211,13 +217,14 @@ class Mirror:
 
         None where it is right, or is not there: the schedd then counts anew.
         """
-        text = self.ads.get(HEADER, {}).get("nextclusternum")
-        least = max(self._procs, default=0) + 1
-        return least if text is not None and _COUNTER(text) and 0 < int(text) < least else None
+        text = self.ads.text(HEADER, "nextclusternum") if HEADER in self.ads else None
+        known = None if text is None else int32_of(alone(text))
+        least = max(self.ads.jobs, default=0) + 1
+        return least if known is not None and 0 < known < least else None
 
     def orphans(self) -> Iterator[JobId]:
         """Return the jobs whose cluster has no ad; the schedd removes them when it starts."""
-        for cluster in self._procs:
+        for cluster in self.ads.jobs:
             if cluster_key(cluster) not in self.ads:
                 yield from self.procs(cluster)
 
@@ -231,15 +238,14 @@ class Mirror:
         if record.op is Op.NEW:
             return self._create(record.key, record.name)
         key = record.key if record.key in self.ads else canonical(record.key)
-        ad = self.ads.get(key)
-        if ad is None:
+        if key not in self.ads:
             return Fate.NO_SUCH_AD if is_key(key) else Fate.NO_KEY
         if record.op is Op.SET:
-            self._set(key, ad, record.name, self.values[record.value])
+            self._set(key, self.ads[key], record.name, self.values[record.value])
         elif record.op is Op.DELETE:
-            self._delete(key, ad, lower(record.name))
+            self.delete(key, record.name)
         elif record.op is Op.DESTROY:
-            self._destroy(key, ad)
+            self.destroy(key)
         return Fate.DONE
 
     def _create(self, key: str, my_type: str) -> Fate:
@@ -253,63 +259,57 @@ class Mirror:
             return Fate.NO_KEY
         if self._before is not None:
             self._before.setdefault(key, None)
-        quoted = my_type.replace('"', '\\"')
-        ad = {_MY_TYPE.lower(): self.values[f'"{quoted}"']}
-        if lower(my_type) == "job":
-            ad[_TARGET_TYPE.lower()] = self.values['"Machine"']
-        self.ads[key] = ad
+        self.ads[key] = {low: self.values[text] for low, text in implied(my_type).items()}
         if self.live:
-            self._new.add(key)
-        if job is not None:
-            self._procs.setdefault(job.cluster, {})[job.proc] = key
+            self.new.add(key)
         return Fate.DONE
 
     def _set(self, key: str, ad: dict[str, str], name: str, value: str) -> None:
-        low = self.lowered.get(name)
-        if low is None:
-            low = self._learn(key, ad, name)
+        low = self.ads.low_of(key, ad, name)
         self._remember(key, ad, low)
         ad[low] = value
 
-    def _learn(self, key: str, ad: dict[str, str], name: str) -> str:
-        """Return a name in lower case; its first spelling becomes the usual one, another is noted at the ad."""
-        low = sys.intern(lower(name))
-        if low not in self._spelled:
-            self._spelled[low] = name
-            self.lowered[name] = low
-        elif low not in ad:
-            self._odd.setdefault(key, {})[low] = name
-        return low
-
-    def _delete(self, key: str, ad: dict[str, str], low: str) -> None:
+    def delete(self, key: str, name: str) -> bool:
+        """Take an attribute from an ad, as a 104 does; say whether there is such an ad."""
+        held = self.ads.held.get(key)
+        if held is None:
+            return False
+        low = lower(name)
+        hides = self.live and key not in self.new and self.inherits(key, low)
+        if isinstance(held, bytes) and self._before is None:
+            self._forget_view(key)
+            self.ads.take_away(key, held, name, _UNDEFINED if hides else None)
+            return True
+        ad = self.ads[key]
         self._remember(key, ad, low)
-        if self.live and key not in self._new and self._inherits(key, low):
-            ad[low] = _UNDEFINED
-            return
-        ad.pop(low, None)
-        if key in self._odd:
-            self._odd[key].pop(low, None)
+        if hides:
+            ad[self.ads.low_of(key, ad, name)] = _UNDEFINED
+        else:
+            self.ads.drop(key, ad, low)
+        return True
 
-    def _inherits(self, key: str, low: str) -> bool:
+    def inherits(self, key: str, low: str) -> bool:
+        """Say whether a key is a job's whose cluster has an attribute, given by its name in lower case."""
         job = JobId.parse(key)
-        return job is not None and low in self.ads.get(cluster_key(job.cluster), {})
+        parent = "" if job is None else cluster_key(job.cluster)
+        return parent in self.ads and self.ads.text(parent, low) is not None
 
-    def _destroy(self, key: str, ad: dict[str, str]) -> None:
+    def destroy(self, key: str) -> bool:
+        """Remove an ad, as a 102 does; say whether there was one."""
+        if key not in self.ads:
+            return False
         before = self._before
         if before is not None:
             texts = before.setdefault(key, {})
             if texts is not None:
-                before[key] = {**ad, **texts}
+                before[key] = {**self.ads.texts(key), **texts}
         del self.ads[key]
-        self._odd.pop(key, None)
-        if key[0] == "0":
+        self._forget_view(key)
+        return True
+
+    def _forget_view(self, key: str) -> None:
+        if self._cluster_views and key[0] == "0":
             self._cluster_views.pop(cluster_of(key) or 0, None)
-        job = JobId.parse(key)
-        if job is not None:
-            procs = self._procs[job.cluster]
-            procs.pop(job.proc, None)
-            if not procs:
-                del self._procs[job.cluster]
 
     # What has changed
 
@@ -335,10 +335,10 @@ class Mirror:
     def changes(self) -> tuple[Change, ...]:
         """Return what has changed since ``begin``, and end the noting."""
         before, self._before = self._before or {}, None
-        self._new.clear()
+        self.new.clear()
         found = []
         for key, texts in before.items():
-            now = self.ads.get(key)
+            now = self.ads.texts(key) if key in self.ads else None
             if texts is None or now is None:
                 if (texts is None) != (now is None):
                     found.append(Change(key, Kind.CREATED if texts is None else Kind.DESTROYED))
@@ -350,7 +350,7 @@ class Mirror:
 
     def settle(self) -> None:
         """End what a transaction means for views and for 104; for whoever applies records without noting changes."""
-        self._new.clear()
+        self.new.clear()
         self._cluster_views.clear()
 
     def tell(self, changes: tuple[Change, ...]) -> None:
@@ -364,8 +364,7 @@ class Mirror:
         before = self._before
         if before is not None and before.get(key, _NO_NAMES) is None:
             return  # an ad of this transaction: nobody has seen it
-        if self._cluster_views and key[0] == "0":
-            self._cluster_views.pop(cluster_of(key) or 0, None)
+        self._forget_view(key)
         if before is None:
             return
         texts = before.setdefault(key, {})
@@ -374,20 +373,26 @@ class Mirror:
 
     def replace(self, other: Mirror) -> tuple[Change, ...]:
         """Take over what another mirror holds, and return what is different; its subscribers stay with it."""
+        found = self.differences(other)
+        self.adopt(other)
+        return found
+
+    def differences(self, other: Mirror) -> tuple[Change, ...]:
+        """Return what makes this mirror what another one is."""
         mine, theirs = self.ads, other.ads
         found = [Change(key, Kind.DESTROYED) for key in mine if key not in theirs]
-        for key, texts in theirs.items():
-            old = mine.get(key)
-            if old is None:
+        for key in theirs:
+            if key not in mine:
                 found.append(Change(key, Kind.CREATED))
-            elif old != texts:
-                names = frozenset(low for low in old.keys() | texts.keys() if old.get(low) != texts.get(low))
+            elif names := mine.differing(key, theirs):
                 found.append(Change(key, Kind.CHANGED, names))
-        self.sequence, self.created = other.sequence, other.created
-        self.ads, self.values, self.lowered = theirs, other.values, other.lowered
-        self._spelled, self._odd, self._procs = other._spelled, other._odd, other._procs
-        self.settle()
         return tuple(found)
+
+    def adopt(self, other: Mirror) -> None:
+        """Take over what another mirror holds."""
+        self.sequence, self.created = other.sequence, other.created
+        self.ads, self.values = other.ads, other.values
+        self.settle()
 
 
 def _called(changes: tuple[Change, ...]) -> Callable[[Subscriber], Exception | None]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.diagnostics import Severity
+from crondor.job_queue.bulk import Bulk
 from crondor.job_queue.faults import DamagedLog, Findings
 from crondor.job_queue.mirror import Change, Fate, Mirror
 from crondor.job_queue.records import (
@@ -23,7 +24,6 @@ from crondor.job_queue.records import (
     Record,
     ends_transaction,
     parse_record,
-    plain_record,
     trailing_blanks,
 )
 
@@ -37,6 +37,8 @@ _NO_EFFECT: Final = {
     Fate.NO_KEY: ("queue-log-key", f"{Fate.NO_KEY.value}: the line has no effect"),
 }
 _NUMBER: Final = re.compile(r"[0-9]{1,18}(?![0-9])").match
+_ANY_END: Final = re.compile(rb"\n[\0 \t\v\f\r]*\+?0*106(?![0-9])").search
+_CERTAIN_END: Final = re.compile(rb"\n106 (?:#[^\r\n\0]+)?\n").match
 _HEADER_HINT: Final = "the first line of a log is `107 <number> CreationTimestamp <epoch seconds>`"
 
 
@@ -55,7 +57,7 @@ class Recovery:
         self.mirror = mirror
         self.findings = Findings(name)
         self.tolerant = tolerant
-        self.line = 0
+        self.line = 0  # the number of the last line taken; those that wait come behind it
         self.records = 0
         self.clean = True
         self.had_transactions = False
@@ -65,75 +67,77 @@ class Recovery:
         self._refused = False
         self._changes: list[tuple[Change, ...]] | None = None
         self._crlf = False
+        self._bulk = Bulk()
+        self._waiting: list[bytes] = []  # a transaction of usual beginning whose end has not come, as it was fed
 
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction has begun whose end has not come yet."""
-        return self._open is not None
+        return self._open is not None or bool(self._waiting)
 
-    def feed(self, lines: Sequence[str]) -> None:
-        """Take whole lines, without their line ends, and note no changes: the fast way."""
-        last = _after_last_end(lines)
-        if last:
-            self._feed_counting(lines[:last], ended=True)
-        rest = lines[last:]
+    def feed(self, data: bytes) -> None:
+        """Take whole lines, with their line ends, and note no changes: the fast way."""
+        data = b"\n" + data
+        if self._waiting:
+            if _ANY_END(data) is None:
+                self._waiting.append(data[1:])
+                return
+            data = b"".join([b"\n", *self._waiting, data[1:]])
+            self._waiting = []
+        at = 1
+        end = _behind_last_end(data)
+        if end:
+            self._release(self._opened + 1)
+            at = self._take_bulk(data, at, end, ended=True)
         if self._open is None:
-            rest = rest[self._feed_counting(rest, ended=False) :]
-        for line in rest:
+            at = self._let_wait(data, self._take_bulk(data, at, len(data), ended=False))
+        for line in to_lines(data[at:]):
             self.line += 1
             self._take(line)
-        self.records += len(lines)
         self.mirror.settle()
 
-    def _feed_counting(self, lines: Sequence[str], *, ended: bool) -> int:  # noqa: C901 - the loop all of reading is
-        """Take lines that count whatever follows, so that none needs to wait, and return how many.
+    def _let_wait(self, data: bytes, at: int) -> int:
+        """Keep a transaction of usual beginning until its end is there; return where the rest begins."""
+        if self._open is not None or at == len(data) or _ANY_END(data, at) is not None:
+            return at
+        self._waiting = [data[at:]]
+        return len(data)
 
-        ``ended``: the last one ends a transaction, and so all count; else those before the next transaction do.
+    def _take_bulk(self, data: bytes, at: int, stop: int, *, ended: bool) -> int:
+        """Take lines that count whatever follows, so that none needs to wait, and return where the rest begins.
+
+        ``ended``: a transaction ends at ``stop``, and so all count; else those before the next transaction do.
         """
-        mirror = self.mirror
-        ads, lowered, values = mirror.ads, mirror.lowered, mirror.values
-        self._release(self._opened + 1)
-        number = begun = self.line
-        for line in lines:
-            number += 1
-            if len(line) == 4:
-                if line == BEGIN and self._open is None:
-                    self._open, self._opened, self.had_transactions = [], number, True
-                    if not ended:
-                        break
-                    continue
-                if line == END and self._open is not None and not self._bad:
-                    self._open = None
-                    mirror.settle()
-                    continue
-            try:
-                op, key, name, value = line.split(" ", 3)
-                if op == "103":
-                    ads[key][lowered[name]] = values[value]
-                    continue
-            except (ValueError, KeyError):  # an unusual line, or none at all; a bad expression is a ValueError too
-                pass
-            record = plain_record(line)
-            if record is not None and mirror.apply(record) is Fate.DONE:
-                if mirror.live and self._open is None:
-                    mirror.settle()
-                continue
-            self.line = number
-            self._take(line)
+        while at < stop:
+            under_way = self._open is not None
+            found, under_way = self._bulk.take(
+                self.mirror, data, at, stop, under_way=under_way, ended=ended, ends=not self._bad
+            )
+            self.line += data.count(b"\n", at, found)
+            self._open = [] if under_way else None
+            self.had_transactions |= self._bulk.had_transactions
+            at = found
+            if at == stop:
+                break
+            if not ended and data.startswith(b"105 \n", at):
+                return at
+            end = data.index(b"\n", at)
+            self.line += 1
+            self._take(data[at:end].decode("utf-8", "surrogateescape"))
+            at = end + 1
             if self._open:
-                self._release(number)
+                self._release(self.line)
             if self._open is not None and not ended:
                 break
-        self.line = number
-        return number - begun
+        return at
 
     def follow(self, lines: Sequence[str]) -> list[tuple[Change, ...]]:
         """Take whole lines, and return what each transaction changed."""
+        self._end_waiting()
         self._changes = []
         for line in lines:
             self.line += 1
             self._take(line)
-        self.records += len(lines)
         found, self._changes = self._changes, None
         return found
 
@@ -142,6 +146,8 @@ class Recovery:
 
         Raises DamagedLog with all that was found where the schedd would not start.
         """
+        self._end_waiting()
+        self.records = self.line
         if rest:
             self._end_unfinished(rest)
         if self._bad:
@@ -164,7 +170,7 @@ class Recovery:
 
     def check_header(self) -> None:
         """Say so if a log that has lines does not begin with 107."""
-        if self.records and self.mirror.sequence is None:
+        if (self.line or self._waiting) and self.mirror.sequence is None:
             message = (
                 "the first line (107) is missing: the schedd starts with such a log, condor_job_router stops at it"
             )
@@ -188,6 +194,13 @@ class Recovery:
             return
         message = "the last line is torn: it has no line end, was never committed and is left out"
         self.findings.add("queue-log-torn", message, (self.line, rest))
+
+    def _end_waiting(self) -> None:
+        """Take the lines that wait one by one: what comes now may not be the usual."""
+        waiting, self._waiting = self._waiting, []
+        for line in to_lines(b"".join(waiting)):
+            self.line += 1
+            self._take(line)
 
     def _take(self, line: str) -> None:
         """Take a line: one of a transaction under way waits for its end."""
@@ -343,11 +356,21 @@ class Recovery:
             self.findings.add(*_NO_EFFECT[fate], (number, line), severity)
 
 
-def _after_last_end(lines: Sequence[str]) -> int:
+def to_lines(data: bytes) -> list[str]:
+    """Return the lines of bytes that end with a line end; what is not UTF-8 survives as surrogate escapes."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    lines.pop()
+    return lines
+
+
+def _behind_last_end(data: bytes) -> int:
     """Return the place behind the last line that ends a transaction for certain; 0: there is none."""
-    for at in range(len(lines) - 1, -1, -1):
-        if lines[at][:3] == "106" and (lines[at] == END or lines[at][:5] == f"{END}#" != lines[at]):
-            return at + 1
+    at = len(data)
+    while (at := data.rfind(b"\n106 ", 0, at)) >= 0:
+        found = _CERTAIN_END(data, at)
+        if found is not None:
+            return found.end()
+        at += 1
     return 0
 
 

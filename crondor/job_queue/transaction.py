@@ -12,6 +12,7 @@ from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.unparse import Form, unparse
 from crondor.diagnostics import Diagnostic
+from crondor.job.attributes import alone, int32_of
 from crondor.job_queue.faults import InvalidChange
 from crondor.job_queue.history import History
 from crondor.job_queue.keys import HEADER, JobId, cluster_key, is_key
@@ -21,7 +22,6 @@ from crondor.source import Source
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z").match
 _WORD: Final = re.compile(r"[^\s\0]+\Z").match
-_INTEGER: Final = re.compile(r"[0-9]{1,18}\Z").match
 _EXACT: Final = 1 << 63
 _NEXT_CLUSTER: Final = "NextClusterNum"
 _TOTAL_PROCS: Final = "TotalSubmitProcs"
@@ -216,7 +216,7 @@ class Transaction:
 
     def _counter(self, key: str, name: str) -> int:
         text = self.text(key, name)
-        return int(text) if text is not None and _INTEGER(text) else 0
+        return max(0, int32_of(alone(text)) or 0)
 
 
 def _refuse(text: str, message: str, hint: str) -> NoReturn:

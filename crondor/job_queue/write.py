@@ -17,11 +17,11 @@ from types import TracebackType
 from typing import Final
 
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.job_queue.disk import Appendix, Disk, write_all
+from crondor.job_queue.disk import Appendix, Disk, Left, leads_to, write_all
 from crondor.job_queue.faults import JobQueueError, QueueIO, refused_by_disk
 from crondor.job_queue.history import History
 from crondor.job_queue.keys import HEADER
-from crondor.job_queue.lock import Lock
+from crondor.job_queue.lock import Lock, Waiting, at_once
 from crondor.job_queue.log import read_records
 from crondor.job_queue.mirror import Change, Mirror
 from crondor.job_queue.records import BEGIN, Op, Record, format_record
@@ -29,6 +29,13 @@ from crondor.job_queue.transaction import Transaction
 from crondor.source import Source
 
 _DISK: Final = Disk()
+_OPEN_AGAIN: Final = "close the queue and open it again: what was committed is there"
+_NOT_WRITTEN: Final = {
+    Left.NOTHING: "this transaction cannot be written, and nothing of it is",
+    Left.PART: "this transaction cannot be written; a part of it cannot be taken back, and counts for nothing",
+    Left.UNKNOWN: "this transaction may be in the log or not: the disk says neither that it is nor that it is not",
+}
+_KEPT: Final = "; the jobs that leave with it are in the history already"
 _PIECE: Final = 1 << 20  # bytes written at once in a compaction
 
 
@@ -38,11 +45,14 @@ class JobQueue(AbstractContextManager["JobQueue"]):
     Use it as a context manager, or ``close`` it. It is for one thread.
     """
 
-    def __init__(self, path: Path | str, *, now: int, rotations: int = 1, disk: Disk = _DISK) -> None:
+    def __init__(
+        self, path: Path | str, *, now: int, rotations: int = 1, disk: Disk = _DISK, wait: Waiting = at_once
+    ) -> None:
         """Recover the log, or make it where there is none; one with transactions or damage is compacted first.
 
         ``now`` (epoch seconds) becomes the time of creation of a log that has none. ``rotations`` is HTCondor's
         MAX_JOB_QUEUE_LOG_ROTATIONS: how many logs of before a compaction are kept as ``job_queue.log.<number>``.
+        ``wait`` is called while another process writes the queue.
         Raises QueueLocked, DamagedLog where the schedd would not start, and QueueIO.
         """
         self.path = Path(path)
@@ -51,7 +61,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         self._under_way = False
         self._gathering = 0
         self._unsynced = False
-        self._lock = Lock(Path(f"{path}.lock"), disk)
+        self._lock = Lock(Path(f"{path}.lock"), disk, wait)
         self._end: Appendix | None = None
         try:
             self._open(now)
@@ -182,11 +192,13 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             end.append(data, durable=durable)
             self._unsynced = not durable
         except BaseException as error:
-            for history, size in reversed(written if end.size == before and not end.broken else []):
-                history.take_back(size)  # where the log may have the removal, a job in both is better than in neither
+            # Where the log may have the removal, a job in both is better than in neither.
+            is_out = end.size == before and (not end.broken or end.left is Left.PART)
+            kept = [history for history, size in reversed(written) if not (is_out and history.take_back(size))]
             if isinstance(error, QueueIO) or not isinstance(error, OSError):
                 raise
-            raise self._refused("this transaction cannot be written, and nothing of it is", error) from error
+            hint = _OPEN_AGAIN if end.broken or kept else None
+            raise self._refused(_NOT_WRITTEN[end.left] + _KEPT * bool(kept), error, hint) from error
 
     def _apply(self, records: list[Record]) -> tuple[Change, ...]:
         """Do in memory what is on the disk, and return what has changed if anybody wants to know."""
@@ -226,6 +238,9 @@ class JobQueue(AbstractContextManager["JobQueue"]):
                 fresh.close()
             with suppress(OSError):
                 self._disk.remove(temporary)
+            if not leads_to(self.path, end.descriptor):  # as over a network, where an answer may be lost
+                end.broken = True
+                raise self._refused("the log may be compacted or not", error, _OPEN_AGAIN) from error
             raise self._refused("the log cannot be compacted and stays as it is", error) from error
         end.close()
         self._end = fresh
@@ -253,12 +268,13 @@ class JobQueue(AbstractContextManager["JobQueue"]):
     def _state(self, sequence: int) -> Iterator[str]:
         """Return the lines of a compacted log; replayed, they give the same texts."""
         yield format_record(self._header(sequence))
-        for key, texts in self.mirror.ads.items():
+        for key in self.mirror.ads:
+            texts, names = self.mirror.ads.parts(key)
             kind = texts.get("mytype", "")[1:-1]
             kind = kind if kind.isalnum() and kind.isascii() else ""
             yield format_record(Record(Op.NEW, key, kind))
             for low, text in texts.items():
-                yield f"103 {key} {self.mirror.spelling(key, low)} {text}"
+                yield f"103 {key} {names[low]} {text}"
             if "mytype" not in texts:
                 yield f"104 {key} MyType"
             if kind.lower() == "job" and "targettype" not in texts:
@@ -284,11 +300,11 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             raise self._error("queue-closed", "this queue is closed", "open it again")
         if self._end.broken:
             message = "the disk failed, or writing was interrupted, and how this log ends is not known"
-            raise self._error("queue-broken", message, "close the queue and open it again: what was committed is there")
+            raise self._error("queue-broken", message, _OPEN_AGAIN)
         return self._end
 
-    def _refused(self, doing: str, error: OSError) -> QueueIO:
-        return refused_by_disk(self.path, doing, error)
+    def _refused(self, doing: str, error: OSError, hint: str | None = None) -> QueueIO:
+        return refused_by_disk(self.path, doing, error, hint)
 
     def _error(self, code: str, message: str, hint: str) -> JobQueueError:
         return JobQueueError(Diagnostic(code, message, span=Source("", str(self.path)).span(), help=hint))

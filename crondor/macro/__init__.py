@@ -6,7 +6,7 @@ are modules to import where they are needed, since a plain file needs none of th
 
 from crondor.macro.around import Around
 from crondor.macro.errors import Budget, MacroError
-from crondor.macro.expand import Lookup, expand, expand_self
+from crondor.macro.expand import Lookup, expand, expand_defined, expand_self
 from crondor.macro.lines import BLANKS, LineReader, LogicalLine
 from crondor.macro.text import MAX_BYTES, InvalidText, source_from_bytes
 
@@ -21,6 +21,7 @@ __all__ = [
     "Lookup",
     "MacroError",
     "expand",
+    "expand_defined",
     "expand_self",
     "source_from_bytes",
 ]

@@ -19,15 +19,15 @@ class Around(NamedTuple):
     """The surroundings of one expansion.
 
     ``environ`` is what $ENV() sees, None where the environment is not known. ``dice`` is drawn from, None where no
-    seed is known. ``folder`` is what $Ff() puts before a relative path. ``evaluate`` gives $EVAL() the printed value
-    of an expression, None where it has none; without it the expression is evaluated in an empty ad. ``now`` is the
-    clock of ClassAd expressions in epoch seconds. ``soft`` takes the failures of functions that HTCondor prints and
-    passes over; without it they are raised.
+    seed is known. ``folder`` is what $Ff() puts before a relative path, or gives it when asked. ``evaluate`` gives
+    $EVAL() the printed value of an expression, None where it has none; without it the expression is evaluated in an
+    empty ad. ``now`` is the clock of ClassAd expressions in epoch seconds. ``soft`` takes the failures of functions
+    that HTCondor prints and passes over; without it they are raised.
     """
 
     environ: Mapping[str, str] | None = None
     dice: Dice | None = None
-    folder: str = ""
+    folder: str | Callable[[], str] = ""
     evaluate: Callable[[str], str | None] | None = None
     now: int | None = None
     soft: Callable[[MacroError], None] | None = None

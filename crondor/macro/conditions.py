@@ -19,7 +19,7 @@ _NO_CONDITION = "expression is not a conditional"
 _TRUE, _FALSE = frozenset(("true", "yes", "t")), frozenset(("false", "no", "f"))
 _VERSION = re.compile(r"(!?)([<=>]?)(=?)[ \t\r\n\v\f]*[vV]?(.*)", re.DOTALL)
 _NUMBERS = re.compile(r"[ \t]*([-+]?[0-9]{1,9})\.[ \t]*([-+]?[0-9]{1,9})(?:\.[ \t]*([-+]?[0-9]{1,9}))?")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 class ConditionError(Exception):
@@ -60,7 +60,11 @@ class Conditions:
         self._complex = complex
 
     def test(self, text: str) -> bool:
-        """Say whether a condition holds. Raises ConditionError with the reason."""
+        """Say whether a condition holds. Raises ConditionError with the reason.
+
+        condition = [ "!" ] , ( number | truth | "version" , comparison | "defined" , definition ) ;
+        truth = "true" | "yes" | "t" | "false" | "no" | "f" ;
+        """
         given = text
         if "$" in text:
             given = self._expand(text).rstrip(BLANKS)
@@ -91,6 +95,10 @@ class Conditions:
         return holds
 
     def _holds_version(self, text: str) -> bool:
+        """Compare a version with HTCondor's.
+
+        comparison = [ "!" ] , [ "<" | "=" | ">" ] , [ "=" ] , [ "v" ] , integer , "." , integer , [ "." , integer ] ;
+        """
         parts = _VERSION.fullmatch(text)
         numbers = _NUMBERS.match(parts[4]) if parts else None
         if parts is None or numbers is None or int(numbers[1]) < 6:
@@ -108,6 +116,10 @@ class Conditions:
         return holds is not bool(parts[1])
 
     def _is_defined(self, text: str) -> bool:
+        """Say whether there is a macro or a template of a name; a number or a truth value is always defined.
+
+        definition = [ name | number | truth | "use" , name , [ ":" , name ] ] ;
+        """
         if not text:
             return False
         kind = _kind(text, with_keywords=False)

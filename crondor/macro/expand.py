@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crondor.macro.around import NOTHING, Around
 from crondor.macro.errors import Budget, MacroError
-from crondor.macro.scan import Found, Kind, scan
+from crondor.macro.scan import Found, Kind, Scanner
 
 Lookup = Callable[[str], "str | None"]
 """Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
@@ -16,6 +16,7 @@ _LOOK = 64  # what a dollar sign costs, beside the characters behind it
 _STEP = 128  # what one macro costs beside the characters it moves
 _LEVEL = 32  # what each macro around one costs: what doubles itself is deep, what is useful is not
 _CALL = 256  # what one function costs, since it may evaluate an expression
+_OF_NO_MACRO = frozenset(("ENV", "RANDOM_INTEGER"))
 _MOST_CALLS = 30  # functions in the arguments of functions; each takes some frames of Python's stack
 
 
@@ -28,6 +29,17 @@ def expand(text: str, lookup: Lookup, budget: Budget, around: Around = NOTHING) 
     if "$" not in text:
         return text
     return _Expansion(_Rules(lookup, budget, around)).run(text)
+
+
+def expand_defined(text: str, lookup: Lookup, budget: Budget, around: Around = NOTHING) -> str:
+    """Return ``text`` with the macros expanded that have a value; all others stay, $(DOLLAR) too.
+
+    Of the functions, those stay whose first argument is no such macro, $ENV() and $RANDOM_INTEGER() aside: what is left
+    is for whoever reads the text next (expand_defined_macros of HTCondor 25.14). Raises MacroError.
+    """
+    if "$" not in text:
+        return text
+    return _Expansion(_Rules(lookup, budget, around, only_defined=True)).run(text)
 
 
 def expand_self(
@@ -52,6 +64,7 @@ class _Rules(NamedTuple):
     only: str | None = None
     earlier: str | None = None
     only_files: bool = False
+    only_defined: bool = False
     level: int = 0  # functions around this one
 
 
@@ -87,6 +100,7 @@ class _Expansion:
         self._size = 0
         self._chain = chain
         self._has_dollar = False
+        self._replaces_dollars = rules.only is None and not rules.only_defined
 
     def run(self, text: str) -> str:
         self._pending.append((text, 0, self._chain))
@@ -105,8 +119,9 @@ class _Expansion:
         """Replace each $(DOLLAR), once all else is done; one that now follows a dollar sign is none any more."""
         done: list[str] = []
         begin, at = 0, text.find("$") if self._has_dollar else -1
+        scanner = Scanner(text)
         while at >= 0:
-            found = scan(text, at)
+            found = scanner.scan(at)
             self._budget.spend(_LOOK + found.end - at)
             if not _is_dollar(found):
                 at = text.find("$", found.resume)
@@ -117,6 +132,7 @@ class _Expansion:
             if text.startswith(("(", "$"), begin):
                 self._budget.spend(_STEP + len(text) - begin)
                 text, begin, at = sign + text[begin:], 0, 0
+                scanner = Scanner(text)
             else:
                 done.append(sign)
                 at = text.find("$", begin)
@@ -130,9 +146,10 @@ class _Expansion:
         """
         outer, nested = -1, 0  # where $(a$(b)) begins, and how many such heads are open
         half, half_end = -1, 0  # where a macro with a wrong default begins, and where that is seen
+        scanner = Scanner(text)
         at = text.find("$", begin)
         while at >= 0:
-            found = scan(text, at)
+            found = scanner.scan(at)
             self._budget.spend(_LOOK + found.end - at)
             if found.kind is Kind.CUT and self._pending:
                 self._emit(text[begin:at] if outer < 0 else text[begin:outer])
@@ -154,7 +171,7 @@ class _Expansion:
             outer = -1
             if found.kind is Kind.PLAIN and found.end > max(found.resume, half_end):
                 half, half_end = at, found.end
-            self._has_dollar = self._has_dollar or (self._only is None and _is_dollar(found))
+            self._has_dollar = self._has_dollar or (self._replaces_dollars and _is_dollar(found))
             at = text.find("$", found.resume)
         self._emit(text[begin:])
 
@@ -164,7 +181,16 @@ class _Expansion:
             if found.kind is Kind.FUNCTION and self._rules.only_files and found.name[0] == "F":
                 return _body(text, found).lower().split(":")[0] == self._only
             return found.kind is Kind.MACRO and found.name == self._only
+        if self._rules.only_defined and not self._is_defined(text, found):
+            return False
         return found.kind is Kind.FUNCTION or (found.kind is Kind.MACRO and not _is_dollar(found))
+
+    def _is_defined(self, text: str, found: Found) -> bool:
+        """Whether the macro that was found, or the first argument of the function, has a value."""
+        if found.name in _OF_NO_MACRO and found.kind is Kind.FUNCTION:
+            return True
+        name = found.name if found.kind is Kind.MACRO else _body(text, found).split(",")[0].lower()
+        return found.kind in {Kind.MACRO, Kind.FUNCTION} and bool(self._rules.lookup(name))
 
     def _replace(self, head: str, text: str, found: Found) -> None:
         chain = self._chain
@@ -191,7 +217,7 @@ class _Expansion:
         if self._rules.level >= _MOST_CALLS:
             message = f"macro functions stand inside one another more than {_MOST_CALLS} deep"
             raise MacroError("macro-depth", message, "write some of them out")
-        inner = self._rules._replace(only=None, earlier=None, level=self._rules.level + 1)
+        inner = self._rules._replace(only=None, earlier=None, only_defined=False, level=self._rules.level + 1)
 
         def expanded(argument: str, name: str | None) -> str:
             return _Expansion(inner, self._enter(name) if name else self._chain).run(argument)

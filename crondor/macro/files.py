@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.text import MAX_BYTES, source_from_bytes
+from crondor.rights.walk import place_of
 from crondor.source import Source
 
 MAX_ENTRIES = 1_000_000  # names of folders looked at for one pattern
@@ -47,9 +48,14 @@ class Files:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise _refused("file-missing", f"can't open file {path}: {reason}") from None
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
+        try:
+            if not stat.S_ISREG(os.fstat(opened).st_mode):
+                raise _refused("file-special", f"can't read {path}: it is not a plain file")
+            if place_of(opened) not in {real, ""}:  # a folder on the way has become a link
+                raise _outside(path)
+        except FileRefused:
             os.close(opened)
-            raise _refused("file-special", f"can't read {path}: it is not a plain file")
+            raise
         with os.fdopen(opened, "rb") as file:
             data = file.read(self._limit + 1)
         return source_from_bytes(data, path, self._limit)
@@ -119,11 +125,15 @@ class Files:
         except (OSError, ValueError) as error:
             raise _refused("file-missing", f"can't open file {path}: {error}") from None
         if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in self._roots):
-            raise _refused("file-outside", f"{path} lies outside of the folders that crondor may read", _ALLOW)
+            raise _outside(path)
         return real
 
 
 _ALLOW = "allow its folder, or copy the file next to the one that names it"
+
+
+def _outside(path: str) -> FileRefused:
+    return _refused("file-outside", f"{path} lies outside of the folders that crondor may read", _ALLOW)
 
 
 def _refused(code: str, message: str, help: str | None = None) -> FileRefused:  # noqa: A002 - Diagnostic's word

@@ -226,7 +226,10 @@ def _folder_name(of: Call) -> str:
 
 
 def _file_name(of: Call) -> str:
-    return pick(of.argument(of.body), of.name[1:], of.around.folder)
+    letters, folder = of.name[1:], of.around.folder
+    if not isinstance(folder, str):
+        folder = folder() if "f" in letters.lower() else ""
+    return pick(of.argument(of.body), letters, folder)
 
 
 _FUNCTIONS: dict[str, Callable[[Call], str]] = {

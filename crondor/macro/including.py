@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crondor.macro.errors import Budget
@@ -13,8 +14,8 @@ from crondor.macro.lines import BLANKS
 MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
 MAX_INCLUDES = 1000  # of one file, so that files which include each other twice end
 
-# Without a colon, what stands behind the number and its sign is passed over: $(1?60) is $(1?).
-_ARGUMENT = re.compile(r"\$\(([0-9]+)([?#+]?)(?::((?:[^()]|\([^)]*\))*)|[^()]*)\)")
+_ARGUMENT = re.compile(r"\$\(([0-9]+)(?![0-9])([?#+]?)(:?)")
+_PLAIN = re.compile(r"[^()]*")
 _MACRO = re.compile(r"\$\(([A-Za-z0-9_./]+)")
 _MOST_NAMES = 1000
 
@@ -28,7 +29,10 @@ class Include(NamedTuple):
 
 
 def parse_include(words: str) -> Include | None:
-    """Read the words between ``include`` and its colon, whose case matters; None for others than HTCondor knows."""
+    """Read the words between ``include`` and its colon, whose case matters; None for others than HTCondor knows.
+
+    words = [ "ifexist" | "ifexists" ] , [ ( "command" | "output" ) , [ "into" , name ] ] ;
+    """
     rest = words.split()
     made = Include()
     if rest[:1] in (["ifexist"], ["ifexists"]):
@@ -51,28 +55,34 @@ class Use(NamedTuple):
 
 
 def parse_uses(text: str) -> list[Use]:
-    """Read what stands behind ``use CATEGORY :``: names with arguments, separated by commas or blanks."""
+    """Read what stands behind ``use CATEGORY :``: names with arguments, separated by commas or blanks.
+
+    uses = { "," | blank | name , [ "(" , text , ")" ] } ;
+    """
     uses: list[Use] = []
+    closings = _closings(text)
     at = 0
     while (found := re.compile(r"[, \t\r\n\v\f]*([^, \t\r\n\v\f(]+)[ \t\r\n\v\f]*").match(text, at)) is not None:
         at = found.end()
         arguments = None
         if text.startswith("(", at):
-            end = _closing(text, at)
+            end = closings.get(at, -1)
             arguments = text[at + 1 : end] if end > at else None
             at = max(end, at) + 1
         uses.append(Use(found[1], arguments))
     return uses
 
 
-def _closing(text: str, at: int) -> int:
-    """Return where the parenthesis at ``at`` closes, -1 if it does not."""
-    depth = 0
-    for index in range(at, len(text)):
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[index], 0)
-        if depth == 0:
-            return index
-    return -1
+def _closings(text: str) -> dict[int, int]:
+    """Return where each bracket closes that does."""
+    closings: dict[int, int] = {}
+    opened: list[int] = []
+    for found in re.finditer(r"[\[\]()]", text):
+        if found[0] in "([":
+            opened.append(found.start())
+        elif opened:
+            closings[opened.pop()] = found.start()
+    return closings
 
 
 def template_text(config: Mapping[str, str], use: Use, budget: Budget) -> str | None:
@@ -98,18 +108,63 @@ def with_arguments(text: str, use: Use, budget: Budget) -> str:
         return text
     given = use.arguments or ""
     budget.spend(len(text) + len(given) * text.count("$("))
-    return _ARGUMENT.sub(lambda found: _argument(given, int(found[1][:9]), found[2], found[3]), text)
+    items = list(_items(given))
+    closings = [found.start() for found in re.finditer(r"\)", text)]
+    ends: dict[int, int] = {}
+    parts: list[str] = []
+    begin = 0
+    for found in _ARGUMENT.finditer(text):
+        end = _argument_end(text, found.end(), closings, ends, is_default=bool(found[3]))
+        if found.start() >= begin and end:
+            default = text[found.end() : end - 1] if found[3] else None
+            parts += text[begin : found.start()], _argument(given, items, int(found[1][:9]), found[2], default)
+            begin = end
+    return "".join((*parts, text[begin:]))
 
 
-def _argument(given: str, number: int, suffix: str, default: str | None) -> str:
+def _argument_end(text: str, at: int, closings: list[int], ends: dict[int, int], *, is_default: bool) -> int:
+    """Return the end of $(number) from behind its number and sign, 0: it has none; ``ends`` are those known before.
+
+    A default may have one level of parentheses. Without a colon, what stands behind the number and its sign is passed
+    over: $(1?60) is $(1?).
+    """
+    seen: list[int] = []
+    end = -1
+    while end < 0:
+        if at in ends:
+            end = ends[at]
+            break
+        seen.append(at)
+        found = _PLAIN.match(text, at)
+        at = found.end() if found else at
+        if text.startswith(")", at):
+            end = at + 1
+        else:
+            number = bisect_right(closings, at) if is_default and text.startswith("(", at) else len(closings)
+            end = -1 if number < len(closings) else 0
+            at = closings[number] + 1 if number < len(closings) else at
+    if is_default:
+        ends.update(dict.fromkeys(seen, end))
+    return end
+
+
+def _items(given: str) -> Iterator[tuple[int, str]]:
+    """Yield the arguments that are not blank, each with the place where it begins."""
+    at = 0
+    for item in given.split(","):
+        if item.strip(", \t\r\n\v\f"):
+            yield at, item
+        at += len(item) + 1
+
+
+def _argument(given: str, items: Sequence[tuple[int, str]], number: int, suffix: str, default: str | None) -> str:
     """Return what ``$(number)`` of a template stands for: 0 is all arguments, ``+`` these and all that follow."""
-    items = list(re.finditer(r"[^,]*[^, \t\r\n\v\f][^,]*", given))
     counts, asks = suffix[:1] in {"#", "+"}, suffix[:1] == "?"
     if number == 0:
         value = str(len(items)) if counts else given
-    elif counts:
-        value = given[items[number - 1].start() :] if number <= len(items) else default or ""
+    elif number > len(items):
+        value = default or ""
     else:
-        value = items[number - 1][0] if number <= len(items) else default or ""
+        value = given[items[number - 1][0] :] if counts else items[number - 1][1]
     value = value.strip(BLANKS)
     return ("1" if value else "0") if asks else value

@@ -148,6 +148,8 @@ class LineReader:
         source, text = self._source, self._source.text
         parts: list[str] = []
         at: list[int] = []
+        solid: list[int] = []  # the numbers of parts that are not empty
+        eaten: dict[int, int] = {}
         swallowed, terminated = None, True
         while self._at < len(text):
             start, body, terminated = self._physical()
@@ -159,13 +161,14 @@ class LineReader:
             goes_on = terminated and body.endswith("\\")
             parts.append(body[:-1] if goes_on else body)
             at.append(start)
+            if parts[-1]:
+                solid.append(len(parts) - 1)
             if not body and terminated:
-                # HTCondor looks at the end of all it has, so that a backslash before a blank line is one more.
-                last = next((n for n in range(len(parts) - 1, -1, -1) if parts[n]), 0)
-                goes_on = parts[last].endswith("\\")
-                parts[last] = parts[last][:-1] if goes_on else parts[last]
+                goes_on = _eats_backslash(parts, solid, eaten)
             if not goes_on:
                 break
+        for number, count in eaten.items():
+            parts[number] = parts[number][:-count]
         starts = (0, *accumulate(map(len, parts[:-1])))
         return LogicalLine(source, "".join(parts), starts, tuple(at), unterminated=not terminated, swallowed=swallowed)
 
@@ -179,3 +182,20 @@ class LineReader:
         body = text[self._at : end].lstrip(BLANKS)
         self._at = end + 1
         return end - len(body), body.rstrip(BLANKS), terminated
+
+
+def _eats_backslash(parts: list[str], solid: list[int], eaten: dict[int, int]) -> bool:
+    """Say whether a blank line goes on: HTCondor looks at the end of all it has, where another backslash may stand.
+
+    ``eaten`` has how many characters at the ends of parts are gone by that, ``solid`` the parts with some left.
+    """
+    if not solid:
+        return False
+    last = solid[-1]
+    count = eaten.get(last, 0)
+    if parts[last][-1 - count] != "\\":
+        return False
+    eaten[last] = count + 1
+    if eaten[last] == len(parts[last]):
+        solid.pop()
+    return True

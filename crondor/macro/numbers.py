@@ -11,7 +11,7 @@ _INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
 _LEADING = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)")
 _REAL = re.compile(
     r"[ \t\r\n\v\f]*([-+]?(?:0[xX][0-9A-Fa-f]+(?:\.[0-9A-Fa-f]*)?(?:[pP][-+]?[0-9]+)?"
-    r"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:inf|infinity|nan)))[ \t\r\n\v\f]*"
+    r"|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:inf|infinity|nan)))[ \t\r\n\v\f]*"
 )
 _CLOCK = re.compile(r"(?i)(?:time|interval|currenttime)\b")
 _DICE = re.compile(r"(?i)\brandom\b")
@@ -30,12 +30,9 @@ def as_integer(text: str, around: Around = NOTHING, budget: Budget | None = None
     literal = _INTEGER.fullmatch(text)
     if literal is not None:
         return _bounded(literal[1])
-    value = _value(text, around, budget)
-    if isinstance(value, (int, float)):
-        if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124 - NaN
-            return _LEAST
-        return max(_LEAST, min(int(value), _MOST))
-    return None
+    from crondor.job.attributes import integer_of  # noqa: PLC0415 - see _value
+
+    return integer_of(_value(text, around, budget))
 
 
 def as_real(text: str, around: Around = NOTHING, budget: Budget | None = None) -> float | None:
@@ -43,8 +40,10 @@ def as_real(text: str, around: Around = NOTHING, budget: Budget | None = None) -
     literal = _REAL.fullmatch(text)
     if literal is not None:
         return _real(literal[1])
-    value = _value(text, around, budget)
-    return float(value) if isinstance(value, (int, float)) else None
+    from crondor.job.attributes import number_of  # noqa: PLC0415 - see _value
+
+    value = number_of(_value(text, around, budget))
+    return None if value is None else float(value)
 
 
 def as_string(text: str, around: Around = NOTHING, budget: Budget | None = None) -> str | None:
@@ -67,6 +66,11 @@ def leading_integer(text: str) -> int | None:
     """Return the number a text begins with, whatever follows, as C's strtol does; None where it begins with none."""
     found = _LEADING.match(text)
     return _bounded(found[1]) if found else None
+
+
+def leading_int(text: str) -> int:
+    """Return the 32 bit integer that a text begins with, 0 where it begins with none (C's atoi)."""
+    return (((leading_integer(text) or 0) + 2**31) & 0xFFFFFFFF) - 2**31
 
 
 def _real(text: str) -> float:

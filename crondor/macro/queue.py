@@ -63,6 +63,9 @@ class Arguments(NamedTuple):
 def parse(text: str, line: LogicalLine | None, shift: int) -> Arguments:
     """Read the arguments, ``shift`` being where they begin in the line; raises QueueError.
 
+    arguments = [ count ] | [ count ] , [ variables ] , ( "in" | "from" | "matching" ) , qualifiers , items ;
+    variables = name , { ( "," | blank ) , name } ;
+
     The words of the errors are HTCondor's.
     """
     found = re.search(_KEYWORD, text)
@@ -81,6 +84,10 @@ def parse(text: str, line: LogicalLine | None, shift: int) -> Arguments:
 
 
 def _count(text: str) -> int:
+    """Read how many jobs there are of each item.
+
+    count = integer | ClassAd expression ;
+    """
     if not text:
         return 1
     from crondor.macro.numbers import as_integer  # noqa: PLC0415 - most statements have no count
@@ -119,7 +126,10 @@ def _variables_begin(text: str, end: int) -> int:
 
 
 def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, Arguments]:
-    """Step over what may stand between the keyword and the list."""
+    """Step over what may stand between the keyword and the list.
+
+    qualifiers = { slice | "files" | "dirs" | "any" | "table" , [ options ] } ;
+    """
     made = Arguments()
     while True:
         while text[at : at + 1] in _BLANK and at < len(text):
@@ -143,7 +153,10 @@ def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, Arguments]:
 
 
 def _table(text: str, at: int) -> tuple[Layout, int]:
-    """Read the options of a table in the parentheses directly behind the word."""
+    """Read the options of a table in the parentheses directly behind the word.
+
+    options = "(" , [ option , { "," , option } ] , ")" ;
+    """
     if text[at : at + 1] != "(":
         return TABLE, at
     end = _closing(text, at)
@@ -158,7 +171,11 @@ def _table(text: str, at: int) -> tuple[Layout, int]:
 
 
 def _with_option(layout: Layout, name: str, value: str) -> Layout:  # noqa: PLR0911 - a return for each option
-    """Return a layout with one option; one that is not known changes nothing, as in HTCondor."""
+    """Return a layout with one option; one that is not known changes nothing, as in HTCondor.
+
+    option = "standard" | "csv" | ( "header" | "skip" | "trim" | "comma_sep" ) , "=" , integer
+           | "header" , "=" , "none" | "sep" , "=" , character ;
+    """
     from crondor.macro.numbers import as_integer  # noqa: PLC0415 - few files have a table
 
     if name in {"standard", "csv"} and not value:
@@ -195,6 +212,10 @@ def _closing(text: str, at: int) -> int:
 
 
 def _slice(text: str, at: int) -> tuple[slice, int]:
+    """Read which items are taken, as Python does it, with a step from 1.
+
+    slice = "[" , [ integer ] , [ ":" , [ integer ] , [ ":" , [ integer ] ] ] , "]" ;
+    """
     found = re.compile(_SLICE).match(text, at)
     if found is None:
         message = "Invalid [::] statement: a slice is made of whole numbers"
@@ -206,7 +227,10 @@ def _slice(text: str, at: int) -> tuple[slice, int]:
 
 
 def _items(made: Arguments, text: str, at: int, keyword: str, line: LogicalLine | None, shift: int) -> Arguments:
-    """Read the list as far as it stands on the line of the statement."""
+    """Read the list as far as it stands on the line of the statement.
+
+    items = "(" , text , ")" | "(" , [ text ] , end of line , { row } , ")" | text ;
+    """
     end, one_line, are_rows = len(text), False, keyword == "from"
     if text.startswith("(", at) and text.endswith(")"):
         at, end, one_line = at + 1, end - 1, True

@@ -51,21 +51,76 @@ class Found(NamedTuple):
     default: int = -1
 
 
-def scan(text: str, at: int) -> Found:
-    """Say what the dollar sign at offset ``at`` begins; never fails, and looks at each character once."""
-    head = _HEAD.match(text, at)
-    if head is None or not head[3]:
-        end = at + 1 if head is None else head.end()
-        return Found(Kind.CUT if end == len(text) else Kind.PLAIN, at, _with_next(text, head, end), end)
-    double, function = head[1], head[2]
-    if double or (function and not _is_function(function)):
-        return Found(Kind.PLAIN, at, head.end(), head.end())
-    if function and function != "ENV":
-        close = text.find(")", head.end())
-        if close < 0:
-            return Found(Kind.CUT, at, len(text), head.end())
-        return Found(Kind.FUNCTION, at, close + 1, close, function)
-    return _body(text, at, head.end(), function)
+class Scanner:
+    """Says of the dollar signs of one text what they begin; never fails.
+
+    What it has read on the way to a closing parenthesis it remembers, so that all of them together cost no more than
+    the text is long.
+    """
+
+    __slots__ = ("_close", "_closed", "_ends", "text")
+
+    def __init__(self, text: str) -> None:
+        """Take the text."""
+        self.text = text
+        self._closed, self._close = 0, -1  # no parenthesis closes between the two, but at the second
+        self._ends: dict[int, int] = {}
+
+    def scan(self, at: int) -> Found:
+        """Say what the dollar sign at offset ``at`` begins."""
+        text = self.text
+        head = _HEAD.match(text, at)
+        if head is None or not head[3]:
+            end = at + 1 if head is None else head.end()
+            return Found(Kind.CUT if end == len(text) else Kind.PLAIN, at, _with_next(text, head, end), end)
+        double, function = head[1], head[2]
+        if double or (function and not _is_function(function)):
+            return Found(Kind.PLAIN, at, head.end(), head.end())
+        if function and function != "ENV":
+            close = self._closing(head.end())
+            if close == len(text):
+                return Found(Kind.CUT, at, len(text), head.end())
+            return Found(Kind.FUNCTION, at, close + 1, close, function)
+        return self._body(at, head.end(), function)
+
+    def _body(self, at: int, begin: int, function: str) -> Found:
+        """Read a name and its default up to the closing parenthesis."""
+        text = self.text
+        end = _end(_NAME, text, begin)
+        name, default = text[begin:end], -1
+        if text[end : end + 1] == ":":
+            default, end = end + 1, self._default_end(end + 1)
+        if end >= len(text):
+            return Found(Kind.CUT, at, len(text), begin)
+        if text[end] == ")":
+            if function:
+                return Found(Kind.FUNCTION, at, end + 1, end, function, default)
+            return Found(Kind.MACRO, at, end + 1, end, name.lower(), default)
+        if text[end] == "$" and default < 0:
+            return Found(Kind.NESTED, at, end, end)
+        return Found(Kind.PLAIN, at, end, begin)
+
+    def _default_end(self, at: int) -> int:
+        """Return where a default ends: at its closing parenthesis, at a character it may not have, or with the text."""
+        text = self.text
+        end = _end(_DEFAULT, text, at)
+        closes: list[int] = []
+        while text[end : end + 1] == "(":
+            close = self._closing(end + 1)
+            if close in self._ends:
+                end = self._ends[close]
+                break
+            closes.append(close)
+            end = len(text) if close == len(text) else _end(_DEFAULT, text, close + 1)
+        self._ends.update(dict.fromkeys(closes, end))
+        return end
+
+    def _closing(self, at: int) -> int:
+        """Return where the next parenthesis closes, the length of the text where none does."""
+        if not self._closed <= at <= self._close:
+            found = self.text.find(")", at)
+            self._closed, self._close = at, len(self.text) if found < 0 else found
+        return self._close
 
 
 def _is_function(name: str) -> bool:
@@ -76,34 +131,6 @@ def _with_next(text: str, head: re.Match[str] | None, end: int) -> int:
     """Return an end that takes in a dollar sign behind the name of a function: its macro may give the parenthesis."""
     is_open = head is not None and text.startswith("$", end) and not head[1] and _is_function(head[2])
     return end + 1 if is_open else end
-
-
-def _body(text: str, at: int, begin: int, function: str) -> Found:
-    """Read a name and its default up to the closing parenthesis."""
-    end = _end(_NAME, text, begin)
-    name, default = text[begin:end], -1
-    if text[end : end + 1] == ":":
-        default, end = end + 1, _default_end(text, end + 1)
-    if end >= len(text):
-        return Found(Kind.CUT, at, len(text), begin)
-    if text[end] == ")":
-        if function:
-            return Found(Kind.FUNCTION, at, end + 1, end, function, default)
-        return Found(Kind.MACRO, at, end + 1, end, name.lower(), default)
-    if text[end] == "$" and default < 0:
-        return Found(Kind.NESTED, at, end, end)
-    return Found(Kind.PLAIN, at, end, begin)
-
-
-def _default_end(text: str, at: int) -> int:
-    """Return where a default ends: at its closing parenthesis, at a character it may not have, or with the text."""
-    end = _end(_DEFAULT, text, at)
-    while text[end : end + 1] == "(":
-        close = text.find(")", end + 1)
-        if close < 0:
-            return len(text)
-        end = _end(_DEFAULT, text, close + 1)
-    return end
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -32,7 +32,12 @@ class Statement(NamedTuple):
 
 
 def split(text: str) -> Statement:
-    """Take a line apart; never fails, since what is no statement has no operator."""
+    """Take a line apart; never fails, since what is no statement has no operator.
+
+    statement = name , [ text ] , operator , text ;
+    operator = "=" | ":" | "@=" | "+" , [ joint ] , "=" ;
+    joint = "," | ";" | "|" , [ "|" ] | "&" , [ "&" ] | "*" ;
+    """
     head = _HEAD.match(text)
     name, at = (head[1], head.end()) if head else ("", 0)
     is_sentence = False
@@ -55,7 +60,10 @@ def split(text: str) -> Statement:
 
 
 def is_name(text: str) -> bool:
-    """Whether HTCondor takes the text for the name of a macro."""
+    """Whether HTCondor takes the text for the name of a macro.
+
+    name = ( letter | digit | "_" | "." | "/" ) , { letter | digit | "_" | "." | "/" } ;
+    """
     return bool(text) and _NAME.issuperset(text)
 
 
@@ -65,13 +73,19 @@ def is_hidden_if(text: str) -> bool:
 
 
 def conditional(text: str) -> str:
-    """Return the keyword of an if, elif, else or endif line in lower case, else nothing."""
+    """Return the keyword of an if, elif, else or endif line in lower case, else nothing.
+
+    conditional = ( "if" | "elif" | "else" | "endif" ) , ( blank , text | end of line ) ;
+    """
     word = _first_word(text)
     return word if word in _CONDITIONALS else ""
 
 
 def queue_arguments(text: str) -> int | None:
-    """Return where the arguments of a queue statement begin, None if the line is none (``iterate`` is the same)."""
+    """Return where the arguments of a queue statement begin, None if the line is none (``iterate`` is the same).
+
+    queue = ( "queue" | "iter" , [ "a" , [ "t" , [ "e" ] ] ] ) , ( blank , arguments | end of line ) ;
+    """
     word = _first_word(text)
     if word not in _QUEUES:
         return None

@@ -8,7 +8,7 @@ what a router counts: the load and the throttle of each route. ``apply_route(tab
 
 from crondor.router.applying import Routed, apply_route
 from crondor.router.candidates import Candidates, Poll
-from crondor.router.job_ids import job_id
+from crondor.router.job_ids import id_text
 from crondor.router.limits import Limit, RouteLoad
 from crondor.router.loading import Difference, difference, load_table
 from crondor.router.matching import Match, Matcher, Search
@@ -41,7 +41,7 @@ __all__ = [
     "Why",
     "apply_route",
     "difference",
-    "job_id",
+    "id_text",
     "load_table",
     "why",
 ]

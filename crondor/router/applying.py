@@ -7,18 +7,17 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import value_of
+from crondor.classad.evaluate import holds
 from crondor.classad.expression import Expression
-from crondor.classad.scope import UNKNOWN, Context
+from crondor.classad.scope import Context
 from crondor.classad.unparse import print_string
 from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.router.conversion import AFTERWARDS, convert, string
-from crondor.router.job_ids import job_id
+from crondor.job.attributes import result, string, string_of
+from crondor.router.conversion import AFTERWARDS, convert
+from crondor.router.job_ids import id_text
 from crondor.router.route import Route
 from crondor.router.table import RoutingTable
-from crondor.router.umbrella import holds
 from crondor.transform import Changes, Facts, Step, Transform
 from crondor.transform.apply import Run
 
@@ -209,7 +208,7 @@ class _Applying:
 
     def _finished(self, copy: ClassAd, id_tokens: Mapping[str, str], *, is_sandboxed: bool) -> Routed:
         """Set what comes after all transforms. Raises _Refused."""
-        source_id = job_id(self.source, self.context)
+        source_id = id_text(self.source, self.context)
         if source_id is None:
             raise _Refused("no-job-id", "the job has no ClusterId and ProcId: its copy could not be told from others")
         codes = AFTERWARDS.make(copy)
@@ -274,13 +273,4 @@ class _Applying:
         return names
 
     def _string(self, expression: Expression | None) -> str | None:
-        if expression is None:
-            return None
-        if expression.code.const is not UNKNOWN:
-            value = expression.code.const
-        else:
-            try:
-                value = value_of(expression.code, self.source, None, self.context)
-            except (EvaluationFailed, ClassAdSyntaxError):
-                return None
-        return value if isinstance(value, str) else None
+        return None if expression is None else string_of(result(expression, self.source, self.context))

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import value_of
+from crondor.classad.evaluate import holds, value_of
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.printing import prints_as_it_is
@@ -19,7 +19,7 @@ from crondor.classad.scope import UNKNOWN, AdValue, Attributes, Code, Codes, Con
 from crondor.router.dependence import Needs, needs_of
 from crondor.router.route import Route
 from crondor.router.table import RoutingTable
-from crondor.router.umbrella import Asked, BuiltIn, Clause, built_in, holds
+from crondor.router.umbrella import Asked, BuiltIn, Clause, built_in
 
 _BY_JOB = frozenset((Clause.JOB, Clause.NOT_SPOOLING, Clause.OWNED, Clause.OWN))
 MOST_KEYS = 100_000

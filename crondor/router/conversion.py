@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.scope import Code, Context
 from crondor.classad.text import lower
 from crondor.classad.unparse import print_string
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.job.attributes import string
 from crondor.router.names import NameChanges
 from crondor.router.remaps import EndlessRemaps, remapped
 from crondor.router.route import GRID
@@ -110,17 +110,3 @@ def forget_routing(ad: ClassAd) -> None:
         if name in ad:
             del ad[name]
     ad.set("JobStatus", 1)
-
-
-def string(ad: ClassAd, name: str, context: Context) -> str | None:
-    """Return an attribute's value where it is a string."""
-    text = ad.codes.get(lower(name))
-    if text is None:
-        return None
-    if isinstance(text, str) and (plain := _PLAIN(text)):
-        return plain[1]
-    try:
-        value = ad.value(name, None, context)
-    except (EvaluationFailed, ClassAdSyntaxError):
-        return None
-    return value if isinstance(value, str) else None

@@ -259,10 +259,32 @@ class SettingsReader:
     def _constraint(self) -> Expression | None:
         """Return the source constraint; the umbrella constraint is read in new syntax, where a backslash escapes."""
         text = self._from.string(_CONSTRAINT)
+        if text is None:
+            return None
         try:
-            return None if text is None else Expression.parse(Source(text, _CONSTRAINT))
+            found = Expression.parse(Source(text, _CONSTRAINT))
         except ClassAdSyntaxError:
             return self._from.expression(_CONSTRAINT)
+        try:
+            Expression.parse(Source(f"({text}) && true"))
+        except ClassAdSyntaxError:
+            knob = self._from.find(_CONSTRAINT)
+            message = "a comment hides what HTCondor puts behind the constraint: its router ends at the first poll"
+            help_text = "take the comment out; a line that begins with # may have it"
+            span = None if knob is None else knob.span
+            raise InvalidConfig(Diagnostic("knob-value", message, span=span, help=help_text)) from None
+        return found
+
+    def has_constraint(self) -> bool:
+        """Say whether there is a source constraint, be it one that can be read or not.
+
+        The routes need no REQUIREMENTS then: HTCondor 25.14 (JobRouter::config) reads the constraint at its first
+        poll, and ends there if it cannot.
+        """
+        try:
+            return bool(self._from.string(_CONSTRAINT))
+        except InvalidConfig:
+            return True
 
     def _attributes_to_copy(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         suffix = "_attrs_to_copy"

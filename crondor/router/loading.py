@@ -75,8 +75,9 @@ class _Loader:
         self.found += unknown_knobs(self.took)
         listed = self._listed()
         before, after = (tuple(self._transforms(knob)) for knob in (BEFORE, AFTER))
-        routes = self._routes(listed, needs_requirements=settings.source_constraint is None)
-        self.is_enabled = self.is_enabled and not self.reader.faults
+        routes = self._routes(listed, needs_requirements=not self.reader.has_constraint())
+        is_idle = self.is_enabled and bool(self.reader.faults)
+        self.is_enabled = self.is_enabled and not is_idle
         return RoutingTable(
             routes if self.is_enabled or keep_routes else (),
             before,
@@ -86,6 +87,7 @@ class _Loader:
             self.is_enabled,
             (*self.took.diagnostics, *self.reader.faults, *self.found),
             self.facts,
+            routes if is_idle else (),
         )
 
     def _listed(self) -> tuple[str, ...]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import value_of
+from crondor.classad.evaluate import holds, value_of
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.scope import AdValue, Attributes, Context
 from crondor.classad.show import print_value
-from crondor.classad.values import UNDEFINED
+from crondor.classad.values import ERROR, UNDEFINED
+from crondor.job import attributes
 from crondor.router.autoclusters import meets
 from crondor.router.route import Route
 from crondor.router.table import RoutingTable
-from crondor.router.umbrella import Asked, Clause, built_in, holds
+from crondor.router.umbrella import Asked, Clause, built_in
 
 _NO_AD = AdValue({}, {})
 _STATUS = ("", "idle", "running", "removed", "completed", "held", "transferring output", "suspended")
@@ -90,14 +91,12 @@ def _in_words(clause: Clause, job: Attributes, context: Context) -> str:
 def _attribute(name: str, job: Attributes, context: Context) -> str:
     if name.lower() not in job.codes:
         return "" if name in _OPTIONAL else f"no {name}"
-    try:
-        value = value_of(Expression(name).code, job, None, context)
-    except (EvaluationFailed, ClassAdSyntaxError):
+    value = attributes.value(job, name, context)
+    if value is ERROR:
         return f"{name} has no value"
-    text = print_value(value)
-    if name == "JobStatus" and isinstance(value, int) and 0 < value < len(_STATUS):
-        text += f" ({_STATUS[value]})"
-    return f"{name} = {text}"
+    status = attributes.exact_integer_of(value) if name == "JobStatus" else None
+    said = f" ({_STATUS[status]})" if status is not None and 0 < status < len(_STATUS) else ""
+    return f"{name} = {print_value(value)}{said}"
 
 
 def _of_routes(accepting: tuple[Route, ...], job: Attributes, context: Context) -> str | None:

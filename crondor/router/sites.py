@@ -16,10 +16,11 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.text import lower
 from crondor.deferral import MISSED_CODE
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job.attributes import count, exact_integer, integer, string
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Change
 from crondor.queued import JobStatus
-from crondor.schedd.actions import count, entered, integer
+from crondor.schedd.actions import entered
 from crondor.schedd.changes import job_changes
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Hold
@@ -203,12 +204,12 @@ class Sites:
     def _look(self, job: JobId) -> None:
         mirror = self._schedd.mirror
         ad = mirror.ad(job) if job in mirror else None
-        route = None if ad is None else ad.python("RouteName") if "RouteName" in ad else None
-        place = self._places.get(lower(route)) if isinstance(route, str) and route.isascii() else None
+        route = None if ad is None else string(ad, "RouteName")
+        place = self._places.get(lower(route)) if route is not None and route.isascii() else None
         if ad is None or place is None:
             self._stop(job)
             return
-        status = integer(ad, "JobStatus")
+        status = exact_integer(ad, "JobStatus")  # what is edited asks for it with =?=
         if status == JobStatus.IDLE and self._habit(job, place) is Habit.SWALLOWS:
             self._stop(job)
         elif status == JobStatus.IDLE and job not in place.waiting:
@@ -276,8 +277,7 @@ class Sites:
         if "JobStartDate" not in ad:
             edits["JobStartDate"] = self.now
         if schedd.edit_if(job, "JobStatus =?= 1", edits):
-            source = ad.python("RoutedFromJobId") if "RoutedFromJobId" in ad else ""
-            self.runs.append(Run(str(source), job, place.site.name, self.now))
+            self.runs.append(Run(string(ad, "RoutedFromJobId") or "", job, place.site.name, self.now))
             self._later(job, self._run_time(job, place), lambda: self._end(job, place))
 
     def _end(self, job: JobId, place: _Place) -> None:
@@ -295,8 +295,7 @@ class Sites:
             "JobFinishedHookDone": self.now,
         }
         if self._schedd.edit_if(job, "JobStatus =?= 2", edits) and not has_failed:
-            source = ad.python("RoutedFromJobId") if "RoutedFromJobId" in ad else ""
-            self.ended.append(str(source))
+            self.ended.append(string(ad, "RoutedFromJobId") or "")
 
     def _habit(self, job: JobId, place: _Place) -> Habit:
         """Return what a copy meets with."""

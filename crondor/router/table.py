@@ -29,7 +29,8 @@ class RoutingTable:
 
     ``before`` and ``after`` are the transforms around each route. ``is_enabled`` false: routing is switched off, by a
     configuration without routes or with a transform that does not load; ``diagnostics`` say why. ``facts`` are the
-    knobs, clock and files that the transforms may see.
+    knobs, clock and files that the transforms may see. ``idle`` are the routes of a table that is switched off by
+    nothing but the value of a knob: they are there, and nothing goes on them.
     """
 
     routes: tuple[Route, ...] = ()
@@ -40,6 +41,7 @@ class RoutingTable:
     is_enabled: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
     facts: Facts = NOTHING
+    idle: tuple[Route, ...] = ()
     _courses: dict[int, Course] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def route(self, name: str) -> Route | None:

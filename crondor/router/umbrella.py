@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import value_of
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.evaluate import holds
 from crondor.classad.expression import Expression
-from crondor.classad.operators import truth
-from crondor.classad.scope import AdValue, Attributes, Code, Context
+from crondor.classad.scope import AdValue, Attributes, Context
 from crondor.classad.unparse import print_string
 from crondor.router.route import Route
 from crondor.router.table import RoutingTable
@@ -116,11 +115,3 @@ class Asked:
     def reason(self, job: Attributes, context: Context) -> str | None:
         """Return the shortest reason why a job does not pass, None if it does."""
         return Expression.of(self._code).explain(self._my, job, context).reason()
-
-
-def holds(code: Code, my: Attributes, target: Attributes | None, context: Context) -> bool:
-    """Say whether an expression is true; an ad with a text that is no expression is no reason to fail."""
-    try:
-        return truth(value_of(code, my, target, context)) is True
-    except (EvaluationFailed, ClassAdSyntaxError):
-        return False

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from crondor.classad import EvaluationFailed, lower
+from crondor.classad import lower
 from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.job.attributes import count, expression, int32, integer_of
 from crondor.queued import JobStatus
 from crondor.schedd.hold_codes import HOLD_CODES
 from crondor.schedd.protocol import Hold
@@ -15,7 +17,6 @@ USER_REQUEST: Final = 1
 SPOOLING_INPUT: Final = 16
 
 _FOLLOWED: Final = frozenset(("jobstatus", "holdreasoncode"))
-_LONGEST: Final = 18  # digits of a number that is one
 
 Writes: TypeAlias = Mapping[str, object]
 """Attributes by name, as Python values or Expressions; None deletes."""
@@ -24,7 +25,7 @@ Writes: TypeAlias = Mapping[str, object]
 def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:
     """Return what a change of JobStatus at ``now`` (epoch seconds) writes."""
     made: dict[str, object] = {"JobStatus": int(status), "EnteredCurrentStatus": now}
-    before = integer(ad, "JobStatus")
+    before = int32(ad, "JobStatus")
     if before is not None:
         made["LastJobStatus"] = before
     return made
@@ -32,7 +33,7 @@ def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:
 
 def can_be_held(ad: ClassAd, hold: Hold) -> bool:
     """Say whether a job that is held can be held again: by its user, where somebody else had held it."""
-    return hold.code == USER_REQUEST and integer(ad, "HoldReasonCode") not in {USER_REQUEST, SPOOLING_INPUT}
+    return hold.code == USER_REQUEST and int32(ad, "HoldReasonCode") not in {USER_REQUEST, SPOOLING_INPUT}
 
 
 def held(ad: ClassAd, hold: Hold, now: int) -> dict[str, object]:
@@ -56,7 +57,7 @@ def counted(ad: ClassAd, code: int) -> dict[str, object]:
     name = HOLD_CODES.get(code, HOLD_CODES[0])
     reasons = _reasons(ad)
     before = reasons.get(name)
-    reasons[name] = (before if isinstance(before, int) else 0) + 1
+    reasons[name] = (integer_of(before) or 0) + 1
     return {"NumHolds": count(ad, "NumHolds") + 1, "NumHoldsByReason": reasons}
 
 
@@ -70,12 +71,12 @@ def followed(ad: ClassAd, edits: Mapping[str, object]) -> dict[str, object]:
         return {}
     asked = ClassAd({name: edits[name] for name in edits if lower(name) in _FOLLOWED})
     made: dict[str, object] = {}
-    before, after = integer(ad, "JobStatus"), integer(asked, "JobStatus")
+    before, after = int32(ad, "JobStatus"), int32(asked, "JobStatus")
     if before is not None and before > 0 and after is not None and after != before:
         made["LastJobStatus"] = before
         if (before, after) == (JobStatus.REMOVED, JobStatus.HELD):
             made["JobStatusOnRelease"] = before
-    code = integer(asked, "HoldReasonCode")
+    code = int32(asked, "HoldReasonCode")
     if code is not None:
         made |= counted(ad, code)
     return {name: value for name, value in made.items() if lower(name) not in given}
@@ -84,14 +85,14 @@ def followed(ad: ClassAd, edits: Mapping[str, object]) -> dict[str, object]:
 def _reasons(ad: ClassAd) -> dict[str, object]:
     try:
         value = ad.python("NumHoldsByReason")
-    except EvaluationFailed:
+    except CrondorError:
         value = None
     return dict(value) if isinstance(value, Mapping) else {}
 
 
 def released(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
     """Return what releasing a job writes: what it was held for is kept as the last reason."""
-    status = integer(ad, "JobStatusOnRelease")
+    status = int32(ad, "JobStatusOnRelease")
     after = JobStatus(status) if status in set(JobStatus) else JobStatus.IDLE
     return {**entered(ad, after, now), "ReleaseReason": reason, **_no_longer_held(ad)}
 
@@ -107,23 +108,6 @@ def _no_longer_held(ad: ClassAd) -> dict[str, object]:
 
 
 def _moved(ad: ClassAd, *names: str) -> dict[str, object]:
-    there = [name for name in names if name in ad]
-    return {**{f"Last{name}": ad[name] for name in there}, **dict.fromkeys(there)}
-
-
-def count(ad: ClassAd, name: str) -> int:
-    """Return a counter of a job; 0 where it has none."""
-    found = integer(ad, name)
-    return found if found is not None and found > 0 else 0
-
-
-def integer(ad: ClassAd, name: str) -> int | None:
-    """Return an attribute's value where it is an integer."""
-    text = ad.codes.get(lower(name))
-    if isinstance(text, str) and text.isdecimal() and len(text) <= _LONGEST:
-        return int(text)  # most are written as plain numbers, and reading them as expressions costs more
-    try:
-        value = ad.value(name)
-    except EvaluationFailed:
-        return None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    there = {name: expression(ad, name) for name in names if name in ad}
+    kept = {f"Last{name}": code for name, code in there.items() if code is not None}
+    return {**kept, **dict.fromkeys(there)}

@@ -24,21 +24,25 @@ def job_changes(mirror: Mirror, changes: tuple[Change, ...]) -> Iterator[JobChan
 class ChangeList:
     """Gathers the changes of a mirror until they are taken; at first, all its jobs are new.
 
-    It holds one change a job at most, however many transactions there were.
+    It holds one change a job at most, however many transactions there were; nothing before the first are taken.
     """
 
     def __init__(self, mirror: Mirror) -> None:
         """Begin with the jobs that are there."""
         self._mirror = mirror
-        self._found: dict[JobId, JobChange] = {job: JobChange(job, Kind.CREATED) for job in mirror}
+        self._found: dict[JobId, JobChange] | None = None
         self.close = mirror.subscribe(self._add)
 
     def take(self) -> list[JobChange]:
         """Return the changes, job by job in the order of their first, and begin anew."""
         found, self._found = self._found, {}
+        if found is None:
+            return [JobChange(job, Kind.CREATED) for job in self._mirror]
         return list(found.values())
 
     def _add(self, changes: tuple[Change, ...]) -> None:
+        if self._found is None:
+            return
         for change in job_changes(self._mirror, changes):
             before = self._found.get(change.job)
             if before is None:

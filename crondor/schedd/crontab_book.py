@@ -8,7 +8,6 @@ due; jobs with the same texts share one schedule, and its next time.
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from typing import Final, NamedTuple
@@ -16,11 +15,13 @@ from typing import Final, NamedTuple
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
+from crondor.job import attributes
 from crondor.job_queue.keys import JobId, cluster_key
 from crondor.job_queue.mirror import Change, Kind, Mirror
 from crondor.queued import JobStatus, QueuedJob
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedd.actions import USER_REQUEST
+from crondor.schedd.ads import int32_in
 from crondor.schedd.changes import job_changes
 from crondor.schedd.protocol import JobChange
 from crondor.schedule import InvalidSchedule, JobSchedule, Recalculation
@@ -33,10 +34,7 @@ _TERMS: Final = (*_CRON, "deferralwindow")
 _PREFIX: Final = "Invalid cron schedule parameters: "
 _UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
 _IDLE: Final = int(JobStatus.IDLE)
-_BY_USER: Final = str(USER_REQUEST)
 _SPARE: Final = 1000
-_FAR: Final = 1 << 63
-_INTEGER: Final = re.compile(r"-?[0-9]{1,18}\Z").match
 _NAMES: Final = {name: name for name in _CRON}
 
 Terms = tuple["str | None", ...]
@@ -87,7 +85,7 @@ class _Plan:
 class _Group:
     """The jobs with the same texts: the plan of their Cron texts once one of them has been looked at, their window.
 
-    ``window`` is in seconds, None where it is an expression.
+    ``window`` is in seconds, None where it is to be evaluated. The schedd keeps it in an ``int``.
     """
 
     __slots__ = ("cron", "plan", "window")
@@ -96,7 +94,7 @@ class _Group:
         *cron, window = terms
         self.cron: Terms = tuple(cron)
         self.plan: _Plan | None = None
-        self.window = 0 if window is None else _integer(window)
+        self.window = 0 if window is None else attributes.int32_of(attributes.plain(window))
 
 
 class _Entry:
@@ -241,11 +239,7 @@ class CrontabBook:
         if window is None:
             ad = self._mirror.ad(entry.job)
             ad["DeferralTime"] = time
-            try:
-                value = ad.value("DeferralWindow", None, Context(now=now))
-            except CrondorError:
-                value = 0
-            window = int(value) if isinstance(value, (int, float)) and abs(value) < _FAR else 0
+            window = attributes.int32(ad, "DeferralWindow", Context(now=now)) or 0
         return time + window + 1
 
     def _wait(self, entry: _Entry, due: int | None) -> None:
@@ -382,7 +376,7 @@ class CrontabBook:
         It does where the shadow or the local starter exits with JOB_SHOULD_HOLD or a missed time. One whose job a user
         holds was only told to remove it.
         """
-        return self._mirror.text(job, "HoldReasonCode") != _BY_USER
+        return int32_in(self._mirror, job, "HoldReasonCode") != USER_REQUEST
 
     def _set_due(self, entry: _Entry) -> None:
         """Let a job wait for the end of the DeferralTime it has, which may be an edited one."""
@@ -392,17 +386,19 @@ class CrontabBook:
         if text is None:
             due = 0 if self._manual else None  # the schedd looks no further where there is none
         else:
-            due = self._due(entry, _integer(text) or 0, entry.plan.asked or 0)
+            due = self._due(entry, self._time(entry.job, text, entry.plan.asked or 0), entry.plan.asked or 0)
         if due != entry.due:
             self._wait(entry, due)
 
+    def _time(self, job: JobId, text: str, now: int) -> int:
+        """Return the DeferralTime that a job has with a text, as the schedd looks it up; 0 for what is no number."""
+        time = attributes.plain(text)
+        if time is None:
+            time = attributes.integer(self._mirror.ad(job), "DeferralTime", Context(now=now))
+        return time or 0
+
     def _status(self, job: JobId) -> int | None:
-        text = self._mirror.text(job, "JobStatus")
-        return None if text is None else _integer(text)
-
-
-def _integer(text: str) -> int | None:
-    return int(text) if _INTEGER(text) else None
+        return int32_in(self._mirror, job, "JobStatus")
 
 
 def recalculate(

@@ -17,18 +17,22 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import prints_as_it_is
 from crondor.diagnostics import Diagnostic
+from crondor.job.attributes import int32
 from crondor.job_queue import History, Index, JobId, JobQueue, Transaction, by_status, cluster_key, read_history
 from crondor.job_queue.faults import refused_by_disk
+from crondor.job_queue.lock import Waiting, at_once
 from crondor.job_queue.mirror import Mirror
 from crondor.queued import JobStatus
 from crondor.recurrence import Policy
+from crondor.rights.trust import check, make_folder
 from crondor.schedd import actions
+from crondor.schedd.ads import int32_in
 from crondor.schedd.applying import hold_of
 from crondor.schedd.changes import ChangeList
 from crondor.schedd.crontab_book import CrontabBook, Edit
 from crondor.schedd.editing import FIXED, check_editable
-from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange
-from crondor.schedd.reading import context_at, jobs_of, latest
+from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange, Scheduled
+from crondor.schedd.reading import context_at, jobs_of, latest, scheduled_of
 from crondor.schedd.selection import Selection, Which, read_constraint
 from crondor.spec import Dialect
 
@@ -38,7 +42,8 @@ HISTORY: Final = "history"
 _OF_A_JOB: Final = frozenset(
     ("procid", "jobstatus", "enteredcurrentstatus", "deferraltime", "holdreason", "holdreasoncode", "holdreasonsubcode")
 )
-_NEVER_COMMON: Final = _OF_A_JOB | FIXED
+_COUNTED: Final = FIXED | {"totalsubmitprocs"}  # what the queue itself says of a job, whatever its ad came with
+_NEVER_COMMON: Final = _OF_A_JOB | _COUNTED
 _GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
@@ -74,18 +79,23 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         zone: str | tzinfo = "UTC",
         dialect: Dialect = Dialect.MANUAL,
         policy: Policy | None = None,
+        wait: Waiting = at_once,
     ) -> None:
         """Open the queue of a folder, making both where they are not there.
 
-        Raises QueueLocked where another process has it, DamagedLog, QueueIO and UnknownZone.
+        ``wait`` is called while another process has the queue: it waits a little, and says whether to try again.
+        Raises QueueLocked where another process has it, Untrusted where another user could have made or could change
+        it, DamagedLog, QueueIO and UnknownZone.
         """
         self.folder = Path(folder)
         self.capabilities = Capabilities(atomic_edits=True, can_submit=True, can_write=True, sees_deferral_time=True)
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.folder)
+            for name in (LOG, f"{LOG}.lock", HISTORY):
+                check(self.folder / name)
         except OSError as error:
             raise refused_by_disk(self.folder, "there can be no queue here", error) from error
-        self._begin(JobQueue(self.folder / LOG, now=clock()), clock, zone, dialect, policy)
+        self._begin(JobQueue(self.folder / LOG, now=clock(), wait=wait), clock, zone, dialect, policy)
 
     def _begin(self, queue: Queue, clock: Clock, zone: str | tzinfo, dialect: Dialect, policy: Policy | None) -> None:
         self._queue = queue
@@ -138,6 +148,10 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         """Return the ads of jobs. Raises ClassAdSyntaxError."""
         return jobs_of(self.mirror, which, projection, self.context())
 
+    def scheduled(self, which: Which = None) -> Scheduled:
+        """Return the jobs that have a schedule. Raises ClassAdSyntaxError."""
+        return scheduled_of(self.mirror, which, self.context())
+
     def changes(self) -> list[JobChange]:
         """Return what has become of jobs since the last call."""
         return self._changes.take()
@@ -173,14 +187,23 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         A schedd keeps LastJobStatus, and counts holds, by itself. Raises ClassAdSyntaxError, InvalidChange, QueueIO,
         and ScheddError for ClusterId and its like.
         """
+        return bool(self.edit((job,), condition, edits))
+
+    def edit(self, jobs: Iterable[JobId], condition: str, edits: Mapping[str, object]) -> list[JobId]:
+        """Set attributes of jobs where a condition holds, of all of them or of none, and return those it holds for.
+
+        Raises as ``edit_if`` does.
+        """
         expression = read_constraint(condition, "<condition>")
         check_editable(edits)
-        if job not in self.mirror or not expression.holds(ad := self.mirror.ad(job), None, self.context()):
-            return False
+        context = self.context()
+        ads = ((job, self.mirror.ad(job)) for job in jobs if job in self.mirror)
+        meant = [(job, ad) for job, ad in ads if expression.holds(ad, None, context)]
         with self._queue.transaction() as change:
-            for name, value in {**actions.followed(ad, edits), **edits}.items():
-                change.set(job, name, value)
-        return True
+            for job, ad in meant:
+                for name, value in {**actions.followed(ad, edits), **edits}.items():
+                    change.set(job, name, value)
+        return [job for job, _ in meant]
 
     def write(self, job: JobId, values: actions.Writes) -> None:
         """Set attributes of a job, JobStatus too; None deletes. Raises InvalidChange and QueueIO."""
@@ -221,9 +244,9 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 for name, value in (("JobStatus", int(JobStatus.IDLE)), ("EnteredCurrentStatus", now)):
                     change.set(job, name, value)
                 for low in ad.names:
-                    if low not in common and low not in FIXED:
+                    if low not in common and low not in _COUNTED:
                         _carry(change, job, ad, low)
-                code = actions.integer(ad, "HoldReasonCode")
+                code = int32(ad, "HoldReasonCode")
                 if code is not None and "NumHolds" not in ad:
                     self._write(change, job, actions.counted(ad, code))
                 jobs.append(job)
@@ -251,7 +274,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         with self._acting(which) as (jobs, change, counts):
             for job, status in jobs:
                 ad = self.mirror.ad(job)
-                if status is not JobStatus.HELD or actions.integer(ad, "HoldReasonCode") == actions.SPOOLING_INPUT:
+                if status is not JobStatus.HELD or int32(ad, "HoldReasonCode") == actions.SPOOLING_INPUT:
                     counts["bad_status"] += 1
                     continue
                 self._write(change, job, actions.released(ad, reason, self._clock()))
@@ -331,7 +354,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
 
     def _status(self, job: JobId) -> JobStatus | None:
         with suppress(ValueError):
-            return JobStatus(int(self.mirror.text(job, "JobStatus") or ""))
+            return JobStatus(int32_in(self.mirror, job, "JobStatus") or 0)
         return None
 
     @staticmethod

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job import attributes
 from crondor.job_queue.keys import JobId
 from crondor.queued import QueuedJob
 from crondor.recurrence import Policy
@@ -93,7 +94,7 @@ class Guard:
         schedule = queued.schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
         if schedule.recurrence is None:
             return None
-        present = queued.integer("DeferralTime")
+        present = attributes.exact_integer(ad, "DeferralTime")  # the edit asks for it with =?=
         if present is not None and self._is_under_way(schedule, present, now):
             return None
         time = schedule.recurrence.next(now)

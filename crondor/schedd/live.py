@@ -1,7 +1,8 @@
 """A real schedd, through the official bindings (extra ``htcondor``) in a process of their own.
 
 What the bindings do is in docs/schedd.md: an edit is one attribute under one constraint, and says how many jobs it
-reached. That is the compare-and-set that ``edit_if`` is made of.
+reached. That is the compare-and-set that ``edit_if`` is made of. They and the schedd read old syntax: a text of ours is
+printed so before it goes there.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import Any, Final
 
-from crondor.classad import ClassAdSyntaxError, Form, code_tree, lower, print_string, unparse
+from crondor.classad import Expression, Form
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Mode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.classad.pythonic import to_code
 from crondor.diagnostics import Diagnostic
+from crondor.job import attributes
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Mirror
 from crondor.queued import JobStatus
-from crondor.schedd.ads import job_id, mirror_of
+from crondor.rights.accounts import ROOT, account_of, is_root
+from crondor.schedd.ads import job_id, mirror_of, owner_of
 from crondor.schedd.changes import ChangeList
 from crondor.schedd.editing import check_editable
 from crondor.schedd.live_process import Answer, Crashed, TimedOut, WorkerProcess
+from crondor.schedd.live_submit import commands_of, old_text, unlike
 from crondor.schedd.protocol import (
     SUBMITTING,
     Acted,
@@ -32,22 +36,15 @@ from crondor.schedd.protocol import (
     JobChange,
     PartlyEdited,
     ScheddError,
+    Scheduled,
     Unreachable,
 )
-from crondor.schedd.reading import not_offered
+from crondor.schedd.reading import scheduled_among
 from crondor.schedd.selection import Selection, Which, read_constraint
 from crondor.source import Source
 
 _RELEASE_CODE: Final = 0
 _READS: Final = frozenset(("query", "history"))
-# What the bindings' own submit needs as commands; all else of an ad goes in as it is.
-_COMMANDS: Final = {"cmd": "executable", "jobuniverse": "universe"}
-_OWN: Final = frozenset(("clusterid", "procid", "mytype", "targettype", "jobstatus", "requirements"))
-# What the bindings' own submit turns off where it sees no command for a stream; in an ad that says nothing it is on.
-_STREAMS: Final = {"in": "TransferIn", "out": "TransferOut", "err": "TransferErr"}
-_UNIVERSES: Final = {
-    5: "vanilla", 7: "scheduler", 9: "grid", 10: "java", 11: "parallel", 12: "local", 13: "vm",
-}  # fmt: skip
 
 
 class LiveSchedd(AbstractContextManager["LiveSchedd"]):
@@ -56,6 +53,9 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
     ``timeout`` is how long one answer may take, in seconds; a question that was not answered because the worker
     crashed or hung is asked ``retries`` times more. Nothing that writes is ever repeated by itself: where its answer
     is lost, TimedOut or Crashed says that it may have been done. Nothing is started before the first question.
+    ``as_owner``: root submits a job as its Owner, where this machine knows him, by a worker that runs as he; no schedd
+    takes a job of root's, and the bindings cannot submit in another's name.
+
     ``diagnostics`` are the lines of the last answer's ads that could not be read.
     """
 
@@ -67,13 +67,19 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         timeout: float = 60.0,
         retries: int = 1,
         environment: Mapping[str, str] | None = None,
+        as_owner: bool = False,
     ) -> None:
         """Take the schedd's name and the pool's collector; ``environment`` are changes of the worker's."""
         self.capabilities = Capabilities(atomic_edits=False, can_submit=True, can_write=True, sees_deferral_time=True)
         self._where = {"name": name, "pool": pool}
         self._timeout = timeout
         self._retries = retries
+        self._environment = environment
         self._worker = WorkerProcess(environment)
+        self._as_owner = as_owner and is_root()
+        self._owners: WorkerProcess | None = None
+        self._added: set[str] = set()
+        """What these bindings were seen to add to an ad, beside what is known of theirs (SUBMIT_ATTRS)."""
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._mirror: Mirror | None = None
         self._changes: ChangeList | None = None
@@ -87,19 +93,25 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
     def close(self) -> None:
         """End the worker; the next question starts another one."""
         self._worker.close()
+        if self._owners is not None:
+            self._owners.close()
 
     # Reading
 
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
         """Return the ads of jobs. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
-        answer = self._ask("query", constraint=Selection.of(which).text, projection=_names(projection))
+        answer = self._ask("query", constraint=_text(which), projection=_names(projection))
         return sorted(self._read(answer), key=lambda ad: job_id(ad) or JobId(0, 0))
+
+    def scheduled(self, which: Which = None) -> Scheduled:
+        """Return the jobs that have a schedule. Raises as jobs does."""
+        return scheduled_among(self.jobs(which), Selection.of(which))
 
     def history(
         self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
     ) -> list[ClassAd]:
         """Return the jobs that have left, the latest first. Raises as jobs does."""
-        answer = self._ask("history", constraint=Selection.of(which).text, projection=_names(projection), limit=limit)
+        answer = self._ask("history", constraint=_text(which), projection=_names(projection), limit=limit)
         return self._read(answer)
 
     def _read(self, answer: Answer) -> list[ClassAd]:
@@ -113,7 +125,9 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
 
         Raises Unreachable and ScheddError.
         """
-        fresh = mirror_of(self.jobs())
+        ads, faults = self.jobs(), list(self.diagnostics)
+        fresh = mirror_of(ads, faults.append)
+        self.diagnostics = tuple(faults)
         if self._mirror is None or self._changes is None:
             self._mirror = fresh
             self._changes = ChangeList(fresh)
@@ -128,9 +142,9 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
 
         Raises ClassAdSyntaxError, ScheddError, Unreachable, and PartlyEdited where it ends between two attributes.
         """
-        constraint = Selection(jobs=(job,)).where(str(read_constraint(condition, "<condition>"))).text
+        constraint = _text(Selection(jobs=(job,)).where(str(read_constraint(condition, "<condition>"))))
         check_editable(edits)
-        texts = {name: unparse(code_tree(to_code(value)), Form.COMPACT) for name, value in edits.items()}
+        texts = {name: old_text(Expression.of(to_code(value)), name) for name, value in edits.items()}
         if not texts:
             return bool(self.jobs(Selection(jobs=(job,)).where(condition), ["ClusterId"]))
         first, *rest = texts
@@ -146,7 +160,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return True
 
     def _edit_on(self, job: JobId, name: str, text: str) -> None:
-        if not self._edit(Selection(jobs=(job,)).text, name, text):
+        if not self._edit(_text(job), name, text):
             raise ScheddError(Diagnostic("schedd-gone", f"job {job} has left before {name} was set"))
 
     def _edit(self, constraint: str, name: str, text: str) -> int:
@@ -155,20 +169,46 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return count
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
-        """Put jobs into the queue, each in a cluster of its own: on hold, then their Requirements, then released.
+        """Put jobs into the queue, each in a cluster of its own, attribute for attribute.
 
-        A job whose making ends halfway stays on hold, for the reason SUBMITTING. Raises NotOffered for an ad without
-        Cmd, Unreachable and ScheddError.
+        QDate, JobStatus (idle), JobUniverse (vanilla) and EnteredCurrentStatus are set where an ad has none; some forty
+        attributes that it lacks are undefined in the queue. Where the bindings have sent something else all the same,
+        the job is on hold, for the reason SUBMITTING, until that is edited. Raises NotOffered for an ad without Cmd,
+        ClassAdSyntaxError, Unreachable and ScheddError.
         """
         return [self._submit(ad) for ad in ads]
 
     def _submit(self, ad: ClassAd) -> JobId:
-        job = JobId(self._ask("submit", commands=_commands(ad)).done["cluster"], 0)
-        if "Requirements" in ad:
-            self.edit_if(job, "true", {"Requirements": ad["Requirements"]})
-        if not _stays_held(ad):
-            self.release(job, SUBMITTING)
+        worker = self._submitter(ad)
+        answer = self._ask("submit", worker, commands=commands_of(ad, self._added))
+        job = JobId(_cluster(answer), 0)
+        if worker.account is not None and [owner_of(each) for each in self.jobs(job, ["Owner"])] != [owner_of(ad)]:
+            message = f"the worker of {worker.account.name} says that {job} is his job, and the schedd does not"
+            raise ScheddError(Diagnostic("schedd-owner", message))
+        edits = unlike(ad, next(iter(self._read(answer)), ClassAd()))
+        if edits:
+            self._added |= {name for name in edits if name not in ad}
+            self._correct(job, edits, stays_held=_stays_held(ad))
         return job
+
+    def _submitter(self, ad: ClassAd) -> WorkerProcess:
+        """Return the worker that submits a job: that of its owner, of whom the last one is kept, or our own."""
+        account = account_of(owner_of(ad)) if self._as_owner else None
+        if account is None or account.uid == ROOT:
+            return self._worker
+        if self._owners is None or self._owners.account != account:
+            if self._owners is not None:
+                self._owners.close()
+            self._owners = WorkerProcess(self._environment, account)
+        return self._owners
+
+    def _correct(self, job: JobId, edits: Mapping[str, object], *, stays_held: bool) -> None:
+        if stays_held:
+            self.edit_if(job, "true", edits)
+            return
+        self.hold(job, Hold(SUBMITTING))
+        self.edit_if(job, "true", edits)
+        self.release(job, SUBMITTING)
 
     def hold(self, which: Which, hold: Hold) -> Acted:
         """Put jobs on hold; the schedd takes a code of the user's as HoldReasonSubCode. Raises as jobs does."""
@@ -183,17 +223,17 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return self._act("remove", which, reason, _RELEASE_CODE)
 
     def _act(self, action: str, which: Which, reason: str, code: int) -> Acted:
-        constraint = Selection.of(which).text
+        constraint = _text(which)
         done = self._ask("act", action=action, constraint=constraint, reason=reason, code=code).done
         return Acted(*done["totals"])
 
     # The worker
 
-    def _ask(self, do: str, **request: Any) -> Answer:  # noqa: ANN401 - what JSON holds
+    def _ask(self, do: str, worker: WorkerProcess | None = None, **request: Any) -> Answer:  # noqa: ANN401 - what JSON holds
         request = {"do": do, **self._where, **request}
         if do not in _READS:
             try:
-                return self._worker.ask(request, self._timeout)
+                return (worker or self._worker).ask(request, self._timeout)
             except (TimedOut, Crashed) as error:
                 raise _maybe_done(error, do) from error
         for _ in range(self._retries):
@@ -212,6 +252,19 @@ def _maybe_done(error: Unreachable, do: str) -> Unreachable:
     return type(error)(said)
 
 
+def _cluster(answer: Answer) -> int:
+    cluster = answer.done.get("cluster")
+    if not isinstance(cluster, int) or isinstance(cluster, bool) or cluster <= 0:
+        raise Crashed(Diagnostic("schedd-crashed", "the process that talks to the schedd names no cluster"))
+    return cluster
+
+
+def _text(which: Which) -> str:
+    chosen = Selection.of(which)
+    text = chosen.print(Form.OLD)
+    return old_text(Expression(chosen.text), "the constraint") if "\\" in text else text
+
+
 def _names(projection: Iterable[str] | None) -> list[str]:
     return [] if projection is None else list(dict.fromkeys(("ClusterId", "ProcId", *projection)))
 
@@ -222,28 +275,4 @@ def _read(answer: Answer, report: Report) -> list[ClassAd]:
 
 
 def _stays_held(ad: ClassAd) -> bool:
-    return "JobStatus" in ad and ad.value("JobStatus") == JobStatus.HELD
-
-
-def _commands(ad: ClassAd) -> dict[str, str]:
-    """Return what makes the bindings submit an ad: few commands, and every attribute as MY.<name>."""
-    commands = {"hold": "true", "transfer_executable": "false"}
-    cmd = ad.value("Cmd") if "Cmd" in ad else None
-    if not isinstance(cmd, str):
-        raise not_offered("a job without a program (Cmd) cannot be submitted", "set Cmd")
-    universe = ad.value("JobUniverse") if "JobUniverse" in ad else 5
-    commands["universe"] = _UNIVERSES.get(universe, "vanilla") if isinstance(universe, int) else "vanilla"
-    commands["executable"] = cmd
-    for low, name in ad.names.items():
-        if low not in _OWN and low not in _COMMANDS:
-            commands[f"MY.{name}"] = ad[name].unparse(Form.OLD)
-    if not _stays_held(ad):
-        commands = {name: value for name, value in commands.items() if lower(name) != "my.holdreason"}
-        commands["MY.HoldReason"] = print_string(SUBMITTING)
-    for low, name in _STREAMS.items():
-        if low in ad and name not in ad:
-            commands[f"MY.{name}"] = "undefined"
-    for name, value in commands.items():
-        if "\n" in value or "\r" in value:  # a line end would be another command
-            raise ClassAdSyntaxError(Diagnostic("schedd-submit", f"{name} has a line end in it"))
-    return commands
+    return attributes.int32(ad, "JobStatus") == JobStatus.HELD

@@ -16,11 +16,15 @@ from time import monotonic
 from typing import IO, Any, Final, NamedTuple
 
 from crondor.diagnostics import Diagnostic
-from crondor.schedd.protocol import ScheddError, Unreachable
+from crondor.rights.accounts import Account, owner_environment
+from crondor.schedd.live_faults import refusal
+from crondor.schedd.protocol import Forbidden, Refused, ScheddError, Unreachable
 
 _PROGRAM: Final = str(Path(__file__).with_name("live_worker.py"))
 _READ: Final = 1 << 16
 _LONGEST: Final = 1 << 30  # bytes of one answer
+_CONFIGURING: Final = ("_CONDOR_", "PYTHONPATH")  # the configuration of HTCondor, and where the bindings are
+_UMASK: Final = 0o022
 _SAID: Final = 500  # characters of what the worker printed
 
 
@@ -42,9 +46,14 @@ class TimedOut(Unreachable):
 class WorkerProcess:
     """Starts the worker when it is needed, and anew where the last one was lost."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
-        """Start nothing yet; ``environment`` are changes of this process's own."""
+    def __init__(self, environment: Mapping[str, str] | None = None, account: Account | None = None) -> None:
+        """Start nothing yet; ``environment`` are changes of this process's own.
+
+        ``account``: as whom it runs, and then of this process's environment it gets only what is the machine's. What
+        such a worker answers is that user's word.
+        """
         self._environment = dict(environment or {})
+        self.account = account
         self._process: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes] | None = None
         self._rest = b""
@@ -52,9 +61,11 @@ class WorkerProcess:
     def ask(self, request: Mapping[str, Any], limit: float) -> Answer:
         """Send a request and return the answer; ``limit`` is in seconds.
 
-        Raises TimedOut and Crashed, after which the worker is gone, ScheddError for what the bindings raised.
+        Raises TimedOut and Crashed, after which the worker is gone, ScheddError for what the bindings raised, Refused
+        where the worker cannot be run as its account.
         """
         process = self._started()
+        self._forget_printed()
         stdin = process.stdin
         if stdin is None:
             raise AssertionError("the worker has a standard input")
@@ -70,7 +81,7 @@ class WorkerProcess:
             if "ads" in message:
                 ads += message["ads"]
             elif "error" in message:
-                raise _refused(str(message["kind"]), str(message["error"]))
+                raise self._refused(str(message["kind"]), str(message["error"]))
             else:
                 return Answer(ads, message["done"])
 
@@ -93,14 +104,30 @@ class WorkerProcess:
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
-            self._process = subprocess.Popen(  # noqa: S603 - a program of this package, and nothing of the user's
-                [sys.executable, _PROGRAM],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._said,
-                env={**os.environ, **self._environment},
-            )
+            try:
+                self._process = self._start(self._said)
+            except OSError as error:
+                raise _not_as(self.account, error) from error
         return self._process
+
+    def _start(self, said: IO[bytes]) -> subprocess.Popen[bytes]:
+        account = self.account
+        kept = dict(os.environ)
+        if account is not None:
+            kept = {name: value for name, value in kept.items() if name.startswith(_CONFIGURING)}
+            kept |= owner_environment(os.environ, account)
+        return subprocess.Popen(  # noqa: S603 - a program of this package, and nothing of the user's
+            [sys.executable, _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env={**kept, **self._environment},
+            user=None if account is None else account.uid,
+            group=None if account is None else account.gid,
+            extra_groups=None if account is None else sorted({account.gid, *account.groups}),
+            umask=-1 if account is None else _UMASK,
+            cwd=None if account is None else "/",
+        )
 
     def _message(self, process: subprocess.Popen[bytes], deadline: float, limit: float) -> dict[str, Any]:
         while b"\n" not in self._rest:
@@ -112,7 +139,10 @@ class WorkerProcess:
                 raise Crashed(_crash(status, said))
             self._rest += data
         line, _, self._rest = self._rest.partition(b"\n")
-        message: dict[str, Any] = json.loads(line)
+        message = _read_message(line)
+        if message is None:
+            self.close()
+            raise Crashed(Diagnostic("schedd-crashed", "the process that talks to the schedd has answered nonsense"))
         return message
 
     def _more(self, process: subprocess.Popen[bytes], deadline: float, limit: float) -> bytes:
@@ -127,26 +157,46 @@ class WorkerProcess:
                 raise TimedOut(Diagnostic("schedd-timeout", message, help=hint))
         return os.read(process.stdout.fileno(), _READ)
 
+    def _refused(self, kind: str, text: str) -> ScheddError:
+        """Return the error for what the bindings raised; they read their configuration anew where it is about that."""
+        error = refusal(kind, text, self._printed())
+        if isinstance(error, Forbidden):
+            self.close()
+        return error
+
+    def _forget_printed(self) -> None:
+        """Empty the file that the worker prints to; it goes on at the place where this process stands in it."""
+        if self._said is not None:
+            self._said.seek(0)
+            self._said.truncate()
+
     def _printed(self) -> str:
         if self._said is None:
             return ""
         self._said.seek(0)
-        return self._said.read(_READ).decode("utf-8", "replace").strip()[-_SAID:]
+        return self._said.read(_READ).decode("utf-8", "replace").strip()
+
+
+def _read_message(line: bytes) -> dict[str, Any] | None:
+    """Return a line of the worker's, None for what it does not send; a user who runs it could have it send that."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict):
+        return None
+    ads, done = message.get("ads"), message.get("done")
+    is_ads = isinstance(ads, list) and all(isinstance(ad, str) for ad in ads)
+    return message if is_ads or isinstance(done, dict) or {"error", "kind"} <= message.keys() else None
+
+
+def _not_as(account: Account | None, error: OSError) -> ScheddError:
+    who = "" if account is None else f" as {account.name}"
+    message = f"the process that talks to the schedd cannot be run{who}: {error.strerror}"
+    return Refused(Diagnostic("schedd-worker", message, help=f"whoever it is must be able to run {sys.executable}"))
 
 
 def _crash(status: int, said: str) -> Diagnostic:
     how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
     message = f"the process that talks to the schedd has ended ({how})"
-    return Diagnostic("schedd-crashed", f"{message}: {said}" if said else message)
-
-
-def _refused(kind: str, text: str) -> ScheddError:
-    if kind == "ImportError":
-        message = f"HTCondor's Python bindings are not there: {text}"
-        return Unreachable(Diagnostic("schedd-bindings", message, help="pip install 'crondor[htcondor]' (Linux only)"))
-    said = text.strip()[:_SAID] or kind
-    unreachable = any(word in said.lower() for word in ("locate", "connect", "contact", "communicat", "collector"))
-    if unreachable:
-        hint = "see that it runs and that CONDOR_CONFIG names its pool (condor_status -schedd)"
-        return Unreachable(Diagnostic("schedd-unreachable", f"no schedd answers: {said}", help=hint))
-    return ScheddError(Diagnostic("schedd-refused", f"the schedd did not do it: {said}"))
+    return Diagnostic("schedd-crashed", f"{message}: {said[-_SAID:]}" if said else message)

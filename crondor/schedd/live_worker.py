@@ -67,8 +67,8 @@ class Worker:
         constraint = request["constraint"]
         try:
             count = self._schedd.edit(constraint, request["attribute"], request["value"])
-        except self._bindings.HTCondorException:
-            if self._schedd.query(constraint, ["ClusterId"]):
+        except self._bindings.HTCondorException as error:
+            if "matching constraint" not in str(error) or self._schedd.query(constraint, ["ClusterId"]):
                 raise
             count = 0
         return {"count": int(count)}
@@ -81,9 +81,16 @@ class Worker:
         return {"totals": [int(totals.get(name, 0)) for name in names]}
 
     def do_submit(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Submit one job on hold: its ad is not complete yet."""
-        submit = self._bindings.Submit(request["commands"])
-        return {"cluster": int(self._schedd.submit(submit).cluster())}
+        """Submit one job, and send the ad that the bindings have made of the commands.
+
+        Each command is set by itself: of a dictionary they make lines and read those.
+        """
+        submit = self._bindings.Submit()
+        for name, value in request["commands"].items():
+            submit[name] = value
+        result = self._schedd.submit(submit, count=1)
+        self._send_ads([result.clusterad()])
+        return {"cluster": int(result.cluster())}
 
     def _send_ads(self, ads: Iterable[Any]) -> dict[str, Any]:
         portion: list[str] = []
@@ -112,6 +119,8 @@ def main() -> None:
     except ImportError as error:
         send({"error": str(error), "kind": "ImportError"})
         return
+    if hasattr(htcondor2, "enable_debug"):
+        htcondor2.enable_debug()  # what an exception does not say is printed, as why authentication failed
     worker = Worker(htcondor2, send)
     for line in sys.stdin:
         send(worker.outcome(json.loads(line)))

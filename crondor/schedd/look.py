@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 from enum import Enum
@@ -12,13 +13,18 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, MISSED_CODE, Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.queued import JobStatus, QueuedJob
+from crondor.job import attributes
+from crondor.queued import TERMS, JobStatus, QueuedJob
 from crondor.recurrence import Policy
-from crondor.schedule import InvalidSchedule, JobSchedule
+from crondor.schedule import InvalidSchedule, JobSchedule, Universe
 from crondor.spec import HOLD_CODE, Dialect
 
+_TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
+_NUMBER: Final = object()
+_INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
 _RUNNING: Final = frozenset((JobStatus.RUNNING, JobStatus.SUSPENDED))
-_FAR: Final = 1 << 63
+_SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
+_NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
 _LONGEST: Final = 300  # characters of a HoldReason
 _HOLD_HELP: Final = {
     HOLD_CODE: "mend the Cron attributes (condor_qedit), then release the job",
@@ -72,7 +78,7 @@ class Looker:
         self._zone = zone
         self._dialect = dialect
         self._policy = policy
-        self._known: dict[tuple[str | None, ...], JobSchedule] = {}
+        self._known: dict[tuple[Hashable, ...], JobSchedule] = {}
 
     def looks(self, ads: Iterable[ClassAd], now: int) -> Iterator[ScheduledJob]:
         """Yield the jobs that have a schedule, as they stand at ``now`` (epoch seconds). Raises UnknownZone."""
@@ -102,38 +108,42 @@ class Looker:
                 trouble += error.diagnostics
             else:
                 trouble += _missed(schedule, state, time, found)
+        if state is State.RUNNING and time is not None:
+            trouble += _unstarted(queued, time, now)
         if found is None and state is State.WAITING and time is not None:
             found = _waiting(queued, time)  # whatever has been edited since: its starter has the ad it began with
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
 
     def _schedule(self, queued: QueuedJob, now: int) -> JobSchedule:
-        terms = queued.terms
-        schedule = self._known.get(terms)
-        if schedule is None:
-            schedule = queued.schedule(now, dialect=self._dialect, zone=self._zone, policy=self._policy)
-            if not schedule.notes and not queued.has_expressions:  # notes say which job they are about
-                self._known[terms] = schedule
+        terms, time = _shared(queued.terms)
+        known = self._known.get(terms)
+        if known is not None:
+            return known if time is None else known.with_time(time)
+        schedule = queued.schedule(now, dialect=self._dialect, zone=self._zone, policy=self._policy)
+        if not schedule.notes and not queued.has_expressions:  # notes say which job they are about
+            self._known[terms] = self._known[_shared(queued.terms)[0]] = schedule  # the ad's texts may be read now
         return schedule
+
+
+def _shared(terms: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], int | None]:
+    """Return what jobs with one schedule have in common, and the DeferralTime where a crontab job's is a number."""
+    time = terms[_TIME]
+    if any(terms[:_TIME]) and isinstance(time, str) and _INTEGER(time):
+        return (*terms[:_TIME], _NUMBER, *terms[_TIME + 1 :]), int(time)
+    return terms, None
 
 
 def _time(queued: QueuedJob, now: int) -> int | None:
     """Return DeferralTime as the starter reads it; None for a job on a machine whose time had another value there."""
-    try:
-        value, later = (queued.ad.value("DeferralTime", None, Context(now=at)) for at in (now, now + 1))
-    except CrondorError:
-        return None
-    if value != later and queued.status in _RUNNING:
-        return None
-    if isinstance(value, float) and abs(value) < _FAR:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    time, later = (attributes.integer(queued.ad, "DeferralTime", Context(now=at)) for at in (now, now + 1))
+    return None if time != later and queued.status in _RUNNING else time
 
 
 def _waiting(queued: QueuedJob, time: int) -> Deferral | None:
-    """Return the run that a job waits for whose schedule cannot be read."""
+    """Return the run that a job on its machine waits for, as its ad says; its schedule may have been edited since."""
     lengths = (queued.integer(name) or 0 for name in ("DeferralWindow", "DeferralPrepTime", "ScheddInterval"))
     window, prep_time, interval = (max(0, length) for length in lengths)
-    return Deferral(time, window, prep_time, interval) if time <= LATEST else None
+    return Deferral(time, window, prep_time, interval) if 0 < time <= LATEST else None
 
 
 def _state(queued: QueuedJob, time: int | None, now: int) -> State:
@@ -164,6 +174,23 @@ def _missed(schedule: JobSchedule, state: State, time: int | None, found: Deferr
         message = "its time is past: Requirements match no more, and it stays Idle for ever without a word"
         hint = "condor_qedit DeferralTime to a time ahead, or remove it"
         yield Diagnostic("missed-idle", message, help=hint)
+
+
+def _unstarted(queued: QueuedJob, time: int, now: int) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a job on its machine that has not begun though it may begin no more.
+
+    The schedd writes JobCurrentStartDate when it has a machine, and the shadow at once when the program begins
+    JobCurrentStartExecutingDate (HTCondor 25.14); one of an earlier run counts for none. For a job that runs without a
+    shadow nobody writes it.
+    """
+    there, began = (queued.integer(name) for name in ("JobCurrentStartDate", "JobCurrentStartExecutingDate"))
+    run = _waiting(queued, time)
+    if there is None or run is None or queued.integer("JobUniverse") in _SHADOWLESS:
+        return
+    if (began is None or began < there) and now > max(run.last_start, there) + _NEWS:
+        message = "it is on its machine and has not begun, though its last start is past: its starter is gone, or hangs"
+        hint = "condor_vacate_job -fast lets the schedd try anew; StarterLog on that machine may say why"
+        yield Diagnostic("missed-running", message, help=hint)
 
 
 def _held(queued: QueuedJob) -> Diagnostic:

@@ -17,12 +17,15 @@ __all__ = [
     "Acted",
     "Capabilities",
     "Clock",
+    "Forbidden",
     "Hold",
     "JobChange",
     "NotOffered",
     "PartlyEdited",
+    "Refused",
     "Schedd",
     "ScheddError",
+    "Scheduled",
     "Selection",
     "Unreachable",
     "Which",
@@ -46,6 +49,14 @@ class NotOffered(ScheddError):
 
 class Unreachable(ScheddError):
     """No schedd answers, or not in time."""
+
+
+class Refused(ScheddError):
+    """The schedd did not take a job or an edit; nothing was done."""
+
+
+class Forbidden(Refused):
+    """The schedd takes no writing from this user, whatever job it is about."""
 
 
 class PartlyEdited(ScheddError):
@@ -90,6 +101,17 @@ class Acted(NamedTuple):
     not_found: int = 0
 
 
+class Scheduled(NamedTuple):
+    """The ads of the jobs with a schedule among those that were meant, by cluster and proc, and how many were meant.
+
+    ``missing`` are the numbers and clusters named of which there is no job, or none for which the constraint is true.
+    """
+
+    ads: list[ClassAd]
+    total: int
+    missing: list[str]
+
+
 class JobChange(NamedTuple):
     """What became of one job; ``attributes``, in lower case, are those that changed, empty unless CHANGED."""
 
@@ -115,6 +137,12 @@ class Schedd(Protocol):
         """Return the ads of jobs, by cluster and proc; ``projection`` are the only attributes needed, beside the ids.
 
         Whoever changes an ad changes a copy.
+        """
+
+    def scheduled(self, which: Which = None) -> Scheduled:
+        """Return the ads of the jobs that have a schedule, any Cron attribute or DeferralTime; the others are counted.
+
+        It costs little more than those it returns, where a queue is in memory.
         """
 
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:

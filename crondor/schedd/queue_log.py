@@ -15,8 +15,8 @@ from crondor.diagnostics import Diagnostic
 from crondor.job_queue import Follower, JobId, read_history
 from crondor.job_queue.mirror import Mirror
 from crondor.schedd.changes import ChangeList
-from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange
-from crondor.schedd.reading import context_at, jobs_of, latest, not_offered
+from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange, Scheduled
+from crondor.schedd.reading import context_at, jobs_of, latest, not_offered, scheduled_of
 from crondor.schedd.selection import Selection, Which
 
 _READ_ONLY: Final = "a followed log is read only"
@@ -59,12 +59,17 @@ class QueueLogSchedd:
 
     def refresh(self) -> None:
         """Read what is new. Raises QueueIO."""
-        self.diagnostics = self._follower.poll().diagnostics
+        self.diagnostics = self._follower.catch_up()
 
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
         """Return the ads of jobs. Raises QueueIO and ClassAdSyntaxError."""
         self.refresh()
         return jobs_of(self.mirror, which, projection, context_at(self._clock, self._zone))
+
+    def scheduled(self, which: Which = None) -> Scheduled:
+        """Return the jobs that have a schedule. Raises QueueIO and ClassAdSyntaxError."""
+        self.refresh()
+        return scheduled_of(self.mirror, which, context_at(self._clock, self._zone))
 
     def changes(self) -> list[JobChange]:
         """Return what has become of jobs since the last call. Raises QueueIO."""

@@ -9,8 +9,11 @@ from datetime import tzinfo
 from crondor.classad import Context, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
+from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Mirror
-from crondor.schedd.protocol import Clock, NotOffered
+from crondor.queued import SCHEDULING, QueuedJob
+from crondor.schedd.ads import job_id
+from crondor.schedd.protocol import Clock, NotOffered, Scheduled
 from crondor.schedd.selection import Selection, Which
 from crondor.zones import zone_of
 
@@ -26,6 +29,30 @@ def jobs_of(mirror: Mirror, which: Which, projection: Iterable[str] | None, cont
     """Return the jobs of a mirror as Schedd.jobs does."""
     found = (ad for _, ad in Selection.of(which).of_mirror(mirror, context))
     return list(found) if projection is None else list(map(Projection(projection), found))
+
+
+def scheduled_of(mirror: Mirror, which: Which, context: Context) -> Scheduled:
+    """Return the jobs of a mirror as Schedd.scheduled does."""
+    chosen = Selection.of(which)
+    if chosen.is_all:
+        return Scheduled([mirror.ad(job) for job in sorted(mirror.having(SCHEDULING))], len(mirror), [])
+    found = scheduled_among(chosen.in_any_order(mirror, context), chosen)
+    found.ads.sort(key=lambda ad: job_id(ad) or JobId(0, 0))
+    return found
+
+
+def scheduled_among(ads: Iterable[ClassAd], chosen: Selection) -> Scheduled:
+    """Return the scheduled ones of ads that were chosen, in their order."""
+    is_numbered = bool(chosen.jobs or chosen.clusters)
+    found: list[ClassAd] = []
+    total, numbers = 0, set[JobId | None]()
+    for ad in ads:
+        total += 1
+        if is_numbered:
+            numbers.add(job_id(ad))
+        if QueuedJob(ad).is_scheduled:
+            found.append(ad)
+    return Scheduled(found, total, chosen.unmet(numbers))
 
 
 class Projection:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from crondor.classad import Context, Expression, print_string
+from crondor.classad import Context, Expression, Form, print_string
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job.attributes import exact_integer, string
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Mirror
 from crondor.source import Source
 
 _NUMBER: Final = re.compile(r"([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?\Z").match
 _OWNER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]{0,255}\Z").match
+_STRING: Final = re.compile(r'"([^"\\]*)"\Z').match
 _ODD_NUMBER: Final = re.compile(r"[0-9.]").match
 
 
@@ -88,14 +90,18 @@ class Selection:
     @property
     def text(self) -> str:
         """The same as the text of one constraint, ``true`` for all jobs."""
+        return self.print(Form.COMPACT)
+
+    def print(self, form: Form) -> str:
+        """Return that text in a form; the tools and the schedd read Form.OLD."""
         named = [
             *(f"(ClusterId == {job.cluster} && ProcId == {job.proc})" for job in self.jobs),
             *(f"ClusterId == {cluster}" for cluster in self.clusters),
-            *(f"Owner == {print_string(owner)}" for owner in self.owners),
+            *(f"Owner == {print_string(owner, form)}" for owner in self.owners),
         ]
         parts = [" || ".join(named)] if named else []
         if self.constraint is not None:
-            parts.append(str(self.constraint))
+            parts.append(self.constraint.unparse(form))
         return " && ".join(f"({part})" for part in parts) if len(parts) > 1 else (parts or ["true"])[0]
 
     def holds(self, ad: ClassAd, context: Context) -> bool:
@@ -105,20 +111,44 @@ class Selection:
     def _names(self, ad: ClassAd, context: Context) -> bool:
         if not self._is_named:
             return True
-        cluster, proc, owner = (ad.value(name, None, context) for name in ("ClusterId", "ProcId", "Owner"))
+        cluster, proc = (exact_integer(ad, name, context) for name in ("ClusterId", "ProcId"))
+        owner = string(ad, "Owner", context)
         return (
             (cluster, proc) in self.jobs
             or cluster in self.clusters
-            or (isinstance(owner, str) and owner.lower() in map(str.lower, self.owners))
+            or (owner is not None and owner.lower() in map(str.lower, self.owners))
         )
 
     def of_mirror(self, mirror: Mirror, context: Context) -> Iterator[tuple[JobId, ClassAd]]:
         """Yield the jobs of a queue in their order, with their ads; a number costs no walk over the queue."""
+        return self._found(sorted(self._candidates(mirror)), mirror, context)
+
+    def in_any_order(self, mirror: Mirror, context: Context) -> Iterator[ClassAd]:
+        """Yield the ads of the jobs of a queue as they come; of all its jobs no list is made."""
+        return (ad for _, ad in self._found(self._candidates(mirror), mirror, context))
+
+    def _found(self, candidates: Iterable[JobId], mirror: Mirror, context: Context) -> Iterator[tuple[JobId, ClassAd]]:
         is_named, constraint = not self.owners, self.constraint
-        for job in sorted(self._candidates(mirror)):
+        is_owned = not (is_named or self.jobs or self.clusters)
+        for job in candidates:
+            if is_owned and self._is_anothers(mirror.text(job, "Owner")):
+                continue
             ad = mirror.ad(job)
             if (is_named or self._names(ad, context)) and (constraint is None or constraint.holds(ad, None, context)):
                 yield job, ad
+
+    def _is_anothers(self, owner: str | None) -> bool:
+        """Say whether the text of an attribute Owner is plainly none of the owners, so that no ad need be made."""
+        plain = _STRING(owner or '""')
+        return plain is not None and plain[1].lower() not in map(str.lower, self.owners)
+
+    def unmet(self, found: Collection[JobId | None]) -> list[str]:
+        """Return the numbers and clusters named that are none of these jobs'."""
+        clusters = {job.cluster for job in found if job is not None}
+        return [
+            *(str(job) for job in self.jobs if job not in found),
+            *(str(cluster) for cluster in self.clusters if cluster not in clusters),
+        ]
 
     def missing(self, mirror: Mirror) -> list[str]:
         """Return the numbers and clusters named that a queue does not have."""

@@ -38,17 +38,20 @@ def job_ads(
     in_order: bool = False,
     limit: int = LIMIT,
     cluster: int = 1,
+    factory: bool = False,
 ) -> Iterator[JobAd]:
     """Yield the job ads that condor_submit 25.14 would send, each with the group of jobs that have it in common.
 
-    An ad has the scheduling attributes, the policy expressions, the resources and the whole of Requirements; what
-    only the submit machine can know (sizes of files, the owner) is not in it. The facts behind Requirements' defaults
-    are the file's ``host``; ``config`` has the knobs of the configuration that condor_submit looks at, by name. All
-    jobs are of one ``cluster``, whose first job decides what is not set anew for those behind it, as in HTCondor.
-    ``in_order`` keeps jobs apart that are equal and not neighbours; ``limit`` is that of SubmitFile.groups().
+    An ad has every attribute that depends on the file; what each job has (counters, QDate), and what only the submit
+    machine can know (sizes of files, the owner), is not in it. The facts behind Requirements' defaults and the folder
+    of relative file names are the file's ``host``; ``config`` has the knobs of the configuration that condor_submit
+    looks at, by name. All jobs are of one ``cluster``, whose first job decides what is not set anew for those behind
+    it, as in HTCondor. ``factory`` has them all made late, as condor_submit -factory has it; one ad, the cluster's,
+    then stands for them. ``in_order`` keeps jobs apart that are equal and not neighbours; ``limit`` is that of
+    SubmitFile.groups().
     Raises InvalidSubmit, once all jobs were looked at, with all faults; the ads before the first faulty job are
     yielded.
     """
     from crondor.submit.ad import job_ads as make  # noqa: PLC0415 - most who read a file need no ads, nor ClassAds
 
-    return make(file, config=config, in_order=in_order, limit=limit, cluster=cluster)
+    return make(file, config=config, in_order=in_order, limit=limit, cluster=cluster, factory=factory)

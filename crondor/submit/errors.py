@@ -33,10 +33,14 @@ class Findings:
         if len(self.warnings) < _MOST:
             self.warnings.append(Diagnostic(code, message, Severity.WARNING, span, help))
 
-    def hidden(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+    def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
         """Note something that HTCondor would look at or run, and crondor does not; the first hundred are kept."""
         if len(self.unknown) < _MOST:
             self.unknown.append(Diagnostic(code, message, Severity.WARNING, span, help))
+
+    def stop(self) -> None:
+        """End the reading. Raises InvalidSubmit with all errors found."""
+        self.check()
 
     def check(self) -> None:
         """Raise InvalidSubmit with all errors found, if there are any."""

@@ -16,7 +16,6 @@ _BY_MOMENT = frozenset(("year", "month", "day", "submit_time"))
 _BY_MACHINE = frozenset(("arch", "islinux", "iswindows", "opsys", "opsysandver", "opsysmajorver", "opsysver", "spool"))
 _FIXED = {
     "taskid": "0",
-    "node": "",
     "jobid": "$(ClusterId).$(ProcId)",
     "joblistid": "$(ClusterId)",
     "request_cpus": "$(RequestCPUs)",
@@ -34,7 +33,7 @@ class Facts(NamedTuple):
 
     ``now`` is in epoch seconds, ``zone`` the zone of $(YEAR), $(MONTH) and $(DAY). None in ``environ``, ``now``,
     ``zone`` or ``seed``: not known, and a fault where a value needs it. ``cluster`` is the jobs' ClusterId, 1 where
-    the schedd has not given a number yet, as condor_submit -dry-run shows it.
+    the schedd has not given a number yet, as condor_submit -dry-run shows it; ``node`` is what $(Node) stands for.
     """
 
     host: SubmitHost
@@ -43,11 +42,14 @@ class Facts(NamedTuple):
     zone: tzinfo | None = None
     seed: int | None = None
     cluster: int = 1
+    node: str = ""
 
     def builtin(self, key: str) -> str | None:
         """Return the text of a built-in macro that does not depend on the job; raises MacroError if not known."""
         if key in _CLUSTER:
             return str(self.cluster)
+        if key == "node":
+            return self.node
         value = _FIXED.get(key)
         if value is None and key in _BY_MACHINE:
             value = self.host.macro(key)

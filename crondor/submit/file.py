@@ -10,7 +10,7 @@ from crondor.source import Source, Span
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.facts import Facts
 from crondor.submit.host import SubmitHost
-from crondor.submit.jobs import JobGroup, Limits, Queue, Values, evaluate, groups
+from crondor.submit.jobs import JobGroup, Limits, Queue, Values, evaluate, groups, node_of_jobs
 from crondor.submit.scope import Job, Scope
 from crondor.submit.table import Table
 
@@ -23,7 +23,7 @@ class SubmitFile:
 
     ``sources`` are the submit file and what it includes or takes rows from. ``unknown`` is the part of the warnings
     that hides something: a command that would be run, a file that may not be read. Where it is not empty, HTCondor
-    may make other jobs, or more.
+    may make other jobs, or more. ``behind_queue`` is the first line behind the first queue statement, if there is any.
     """
 
     source: Source
@@ -33,6 +33,7 @@ class SubmitFile:
     unknown: tuple[Diagnostic, ...]
     _table: Table = field(repr=False)
     _facts: Facts = field(repr=False)
+    behind_queue: Span | None = field(default=None, repr=False)
 
     @property
     def job_count(self) -> int:
@@ -66,9 +67,14 @@ class SubmitFile:
         """The submitter's environment variables, None where they are not known."""
         return self._facts.environ
 
-    def in_cluster(self, cluster: int) -> SubmitFile:
-        """Return the file with the number that the schedd has given to its jobs, for $(ClusterId) in their values."""
-        return replace(self, _facts=self._facts._replace(cluster=cluster))
+    def in_cluster(self, cluster: int, default_universe: str = "") -> SubmitFile:
+        """Return the file as its jobs see it in a cluster, for $(ClusterId) and $(Node) in their values.
+
+        The first job decides the universe of all of them: it is ``default_universe`` where the file does not say it.
+        """
+        first = next((queue for queue in self.queues if queue.jobs), None)
+        node = "" if first is None else node_of_jobs(first, self._table, self._facts, default_universe)
+        return replace(self, _facts=self._facts._replace(cluster=cluster, node=node))
 
     def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:
         """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.

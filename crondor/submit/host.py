@@ -11,7 +11,7 @@ class SubmitHost:
 
     The values given are those that condor_submit 25.14 has on Linux without a configuration of its own; ``replace``
     of dataclasses changes any of them. ``schedd_interval`` is in seconds; ``version`` is what ``if version`` compares;
-    ``folder`` is where condor_submit is started, which $Ff() puts before a relative path.
+    ``folder`` is where condor_submit is started, which relative file names are meant in, empty where it is not known.
     """
 
     version: str = "25.14.0"

@@ -9,15 +9,20 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.macro import Budget, MacroError, expand
+from crondor.macro import Budget, MacroError, expand, expand_defined
 from crondor.macro.queue import Arguments
 from crondor.source import Span
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.facts import Facts
+from crondor.submit.folders import NAMES as FOLDERS
 from crondor.submit.scope import NOTHING, Job, LiveValues, Origin, Row, Scope, Varies
 from crondor.submit.table import Table
+from crondor.submit.universes import COMMANDS as UNIVERSE
+from crondor.submit.universes import node_of
 
 _SHOWN = 8  # macros on the way to a fault that a message names
+_AS_WRITTEN = "ec2_parameter_"  # condor_submit takes these values as they are,
+_OF_TRANSFORMS = ("transform_body_", "transformbody_")  # and expands in these what is defined
 
 
 @dataclass(frozen=True)
@@ -155,13 +160,17 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
         if value is None:
             continue
         span = value.span or place
-        if "$" not in value.text:
+        if "$" not in value.text or name.startswith(_AS_WRITTEN):
             values[name] = Value(value.text, span, scope.varies)
             continue
         scope.used = {}
         soft: list[MacroError] = []
+        around = scope.around(name, soft.append)
+        if name in FOLDERS:
+            around = around._replace(folder="")  # that of the job before, in HTCondor: the first has none
+        expansion = expand_defined if name.startswith(_OF_TRANSFORMS) else expand
         try:
-            text = expand(value.text, scope.lookup, budget, scope.around(name, soft.append))
+            text = expansion(value.text, scope.lookup, budget, around)
         except MacroError as error:
             faults += placed(error, name, span, scope)
         else:
@@ -169,6 +178,20 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
             origins = tuple(scope.used.values())
             values[name] = Value(text, span, scope.varies, origins, tuple(dict.fromkeys(findings)))
     return values, faults
+
+
+def node_of_jobs(queue: Queue, table: Table, facts: Facts, default: str) -> str:
+    """Return what $(Node) stands for in the jobs of a cluster: ``queue`` is its first, whose first job decides that.
+
+    ``default`` is the universe where the file does not say it.
+    """
+    first = next(queue.items(), None)
+    if first is None:
+        return ""
+    scope = Scope(table, facts, queue.version, Job(queue.start, 0, first[0]), first[1])
+    values, _ = evaluate(scope, UNIVERSE, queue.span, Budget())
+    given = next((values[name].text for name in UNIVERSE if name in values), "")
+    return node_of(given or default)
 
 
 def placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagnostic]:

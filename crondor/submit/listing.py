@@ -41,7 +41,7 @@ class Listing:
             self._command(arguments.path, span)
         elif source is ItemSource.STDIN:
             message = f"the rows are read from standard input at submission: {_HIDDEN}"
-            self._found.hidden("unknown-items", message, span, "write the rows into a file, or here")
+            self._found.hide("unknown-items", message, span, "write the rows into a file, or here")
         if arguments.kinds:
             arguments = arguments._replace(items=self._names(items, arguments.kinds, span))
         if items.are_rows and not arguments.kinds:
@@ -55,7 +55,7 @@ class Listing:
         message = (
             f"condor_submit would run {_short(path)} and take its output for rows; crondor runs nothing: {_HIDDEN}"
         )
-        self._found.hidden("runs-command", message, span, "write the rows into a file, or here")
+        self._found.hide("runs-command", message, span, "write the rows into a file, or here")
 
     def _rows(self, items: Items, lines: LineReader, span: Span) -> None:
         """Read the lines of a list up to its closing parenthesis."""
@@ -76,7 +76,7 @@ class Listing:
     def _rows_of_file(self, items: Items, path: str, span: Span) -> None:
         if self._files is None:
             message = f"the rows stand in {_short(path)}, and crondor opens no file here: {_HIDDEN}"
-            self._found.hidden("unknown-items", message, span, "write the rows out: queue a,b from ( rows )")
+            self._found.hide("unknown-items", message, span, "write the rows out: queue a,b from ( rows )")
             return
         try:
             source = self._files.read(path)
@@ -92,7 +92,7 @@ class Listing:
         """Report a file that was not read: one that lies outside hides something, all else is a fault."""
         for fault in error.diagnostics:
             if isinstance(error, FileRefused) and error.is_outside:
-                self._found.hidden(fault.code, f"{fault.message}: {hidden}", span, fault.help)
+                self._found.hide(fault.code, f"{fault.message}: {hidden}", span, fault.help)
             else:
                 self._found.error(fault.code, fault.message, fault.span or span, fault.help)
 
@@ -101,7 +101,7 @@ class Listing:
         patterns = [item.text for item in items]
         if self._files is None:
             message = f"the items are names of files, and crondor looks into no folder here: {_HIDDEN}"
-            self._found.hidden("unknown-items", message, span, "write the names out: queue name in (a.dat b.dat)")
+            self._found.hide("unknown-items", message, span, "write the names out: queue name in (a.dat b.dat)")
             return Items()
         if kinds == "*":
             kinds = self._kinds(span)

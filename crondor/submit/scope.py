@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
-from crondor.macro import Around, MacroError
+from crondor.macro import Around, Budget, MacroError, expand
 from crondor.macro.items import Item, Layout
 from crondor.source import Span
 from crondor.submit.facts import Dice, Facts
+from crondor.submit.folders import job_folder
 from crondor.submit.table import PREFIX, Definition, Table
 
 
@@ -99,10 +100,11 @@ class Scope:
     ``used`` gathers the macros that were looked up.
     """
 
-    __slots__ = ("facts", "job", "live", "table", "used", "varies", "version")
+    __slots__ = ("facts", "has_folder", "job", "live", "table", "used", "varies", "version")
 
     def __init__(self, table: Table, facts: Facts, version: int, job: Job, live: LiveValues | None = None) -> None:
         """Look into ``table`` as it was at ``version``."""
+        self.has_folder = True
         self.table = table
         self.facts = facts
         self.version = version
@@ -145,7 +147,20 @@ class Scope:
         dice = None
         if facts.seed is not None:
             dice = Dice(facts.seed, f"{self.job.process} {name}", self._drawn)
-        return Around(facts.environ, dice, facts.host.folder, None, facts.now, soft)
+        return Around(facts.environ, dice, self.folder, None, facts.now, soft)
+
+    def folder(self) -> str:
+        """Return what $Ff() puts before a relative path: the folder of the job, nothing before there is any job."""
+        return job_folder(self._command, self.facts.host.folder) if self.has_folder else ""
+
+    def _command(self, *names: str) -> str | None:
+        """Return the value of the first of some commands that is assigned; $Ff() in it has no folder."""
+        for name in names:
+            value = self.assigned(name)
+            if value is not None:
+                around = self.around(name, _ignore)._replace(folder="")
+                return expand(value.text, self.lookup, Budget(), around) or None
+        return None
 
     def _provided(self, key: str) -> str | None:
         if key in {"process", "procid"}:
@@ -166,3 +181,7 @@ class Scope:
 
     def _note(self, varies: Varies) -> None:
         self.varies = max(self.varies, varies)
+
+
+def _ignore(_: MacroError) -> None:
+    """Pass over a failure: whoever asks for the value itself says it."""

@@ -7,7 +7,7 @@ from crondor.macro.queue import Arguments
 from crondor.source import Source, Span
 from crondor.submit.errors import Findings
 from crondor.submit.facts import Facts
-from crondor.submit.jobs import Queue, way_of
+from crondor.submit.jobs import Queue, node_of_jobs, way_of
 from crondor.submit.scope import Job, Scope
 from crondor.submit.table import Table
 
@@ -18,9 +18,10 @@ _USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its 
 class Workspace:
     """The state of one reading, between two lines."""
 
-    def __init__(self, source: Source, facts: Facts) -> None:
-        """Begin with nothing defined."""
+    def __init__(self, source: Source, facts: Facts, default_universe: str) -> None:
+        """Begin with nothing defined; ``default_universe`` is that of a file which names none."""
         self.facts = facts
+        self.default_universe = default_universe
         self.table = Table(source)
         self.found = Findings()
         self.budget = Budget()
@@ -46,6 +47,9 @@ class Workspace:
         if queue.is_outside:
             message = "the slice begins outside the list: HTCondor makes a job there whose loop variables are empty"
             self.found.warn("queue-slice", message, span, "begin the slice at an item of the list")
+        if not self.jobs:
+            node = node_of_jobs(queue, self.table, self.facts, self.default_universe)
+            self.facts = self.facts._replace(node=node)
         self.jobs += queue.jobs
         self.last_job = Job(self.jobs - 1, queue.steps - 1, queue.selected[-1])
         if arguments.items is None:
@@ -98,7 +102,9 @@ class Workspace:
 
     def now(self) -> Scope:
         """Return what names mean here, between the jobs of the last queue statement and those of the next."""
-        return Scope(self.table, self.facts, self.table.version, self.last_job)
+        scope = Scope(self.table, self.facts, self.table.version, self.last_job)
+        scope.has_folder = self.jobs > 0
+        return scope
 
     def word(self, name: str, snake: str) -> str:
         """Return the value of a command of two spellings as it is here, nothing where it is not assigned."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.limits import MAX_STEPS
 from crondor.classad.operators import truth
-from crondor.classad.scope import Code, Codes
-from crondor.classad.show import print_value
+from crondor.classad.scope import Allowance, Code, Codes, Context, Value
+from crondor.classad.show import code_tree, print_value
+from crondor.classad.tree import Literal, nodes
 from crondor.diagnostics import Diagnostic
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
 from crondor.macro.lines import LogicalLine
 from crondor.source import Source
 from crondor.transform.errors import MOST, Stop, fault, macro_fault, warning
-from crondor.transform.expressions import as_text, evaluated, evaluated_whole, why_not
+from crondor.transform.expressions import Evaluation, as_text, evaluated_whole, evaluation, why_not
 from crondor.transform.facts import Dice, Facts
 from crondor.transform.trace import Step
 
@@ -23,6 +25,14 @@ if TYPE_CHECKING:
     from crondor.macro.conditions import Conditions, IfStack
 
 SHORT = 1 << 16  # characters of a text that no budget forbids
+MOST_MADE = 1 << 26
+"""Characters of names and values that the commands of one run may make; HTCondor has no bound."""
+
+MOST_STEPS = 4 * MAX_STEPS
+"""What the expressions of one run may cost together, each step about a microsecond."""
+
+_EACH = 256  # what an attribute or a macro costs beside its characters: a COPY of all doubles them
+_NODE = 8  # characters of an operator or a name, about
 PREFIX = "xform."
 """What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
 
@@ -51,8 +61,19 @@ class Statement:
         return None
 
 
+def price(name: str, code: Code | str) -> int:
+    """Return what it costs to make an attribute or a macro: its characters, for an expression about as many."""
+    if isinstance(code, str):
+        return _EACH + len(name) + len(code)
+    values = (node.value if isinstance(node, Literal) else "" for node in nodes(code_tree(code)))
+    return _EACH + len(name) + sum(_NODE + (len(value) if isinstance(value, str) else 0) for value in values)
+
+
 class Run:
-    """The state between two lines of transforms in a row, which share ``macros``."""
+    """The state between two lines of transforms in a row, which share ``macros``.
+
+    ``made`` counts what was made of names and values, of attributes and macros.
+    """
 
     _statements: Sequence[Statement] = ()
     _has_fault = False
@@ -62,6 +83,9 @@ class Run:
     _ifs: IfStack | None = None
     _names: dict[str, str] | None = None
     _codes: dict[str, Code | str] | None = None
+    _context: Context | None = None
+    _allowance: Allowance | None = None
+    made = 0
     at = 0
     reached = 0
     line: Statement | None = None
@@ -198,7 +222,7 @@ class Run:
 
     def _is_true(self, text: str) -> bool | None:
         """Return True for an expression that is true of the ad; HTCondor takes no other for a condition."""
-        value = evaluated(text, self.ad, self.facts.context)
+        value = self.value(evaluation(text))
         if value is None or truth(value) is not True:
             return None
         message = f"{text} is taken for a condition only because it is true of this ad"
@@ -240,6 +264,7 @@ class Run:
             text = expand_self(text, key, earlier, self.budget, self.lookup, self._surroundings())
         if len(text) > SHORT and len(text) > self.budget.size:
             raise MacroError("macro-size", f"{key} has grown to more than {self.budget.size} characters")
+        self.charge(price(key, text))
         self._has_prefixes = self._has_prefixes or key.startswith(PREFIX)
         self.macros[key] = text
 
@@ -254,6 +279,54 @@ class Run:
         """Take work from what is left. Raises MacroError when there is no more."""
         self.budget.spend(amount)
 
+    def charge(self, made: int) -> None:
+        """Count the price of what is made. Raises Stop when there is too much, or what is too long."""
+        self.made += made
+        if self.made > MOST_MADE:
+            message = f"the names and values that the rules make are more than {MOST_MADE >> 20} million characters"
+            self.stop("too-much-made", message, "a COPY of all that a pattern finds doubles the ad")
+
+    @property
+    def context(self) -> Context:
+        """The world of expressions, in which all of this run have their bound together."""
+        if self._context is None:
+            known = self.facts.context
+            self._allowance = Allowance(MOST_STEPS)
+            self._context = Context(
+                known.now, known.zone, known.seed, known.current_time, known.maps, known.effort or self._allowance
+            )
+        return self._context
+
+    @property
+    def spent(self) -> tuple[int, int]:
+        """What was made and evaluated so far, to go back to where lines are run anew."""
+        return self.made, MOST_STEPS if self._allowance is None else self._allowance.left
+
+    @spent.setter
+    def spent(self, to: tuple[int, int]) -> None:
+        self.made = to[0]
+        if self._allowance is not None:
+            self._allowance.left = to[1]
+
+    def value(self, of: Evaluation, codes: Codes | None = None) -> Value | None:
+        """Return the value of an expression in the ad, None: it has none. ``codes`` spare asking for the ad's.
+
+        Raises Stop when all expressions took too long.
+        """
+        codes = self.codes if codes is None else codes
+        value = of.remembered(codes)
+        if value is None:
+            value = of.value(self.ad, self.context, codes)
+            if value is None:
+                self._check_effort()
+        return value
+
+    def _check_effort(self) -> None:
+        effort = self.context.effort
+        if effort is not None and effort.left <= 0:
+            message = "the expressions of the rules take too long together"
+            self.stop("too-many-steps", message, "write them simpler, or fewer")
+
     def _surroundings(self) -> Around:
         if self._around is None:
             facts = self.facts
@@ -263,7 +336,9 @@ class Run:
         return self._around
 
     def _evaluate(self, text: str) -> str | None:
-        value = evaluated_whole(text, self.ad, self.facts.context)
+        value = evaluated_whole(text, self.ad, self.context)
+        if value is None:
+            self._check_effort()
         return value if value is None or isinstance(value, str) else print_value(value)
 
     def _soft(self, error: MacroError) -> None:
@@ -283,7 +358,11 @@ class Run:
         return codes, names
 
     def put(self, key: str, name: str, code: Code | str) -> None:
-        """Set an attribute; a new one comes last, an old one keeps its spelling. ``key`` is the name in lower case."""
+        """Set an attribute; a new one comes last, an old one keeps its spelling. ``key`` is the name in lower case.
+
+        Raises Stop for more than a run may make.
+        """
+        self.charge(price(name, code))
         own, names = self._parts()
         if key not in own:
             names[key] = name
@@ -322,6 +401,10 @@ class Run:
     def _fault(self, code: str, message: str, help: str | None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
         span = Source("").span() if self.line is None else self.line.line.span()
         return fault(code, message, span, help)
+
+    def stop(self, code: str, message: str, help: str) -> NoReturn:  # noqa: A002 - Diagnostic's word
+        """End the transform at the line under way. Raises Stop."""
+        raise Stop(self._fault(code, message, help))
 
     def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002 - Diagnostic's word
         """Note a failure that HTCondor prints and passes over; the first hundred are kept."""

@@ -28,6 +28,9 @@ from crondor.transform.traps import find_hidden_faults, find_traps
 from crondor.transform.undo import Changes
 
 MOST_ADS = 100_000
+MOST_KEPT = 1 << 28
+"""Characters of names and values that a result may hold together."""
+
 _NO_CONTEXT = Context()
 
 
@@ -248,6 +251,7 @@ class Transform:
 class Chain:
     """Transforms in a row, to be applied to one ad after the other. ``macros`` is shared and stays between ads.
 
+    ``made`` counts the characters of names and values that all rounds so far have made.
     Raises InvalidTransform where a transform that iterates is not the last.
     """
 
@@ -263,6 +267,7 @@ class Chain:
         self.facts = facts
         self.macros = {} if macros is None else macros
         self.last = self.transforms[-1] if self.transforms and self.transforms[-1].iterates else None
+        self.made = 0
         self._defaults = facts.defaults(iterates=self.last is not None)
 
     def rounds(self, ad: ClassAd, *, trace: bool = False) -> Iterator[Outcome]:
@@ -320,6 +325,7 @@ class Chain:
                 if ended is not None:
                     run.found.append(ended)
                     failed = True
+        self.made += run.made
         return Outcome(ad, None if failed else made, tuple(applied), tuple(run.found), tuple(run.steps or ()))
 
 
@@ -357,12 +363,15 @@ def apply_all(
 ) -> Result:
     """Apply transforms in a row to an ad, which itself stays as it is, and return all outcomes.
 
-    Raises InvalidTransform where a transform that iterates is not the last, and for more than MOST_ADS ads.
+    Raises InvalidTransform where a transform that iterates is not the last, and for more than MOST_ADS ads, or more
+    than MOST_KEPT characters in them.
     """
     outcomes: list[Outcome] = []
-    for outcome in Chain(transforms, facts, macros).rounds(ad, trace=trace):
+    chain = Chain(transforms, facts, macros)
+    for outcome in chain.rounds(ad, trace=trace):
         outcomes.append(outcome)
-        if len(outcomes) > MOST_ADS:
-            message = f"the transform makes more than {MOST_ADS} ads of one; Chain.rounds() gives them one by one"
+        if len(outcomes) > MOST_ADS or (len(outcomes) > 1 and chain.made > MOST_KEPT):
+            most = f"{MOST_ADS} ads" if len(outcomes) > MOST_ADS else f"{MOST_KEPT} characters"
+            message = f"the transform makes more than {most} of one ad; Chain.rounds() gives them one by one"
             raise InvalidTransform(Diagnostic("too-many-ads", message))
     return Result(tuple(outcomes))

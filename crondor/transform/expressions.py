@@ -79,6 +79,10 @@ class Evaluation:
         """Whether the text is no expression."""
         return self._code is None
 
+    def remembered(self, codes: Codes) -> Value | None:
+        """Return the value for the attributes of an ad where it is known already."""
+        return self._known.get(tuple(map(codes.get, self._names))) if self._known and self._names is not None else None
+
     def value(self, ad: Attributes, context: Context, codes: Codes | None = None) -> Value | None:
         """Return the value in an ad, whose ``codes`` spare asking for them; None: HTCondor finds none."""
         if self._code is None:
@@ -151,11 +155,6 @@ def _evaluation(text: str) -> Evaluation:
 
 
 _known_evaluation = lru_cache(maxsize=_MANY)(_evaluation)
-
-
-def evaluated(text: str, ad: Attributes, context: Context) -> Value | None:
-    """Return the value of the longest beginning of a text that is an expression; None: it has none."""
-    return evaluation(text).value(ad, context)
 
 
 def evaluated_whole(text: str, ad: Attributes, context: Context) -> Value | None:

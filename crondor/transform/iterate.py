@@ -19,6 +19,7 @@ from crondor.transform.program import Iteration
 
 MAX_ROWS = 1_000_000
 _Answer = TypeVar("_Answer")
+_SEPARATOR = re.compile(r"[, \t][ \t]*")
 _ITEM = re.compile(r"[^, \t\r\n]+")
 
 
@@ -48,17 +49,16 @@ class Items(NamedTuple):
         names = [name.lower() for name in self.variables]
         if not names:
             return {}
-        rest = text or ""
+        row, at = text or "", 0
         values: dict[str, str] = {}
-        for number, name in enumerate(names):
-            values[name] = rest
-            if number + 1 == len(names):
-                break
-            found = re.search(r"[, \t]", rest)
+        for name in names[:-1]:
+            found = _SEPARATOR.search(row, at)
             if found is None:
-                break
-            values[name] = rest[: found.start()]
-            rest = rest[found.end() :].lstrip(" \t")
+                values[name] = row[at:]
+                return values
+            values[name] = row[at : found.start()]
+            at = found.end()
+        values[names[-1]] = row[at:]
         return values
 
 

@@ -14,16 +14,19 @@ from crondor.classad.scope import Code
 from crondor.classad.spelling import Spelling
 from crondor.classad.text import lower
 from crondor.macro import MacroError
-from crondor.transform.apply import PREFIX, SHORT, Run, Statement
-from crondor.transform.commands import Command, Delete, EvalMacro, EvalSet, Move, MoveMany, Nothing, Set
+from crondor.transform.apply import PREFIX, SHORT, Run, Statement, price
+from crondor.transform.commands import Command, Delete, EvalMacro, EvalSet, Move, Nothing, Set
 from crondor.transform.errors import Stop
 from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
+from crondor.transform.patterns import MoveMany
 from crondor.transform.statements import Assignment
 
 _Step = Callable[[Run, "dict[str, Code | str]"], None]
 _MOST_NAMES = 1000
 _MOST_PLANS = 64
 _MOST_TRUST = 64
+_MOST_COPIED = 1 << 16
+_MOST_FILLED = 1 << 20
 _PRICE = 4  # ads that go by a plan for each that does not, or the plan is given up
 
 
@@ -41,7 +44,7 @@ class Plan:
     A step is a dict of expressions to be set, or a function of a run and the expressions of its ad.
     """
 
-    __slots__ = ("_before", "_defined", "_names", "_shared", "_steps", "after", "trust")
+    __slots__ = ("_before", "_copied", "_defined", "_filled", "_fixed", "_names", "_shared", "_steps", "after", "trust")
 
     def __init__(self, names: dict[str, str]) -> None:
         """Begin without steps."""
@@ -49,6 +52,9 @@ class Plan:
         self._names = names.copy()
         self._defined: dict[str, str] = {}  # macros that have the same text in each run
         self._steps: list[_Step | dict[str, Code | str]] = []
+        self._fixed = 0  # the price of what each run sets to the same
+        self._copied = 0  # names that were copied for expressions to look at
+        self._filled = 0  # characters of texts with macros that are the same in each run
         self.after = names
         self.trust = _MOST_TRUST
 
@@ -57,11 +63,13 @@ class Plan:
 
         The names of the ad are then to be set to ``after``.
         """
+        run.made += self._fixed
         for step in self._steps:
             if step.__class__ is dict:
                 codes.update(step)
             else:
                 step(run, codes)  # type: ignore[operator]
+        run.charge(0)
 
     def add(self, statements: Sequence[Statement]) -> None:
         """Add the steps of lines. Raises Unplanned, and then the plan is of no use."""
@@ -82,6 +90,7 @@ class Plan:
         last = self._steps[-1]
         if isinstance(last, dict):
             last[key] = code
+        self._fixed += price(name, code)
 
     def delete(self, name: str) -> None:
         """Delete an attribute, if there is one of that name."""
@@ -98,6 +107,7 @@ class Plan:
             if not statement.key or statement.key.startswith(PREFIX) or len(statement.text) > SHORT:
                 raise Unplanned
             self._defined[statement.key] = statement.text
+            self._fixed += price(statement.key, statement.text)
             self._steps.append(_define(statement.key, statement.text))
         elif not isinstance(statement, Nothing):
             raise Unplanned
@@ -129,7 +139,8 @@ class Plan:
             raise Unplanned
         if fixed is None and rest.asks_only(self._defined):
             fixed = settled(rest.fill(self._defined.get, _refuse))
-            if fixed is None:
+            self._filled += 0 if fixed is None else len(fixed)
+            if fixed is None or self._filled > _MOST_FILLED:
                 raise Unplanned
         if fixed is not None:
             if not keeps:
@@ -143,6 +154,7 @@ class Plan:
                 return
             if text is None:
                 raise Unplanned
+            run.charge(price(key, text))
             codes[key] = text
 
         self._steps.append(put)
@@ -152,6 +164,9 @@ class Plan:
         if not command.name or (known is None and not rest.is_simple):
             raise Unplanned
         if [*self._names.items()] != [*self._shared.items()]:
+            self._copied += len(self._names)
+            if self._copied > _MOST_COPIED:
+                raise Unplanned
             self._shared = self._names.copy()
             self._steps.append(_share(self._shared))
         self._steps.append(made(command.key, known, command))
@@ -182,15 +197,21 @@ def _drop(key: str) -> _Step:
 
 
 def _copy(key: str, new: str) -> _Step:
-    def copy(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
-        codes[new] = codes[key]
+    known = price(new, "")
+
+    def copy(run: Run, codes: dict[str, Code | str]) -> None:
+        code = codes[new] = codes[key]
+        run.made += known + len(code) if isinstance(code, str) else price(new, code)
 
     return copy
 
 
 def _rename(key: str, new: str) -> _Step:
-    def rename(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
-        codes[new] = codes.pop(key)
+    known = price(new, "")
+
+    def rename(run: Run, codes: dict[str, Code | str]) -> None:
+        code = codes[new] = codes.pop(key)
+        run.made += known + len(code) if isinstance(code, str) else price(new, code)
 
     return rename
 
@@ -210,10 +231,12 @@ def _evalset(key: str, known: Evaluation | None, command: Command) -> _Step:
 
     def evalset(run: Run, codes: dict[str, Code | str]) -> None:
         of = known or evaluation(rest.fill(run.lookup, _refuse))
-        value = of.value(run.ad, run.facts.context, codes)
+        value = run.value(of, codes)
         if value is None:
             raise Unplanned
-        codes[key] = stored(value)
+        text = stored(value)
+        run.charge(price(key, text))
+        codes[key] = text
 
     return evalset
 
@@ -223,12 +246,13 @@ def _evalmacro(key: str, known: Evaluation | None, command: Command) -> _Step:
 
     def evalmacro(run: Run, codes: dict[str, Code | str]) -> None:
         of = known or evaluation(rest.fill(run.lookup, _refuse))
-        value = of.value(run.ad, run.facts.context, codes)
+        value = run.value(of, codes)
         if value is None:
             raise Unplanned
         text = as_macro(value)
         if len(text) > SHORT:
             raise Unplanned
+        run.charge(price(key, text))
         run.macros[key] = text
 
     return evalmacro
@@ -252,7 +276,7 @@ class Plans:
         plan = self._plan(names)
         if plan is None:
             return False
-        kept, macros = codes.copy(), run.macros.copy()
+        kept, macros, spent = codes.copy(), run.macros.copy(), run.spent
         try:
             plan.run(run, codes)
         except (Unplanned, MacroError, Stop):
@@ -260,6 +284,7 @@ class Plans:
             codes.update(kept)
             run.macros.clear()
             run.macros.update(macros)
+            run.spent = spent
             run.ad.share_names(names)
             plan.trust -= _PRICE
             if plan.trust < 0:

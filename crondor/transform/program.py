@@ -20,7 +20,7 @@ from crondor.transform.errors import MOST, fault, short, warning
 from crondor.transform.expressions import why_not_whole
 
 _ENVELOPE = re.compile(r"[ \t\r\n\v\f]*(?i:(name|requirements|universe|transform))[ \t\r\n\v\f]+(?![=: \t\r\n\v\f])")
-_HEREDOC = re.compile(r"[ \t\r\n\v\f]*[^ \t\r\n\v\f=]*[ \t\r\n\v\f]+@=(?=[^ \t\r\n\v\f])|@=(?=[^ \t\r\n\v\f])")
+_HEREDOC = re.compile(r"[ \t\r\n\v\f]*(?:[^ \t\r\n\v\f=]+[ \t\r\n\v\f]+)?@=(?=[^ \t\r\n\v\f])")
 _ONCE = re.compile(r"(?:\+?(?:0*1|0+)|-0+)?[ \t\r\n\v\f]*")
 MAX_LINES = 100_000
 

@@ -7,7 +7,8 @@ from crondor.macro.statement import Statement as Parts
 from crondor.macro.statement import conditional, is_hidden_if, is_name, split
 from crondor.source import Span
 from crondor.transform.apply import Run, Statement
-from crondor.transform.commands import Fault, command
+from crondor.transform.command_line import command
+from crondor.transform.commands import Fault
 from crondor.transform.errors import Stop, fault, short
 
 _FORBIDDEN = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
-from crondor.macro.scan import Kind, scan
+from crondor.macro.scan import Kind, Scanner
 
 _LONG = 1 << 16  # characters beyond which the text is expanded by the rules that bound it
 _Piece = tuple[str, str, str]
@@ -50,8 +50,9 @@ def _pieces(text: str) -> tuple[tuple[_Piece, ...], str]:
     """Return the parts of a text that has only plain macros; no parts for one that has to be read by the rules."""
     pieces: list[_Piece] = []
     begin, at = 0, text.find("$")
+    scanner = Scanner(text)
     while at >= 0:
-        found = scan(text, at)
+        found = scanner.scan(at)
         default = text[found.default : found.end - 1] if found.default >= 0 else ""
         if found.kind is not Kind.MACRO or found.name == "dollar" or "$" in default:
             return (), text

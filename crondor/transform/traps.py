@@ -10,9 +10,11 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.lines import LogicalLine
 from crondor.macro.statement import split
 from crondor.transform.apply import Statement
-from crondor.transform.commands import KEYWORDS, Command, Fault, MoveMany, is_name
+from crondor.transform.command_line import KEYWORDS
+from crondor.transform.commands import Command, Fault, is_name
 from crondor.transform.errors import short, warning
 from crondor.transform.expressions import evaluation, settled, why_not, why_not_whole
+from crondor.transform.patterns import MoveMany
 from crondor.transform.statements import Heredoc
 from crondor.transform.words import next_word
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Form, lower
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import expression as job_expression
 from crondor.source import Source
 
 _MATCH: Final = "MATCH_"
@@ -50,13 +51,16 @@ def expand(ad: ClassAd, machine: ClassAd | None, context: Context) -> Expansion:
     for name in list(ad):
         if lower(name).startswith("match_") or "$$(" not in ad.text(name):
             continue
-        kept = f"{_MATCH_EXP}{name}"
-        if machine is None and kept in ad:
-            made.ad[name] = ad[kept]
+        code, kept = job_expression(ad, name), f"{_MATCH_EXP}{name}"
+        before = job_expression(ad, kept) if machine is None else None
+        if before is not None:
+            made.ad[name] = before
             made.expanded.append(name)
             continue
+        if code is None:
+            continue
         try:
-            text = _expanded(ad[name].unparse(Form.OLD), ad, machine, context, made.records)
+            text = _expanded(code.unparse(Form.OLD), ad, machine, context, made.records)
         except _Failed as failed:
             made.failed = str(failed)
             return made
@@ -105,8 +109,8 @@ def _attribute(
     if lower(name) == "dollardollar":
         return "$$"
     source, key = (machine, name) if machine is not None else (ad, f"{_MATCH}{name}")
-    if key in source:
-        expression = source[key]
+    expression = job_expression(source, key)
+    if expression is not None:
         if machine is not None:
             records[f"{_MATCH}{name}"] = expression
         text = expression.unparse(Form.OLD)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from crondor.classad import CircularReference, Context, EvaluationFailed, Expression, Form, unparse
+from crondor.classad import CircularReference, Context, Expression, Form, unparse
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, nodes
 from crondor.deferral import LATEST, Deferral, InvalidDeferral
-from crondor.schedd.actions import integer
+from crondor.job.attributes import boolean, exact_integer, expression, plain, result
 from crondor.schedule import JobSchedule, Universe
 
 # What a world writes into a job by itself.
@@ -119,7 +119,7 @@ class Gate:
         self._ad = ad
         self._is_asked = is_asked
         self._machine = machine
-        self._asks = "Requirements" in machine and machine.value("Requirements") is not True
+        self._asks = "Requirements" in machine and boolean(machine, "Requirements") is not True
         self._static: list[Expression] = []
         self._moving: list[Expression] = []
         self._settled: bool | None = None
@@ -136,7 +136,11 @@ class Gate:
         self.changes_by_itself = bool(self._moving) or self._asks or (self._has_clause and self._may_change(CLOCK))
 
     def _take_apart(self) -> None:
-        parts = {unparse(node, Form.COMPACT): node for node in _conjuncts(self._ad["Requirements"].tree)}
+        asked = expression(self._ad, "Requirements")
+        if asked is None:  # a text that is no expression is never true
+            self._settled = False
+            return
+        parts = {unparse(node, Form.COMPACT): node for node in _conjuncts(asked.tree)}
         self._has_clause = parts.keys() >= _CLAUSE
         for text, node in parts.items():
             if not (self._has_clause and text in _CLAUSE):
@@ -175,7 +179,7 @@ class Gate:
     def lets(self, now: int, context: Callable[[int], Context]) -> bool:
         """Say whether job and machine match at ``now`` (epoch seconds); ``context`` gives that of an evaluation."""
         ad, machine = self._ad, self._machine
-        if self._asks and not machine["Requirements"].holds(machine, ad, context(now)):
+        if self._asks and not boolean(machine, "Requirements", context(now), ad):
             return False
         if "requirements" not in self._codes:
             return not self._is_asked
@@ -195,17 +199,14 @@ class Gate:
             and (not self._moving or all(self._is_true(part, context(now)) for part in self._moving))
         ):
             return True
-        return ad["Requirements"].holds(ad, machine, context(now))
+        return boolean(ad, "Requirements", context(now), machine) is True
 
     def unmet(self, context: Context) -> list[str]:
         """Return the parts of Requirements that depend on nothing that changes, and are not true of the machine."""
         return [part.unparse() for part in self._static if not self._is_true(part, context)]
 
     def _is_true(self, part: Expression, context: Context) -> bool:
-        try:
-            return part.evaluate(self._ad, self._machine, context) is True
-        except EvaluationFailed:
-            return False
+        return result(part, self._ad, context, self._machine) is True
 
     def deferral(self) -> Deferral | None:
         """Return the run that the ad's numbers speak of; None where one cannot be, or asks for the time.
@@ -225,8 +226,11 @@ class Gate:
             return None
 
     def _numbers(self) -> tuple[int, int, int, int] | None:
-        """Return the numbers of ``_NUMBERS``; None where one is missing, is no integer, or asks for the time."""
-        time, window, prep_time, interval = (integer(self._ad, name) for name in _NUMBERS)
+        """Return the numbers of ``_NUMBERS``; None where one is missing, is no integer, or asks for the time.
+
+        The clause reckons with a real as it is, fraction and all.
+        """
+        time, window, prep_time, interval = (exact_integer(self._ad, name) for name in _NUMBERS)
         if time is None or window is None or prep_time is None or interval is None or self._may_change(CLOCK):
             return None
         return time, window, prep_time, interval
@@ -235,9 +239,10 @@ class Gate:
         """Say whether one of the numbers is an expression that has another value when one of some attributes has."""
         found = [(name, self._codes.get(key)) for name, key in zip(_NUMBERS, _KEYS, strict=True)]
         written = [
-            name for name, code in found if code is not None and not (isinstance(code, str) and code.isdecimal())
+            name for name, code in found if code is not None and not (isinstance(code, str) and plain(code) is not None)
         ]
-        return any(is_moving(self._ad[name], self._ad, self._machine, names) for name in written)
+        codes = filter(None, (expression(self._ad, name) for name in written))
+        return any(is_moving(code, self._ad, self._machine, names) for code in codes)
 
 
 def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:
@@ -249,10 +254,9 @@ def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[
         found = part.references(ad)
     except CircularReference:
         return True
-    asked = (name.rpartition(".")[2] for name in found.external)
-    trees = [part.tree, *(ad[name].tree for name in found.internal if name in ad)]
-    trees += [machine[name].tree for name in asked if name in machine]
-    return any(_asks(tree, names) for tree in trees)
+    asked = [name.rpartition(".")[2] for name in found.external]
+    codes = [part, *(expression(ad, name) for name in found.internal), *(expression(machine, name) for name in asked)]
+    return any(_asks(code.tree, names) for code in codes if code is not None)
 
 
 def _asks(tree: Node, names: frozenset[str]) -> bool:

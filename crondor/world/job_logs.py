@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import Final
 
-from crondor.classad import EvaluationFailed
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.event_log import JobEvent, write_event
+from crondor.job.attributes import string
+from crondor.rights.walk import APPENDING, append, open_own
 from crondor.world.happenings import Happening
 from crondor.world.user_log import events
 
@@ -36,17 +37,13 @@ class JobLogs:
     def note(self, seen: Happening) -> None:
         """Append the events of something that has happened."""
         path = log_path(seen.job.ad)
-        if path is None:
+        if path is None or path == os.devnull:
             return
         text = "".join(write_event(self._here(event), self._zone) for event in events(seen))
         if not text:
             return
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOCTTY, _MODE)
-            try:
-                os.write(descriptor, text.encode("utf-8", "surrogateescape"))
-            finally:
-                os.close(descriptor)
+            append(open_own(path, APPENDING, _MODE), text.encode("utf-8", "surrogateescape"), path)
         except (OSError, ValueError) as error:
             self._refuse(path, error)
 
@@ -65,10 +62,7 @@ class JobLogs:
 
 def log_path(ad: ClassAd) -> str | None:
     """Return where a job's user log is, None where it has none."""
-    try:
-        log, folder = (ad.value(name) if name in ad else None for name in ("UserLog", "Iwd"))
-    except EvaluationFailed:
+    log, folder = string(ad, "UserLog"), string(ad, "Iwd")
+    if not log:
         return None
-    if not isinstance(log, str) or not log:
-        return None
-    return os.path.join(folder if isinstance(folder, str) else "/", log)  # noqa: PTH118 - a Path would change it
+    return os.path.join("/" if folder is None else folder, log)  # noqa: PTH118 - a Path would change it

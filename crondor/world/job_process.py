@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from crondor.argument_syntax import split_arguments, split_environment
-from crondor.classad import EvaluationFailed
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, printable
-from crondor.schedd.actions import integer
+from crondor.job.attributes import int32, string
 from crondor.schedd.protocol import Hold
 
 NOT_CREATED: Final = 6  # CONDOR_HOLD_CODE FailedToCreateProcess
@@ -47,7 +47,7 @@ class Process(NamedTuple):
 
 def process_of(ad: ClassAd) -> Process | Hold:
     """Return the process that a job asks for, or why it cannot be started."""
-    folder, command = _text(ad, "Iwd") or "/", _text(ad, "Cmd")
+    folder, command = string(ad, "Iwd") or "/", string(ad, "Cmd")
     if not command:
         return Hold("The job has no executable", NOT_CREATED, 2)
     executable = os.path.join(folder, command)  # noqa: PTH118 - a Path would change what it is called
@@ -55,10 +55,10 @@ def process_of(ad: ClassAd) -> Process | Hold:
         arguments, environ = _arguments(ad), _environment(ad)
     except CrondorError as error:
         return Hold(f"Failed to execute '{printable(command)}': {error.diagnostics[0].message}", NOT_CREATED)
-    appended = (_text(ad, "AppendFiles") or "").replace(",", " ").split()
-    files = [("input", _text(ad, "In") or _NO_FILE, os.O_RDONLY)]
+    appended = (string(ad, "AppendFiles") or "").replace(",", " ").split()
+    files = [("input", string(ad, "In") or _NO_FILE, os.O_RDONLY)]
     for what, name in (("output", "Out"), ("error", "Err")):
-        path = _text(ad, name) or _NO_FILE
+        path = string(ad, name) or _NO_FILE
         files.append((what, path, _WRITE | (os.O_APPEND if path in appended else os.O_TRUNC)))
     texts = [executable, *arguments, folder, *environ, *environ.values(), *(path for _, path, _ in files)]
     if any("\0" in text for text in texts):
@@ -66,15 +66,23 @@ def process_of(ad: ClassAd) -> Process | Hold:
     return Process(executable, [command, *arguments], {**environ, "_CONDOR_JOB_IWD": folder}, folder, files)
 
 
-def failure(what: str, path: str, number: int) -> Hold:
-    """Return the hold of a job whose program could not be started, ``number`` the system's error number."""
-    reason = f"Failed to {_WORDS[what]} '{printable(path)}' (errno={number}: '{os.strerror(number)}')"
+def failure(what: str, path: str, number: int, why: str = "") -> Hold:
+    """Return the hold of a job whose program could not be started.
+
+    ``number`` is the system's error number, and ``why`` what there is to say of it; empty: what the system says.
+    """
+    reason = f"Failed to {_WORDS[what]} '{printable(path)}' (errno={number}: '{printable(why) or os.strerror(number)}')"
     return Hold(reason, _CODES[what], number)
+
+
+def failure_of(record: Mapping[str, Any]) -> Hold:
+    """Return the same for what a keeper has written down. Raises KeyError and ValueError for what none has."""
+    return failure(str(record["failed"]), str(record["path"]), int(record["errno"]), str(record.get("why") or ""))
 
 
 def killing_of(ad: ClassAd, attribute: str) -> tuple[int, int]:
     """Return the signal that an attribute of a job names, or KillSig, or SIGTERM; and the seconds until SIGKILL."""
-    grace = integer(ad, "KillSigTimeout")
+    grace = int32(ad, "KillSigTimeout")
     for name in (attribute, "KillSig"):
         found = _signal(ad, name)
         if found is not None:
@@ -83,7 +91,7 @@ def killing_of(ad: ClassAd, attribute: str) -> tuple[int, int]:
 
 
 def _signal(ad: ClassAd, name: str) -> int | None:
-    number, text = integer(ad, name), _text(ad, name)
+    number, text = int32(ad, name), string(ad, name)
     if number is None and text is not None:
         known = getattr(signal.Signals, "__members__", {}).get(text.upper())
         number = None if known is None else int(known)
@@ -91,23 +99,15 @@ def _signal(ad: ClassAd, name: str) -> int | None:
 
 
 def _arguments(ad: ClassAd) -> list[str]:
-    text = _text(ad, "Arguments")
-    return split_arguments(_quoted(text)) if text is not None else (_text(ad, "Args") or "").split()
+    text = string(ad, "Arguments")
+    return split_arguments(_quoted(text)) if text is not None else (string(ad, "Args") or "").split()
 
 
 def _environment(ad: ClassAd) -> dict[str, str]:
-    text = _text(ad, "Environment")
-    return split_environment(_quoted(text) if text is not None else _text(ad, "Env") or "")
+    text = string(ad, "Environment")
+    return split_environment(_quoted(text) if text is not None else string(ad, "Env") or "")
 
 
 def _quoted(text: str) -> str:
     """Return an attribute's text as the submit command has it, in the new syntax."""
     return '"' + text.replace('"', '""') + '"'
-
-
-def _text(ad: ClassAd, name: str) -> str | None:
-    try:
-        value = ad.value(name) if name in ad else None
-    except EvaluationFailed:
-        return None
-    return value if isinstance(value, str) else None

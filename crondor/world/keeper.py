@@ -36,9 +36,9 @@ _PAUSE = 0.001  # seconds between them
 class _FailedStart(Exception):
     """What cannot be opened or run."""
 
-    def __init__(self, what: str, path: str, number: int) -> None:
+    def __init__(self, what: str, path: str, error: OSError) -> None:
         super().__init__(what)
-        self.record = {"failed": what, "path": path, "errno": number}
+        self.record = {"failed": what, "path": path, "errno": error.errno or 0, "why": error.strerror}
 
 
 def start_time(pid: int) -> str:
@@ -128,7 +128,7 @@ def _keep(folder: str, token: str, request: Record) -> Record | None:
         number += piece
     if number:
         os.waitpid(pid, 0)
-        raise _FailedStart("executable", request["argv"][0], int(number))
+        raise _FailedStart("executable", request["argv"][0], OSError(int(number), os.strerror(int(number))))
     _say({"pid": pid})
     while (other := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)) and other.si_pid != pid:
         os.waitpid(other.si_pid, 0)
@@ -198,17 +198,40 @@ def _say(record: object) -> None:
 def _open(request: Record) -> list[int]:
     """Go to the program's folder, and return its open files."""
     try:
-        os.chdir(_bytes(request["folder"]))
+        _enter(request["folder"])
     except OSError as error:
-        raise _FailedStart("initialdir", request["folder"], error.errno or 0) from None
+        raise _FailedStart("initialdir", request["folder"], error) from None
     found: list[int] = []
     for what, path, flags in request["files"]:
         try:
             is_again = what == "error" and path == request["files"][1][1]
-            found.append(os.dup(found[1]) if is_again else os.open(_bytes(path), flags | os.O_NOCTTY, _BITS))
+            found.append(os.dup(found[1]) if is_again else _opened(path, flags))
         except OSError as error:  # noqa: PERF203 - there are three files
-            raise _FailedStart(what, path, error.errno or 0) from None
+            raise _FailedStart(what, path, error) from None
     return found
+
+
+def _enter(folder: str) -> None:
+    if os.geteuid() != 0:
+        os.chdir(_bytes(folder))
+        return
+    descriptor = _opened(folder, os.O_RDONLY)
+    os.fchdir(descriptor)
+    os.close(descriptor)
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a file of the program. Whose folder it is in could have root write over any other one by a link."""
+    if os.geteuid() != 0:
+        return os.open(_bytes(path), flags | os.O_NOCTTY, _BITS)
+    rights = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "rights")  # noqa: PTH100, PTH118, PTH120 - as above
+    sys.path.insert(0, rights)
+    try:
+        walk = __import__("walk")  # it stands by itself, and the package takes longer to import than a program to start
+    finally:
+        sys.path.remove(rights)
+    descriptor: int = walk.open_own(os.fsdecode(_bytes(path)), flags | os.O_NOCTTY, _BITS)
+    return descriptor
 
 
 def _become(request: Record, files: list[int], gate: tuple[int, int], failure: tuple[int, int]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import int32
 from crondor.job_queue import JobId, cluster_key
 from crondor.queued import JobStatus
-from crondor.schedd.actions import integer
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.world.schedd_part import ScheddPart
 from crondor.world.world_job import WorldJob
@@ -50,7 +50,7 @@ class KeptQueue(ScheddPart):
     def write(self, job: JobId, values: Mapping[str, object]) -> None:
         """Set attributes of a job, on the disk when it returns; the token goes with the status it belongs to."""
         ad, status = self.ads[job], values.get("JobStatus")
-        stays = status is None or (status in _ON_MACHINE and integer(ad, "JobStatus") in _ON_MACHINE)
+        stays = status is None or (status in _ON_MACHINE and int32(ad, "JobStatus") in _ON_MACHINE)
         if not stays and TOKEN in ad and TOKEN not in values:
             values = {**values, TOKEN: None}
         self.embedded.write(job, values)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import boolean, count
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
 from crondor.schedd import actions
@@ -80,7 +81,7 @@ class World(Core):
             for name, value in (*own.items(), *_FRESH):
                 if name in own or name not in ad:
                     ad.set(name, value)
-            if actions.count(ad, "JobStatus") == JobStatus.HELD and "NumHolds" not in ad:
+            if count(ad, "JobStatus") == JobStatus.HELD and "NumHolds" not in ad:
                 ad.set("NumHolds", 1)
             self.schedd.enter(job_id, ad)
             made.append(job_id)
@@ -100,7 +101,7 @@ class World(Core):
         if started is not None:
             job.run, run.arrived, run.started = run, started, started
             run.is_suspended = job.status == JobStatus.SUSPENDED
-            run.ad.set("NumJobStarts", max(0, actions.count(job.ad, "NumJobStarts") - 1))
+            run.ad.set("NumJobStarts", max(0, count(job.ad, "NumJobStarts") - 1))
         for what in untold:
             self.tell(what, job)
         if started is not None:
@@ -276,7 +277,7 @@ class World(Core):
 
     def _leave(self, job: WorldJob) -> None:
         """Let a job leave; where LeaveJobInQueue is true, look again from time to time."""
-        if _LEAVE in job.ad and job.ad[_LEAVE].holds(job.ad, None, self.context(self.now)):
+        if boolean(job.ad, _LEAVE, self.context(self.now)):
             later = self.now + max(1, self.settings.periodic_interval)
             self.timetable.cancel(job.check)
             job.check = self.timetable.at(later, lambda _: self._leave(job))

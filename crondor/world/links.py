@@ -53,10 +53,9 @@ FAILING: Final = (
 )  # fmt: skip
 """The links that may fail; what becomes of it then is said at ``Flow``."""
 
-_FORM: Final = re.compile(
-    r"\s*([a-z-]+)\s*(?::\s*(\d{1,3}(?:\.\d{1,6})?)\s*%)?\s*(?:@\s*([^.]*?)\s*\.\.\s*(.*?)\s*)?", re.ASCII | re.DOTALL
-).fullmatch
+_FORM: Final = re.compile(r"\s*([a-z-]+)\s*(?::\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*)?", re.ASCII).fullmatch
 _HELP: Final = "write LINK, LINK:10%, LINK@1h..2h or LINK:10%@1h..; times count from the beginning"
+_BLANKS: Final = " \t\n\r\f\v"
 _ALL: Final = 100
 _FAULT: Final = 7
 _LINKS: Final = {link: number for number, link in enumerate(Link)}
@@ -83,17 +82,19 @@ class Fault:
     def parse(cls, text: str, name: str = "<fault>") -> Fault:
         """Read ``LINK[:N%][@FROM..TO]``, as in ``shadow-schedd:20%@1h..90m``. Raises InvalidFault, InvalidLength."""
         source = Source(text, name)
-        found = _FORM(text.lower())
+        what, at, times = text.lower().partition("@")
+        first, dots, last = times.partition("..")
+        found = _FORM(what)
         links = {link.value: link for link in FAILING}
-        if found is None or found[1] not in links:
+        if found is None or found[1] not in links or (at and (not dots or "." in first)):
             known = ", ".join(links)
             message = f"{text.strip()[:40]!r} names no updates that can fail"
             raise InvalidFault(Diagnostic("fault", message, span=source.span(), help=f"{_HELP}; the links are {known}"))
         percent = float(found[2] or _ALL)
         if percent > _ALL:
             raise InvalidFault(Diagnostic("fault", f"{found[2]} % are more than all", span=source.span(), help=_HELP))
-        start = _moment(found[3], name, 0)
-        end = _moment(found[4], name, None)
+        start = _moment(first.strip(_BLANKS), name, 0)
+        end = _moment(last.strip(_BLANKS), name, None)
         if end is not None and end <= (start or 0):
             raise InvalidFault(Diagnostic("fault", "it ends before it begins", span=source.span(), help=_HELP))
         return cls(links[found[1]], start or 0, end, percent / _ALL)
@@ -111,7 +112,7 @@ class Fault:
         return f"{self.link.value}{part}{span}"
 
 
-def _moment(text: str | None, name: str, default: int | None) -> int | None:
+def _moment(text: str, name: str, default: int | None) -> int | None:
     if not text:
         return default
     length = Lengths.parse(text, name)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from crondor.classad import Context, EvaluationFailed
+from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job import attributes
 from crondor.source import Source
 
 MOST_MACHINES: Final = 100_000
@@ -116,11 +118,7 @@ def request(ad: ClassAd, machine: ClassAd, context: Context) -> Resources:
     """Return what a job takes of a machine, rounded up as the startd does it; what is no number counts as nothing."""
     found = []
     for name, default, quantum in zip(("RequestCpus", "RequestMemory", "RequestDisk"), (1, 0, 0), _QUANTA, strict=True):
-        try:
-            value = ad.value(name, machine, context) if name in ad else default
-        except EvaluationFailed:
-            value = default
-        is_number = isinstance(value, (int, float)) and 0 <= value < _LARGEST
-        number = -(-value // 1) if is_number and isinstance(value, (int, float)) else default
-        found.append(-(-int(number) // quantum) * quantum)
+        asked = attributes.number(ad, name, context, machine)
+        whole = math.ceil(asked) if asked is not None and 0 <= asked < _LARGEST else default
+        found.append(-(-whole // quantum) * quantum)
     return Resources(*found)

@@ -6,32 +6,35 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
-from crondor.classad import Context, EvaluationFailed, Form
+from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import expression, fires, int32, integer, printed, string
 from crondor.queued import JobStatus
-from crondor.schedd.actions import integer
 from crondor.world.gate import CLOCK, is_moving
 
 POLICY_CODE: Final = 3  # CONDOR_HOLD_CODE JobPolicy
+UNDEFINED_CODE: Final = 5  # CONDOR_HOLD_CODE JobPolicyUndefined
 DURATION_CODE: Final = 46  # CONDOR_HOLD_CODE JobDurationExceeded
 EXECUTE_CODE: Final = 47  # CONDOR_HOLD_CODE JobExecuteExceeded
 BY_USER: Final = 1  # CONDOR_HOLD_CODE UserRequest: periodic_release leaves such jobs alone
 
 BIRTH: Final = "JobCurrentStartDate"  # when the shadow of the run began: at the match, before any wait
 
-_PERIODIC: Final = ("TimerRemove", "PeriodicVacate", "PeriodicHold", "PeriodicRelease", "PeriodicRemove")
+_PERIODIC: Final = ("PeriodicVacate", "PeriodicHold", "PeriodicRelease", "PeriodicRemove")
 _LONGEST: Final = ("AllowedJobDuration", "AllowedExecuteDuration")
+_ALWAYS: Final = (*_LONGEST, "TimerRemove")  # of which false is a number, too
 _RUNNING: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)
 
 
 class Act(Enum):
-    """What a policy does to a job."""
+    """What a policy does to a job; UNDEFINED: nobody knows, since what must be a number is none."""
 
     STAY = "stay"
     HOLD = "hold"
     RELEASE = "release"
     VACATE = "vacate"
     REMOVE = "remove"
+    UNDEFINED = "undefined"
 
 
 class Ruling(NamedTuple):
@@ -48,7 +51,7 @@ _STAY: Final = Ruling(Act.STAY)
 
 def has_periodic(ad: ClassAd) -> bool:
     """Say whether a job has an expression that is looked at from time to time, or a longest time to run."""
-    return any(name in ad for name in _LONGEST) or any(
+    return any(name in ad for name in _ALWAYS) or any(
         name in ad and ad.text(name).strip().lower() != "false" for name in _PERIODIC
     )
 
@@ -60,7 +63,8 @@ def asks_clock(ad: ClassAd, status: int) -> bool:
         if any(name in ad for name in _LONGEST):
             return True
         names.append("PeriodicVacate")
-    return any(name in ad and is_moving(ad[name], ad, ad, CLOCK) for name in names) or "TimerRemove" in ad
+    codes = filter(None, (expression(ad, name) for name in names))
+    return any(is_moving(code, ad, ad, CLOCK) for code in codes) or "TimerRemove" in ad
 
 
 def exceeded(ad: ClassAd, status: int, now: int, birth: str) -> Ruling | None:
@@ -85,27 +89,40 @@ def exceeded(ad: ClassAd, status: int, now: int, birth: str) -> Ruling | None:
 
 
 def from_time_to_time(ad: ClassAd, status: int, now: int, context: Context) -> Ruling:
-    """Return what happens to a job that is looked at, ``now`` in epoch seconds: also what only one that runs heeds."""
+    """Return what happens to a job that is looked at, ``now`` in epoch seconds: also what only one that runs heeds.
+
+    What is undefined holds a job that runs, by its shadow; the schedd passes such a job over.
+    """
     too_long = exceeded(ad, status, now, BIRTH)
     if too_long is not None:
         return too_long
-    if status in _RUNNING and _counts(ad, "PeriodicVacate", context):
+    if status in _RUNNING and fires(ad, "PeriodicVacate", context):
         return _fired(ad, "PeriodicVacate", Act.VACATE, context)
-    return periodic(ad, status, now, context)
+    found = periodic(ad, status, now, context)
+    if found.act is not Act.UNDEFINED:
+        return found
+    return held_for_it(found) if status in _RUNNING else _STAY
+
+
+def held_for_it(undefined: Ruling) -> Ruling:
+    """Return the hold that a shadow or a router makes of what is undefined."""
+    return undefined._replace(act=Act.HOLD)
 
 
 def periodic(ad: ClassAd, status: int, now: int, context: Context) -> Ruling:
-    """Return what the periodic expressions say at ``now`` (epoch seconds)."""
-    timer = _value(ad, "TimerRemove", context)
-    if isinstance(timer, int) and 0 <= timer < now:
+    """Return what the periodic expressions say at ``now`` (epoch seconds); UNDEFINED for a timer that is no number."""
+    timer = int32(ad, "TimerRemove", context)
+    if timer is None and "TimerRemove" in ad:
+        return Ruling(Act.UNDEFINED, _reason(ad, "TimerRemove", "UNDEFINED"), UNDEFINED_CODE)
+    if timer is not None and 0 <= timer < now:
         return Ruling(Act.REMOVE, _reason(ad, "TimerRemove", "TRUE"))
     rules: Sequence[tuple[str, Act]] = (("PeriodicHold", Act.HOLD), ("PeriodicRemove", Act.REMOVE))
     if status == JobStatus.HELD:
         rules = (("PeriodicRelease", Act.RELEASE), ("PeriodicRemove", Act.REMOVE))
-        if _value(ad, "HoldReasonCode", context) == BY_USER:
+        if int32(ad, "HoldReasonCode", context) == BY_USER:
             rules = rules[1:]
     for name, act in rules:
-        if _counts(ad, name, context):
+        if fires(ad, name, context):
             return _fired(ad, name, act, context)
     return _STAY
 
@@ -117,13 +134,11 @@ def at_exit(ad: ClassAd, now: int, context: Context) -> Ruling:
     """
     ruling = exceeded(ad, JobStatus.RUNNING, now, BIRTH) or periodic(ad, JobStatus.RUNNING, now, context)
     if ruling.act is not Act.STAY:
-        return ruling
-    if _counts(ad, "OnExitHold", context):
+        return held_for_it(ruling) if ruling.act is Act.UNDEFINED else ruling
+    if fires(ad, "OnExitHold", context):
         return _fired(ad, "OnExitHold", Act.HOLD, context)
-    if "OnExitRemove" in ad:
-        value = _value(ad, "OnExitRemove", context)
-        if isinstance(value, (int, float)) and not value:
-            return Ruling(Act.STAY, _reason(ad, "OnExitRemove", "FALSE"))
+    if int32(ad, "OnExitRemove", context) == 0:
+        return Ruling(Act.STAY, _reason(ad, "OnExitRemove", "FALSE"))
     return Ruling(Act.REMOVE)
 
 
@@ -136,10 +151,8 @@ def always_at_exit(ad: ClassAd) -> Ruling | None:
 
 
 def _fired(ad: ClassAd, name: str, act: Act, context: Context) -> Ruling:
-    said = _value(ad, f"{name}Reason", context)
-    subcode = _value(ad, f"{name}SubCode", context)
-    reason = said if isinstance(said, str) and said else _reason(ad, name, "TRUE")
-    return Ruling(act, reason, subcode=subcode if isinstance(subcode, int) else 0)
+    reason = string(ad, f"{name}Reason", context) or _reason(ad, name, "TRUE")
+    return Ruling(act, reason, subcode=int32(ad, f"{name}SubCode", context) or 0)
 
 
 def _duration(seconds: int) -> str:
@@ -151,15 +164,4 @@ def _duration(seconds: int) -> str:
 
 
 def _reason(ad: ClassAd, name: str, value: str) -> str:
-    return f"The job attribute {name} expression '{ad[name].unparse(Form.OLD)}' evaluated to {value}"
-
-
-def _counts(ad: ClassAd, name: str, context: Context) -> bool:
-    return name in ad and ad[name].holds(ad, None, context)
-
-
-def _value(ad: ClassAd, name: str, context: Context) -> object:
-    try:
-        return ad.value(name, None, context) if name in ad else None
-    except EvaluationFailed:
-        return None
+    return f"The job attribute {name} expression '{printed(ad, name)}' evaluated to {value}"

@@ -20,11 +20,11 @@ from typing import Any, Final
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import count, string
 from crondor.job_queue import JobId
-from crondor.schedd.actions import count
 from crondor.schedd.protocol import Hold
 from crondor.world import keeper, starter
-from crondor.world.job_process import NOT_CREATED, failure, killing_of, process_of
+from crondor.world.job_process import NOT_CREATED, failure, failure_of, killing_of, process_of
 from crondor.world.kept_queue import TOKEN
 from crondor.world.programs import Lasting
 from crondor.world.run_records import Course, Ending, Records
@@ -94,7 +94,7 @@ class RealPrograms:
         if "failed" in answer:
             _reap(child.keeper)
             self.records.forget(token)
-            return failure(str(answer["failed"]), str(answer["path"]), int(answer["errno"]))
+            return failure_of(answer)
         self._children[token] = child
         return None
 
@@ -257,8 +257,8 @@ class RealPrograms:
 
 def token_of(ad: ClassAd) -> str:
     """Return the token of a job's run, empty where it has none or one that no keeper was ever given."""
-    value = ad.value(TOKEN) if TOKEN in ad else None
-    return value if isinstance(value, str) and value.isalnum() and value.isascii() else ""
+    token = string(ad, TOKEN) or ""
+    return token if token.isalnum() and token.isascii() else ""
 
 
 def _ask(child: subprocess.Popen[bytes], request: bytes) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job_queue import JobId
 from crondor.job_queue.faults import QueueIO
 from crondor.queued import JobStatus
+from crondor.rights.trust import make_folder
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Acted, Hold, ScheddError
 from crondor.schedd.selection import Selection, read_constraint
@@ -80,9 +81,12 @@ class Requests:
     """The requests to a session; ``bell`` is a descriptor that can be read when somebody rings, None without one."""
 
     def __init__(self, folder: Path) -> None:
-        """Make their folder, and forget answers that nobody waits for. Raises OSError."""
+        """Make their folder, and forget answers that nobody waits for.
+
+        Raises Untrusted for a folder that another user could change, and OSError.
+        """
         self._folder = folder / FOLDER
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        make_folder(self._folder)
         for left in self._folder.glob(f"*{_ANSWERED}"):
             with suppress(OSError):
                 left.unlink()

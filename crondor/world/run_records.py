@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from crondor.job_queue.faults import refused_by_disk
+from crondor.rights.trust import make_folder
 from crondor.schedd.protocol import Hold
 from crondor.world.exits import Exit
-from crondor.world.job_process import failure
+from crondor.world.job_process import failure_of
 from crondor.world.keeper import boot, publish, start_time
 
 _STARTED: Final = ".started"
@@ -43,11 +44,11 @@ class Records:
     """The folder of the records."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder where it is not there. Raises QueueIO."""
+        """Make the folder where it is not there. Raises Untrusted where another user could change it, and QueueIO."""
         self.folder = folder.resolve()
         self._started: dict[str, Mapping[str, Any]] = {}  # they never change, and are needed where the folder is gone
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.folder)
         except OSError as error:
             raise refused_by_disk(self.folder, "the records of runs cannot be kept here", error) from error
 
@@ -87,7 +88,7 @@ class Records:
         if found is None:
             return None
         if "failed" in found:
-            return Ending(failure(str(found["failed"]), str(found["path"]), int(found["errno"])))
+            return Ending(failure_of(found))
         number = found.get("signal")
         result = Exit(int(found.get("code", 0))) if number is None else Exit(int(number), by_signal=True)
         return Ending(result, float(found["user"]), float(found["system"]))

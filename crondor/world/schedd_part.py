@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from crondor.classad import Expression, Form, lower, print_string
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
+from crondor.job.attributes import printed
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Mirror, Subscriber
 from crondor.job_queue.records import Op, Record
@@ -69,7 +70,7 @@ class ScheddPart:
         if _has_expressions(ad):
             self._curious.add(job)
         records = [Record(Op.NEW, key, "Job", "Machine")]
-        records += [Record(Op.SET, key, name, ad[name].unparse(Form.OLD)) for name in ad]
+        records += [Record(Op.SET, key, name, printed(ad, name)) for name in ad]
         mirror = self.mirror
         mirror.begin()
         for record in records:

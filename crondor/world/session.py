@@ -19,10 +19,11 @@ from typing import Final
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.deferral import MISSED_CODE
+from crondor.job.attributes import boolean, count, integer, string
 from crondor.job_queue import JobId, read_history
 from crondor.job_queue.faults import refused_by_disk
 from crondor.queued import JobStatus
-from crondor.schedd.actions import count
+from crondor.rights.trust import check
 from crondor.schedd.embedded import HISTORY, EmbeddedSchedd
 from crondor.schedd.protocol import Hold
 from crondor.world import starter
@@ -80,7 +81,11 @@ class Session(AbstractContextManager["Session"]):
     """
 
     def __init__(self, folder: Path, settings: Settings, clock: Callable[[], float], plan: Plan) -> None:
-        """Open the queue. Raises QueueLocked where another session has it, DamagedLog, QueueIO and UnknownZone."""
+        """Open the queue.
+
+        Raises QueueLocked where another session has it, Untrusted where another user could have made or could change
+        it, DamagedLog, QueueIO and UnknownZone.
+        """
         self.folder = folder
         self.plan = plan
         self._clock = clock
@@ -123,6 +128,7 @@ class Session(AbstractContextManager["Session"]):
         path = self.folder / MARKER
         name = uuid.uuid4().hex
         try:
+            check(path)
             is_new = publish(str(self.folder.resolve()), MARKER, name)
             self._marked = _identity(path)
             return (name, False) if is_new else (path.read_text("ascii", errors="replace").strip('"'), True)
@@ -150,7 +156,7 @@ class Session(AbstractContextManager["Session"]):
         found = [job for job in self.embedded.mirror if self._has(job, spec)]
         if found:
             return found
-        if self.was_killed and any(ad.value(SESSION) == self._name for ad in self._past(spec)):
+        if self.was_killed and any(string(ad, SESSION) == self._name for ad in self._past(spec)):
             return []
         return None
 
@@ -163,7 +169,7 @@ class Session(AbstractContextManager["Session"]):
         wanted = {n: time for n, ad in enumerate(ads) if (time := _only_time(ad, now)) is not None}
         if not wanted:
             return {}
-        done = {(ad.value(SPEC_JOB), ad.value(RUN_TIME)) for ad in self._past(spec) if count(ad, "NumJobStarts")}
+        done = {(integer(ad, SPEC_JOB), integer(ad, RUN_TIME)) for ad in self._past(spec) if count(ad, "NumJobStarts")}
         return {n: time for n, time in wanted.items() if (n, time) in done}
 
     def submit(self, spec: str, ads: Sequence[ClassAd], numbers: Sequence[int]) -> list[JobId]:
@@ -204,7 +210,7 @@ class Session(AbstractContextManager["Session"]):
             if token and course is Course.CALLED_OFF:
                 starts = max(0, count(ad, "NumJobStarts") - 1)
                 self._queue.write(job, {TOKEN: None, RUN_TIME: None, STARTED: None, "NumJobStarts": starts})
-            if self.plan.once and STARTED in ad and ad.value(STARTED) == self._name:
+            if self.plan.once and string(ad, STARTED) == self._name:
                 self._turns.closed.add(job)
             started = None if course is Course.CALLED_OFF else self.programs.records.started_at(token)
             late.append((job, started if course is Course.CALLED_OFF else started or self.world.now))
@@ -216,14 +222,14 @@ class Session(AbstractContextManager["Session"]):
     def _untold(self, job: JobId, started: int | None) -> list[What]:
         """Return what a session before had no time to tell."""
         ad = self._queue.ads[job]
-        found = [What.SUBMITTED] if ad.value(NEW) is True else []
-        if started is not None and ad.value(TOLD) != token_of(ad):
+        found = [What.SUBMITTED] if boolean(ad, NEW) else []
+        if started is not None and string(ad, TOLD) != token_of(ad):
             found.append(What.STARTED)
         return found
 
     def _has(self, job: JobId, spec: str) -> bool:
         mirror = self.embedded.mirror
-        return mirror.text(job, SPEC) is not None and mirror.ad(job).value(SPEC) == spec and not self._is_over(job)
+        return mirror.text(job, SPEC) is not None and string(mirror.ad(job), SPEC) == spec and not self._is_over(job)
 
     def _is_over(self, job: JobId) -> bool:
         mirror = self.embedded.mirror
@@ -234,7 +240,7 @@ class Session(AbstractContextManager["Session"]):
         path, mirror = self.folder / HISTORY, self.embedded.mirror
         past = read_history(path) if path.exists() else ()
         for ad in chain(past, (mirror.ad(job) for job in mirror if self._is_over(job))):
-            if SPEC in ad and ad.value(SPEC) == spec:
+            if string(ad, SPEC) == spec:
                 yield ad
 
     # Time

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from crondor.classad import EvaluationFailed
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import integer
 from crondor.job_queue import JobId
 from crondor.world.flow.messages import Listener
 from crondor.world.happenings import Watcher
@@ -259,8 +259,4 @@ def _widest(outcome: Outcome) -> int:
 
 
 def _number(ad: ClassAd, name: str) -> int | None:
-    try:
-        value = ad.value(name) if name in ad else None
-    except EvaluationFailed:
-        return None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return integer(ad, name)

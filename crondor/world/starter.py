@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crondor.classad import Context, EvaluationFailed
+from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Arrival, Deferral, Verdict
-
-_EXACT = 1 << 63
-_DIGITS = 18  # of a number that is read as it stands; anything else is an expression
+from crondor.job.attributes import integer
 
 
 def arrival(ad: ClassAd, now: int, context: Callable[[int], Context], known: int | None = None) -> Arrival | None:
@@ -20,30 +18,17 @@ def arrival(ad: ClassAd, now: int, context: Callable[[int], Context], known: int
     """
     if "DeferralTime" not in ad:
         return None
-    time = _integer(ad, "DeferralTime", now, context) if known is None else known
+    time = integer(ad, "DeferralTime", context(now)) if known is None else known
     if time is None or time <= 0:
         return Arrival(Verdict.MISSED, now)
     if time > LATEST:
         return Arrival(Verdict.WAIT, time - now)
     if now < time:
         return Arrival(Verdict.WAIT, time - now)
-    window = _integer(ad, "DeferralWindow", now, context) or 0
+    window = integer(ad, "DeferralWindow", context(now)) or 0
     return Deferral(time, min(max(window, 0), LATEST)).arrival(now)
 
 
 def time_of(ad: ClassAd, context: Context) -> int | None:
     """Return the DeferralTime that the starter reads (epoch seconds), None where it is no number."""
-    return _integer(ad, "DeferralTime", 0, lambda _now: context)
-
-
-def _integer(ad: ClassAd, name: str, now: int, context: Callable[[int], Context]) -> int | None:
-    text = ad.codes.get(name.lower())
-    if isinstance(text, str) and text.isdecimal() and len(text) <= _DIGITS:
-        return int(text)
-    try:
-        value = ad.value(name, None, context(now))
-    except EvaluationFailed:
-        return None
-    if isinstance(value, float) and abs(value) < _EXACT:
-        return int(value)
-    return int(value) if isinstance(value, int) else None
+    return integer(ad, "DeferralTime", context)

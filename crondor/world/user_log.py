@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from crondor.event_log import EventType, JobEvent
-from crondor.schedd.actions import integer
+from crondor.job.attributes import ending, int32, integer
+from crondor.world.exits import SUCCESS
 from crondor.world.happenings import Happening, What
 
 Told: TypeAlias = Iterator[tuple[EventType, dict[str, object]]]
@@ -63,7 +64,7 @@ def _resumed(_seen: Happening) -> Told:
 
 
 def _held(seen: Happening) -> Told:
-    subcode = integer(seen.job.ad, "HoldReasonSubCode") or 0
+    subcode = int32(seen.job.ad, "HoldReasonSubCode") or 0
     yield EventType.JOB_HELD, {"HoldReason": seen.text, "HoldReasonCode": seen.number, "HoldReasonSubCode": subcode}
 
 
@@ -82,23 +83,18 @@ def _completed(seen: Happening) -> Told:
 def _exit(seen: Happening) -> dict[str, object]:
     """Return how the program ended, and what processor time it took where that is known."""
     ad, run = seen.job.ad, seen.job.run
-    number = integer(ad, "ExitSignal") if ad.value("ExitBySignal") is True else None
-    said: dict[str, object] = {"ReturnValue": integer(ad, "ExitCode") or 0}
-    if run is not None:  # the queue is not told everything
-        number = run.exit.number if run.exit.by_signal else None
-        said = {"ReturnValue": run.exit.number}
-    if number is not None:
-        said = {"TerminatedBySignal": number}
-    used = [ad.value(name) for name in ("RemoteUserCpu", "RemoteSysCpu")]
-    if all(isinstance(seconds, float) for seconds in used):
-        user, system = (_span(seconds) for seconds in used)
+    found = run.exit if run is not None else ending(ad) or SUCCESS  # the queue is not told everything
+    said: dict[str, object] = {"TerminatedBySignal" if found.by_signal else "ReturnValue": found.number}
+    user, system = (_span(integer(ad, name)) for name in ("RemoteUserCpu", "RemoteSysCpu"))
+    if user is not None and system is not None:
         said |= dict.fromkeys(("RunRemoteUsage", "TotalRemoteUsage"), f"Usr {user}, Sys {system}")
     return said
 
 
-def _span(seconds: object) -> str:
-    whole = int(seconds) if isinstance(seconds, float) else 0
-    return f"{whole // 86_400} {whole // 3600 % 24:02}:{whole // 60 % 60:02}:{whole % 60:02}"
+def _span(seconds: int | None) -> str | None:
+    if seconds is None or seconds < 0:
+        return None
+    return f"{seconds // 86_400} {seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 _TELLERS: Final[dict[What, Callable[[Happening], Told]]] = {

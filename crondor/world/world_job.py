@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import count, int32
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
-from crondor.schedd import actions
 from crondor.schedule import Universe
 from crondor.world.clock import Entry
 from crondor.world.exits import SUCCESS
@@ -18,7 +18,6 @@ from crondor.world.negotiator import Claim
 from crondor.world.policy import Ruling, always_at_exit, has_periodic
 
 _ON_SCHEDD: Final = (int(Universe.LOCAL), int(Universe.SCHEDULER))
-_LONGEST: Final = 18  # digits of a counter that is one
 
 
 class Run:
@@ -107,10 +106,10 @@ class WorldJob:
         self.key = str(job)
         self.ad = ad
         self.codes = ad.parts()[0]
-        self.universe = actions.count(ad, "JobUniverse") or int(Universe.VANILLA)
+        self.universe = count(ad, "JobUniverse") or int(Universe.VANILLA)
         self.is_local = self.universe in _ON_SCHEDD
-        self.rank = (-_priority(ad), *job)
-        self.status = actions.count(ad, "JobStatus")
+        self.rank = (-(int32(ad, "JobPrio") or 0), *job)
+        self.status = count(ad, "JobStatus")
         self.run: Run | None = None
         self.turn: Entry | None = None
         self.check: Entry | None = None
@@ -136,10 +135,7 @@ class WorldJob:
 
     def counter(self, key: str) -> int:
         """Return a counter of the ad, by its name in lower case; 0 where there is none."""
-        text = self.codes.get(key)
-        if text.__class__ is str and text.isdecimal() and len(text) <= _LONGEST:
-            return int(text)
-        return actions.count(self.ad, key)
+        return count(self.ad, key)
 
     def chance(self, seed: int, kind: int, run: int) -> int:
         """Return what is drawn for one of the runs, which ``run`` tells apart; ``kind`` says what for."""
@@ -147,8 +143,3 @@ class WorldJob:
         if begun is None:
             begun = self._chances[kind] = chance(seed, kind, *self.id)
         return chance(run, after=begun)
-
-
-def _priority(ad: ClassAd) -> int:
-    value = ad.value("JobPrio") if "JobPrio" in ad else 0
-    return value if isinstance(value, int) else 0

@@ -22,7 +22,7 @@ from crondor.submit import read_submit
 from tests.check.asking import NOW, SETTINGS, cured
 
 _KEBAB = re.compile(r"[a-z]+(?:-[a-z0-9]+)*")
-_GIVES = {"error", "warn", "hidden", "unknown", "Diagnostic", "MacroError", "QueueError", "FileRefused"}
+_GIVES = {"error", "warn", "hide", "unknown", "Diagnostic", "MacroError", "QueueError", "FileRefused"}
 _GIVES |= {"_refused", "_refuse", "_refuse_at", "_fault", "fault"}
 
 
@@ -36,6 +36,9 @@ def given() -> Iterator[str]:
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
             yield from [text for text in texts if name in _GIVES and _KEBAB.fullmatch(text)][:1]
+            if name == "Words":
+                words = [word.value for word in node.keywords if word.arg not in {"reader", "contents"}]
+                yield from [str(word.value) for word in words if isinstance(word, ast.Constant) and word.value]
 
 
 def test_every_code_of_the_reader_is_claimed_once() -> None:

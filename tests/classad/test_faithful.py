@@ -7,10 +7,12 @@ import pytest
 from crondor.classad import (
     ClassAd,
     ClassAdSyntaxError,
+    Context,
     Expression,
     Form,
     Format,
     detect,
+    matches,
     print_ad,
     print_value,
     read_ad,
@@ -85,3 +87,43 @@ def test_the_library_guesses_two_forms(text: str, form: Format) -> None:
     """JSON and XML it takes for -long."""
     assert detect(text, faithful=True) is form
     assert detect("<c/>", faithful=True) is Format.LONG
+
+
+NESTED = {"v": "[q = [z = 1; y = w; s = [t = 2]; l = {[z = 7],3}]; w = 5]", "a": 'v["q"]', "w": "6"}
+
+
+@pytest.mark.parametrize(
+    ("text", "theirs", "mended"),
+    [
+        ('v["q"].z', "undefined", "1"),
+        ('v["q"]["z"]', "1", "1"),
+        ('v["q"]["y"]', "undefined", "5"),
+        ('v["q"]["s"].t', "undefined", "2"),
+        ('v["q"]["s"]["t"]', "2", "2"),
+        ('v["q"].z =?= undefined', "true", "false"),
+        ('v["q"].z ?: 3', "3", "1"),
+        ("a.z", "undefined", "1"),
+        ('a["z"]', "1", "1"),
+        ('{ v["q"] }.z', "{ undefined }", "{ 1 }"),
+        ('v["q"]["l"][0].z', "undefined", "7"),
+        ('v["q"]["l"][1]', "3", "3"),
+        ('v["q"].root.w', "6", "6"),
+        ("v.q.z", "1", "1"),
+        ('v.q["z"]', "1", "1"),
+        ("v.q.y", "5", "5"),
+        ('v["w"].z', "error", "error"),
+    ],
+)
+def test_a_name_selected_from_a_subscript(text: str, theirs: str, mended: str) -> None:
+    """HTCondor looks for it in a copy that it has given back already."""
+    ad = ClassAd.of_texts(NESTED)
+    assert print_value(Expression(text).evaluate(ad, None, Context(faithful=True))) == theirs
+    assert print_value(Expression(text).evaluate(ad)) == mended
+
+
+def test_a_match_may_hang_on_it() -> None:
+    """The switch is the evaluation's, wherever the expression stands."""
+    job = ClassAd.of_texts({"Requirements": 'TARGET.Sites["north"].Open'})
+    slot = ClassAd.of_texts({"Requirements": "true", "Sites": "[ north = [ Open = true ] ]"})
+    assert matches(job, slot, Context())
+    assert not matches(job, slot, Context(faithful=True))

@@ -557,7 +557,7 @@ def test_without_matplotlib_the_command_says_how_to_get_it(
     path = cron("0 6 * * *")
     result = agenda(path, "--plot", str(tmp_path / "plot.svg"))
     assert (result.status, result.out) == (2, "")
-    assert "--plot needs matplotlib, which is not installed: pip install 'crondor[plot]'" in result.err
+    assert "--plot needs matplotlib, which is not installed: pip install '.[plot]' in a clone of crondor" in result.err
     assert agenda(path).status == 0
 
 

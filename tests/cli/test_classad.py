@@ -198,3 +198,18 @@ def test_match_says_who_refuses_and_why(job: str, slot: str) -> None:
     )
     bare = classad("match", "-", slot, stdin=b"A = 1\n")
     assert (bare.status, "it has no Requirements" in bare.out.decode()) == (1, True)
+
+
+def test_a_match_that_htcondor_answers_otherwise_is_told(tmp_path: Path) -> None:
+    """A name behind a subscript by a name; --faithful gives HTCondor's answer."""
+    job, slot = tmp_path / "job.ad", tmp_path / "slot.ad"
+    job.write_text('Requirements = TARGET.Sites["north"].Open\n')
+    slot.write_text("[ Requirements = true; Sites = [ north = [ Open = true ] ] ]")
+    result = classad("match", str(job), str(slot))
+    assert result.status == 0
+    assert f"for HTCondor {job} does not accept {slot}" in result.err
+    assert classad("match", str(job), str(slot), "--faithful").status == 1
+    assert classad("eval", 'Sites["north"].Open', "--my", str(slot)).out == b"true\n"
+    assert classad("eval", 'Sites["north"].Open', "--my", str(slot), "--faithful").out == b"undefined\n"
+    job.write_text('Requirements = TARGET.Sites["north"]["Open"]\n')
+    assert classad("match", str(job), str(slot))[::2] == (0, "")

@@ -129,7 +129,7 @@ def test_the_library_may_be_missing() -> None:
     with patch.dict(sys.modules, {"icalendar": None}):
         result = at_now("export", "--crontab", "0 6 * * *", "--to", "ics")
     assert (result.status, result.out) == (1, "")
-    assert "pip install 'crondor[ics]'" in result.err
+    assert "pip install '.[ics]'" in result.err
 
 
 def test_output_goes_into_a_file(tmp_path: Path) -> None:

@@ -49,6 +49,22 @@ def test_a_translate_hook_that_does_well(made: Made) -> None:
     assert data["environment"]["PATH"] == "/usr/bin:/bin"
 
 
+@pytest.mark.parametrize(
+    ("lines", "name", "value"),
+    [
+        ("ExitBySignal = true\nExitSignal = 11\n", "_CONDOR_MAINJOB_EXIT_SIGNAL", "11"),
+        ("ExitBySignal = false\nExitCode = 4\n", "_CONDOR_MAINJOB_EXIT_CODE", "4"),
+    ],
+)
+def test_job_exit_hears_of_a_signal_or_a_code(lines: str, name: str, value: str, made: Made) -> None:
+    """In its environment, as the starter tells it."""
+    script = made("ended", "#!/bin/sh\nenv | grep MAINJOB\n")
+    found = run("JOB_EXIT", script, "--job", made("job", JOB + lines))
+    data = json.loads(found.out)
+    assert data["stdout"] == f"{name}={value}\n"
+    assert {each for each in data["environment"] if "MAINJOB" in each} == {name}
+
+
 def test_a_prepare_hook_that_fails(made: Made) -> None:
     """The job is held; the starter's variables are there, and the files they name."""
     script = made("prepare", '#!/bin/sh\ncat "$_CONDOR_JOB_AD" "$_CONDOR_MACHINE_AD" >&2; echo "$1:$PWD"; exit 2\n')
@@ -163,6 +179,16 @@ def test_a_report_that_cannot_be_left_holds_no_job(made: Made, tmp_path: Path, m
     monkeypatch.undo()
     (line,) = crondor(*options, "--list").out.splitlines()
     assert (line.split()[1], line[-8:]) == ("exited", "status 3")
+
+
+@pytest.mark.parametrize(("lines", "folder"), [("", ""), ("initialdir = night\n", "/night"), ("iwd = /srv\n", None)])
+def test_fetched_work_runs_in_its_folder(made: Made, tmp_path: Path, lines: str, folder: str | None) -> None:
+    """The initialdir of a file is relative to the file's own folder, as its program is."""
+    made("hourly.sub", f"executable = run\n{lines}cron_minute = 0\nqueue\n")
+    options = ("--specs", str(tmp_path), "--state", str(tmp_path / "state"), "--tz", "UTC")
+    fetched = crondor("hook", "fetch-work", *options, "--now", "2026-11-25 12:00").lines
+    assert f'Iwd = "{"/srv" if folder is None else f"{tmp_path}{folder}"}"' in fetched
+    assert f'Cmd = "{tmp_path}/run"' in fetched
 
 
 def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ trap 'echo Ended = true; exit 0' TERM
 trap 'echo Hup = true; echo -' HUP
 echo Pid = $$
 echo -
-while :; do sleep 0.05; done
+while :; do sleep 1000 & wait; done
 """
 CONFIG = """STARTD_CRON_JOBLIST = J
 STARTD_CRON_J_EXECUTABLE = {folder}/job

@@ -123,6 +123,27 @@ def test_a_table_that_is_switched_off_says_so(tmp_path: Path) -> None:
     assert "Route 1" not in result.out
 
 
+@pytest.mark.parametrize(
+    "knob", ["JOB_ROUTER_SOURCE_JOB_CONSTRAINT = (", "JOB_ROUTER_MAX_JOBS = many", "JOB_ROUTER_NAME ="]
+)
+@pytest.mark.parametrize("format_", ["table", "json"])
+def test_a_knob_that_cannot_be_read_hides_no_route(knob: str, format_: str, tmp_path: Path) -> None:
+    """They are shown, and the knob with its place: nothing is routed before it is mended."""
+    path = tmp_path / "off.conf"
+    path.write_text(f"{GOOD}{knob}\n")
+    result = crondor("route", "show", "--config", str(path), "--format", format_)
+    assert result.status == 1
+    assert all(name in result.out for name in ("Site1", "Site2"))
+    if format_ == "json":
+        assert result.data["is_enabled"] is False
+        assert [each["line"] for each in result.data["diagnostics"] if each["severity"] == "error"] == [
+            GOOD.count("\n") + 1
+        ]
+    else:
+        assert "JobRouter is disabled.\n" in result.err
+        assert f"off.conf:{GOOD.count(chr(10)) + 1}:" in result.err
+
+
 def test_a_clean_configuration_passes_the_check(config: str) -> None:
     """Nothing is found."""
     result = crondor("route", "check", "--config", config)

@@ -250,11 +250,11 @@ def test_a_changed_file_is_not_mixed_with_its_jobs(tmp_path: Path) -> None:
 
 
 def test_killed_while_it_waits_or_runs(tmp_path: Path) -> None:
-    """From outside: before the time, and while the program runs, which the next session finds again."""
+    """Before the time, and from outside while the program runs, which the next session finds again."""
     path = job(tmp_path, HELD_UP, *at(SOON))
-    with started(tmp_path, "--spec", path.name) as first:
-        wait_for(tmp_path / "user.log")
-        first.kill()
+    waits = Point(session.Session, "step")  # the job is in the queue, and nothing has been started, however slow it is
+    assert run(tmp_path, path.name, kill=waits).status == -signal.SIGKILL
+    assert not (tmp_path / "started").exists()
     with started(tmp_path, "--spec", path.name) as second:
         wait_for(tmp_path / "started")
         wait_for(tmp_path / "user.log", "\n001 ")  # a kill before it is told loses this line, as docs/run.md says
@@ -270,7 +270,7 @@ def test_killed_while_it_waits_or_runs(tmp_path: Path) -> None:
 
 def test_a_run_whose_end_nobody_saw_is_not_repeated(tmp_path: Path) -> None:
     """Program and keeper were killed too, as when the machine stops: the job is held, and says why."""
-    path = job(tmp_path, "echo $$ $PPID >> started; sleep 60", *at(0))
+    path = job(tmp_path, "echo $$ $PPID >> started; sleep 300", *at(0))
     with started(tmp_path, "--spec", path.name) as running:
         wait_for(tmp_path / "started")
         running.kill()
@@ -299,7 +299,7 @@ def test_ctrl_c_lets_programs_end(tmp_path: Path) -> None:
 
 def test_a_second_ctrl_c_ends_programs(tmp_path: Path) -> None:
     """The whole process group goes, at once."""
-    path = job(tmp_path, "trap '' TERM; sleep 60 & echo $! >> started; echo $$ >> started; wait; wait", *at(0))
+    path = job(tmp_path, "trap '' TERM; sleep 300 & echo $! >> started; echo $$ >> started; wait; wait", *at(0))
     with started(tmp_path, "--spec", path.name) as running:
         wait_for(tmp_path / "started")
         running.send_signal(signal.SIGINT)
@@ -318,7 +318,7 @@ def test_once_and_until(tmp_path: Path) -> None:
     assert len(lines_of(tmp_path / "started")) == 1
     hour = (datetime.fromtimestamp(epoch(), ZoneInfo(ZONE)).hour + 12) % 24
     later = job(tmp_path, "echo $$ >> started", "cron_minute = 0", f"cron_hour = {hour}", name="later.sub")
-    ended = run(tmp_path, later.name, "--until", "1s")
+    ended = run(tmp_path, later.name, "--until", "0s")
     assert ended.status == 0
     assert "next run" in ended.err
     assert len(lines_of(tmp_path / "started")) == 1
@@ -372,7 +372,7 @@ def test_two_sessions_of_one_queue_are_refused(tmp_path: Path) -> None:
 
 def test_what_runs_is_held_and_removed(tmp_path: Path) -> None:
     """By the commands that change a queue: crondor run does it for them."""
-    path = job(tmp_path, "echo $$ >> started; exec sleep 60", "queue")
+    path = job(tmp_path, "echo $$ >> started; exec sleep 300", "queue")
     queue = ("--queue", str(tmp_path / ".crondor" / "job.sub"))
     with started(tmp_path, "--spec", path.name) as running:
         end = time.monotonic() + SLOWEST
@@ -411,7 +411,7 @@ def test_a_held_job_says_what_to_do(tmp_path: Path) -> None:
 def test_a_job_that_stays_held_keeps_nobody_waiting(tmp_path: Path) -> None:
     """Its periodic_hold asks for the time, and has no say any more; its periodic_release is false for good."""
     lines = ("periodic_hold = time() > 0", "periodic_release = NumHolds < 2", 'periodic_hold_reason = "no"')
-    path = job(tmp_path, "exec sleep 60", *lines)
+    path = job(tmp_path, "exec sleep 300", *lines)
     ended = run(tmp_path, path.name)
     assert (ended.status, ended.err.count("held (code 3): no"), ended.err.count("released")) == (1, 2, 1)
 

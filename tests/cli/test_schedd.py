@@ -72,6 +72,28 @@ def test_submitted_jobs_know_their_cluster(schedd: Schedd, write: Write) -> None
     assert sorted(found) == ['Err = "2.0"', 'Err = "2.1"']
 
 
+def test_submitted_jobs_are_in_their_folder(schedd: Schedd, write: Write) -> None:
+    """A file's initialdir is the Iwd of its jobs, from the folder the command is started in; so is their log."""
+    schedd("submit", write("executable = /bin/date", "initialdir = night", "log = l", "cron_minute = 0", "queue"))
+    schedd("rm", "1")
+    found = schedd("history", "--format", "long").lines
+    assert f'Iwd = "{Path.cwd()}/night"' in found
+    assert f'UserLog = "{Path.cwd()}/night/l"' in found
+
+
+def test_lines_may_be_appended_to_a_submit_file(schedd: Schedd, write: Write, tmp_path: Path) -> None:
+    """As with condor_submit -append: before each queue statement, and a fault in one is told with its place."""
+    path = write("executable = /bin/date", "initialdir = a", "cron_minute = 0", "queue", "initialdir = b", "queue")
+    schedd("submit", path, "-a", f"initialdir = {tmp_path}/c", "--append", "MY.Note = $(Process)")
+    schedd("rm", "1")
+    found = schedd("history", "--format", "long").lines
+    assert [line for line in found if line.startswith("Iwd")] == [f'Iwd = "{tmp_path}/c"'] * 2
+    assert sorted(line for line in found if line.startswith("Note")) == ["Note = 0", "Note = 1"]
+    wrong = schedd("submit", path, "-a", "deferral_time = -5")
+    assert (wrong.status, wrong.out) == (1, "")
+    assert "deferral_time" in wrong.err
+
+
 def test_a_submit_file_that_is_none_leaves_the_queue_alone(schedd: Schedd, write: Write) -> None:
     """With the line and column of the fault; too many jobs, and those to be made later, are refused too."""
     for lines, code in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crondor.diagnostics import Diagnostic
@@ -95,11 +95,167 @@ def test_a_reason_stays_one_reason(reason: str) -> None:
     assert found[0].attributes["HoldReasonCode"] == 20
 
 
-@given(st.text(alphabet='0123456789 ().:-/TZ\n.{}<>c"', max_size=200))
-def test_any_text_ends_in_events_or_findings(text: str) -> None:
-    """Never in a traceback of another kind."""
-    found: list[Diagnostic] = []
+LINES = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=30)
+
+
+@given(st.integers(0, 999), LINES, st.lists(LINES.filter(lambda line: line != "..."), max_size=4))
+def test_an_event_of_any_kind_is_written_as_it_was_read(number: int, head: str, lines: list[str]) -> None:
+    """With its lines that begin without a tab, its blanks, and whatever is no character for a terminal."""
+    text = "".join(f"{line}\n" for line in (f"{number:03} (012.000.-01) 2026-11-20 18:33:56 {head}", *lines, "..."))
+    assert "".join(map(write_event, read_events(text))) == text
+
+
+NUMBERS = st.none() | st.booleans() | st.integers() | st.floats()
+WRITTEN = (
+    "SubmitHost ExecuteHost SlotName ReasonCode ReasonSubCode TerminatedAndRequeued Checkpointed Reason ReturnValue",
+    "TerminatedBySignal TerminatedNormally SentBytes ReceivedBytes TotalSentBytes TotalReceivedBytes NumberOfPIDs",
+    "HoldReason HoldReasonCode HoldReasonSubCode Type Host",
+)
+ATTRIBUTES = st.dictionaries(st.sampled_from(" ".join(WRITTEN).split()), NUMBERS | st.text(max_size=20))
+
+
+class Huge(int):
+    """An integer of more digits than Python prints, which a failing test can show."""
+
+    def __repr__(self) -> str:
+        """Return a name."""
+        return "Huge"
+
+
+KINDS = [0, 1, 4, 5, 9, 10, 11, 12, 13, 40]
+
+
+@given(st.sampled_from(KINDS), ATTRIBUTES)
+def test_what_is_written_reads_back(number: int, attributes: dict[str, object]) -> None:
+    """The same event: every attribute that is of its type and that the text has."""
+    event = JobEvent(number, 7, 3, NOW, attributes=attributes)
+    text = write_event(event)
+    (found,) = read_events(text)
+    assert (found.number, found.job, found.time) == (number, JobId(7, 3), NOW)
+    assert write_event(JobEvent(number, 7, 3, NOW, attributes=found.attributes)) == text
+    for name, value in found.attributes.items():
+        said = attributes.get(name)
+        if isinstance(value, float) and isinstance(said, float):
+            assert f"{value:.0f}" == f"{said:.0f}"
+        elif isinstance(value, str) and isinstance(said, str) and said.isprintable():
+            assert value == said.strip()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        JobEvent(-1, 1, 0, NOW, head="x"),
+        JobEvent(1000, 1, 0, NOW, head="x"),
+        JobEvent(12, 10**10, 0, NOW),
+        JobEvent(12, 1, -(10**5000), NOW),
+        JobEvent(12, 1, 0, float("nan")),
+        JobEvent(12, 1, 0, float("inf")),
+        JobEvent(12, 1, 0, 1e18),
+        JobEvent(12, 1, 0, -1e11),
+        JobEvent(12, 1, 0, -(10**5000)),
+    ],
+)
+def test_an_event_that_the_text_has_no_room_for_is_refused(event: JobEvent) -> None:
+    """It would not read back."""
+    with pytest.raises(InvalidEvent, match=r"no room|no date"):
+        write_event(event)
+
+
+@given(NUMBERS | st.sampled_from([1e308, -1e308]).map(int) | st.just(1 << 64))
+@example(Huge(10**5000))
+def test_a_number_of_any_size_can_be_written(number: object) -> None:
+    """One that is not HTCondor's is written as what HTCondor has without it."""
+    values = dict.fromkeys(("SentBytes", "ReturnValue", "HoldReasonCode", "NumberOfPIDs", "ReasonCode"), number)
+    for kind in KINDS:
+        assert len(list(read_events(write_event(JobEvent(kind, 1, 0, NOW, attributes=values))))) == 1
+
+
+@pytest.mark.parametrize("name", ["event_text.log", "event_router.log", "event_legacy.log"])
+def test_a_text_log_cut_anywhere_has_the_events_before_the_cut(name: str) -> None:
+    """The one that is being written is left out, without a word."""
+    _cut_anywhere(recorded(name)[:2000], "\n...\n")
+
+
+@pytest.mark.parametrize(("name", "end"), [("event_json.log", "\n}"), ("event_xml.log", "\n</c>")])
+def test_a_log_of_ads_cut_anywhere_has_the_events_before_the_cut(name: str, end: str) -> None:
+    """As in a log of text."""
+    _cut_anywhere(recorded(name)[:1600], end)
+
+
+def _cut_anywhere(text: str, end: str) -> None:
+    whole = list(read_events(text, now=NOW))
+    assert whole
+    for cut in range(len(text)):
+        told: list[Diagnostic] = []
+        count = text.count(end, 0, cut)
+        assert list(read_events(text[:cut], now=NOW, report=told.append)) == whole[:count]
+        assert list(read_events(text[:cut], now=NOW)) == whole[:count]
+        assert not told
+
+
+@pytest.mark.parametrize("name", ["event_json.log", "event_xml.log"])
+@pytest.mark.parametrize("junk", ["junk\n", "000 (1.0.0)\n...\n", '"\n', "\0\n", "]\n", "&&\n", "\udcff\n"])
+def test_what_is_no_event_in_a_log_of_ads_is_told_and_passed_over(name: str, junk: str) -> None:
+    """Once, with its line; without a listener it is raised, as for any other log."""
+    text = recorded(name)
+    whole = list(read_events(text))
+    begin = "{\n" if name == "event_json.log" else "<c>\n"
+    at = text.index(begin, len(text) // 2)
+    told: list[Diagnostic] = []
+    broken = text[:at] + junk + text[at:]
+    assert list(read_events(broken, name="job.log", report=told.append)) == whole
+    assert [fault.span and fault.span.location for fault in told] == [f"job.log:{text.count(chr(10), 0, at) + 1}:1"]
+    with pytest.raises(InvalidEvent, match=f"job.log:{text.count(chr(10), 0, at) + 1}:1"):
+        list(read_events(broken, name="job.log"))
+
+
+@pytest.mark.parametrize(
+    "ad",
+    [
+        '{"EventTypeNumber": NaN, "Cluster": 1, "Proc": 0, "EventTime": "2026-11-20T18:26:35"}',
+        '{"EventTypeNumber": 1e999, "Cluster": 1, "Proc": 0, "EventTime": "2026-11-20T18:26:35"}',
+        '{"EventTypeNumber": 0, "Cluster": 1e999, "Proc": 0, "EventTime": "2026-11-20T18:26:35"}',
+        '{"EventTypeNumber": 0, "Cluster": true, "Proc": 0, "EventTime": "2026-11-20T18:26:35"}',
+        '{"EventTypeNumber": 0, "Cluster": 1, "Proc": 0, "EventTime": "2026-13-20T18:26:35"}',
+        '{"EventTypeNumber": 0, "Cluster": 1, "Proc": 0, "EventTime": 1e999}',
+        '{"EventTypeNumber": 0, "Cluster": 1, "Proc": 0, "EventTime": "2026-11-20T18:26:35", "x": "\\/Expr(random(0))\\/"}',  # noqa: E501
+        '{"EventTypeNumber": 0 "Cluster": 1}',
+        '{"Proc": 0}',
+        "[1]",
+    ],
+)
+def test_an_ad_that_is_no_event_is_told_with_its_line(ad: str) -> None:
+    """The events around it are there."""
+    good = '{"EventTypeNumber": 5, "Cluster": 1, "Proc": 0, "EventTime": "2026-11-20T18:26:35", "SentBytes": 1e999}'
+    told: list[Diagnostic] = []
+    found = list(read_events(f"{good}\n{ad}\n{good}\n", name="job.log", report=told.append))
+    assert [event.attributes for event in found] == [{"SentBytes": float("inf")}] * 2
+    assert [fault.span and fault.span.line for fault in told] == [2]
+    assert [event.attributes["SentBytes"] for event in read_events("".join(map(write_event, found)))] == [
+        float("inf"),
+        float("inf"),
+    ]
+    with pytest.raises(InvalidEvent, match=r"job\.log:2:"):
+        list(read_events(f"{good}\n{ad}\n{good}\n", name="job.log"))
+
+
+def test_numbers_of_any_length_in_a_log_are_no_events_end() -> None:
+    """Python reads no integer of more than 4,300 digits."""
+    digits = "9" * 5000
+    for number, line in ((12, f"Code {digits} Subcode {digits}"), (6, f"{digits}  -  MemoryUsage of job (MB)")):
+        text = (
+            f"{number:03} (001.000.000) 2026-11-20 18:33:56 Image size of job updated: {digits}\n\tx\n\t{line}\n...\n"
+        )
+        assert len(list(read_events(text))) == 1
+
+
+@given(st.text(alphabet='0123456789 ().:-/TZ\n.{}<>c"', max_size=200), st.sampled_from(["", "{", "<c>", '{"a":', "<"]))
+def test_any_text_ends_in_events_or_findings(text: str, begin: str) -> None:
+    """Where someone listens nothing is raised, and else InvalidEvent."""
+    told: list[Diagnostic] = []
+    events = list(read_events(begin + text, report=told.append))
     try:
-        list(read_events(text, report=found.append))
-    except Exception as error:  # noqa: BLE001 - that is the point
-        assert hasattr(error, "diagnostics")  # noqa: PT017 - whatever it is, it carries findings
+        assert events == list(read_events(begin + text))
+        assert not told
+    except InvalidEvent as error:
+        assert error.diagnostics[0] == told[0] or error.diagnostics[0].message == told[0].message  # noqa: PT017 - the same

@@ -18,10 +18,11 @@ from crondor.classad import ClassAd
 from crondor.hooks.fetch.journal import Journal, RunRecord
 from crondor.hooks.fetch.source import KEY, Heard, Spec, WorkSource
 from crondor.hooks.hook_types import HookType
+from crondor.rights.accounts import Account
+from tests.rights.people import IS_ROOT, be, become, said
 
 NOON = 1_795_608_000  # 2026-11-25 12:00 UTC
 LENGTHS = {"DeferralPrepTime": 600, "DeferralWindow": 900}
-IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 STARTD = os.geteuid() if hasattr(os, "geteuid") else 0
 USERS = {"alice": STARTD + 54321, "bob": STARTD + 54322}
 
@@ -67,27 +68,13 @@ class Party:
         """Do something as another user, and return what came of it as text."""
         if not IS_ROOT:
             with self.playing(user):
-                return self._said(act)
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                self.become(user)
-                os.write(writer, self._said(act).encode())
-            finally:
-                os._exit(0)
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            said = pipe.read()
-        os.waitpid(child, 0)
-        return said
+                return said(act)
+        return be(Account(user, USERS[user], USERS[user]), act)
 
     def become(self, user: str) -> None:
         """Be another user from now on, in a process of one's own."""
         if IS_ROOT:
-            os.setgroups([])
-            os.setgid(USERS[user])
-            os.setuid(USERS[user])
+            become(Account(user, USERS[user], USERS[user]))
         else:
             self.patch.setattr(Journal, "_open", _not_permitted)
 
@@ -102,13 +89,6 @@ class Party:
 
     def _files(self) -> set[tuple[int, int]]:
         return {mark(path.lstat()) for path in self.folder.iterdir()} if self.folder.is_dir() else set()
-
-    @staticmethod
-    def _said(act: Callable[[], object]) -> str:
-        try:
-            return str(act())
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test sees it
-            return f"{type(error).__name__}: {error}"
 
 
 def mark(found: os.stat_result) -> tuple[int, int]:

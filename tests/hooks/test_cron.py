@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from itertools import pairwise
+from time import monotonic
 
 import pytest
 
 from crondor.classad import ClassAd, Expression
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hooks.cron.ads import CronAds
 from crondor.hooks.cron.live import LivePrograms, cron_environment
 from crondor.hooks.cron.output import Block, BlockReader
@@ -18,6 +19,7 @@ from crondor.hooks.cron.settings import AutoPublish, CronJob, CronSettings, Mana
 from crondor.hooks.runner import wait
 
 Script = Callable[..., str]
+SLOWEST = 180.0  # seconds; whatever takes longer hangs
 MANUAL = "Value=10\n-\nSlotId=1\nValue=1\n- s1\nSlotId=2\nValue=2\n- s2 update:true\n"
 
 
@@ -202,6 +204,80 @@ def test_arguments_and_environment() -> None:
     assert cron_environment({}, other, other.jobs[0]) == names
 
 
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('a "b c" d', ("a", '"b', 'c"', "d")),
+        (r"a\"b \\", (r"a\"b", r"\\")),
+        ("it's $HOME\t;rm", ("it's", "$HOME", ";rm")),
+        ("a'b c'", ("a'b", "c'")),
+        ('"a \'b c\' d""e"', ("a", "b c", 'd"e')),
+        ("  \"'' x\"", ("", "x")),
+        ("", ()),
+    ],
+)
+def test_arguments_are_split_as_a_daemon_does(text: str, arguments: tuple[str, ...]) -> None:
+    """Unless they begin with a double quote blanks alone part them, and quotes and backslashes are what they are."""
+    (job,) = settings(A_PERIOD="1", A_ARGS=text).jobs
+    assert job.arguments == arguments
+
+
+@pytest.mark.parametrize("text", ['"a', '"a" b', '"it\'s"'])
+def test_arguments_with_quotes_that_do_not_close_are_refused(text: str) -> None:
+    """HTCondor leaves the job out, too."""
+    found = settings(A_PERIOD="1", A_ARGS=text, B_PERIOD="1")
+    assert ([job.name for job in found.jobs], [d.code for d in found.diagnostics]) == (["B"], ["cron-args"])
+
+
+class Broken(dict[str, str]):
+    """Knobs of which some cannot be read: their macros have no end, for example."""
+
+    def get(self, name: str, /, default: str | None = None) -> str | None:  # type: ignore[override]
+        """Return a knob, or raise as a configuration does."""
+        found = super().get(name, default)
+        if found == "broken":
+            raise CrondorError(Diagnostic("config", f"$(X) in {name} has no end"))
+        return found
+
+
+def test_each_parameter_that_is_wrong_says_its_own_reason() -> None:
+    """All of a job are read, whatever is wrong with the first; it is left out, and the others run."""
+    texts = {"MODE": "broken", "ARGS": "broken", "ENV": "X", "PERIOD": "never", "CONDITION": "((", "JOB_LOAD": "much"}
+    knobs = Broken({f"STARTD_CRON_A_{item}": text for item, text in texts.items()})
+    knobs |= {"STARTD_CRON_JOBLIST": "A B C", "STARTD_CRON_A_EXECUTABLE": "/bin/true", "STARTD_CRON_A_METRICS": "x"}
+    knobs |= {"STARTD_CRON_B_EXECUTABLE": "/bin/true", "STARTD_CRON_B_PERIOD": "1m", "STARTD_CRON_B_JOB_LOAD": "-1"}
+    knobs |= {
+        "STARTD_CRON_C_EXECUTABLE": "broken",
+        "STARTD_CRON_C_PERIOD": "broken",
+        "STARTD_CRON_MAX_JOB_LOAD": "broken",
+    }
+    found = read_settings(Manager.STARTD, knobs)
+    assert [(job.name, job.load) for job in found.jobs] == [("B", 0.01)]
+    said = [(d.code, d.message.partition(" ")[0].removeprefix("STARTD_CRON_")) for d in found.diagnostics]
+    assert sorted(said) == [
+        ("cron-condition", "A_CONDITION"),
+        ("cron-env", "A_ENV:"),
+        ("cron-metrics", "A_METRICS:"),
+        ("cron-number", "A_JOB_LOAD"),
+        ("cron-number", "B_JOB_LOAD"),
+        ("cron-value", "A_ARGS"),
+        ("cron-value", "A_MODE"),
+        ("cron-value", "C_EXECUTABLE"),
+        ("cron-value", "C_PERIOD"),
+        ("cron-value", "MAX_JOB_LOAD"),
+    ]
+    assert "$(X) in STARTD_CRON_A_ARGS has no end" in next(d.message for d in found.diagnostics if "ARGS" in d.message)
+
+
+def test_a_slot_number_of_any_kind_is_one() -> None:
+    """A real loses its fraction, an infinity is slot 0, as in HTCondor; what is no number goes into all slots."""
+    merged = {}
+    for text in ("1", "1.9", "true", "4294967297", 'real("INF")', '"1"', "2"):
+        manager, _ = live(settings(J_PERIOD="1h"), Programs(text=f"SlotId = {text}\nA = 1\n"), 1)
+        merged[text] = "A" in manager.ads.merged(ClassAd({"Name": "slot1@here", "SlotID": 1}))
+    assert [text for text, has in merged.items() if has] == ["1", "1.9", "true", "4294967297", '"1"']
+
+
 def test_benchmarks_run_one_by_one_and_have_no_tags() -> None:
     """Each has a load of 1.0, which is all there is (StartdBenchJobParams); tags and reruns do not count."""
     found = settings(Manager.BENCHMARKS, A_RECONFIG_RERUN="true", B_MODE="OnDemand")
@@ -367,7 +443,9 @@ def test_a_real_program_publishes_while_it_runs(script: Script) -> None:
     programs = LivePrograms(configured, {"PATH": "/usr/bin:/bin"}, lambda: 0.0)
     manager = CronManager(configured, programs)
     list(manager.configure(configured, 0))
+    end = monotonic() + SLOWEST
     while not manager.ads.named():
+        assert monotonic() < end
         wait(programs.started, 0.05)
         list(manager.step(0))
     assert [e.what for e in manager.stop(0)] == [What.SIGNALLED]

@@ -341,6 +341,22 @@ def _long(folder: Path) -> WorkSource:
     return work
 
 
+class _Ended:
+    """A job that has ended in some way."""
+
+    def __init__(self, ending: dict[str, object]) -> None:
+        self.ending = ending
+
+    def attributes(self, now: float) -> Mapping[str, object]:
+        return {"JobState": "Running", "Now": now}
+
+    def ended(self, now: float) -> Mapping[str, object] | None:
+        return {**self.ending, "Now": now}
+
+    def stop(self, now: float) -> None:
+        self.ending["Now"] = now
+
+
 class _Job:
     """A job that takes ten seconds."""
 
@@ -355,6 +371,29 @@ class _Job:
 
     def stop(self, now: float) -> None:
         self.until = now
+
+
+@pytest.mark.parametrize(
+    ("ending", "said"),
+    [
+        ({"ExitBySignal": True, "ExitSignal": 9, "ExitCode": 0}, "EXIT_SIGNAL=9"),
+        ({"ExitBySignal": False, "ExitCode": 3}, "EXIT_CODE=3"),
+        ({"ExitCode": 0}, "EXIT_CODE=0"),
+        ({"ExitSignal": 15, "ExitBySignal": True}, "EXIT_SIGNAL=15"),
+        ({"ExitCode": 3.9, "ExitBySignal": 0}, "EXIT_CODE=3"),
+        ({"ExitBySignal": True, "ExitCode": 1}, ""),
+        ({"ExitCode": "three"}, ""),
+    ],
+)
+def test_job_exit_is_told_how_the_program_ended(ending: dict[str, object], said: str, script: Script) -> None:
+    """By its signal, else its exit code, never both; no other hook hears of it."""
+    path = script("env | grep -o 'EXIT_.*=.*' || true")
+    knobs = {"STARTER_JOB_HOOK_KEYWORD": "K", "STARTD_JOB_HOOK_KEYWORD": "K"}
+    knobs |= {f"K_HOOK_{kind}": path for kind in ("FETCH_WORK", "PREPARE_JOB", "UPDATE_JOB_INFO", "JOB_EXIT")}
+    slot = FetchingSlot("slot1", ClassAd({"Requirements": True}), knobs, _Job, ENVIRON, "/")
+    slot.job, slot._running = JOB, _Ended(ending)
+    told = {step.what: step.run.stdout.strip() for step in slot.step(0) if step.run is not None}
+    assert told == {"UPDATE_JOB_INFO": "", "JOB_EXIT": said, "FETCH_WORK": ""}
 
 
 def test_a_slot_pulls_crontab_work_from_crondor(tmp_path: Path) -> None:

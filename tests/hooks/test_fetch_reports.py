@@ -18,7 +18,8 @@ from crondor.hooks.fetch.reports import MODE, Report, ReportFault, Reports
 from crondor.hooks.fetch.source import Heard
 from crondor.hooks.hook_types import HookType
 from tests.hooks.crashing import crashing
-from tests.hooks.party import IS_ROOT, NOON, USERS, Party, mark
+from tests.hooks.party import NOON, USERS, Party, mark
+from tests.rights.people import IS_ROOT
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is one user on Windows")
 
@@ -342,15 +343,21 @@ def test_two_slots_take_in_and_offer_at_once(party: Party) -> None:
     assert [states.count(state) for state in ("offered", "prepared", "running", "exited")] == [8] * 4
 
 
-def test_what_root_makes_by_hand_is_given_to_the_folders_owner(party: Party) -> None:
-    """Whoever tries FETCH_WORK as root would keep the startd's user from his journal."""
-    given: list[tuple[int, int]] = []
-    party.patch.setattr("crondor.hooks.fetch.journal.current_user", lambda: 0)
-    party.patch.setattr(os, "fchown", lambda file, user, _: given.append((os.fstat(file).st_ino, user)))
+def test_a_folder_of_another_user_is_believed_by_nobody_not_even_root(party: Party) -> None:
+    """Whose the folder is could have any job run: root runs none of it, and makes nothing there."""
     party.state.mkdir()
-    party.fetch()
-    made = (party.state / "fetched.journal", party.folder)
-    assert given == [(path.stat().st_ino, party.state.stat().st_uid) for path in made]
+    if IS_ROOT:
+        os.chown(party.state, USERS["bob"], -1)
+    else:
+        party.patch.setattr("crondor.rights.trust.ours", lambda: (0, USERS["alice"]))
+    with pytest.raises(NotPermitted, match="this folder belongs to") as caught:
+        party.fetch()
+    assert "run as one user, whose the folder is" in str(caught.value)
+    assert list(party.state.iterdir()) == []
+    if IS_ROOT:
+        assert party.be("bob", party.fetch) == KEY
+        (party.folder / "1.report").touch()
+        assert [each.code for each in party.source().catch_up(NOON + 2)] == ["fetch-journal"]
 
 
 def test_a_link_in_the_place_of_the_reports_gets_no_rights(party: Party, tmp_path: Path) -> None:

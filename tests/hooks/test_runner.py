@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -11,6 +13,7 @@ import pytest
 
 from crondor.hooks.paths import check_path
 from crondor.hooks.runner import Ended, HookCall, HookRunner, Limits, wait
+from tests.rights.people import ALICE, as_root, home
 
 ENVIRON = {"PATH": "/usr/bin:/bin"}
 Script = Callable[..., str]
@@ -76,7 +79,7 @@ def test_an_empty_standard_input_is_at_its_end(script: Script) -> None:
 def test_a_program_that_hangs_is_ended_with_its_children(script: Script) -> None:
     """At the time limit the whole process group ends, and the result says so."""
     clock = Clock()
-    running = HookRunner(clock).start(call(script('sleep 1000 & echo $!; trap "" TERM; sleep 1000')))
+    running = HookRunner(clock).start(call(script('trap "" TERM; sleep 1000 & echo $!; sleep 1000')))
     while not running._output:
         wait([running], 10)
         assert running.poll() is None
@@ -252,3 +255,56 @@ def test_the_path_must_be_safe(tmp_path: Path, script: Script) -> None:
         found = check_path(each)
         assert found is not None, each
         assert found.code == code, each
+
+
+OWNER = "daemon"  # a user that every system has
+ASKED = "id -u; id -gn; id -Gn; umask; pwd; echo $HOME $LOGNAME $USER $SHELL; env | cut -d= -f1 | sort | xargs"
+_SECRET = {"SECRET_TOKEN": "x", "HOME": "/root", "USER": "root", "LD_PRELOAD": "", "PATH": "/sbin", "TZ": "UTC"}
+
+
+@as_root
+def test_a_program_that_runs_as_a_user_has_nothing_of_the_callers(tmp_path: Path) -> None:
+    """Neither rights nor groups nor environment nor folder nor umask; but what is the machine's."""
+    owner = pwd.getpwnam(OWNER)
+    environ = {**_SECRET, "CONDOR_CONFIG": "/etc/condor/condor_config"}
+    before = os.umask(0o077)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(tmp_path)
+            run = HookRunner().run(HookCall("/bin/sh", ("-c", ASKED), environ=environ, user=OWNER))
+    finally:
+        os.umask(before)
+    assert (run.stderr, run.succeeded) == ("", True)
+    uid, group, groups, umask, folder, who, names = run.stdout.splitlines()
+    assert (int(uid), group) == (owner.pw_uid, grp.getgrgid(owner.pw_gid).gr_name)
+    assert {grp.getgrnam(name).gr_gid for name in groups.split()} == set(os.getgrouplist(OWNER, owner.pw_gid))
+    assert (int(umask, 8), folder) == (0o022, os.path.realpath(owner.pw_dir))
+    assert who.split() == [owner.pw_dir, OWNER, OWNER, owner.pw_shell]
+    own = {"HOME", "LOGNAME", "PATH", "SHELL", "USER", "CONDOR_CONFIG", "TZ"}
+    assert set(names.split()) - {"PWD", "OLDPWD", "SHLVL", "_"} == {*own, "_CRONDOR_HOOK"}
+
+
+@as_root
+def test_a_program_is_not_led_where_its_user_may_not_go(commons: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home that is a link into a folder of root's: the program begins in the root folder, and sees nothing of it."""
+    secrets = commons / "secrets"
+    (secrets / "open").mkdir(parents=True)
+    (secrets / "open/key").write_text("secret")
+    secrets.chmod(0o700)
+    theirs = home(commons, ALICE)
+    (theirs / "home").symlink_to(secrets / "open")
+    monkeypatch.setattr("crondor.hooks.place.account_of", lambda _: ALICE._replace(home=f"{theirs}/home"))
+    run = HookRunner().run(HookCall("/bin/sh", ("-c", "pwd; cat key"), environ={}, user="alice"))
+    assert (run.stdout, run.status) == ("/\n", 1)
+    run = HookRunner().run(HookCall("/bin/pwd", environ={}, user="alice", folder=f"{theirs}/home"))
+    assert run.ended is Ended.NOT_STARTED
+    assert "Permission denied" in run.diagnostics[0].message
+
+
+def test_who_is_not_root_runs_nothing_as_another_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not started, and said."""
+    monkeypatch.setattr("crondor.rights.acting.is_root", lambda: False)
+    monkeypatch.setattr("crondor.rights.acting.current_user", lambda: ALICE.uid)
+    run = HookRunner().run(HookCall("/bin/pwd", environ={}, user=OWNER))
+    assert run.ended is Ended.NOT_STARTED
+    assert "only root may act as another user" in run.diagnostics[0].message

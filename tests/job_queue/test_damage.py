@@ -53,7 +53,7 @@ def test_what_hides_the_rest_from_the_schedd_hides_nothing_here(tmp_path: Path, 
     assert code in [found.code for found in follower.poll().diagnostics]
     assert follower.mirror.ads == reading.mirror.ads
     with JobQueue(path, now=NOW, disk=Counting()) as queue:
-        assert schedd_recovers(path.read_bytes()) == (queue.mirror.ads, True)
+        assert schedd_recovers(path.read_bytes()) == (dict(queue.mirror.ads), True)
         assert queue.mirror.text("1.0", "A") == "2"
 
 
@@ -135,7 +135,7 @@ def test_every_kind_of_ad_outlives_a_compaction(tmp_path: Path) -> None:
     path = tmp_path / "job_queue.log"
     path.write_bytes(HEAD + "".join(f"{line}\n" for line in lines).encode())
     with JobQueue(path, now=NOW, disk=Counting()) as queue:
-        assert (queue.mirror.ads, queue.diagnostics, [*map(str, queue.mirror)]) == (ads, (), ["3.0"])
+        assert (dict(queue.mirror.ads), queue.diagnostics, [*map(str, queue.mirror)]) == (ads, (), ["3.0"])
         queue.compact()
     assert read_log(path).mirror.ads == ads
     assert schedd_recovers(path.read_bytes()) == (ads, True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor.classad import Expression
+from crondor.classad import ClassAd, Expression
 from crondor.diagnostics import Severity
 from crondor.job_queue import (
     DamagedLog,
@@ -27,7 +27,7 @@ from crondor.job_queue import (
     read_history,
     read_log,
 )
-from crondor.job_queue.disk import Disk
+from crondor.job_queue.disk import Disk, Left
 from crondor.job_queue.mirror import Fate
 from tests.job_queue.schedd_reader import schedd_recovers
 
@@ -72,7 +72,7 @@ def test_an_exception_leaves_the_queue_as_it_was(path: Path) -> None:
         before, ads = path.read_bytes(), {key: dict(texts) for key, texts in queue.mirror.ads.items()}
         with pytest.raises(RuntimeError, match="enough"):
             _change_and_fail(queue, job)
-        assert (path.read_bytes(), queue.mirror.ads) == (before, ads)
+        assert (path.read_bytes(), dict(queue.mirror.ads)) == (before, ads)
         with queue.transaction() as change:
             change.set(job, "JobStatus", 2)
         assert queue.mirror.text(job, "JobStatus") == "2"
@@ -192,7 +192,7 @@ def test_compaction_keeps_everything_but_the_past(path: Path) -> None:
         "job_queue.log.lock",
     ]
     reading = read_log(path)
-    assert (reading.mirror.ads, reading.had_transactions) == (before, False)
+    assert (dict(reading.mirror.ads), reading.had_transactions) == (before, False)
     assert [reading.mirror.spelling(key, "myattribute") for key in ("0.0", "0.7")] == ["MyAttribute", "MYATTRIBUTE"]
     assert schedd_recovers(path.read_bytes()) == (before, True)
     assert job in reading.mirror
@@ -211,6 +211,24 @@ def test_one_writer_at_a_time(path: Path) -> None:
     with JobQueue(path, now=NOW), pytest.raises(QueueLocked, match="another process writes"):
         JobQueue(path, now=NOW)
     JobQueue(path, now=NOW).close()
+
+
+def test_a_writer_may_wait_for_the_other_one(path: Path) -> None:
+    """As long as whoever opens the queue says: it has the clock."""
+    first = JobQueue(path, now=NOW)
+    tries: list[int] = []
+
+    def until_closed() -> bool:
+        tries.append(len(tries))
+        if len(tries) == 3:
+            first.close()
+        return True
+
+    with JobQueue(path, now=NOW, wait=until_closed) as second:
+        assert len(tries) == 3
+        with pytest.raises(QueueLocked), suppress(KeyboardInterrupt):
+            JobQueue(path, now=NOW, wait=lambda: False)
+        assert not list(second.mirror)
 
 
 def test_a_log_the_schedd_would_not_start_with_is_left_alone(path: Path) -> None:
@@ -295,6 +313,101 @@ def test_a_failing_disk_ends_the_writing(path: Path, refused: set[str]) -> None:
     with JobQueue(path, now=NOW) as queue:
         assert queue.mirror.text(job, "JobStatus") is None
         assert job in queue.mirror
+
+
+_SAID = {
+    Left.NOTHING: "cannot be written, and nothing of it is",
+    Left.PART: "a part of it cannot be taken back, and counts for nothing",
+    Left.UNKNOWN: "may be in the log or not",
+}
+
+
+def _start(queue: JobQueue, job: JobId, history: History | None) -> None:
+    """Let a job run, or leave the queue."""
+    with queue.transaction() as change:
+        change.set(job, "JobStatus", 2)
+        if history is not None:
+            change.move_to_history(job, history, NOW)
+
+
+@pytest.mark.parametrize(
+    ("refused", "left"),
+    [
+        ({"write"}, Left.NOTHING),
+        ({"sync"}, Left.UNKNOWN),
+        ({"write", "truncate"}, Left.PART),
+        ({"write", "sync"}, Left.PART),
+        ({"sync", "truncate"}, Left.UNKNOWN),
+    ],
+    ids=lambda value: "+".join(sorted(value)) if isinstance(value, set) else "",
+)
+@pytest.mark.parametrize("leaves", [False, True])
+def test_what_is_said_of_a_transaction_that_failed_is_true(
+    path: Path, refused: set[str], left: Left, leaves: bool
+) -> None:
+    """Nothing of it is there only where taking it back has not failed, too; a job is in the queue or in the history."""
+    disk = _Failing()
+    with JobQueue(path, now=NOW, disk=disk) as queue:
+        history = History(path.with_name("history"))
+        (job,) = _submit(queue)
+        before = path.read_bytes()
+        disk.refuse, disk.room = refused, 9
+        with pytest.raises(QueueIO, match=_SAID[left]) as caught:
+            _start(queue, job, history if leaves else None)
+        said = str(caught.value)
+        if left is Left.NOTHING:
+            assert path.read_bytes() == before
+        else:
+            assert "open it again" in said
+            assert "nothing of it is" not in said
+        if path.read_bytes() != before:
+            assert left is not Left.NOTHING
+        is_left = "\n106" in path.read_text().removeprefix(before.decode())
+        assert not is_left or left is Left.UNKNOWN
+        assert ("in the history already" in said) == (leaves and left is Left.UNKNOWN)
+        assert (len(list(read_history(path.with_name("history")))) == 1) == (leaves and left is Left.UNKNOWN)
+        disk.refuse = set()
+        history.close()
+    with JobQueue(path, now=NOW) as queue:
+        assert (job in queue.mirror) != (leaves and is_left)
+        if job in queue.mirror:
+            assert queue.mirror.text(job, "JobStatus") == ("2" if is_left else None)
+
+
+def test_a_history_whose_end_is_not_known_gets_no_more(tmp_path: Path) -> None:
+    """Half a record would stand in the middle of it."""
+    disk = _Failing()
+    history = History(tmp_path / "history", disk)
+    ad = ClassAd({"ClusterId": 1, "ProcId": 0, "Owner": "alice", "CompletionDate": NOW})
+    history.append([ad], NOW)
+    disk.refuse, disk.room = {"write", "truncate"}, 9
+    with pytest.raises(QueueIO, match="half of them cannot be taken back"):
+        history.append([ad], NOW)
+    disk.refuse = set()
+    with pytest.raises(QueueIO, match="open it again"):
+        history.append([ad], NOW)
+    history.close()
+    history = History(tmp_path / "history")
+    history.append([ad], NOW)
+    history.close()
+    assert len(list(read_history(tmp_path / "history"))) == 2
+
+
+def test_a_compaction_that_was_done_though_it_was_refused(path: Path) -> None:
+    """As over a network, where the answer may be lost: what came next would be in a file without a name."""
+
+    class Late(Disk):
+        def rename(self, old: Path, new: Path) -> None:
+            super().rename(old, new)
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with JobQueue(path, now=NOW, disk=Late()) as queue:
+        (job,) = _submit(queue)
+        with pytest.raises(QueueIO, match="may be compacted or not"):
+            queue.compact()
+        with pytest.raises(JobQueueError, match="open it again"), queue.transaction() as change:
+            change.set(job, "JobStatus", 2)
+    assert job in read_log(path).mirror
 
 
 @pytest.mark.parametrize("refused", ["write", "sync", "link", "rename"])

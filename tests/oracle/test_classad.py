@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -45,7 +47,9 @@ def ours(case: dict[str, object]) -> dict[str, str]:
             return {"value": expression.flatten(ad(**my)).unparse(faithful=True)}
         if case["question"] == "references":
             return {"value": "; ".join(_names(expression, ad(**my), internal=which) for which in (False, True))}
-        value = expression.evaluate(ad(**my), ad(**target) if isinstance(target, dict) else None, Context())
+        value = expression.evaluate(
+            ad(**my), ad(**target) if isinstance(target, dict) else None, Context(faithful=True)
+        )
     except EvaluationFailed:
         return {"failure": ""}
     return {"value": print_value(value, faithful=True)}
@@ -86,3 +90,30 @@ def test_random_expressions_agree(seed: int, question: str) -> None:
         if "crash" in recorded or "9223372036854775808" in text or "absTime()" in text:
             continue  # years beyond C's calendar are not defined, and the library's clock is not ours
         assert found == recorded, json.dumps(case)
+
+
+NESTED = {
+    "v": "[q = [z = 1; y = w; s = [t = 2; u = w]; l = {[z = 7],3}]; w = 5; l = {[z = 7; y = w],[z = x],3}]",
+    "x": "3",
+    "w": "50",
+    "l": "{[z = 7],[z = x],3}",
+    "a": 'v["q"]',
+    "b": 'v["l"]',
+    "n": '"q"',
+}
+_HEADS = ("v", "a", "b", "l", '[k = v["q"]]', '{v["q"]}', "(true ? a : 1)", 'eval("v")', "v.q", "(a ?: 1)")
+_STEPS = ('["q"]', '["l"]', '["z"]', '["y"]', '["k"]', '["s"]', "[n]", "[0]", "[1]", ".q", ".l", ".z", ".y", ".s", ".t")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("htcondor2") is None, reason="HTCondor's bindings exist for Linux only")
+def test_what_a_subscript_gives_is_a_copy_where_faithful() -> None:
+    """Of which names are undefined, and which is all there is to names in it; some of it crashes the library."""
+    steps = itertools.product(_HEADS, _STEPS, ("", *_STEPS), ("", ".z", '["z"]', " =?= undefined"))
+    paths = [path for path in map("".join, steps) if "l.l" not in path]  # lists of lists are another matter
+    paths = random.Random(0).sample(paths, CASES)  # noqa: S311 - test data
+    cases: list[dict[str, object]] = [
+        {"expr": text, "my": NESTED, "target": None, "question": "value"} for text in paths
+    ]
+    found = [(case["expr"], ours(case), recorded) for case, recorded in zip(cases, answers(cases), strict=True)]
+    assert [each for each in found if each[1] != each[2] and "crash" not in each[2]] == []
+    assert Expression('v["q"].z').evaluate(ad(**NESTED)) == 1

@@ -86,6 +86,27 @@ def test_target_in_the_tests_of_a_route(name: str) -> None:
     assert of_route("UNIVERSE VANILLA", "REQUIREMENTS X", f"{name} = MY.Y > 1") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('X["a"].B', ["CRN626 4"]),
+        ('(X["a"]).B =?= undefined', ["CRN626 4"]),
+        ('Y || X["a"][0].B > 1', ["CRN626 4"]),
+        ('X["a"].B.C', ["CRN626 4"]),
+        ('X["a"]["B"]', []),
+        ('X.a["B"]', []),
+        ("X[0].B", []),
+    ],
+)
+def test_a_name_behind_a_subscript(text: str, expected: list[str]) -> None:
+    """HTCondor has lost the ad by then; in a route's tests and in the source constraint as well."""
+    assert asking(text) == expected
+    found = of_route("UNIVERSE VANILLA", "REQUIREMENTS Y", f"JobFailureTest = {text}")
+    assert found == [each.replace("4", "5") for each in expected]
+    found = of_route("UNIVERSE VANILLA", "REQUIREMENTS Y", before=f"JOB_ROUTER_SOURCE_JOB_CONSTRAINT = {text}\n")
+    assert found == [each.replace("4", "1") for each in expected]
+
+
 def two(first: tuple[str, ...], second: tuple[str, ...], before: str = "") -> list[str]:
     """Return what is found in two routes: the first begins on line 3, the second behind it."""
     text = before + "JOB_ROUTER_ROUTE_NAMES = A, B\n"

@@ -8,6 +8,7 @@ import pytest
 
 from crondor.classad import ClassAd
 from crondor.config import Configuration, read_config
+from crondor.diagnostics import Severity
 from crondor.router import RoutingTable, difference, load_table
 from crondor.router.knobs import KNOBS
 from crondor.source import Source
@@ -256,6 +257,17 @@ def test_what_switches_routing_off(wrong: str) -> None:
     assert table.diagnostics
     kept = load_table(configuration, keep_routes=True)
     assert (kept.is_enabled, names(kept)) == (False, [] if wrong.endswith("NAMES =") else ["A"])
+
+
+@pytest.mark.parametrize("wrong", ["Owner == (", "1 +", "true // all of them", "$(X)", "a b"])
+def test_routes_need_no_requirements_beside_a_source_constraint_that_cannot_be_read(wrong: str) -> None:
+    """HTCondor loads them, and its router ends when it first asks; the one fault is told, and no route is blamed."""
+    bare = route("A", 'GridResource = "batch slurm"')
+    lines = ("X = $(Y)\nY = $(X)", "JOB_ROUTER_ROUTE_NAMES = A", bare, f"JOB_ROUTER_SOURCE_JOB_CONSTRAINT = {wrong}")
+    table = load(*lines)
+    assert (table.is_enabled, [each.name for each in table.idle], table.rejected) == (False, ["A"], ())
+    errors = [each for each in table.diagnostics if each.severity is Severity.ERROR]
+    assert [each.span and each.span.line for each in errors] == [7]
 
 
 def test_transforms_around_routes_are_not_validated() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from crondor.classad import ClassAd, Context
+from crondor.classad import ClassAd, Context, Format, read_ads, write_ads
 from crondor.router import RoutingTable
-from crondor.router.job_ids import job_id
+from crondor.router.job_ids import id_text
 from crondor.router.limits import RouteLoad
 from crondor.router.matching import Matcher
 from crondor.router.standing import Standing
@@ -250,12 +250,23 @@ def test_the_clock_is_not_remembered() -> None:
 
 def test_ids() -> None:
     """A job is called as the router calls it; an ad without ids is no job."""
-    assert job_id(job(ClusterId="12", ProcId="3")) == "12.3"
-    assert job_id(job(ClusterId="10 + 2", ProcId="3")) == "12.3"
-    assert job_id(job(ProcId="undefined")) is None
-    assert job_id(ClassAd({"ClusterId": 1})) is None
-    assert job_id(job(ProcId="true")) is None
-    assert job_id(job(ProcId="-3")) == "1.-3"
+    assert id_text(job(ClusterId="12", ProcId="3")) == "12.3"
+    assert id_text(job(ClusterId="10 + 2", ProcId="3")) == "12.3"
+    assert id_text(job(ProcId="undefined")) is None
+    assert id_text(ClassAd({"ClusterId": 1})) is None
+    assert id_text(job(ProcId="true")) is None
+    assert id_text(job(ProcId="-3")) == "1.-3"
     broken = job()
     broken.put("ProcId", "(1 +")
-    assert job_id(broken) is None
+    assert id_text(broken) is None
+
+
+@pytest.mark.parametrize("form", list(Format))
+def test_jobs_are_known_by_their_texts_in_every_form(form: Format) -> None:
+    """A queue of any length takes the memory of what is different in it."""
+    table = table_of({"A": 'REQUIREMENTS VO == "atlas" && Cores == 2'})
+    jobs = [job(ClusterId=str(number), VO='"atlas"', Cores="2") for number in range(50)]
+    matcher = Matcher(table)
+    read = ((str(id_text(ad)), ad) for ad in read_ads(write_ads(jobs, form), form))
+    assert len(list(matcher.match(read, Standing(), CONTEXT))) == 50
+    assert len(matcher.clusters) == 1

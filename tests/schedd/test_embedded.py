@@ -58,6 +58,15 @@ def test_what_jobs_agree_in_is_the_clusters(tmp_path: Path) -> None:
         assert [ad.python("Owner") for ad in schedd.jobs()] == ["bob", "alice"]
 
 
+@pytest.mark.parametrize("total", [1, 7, 4_294_967_297, "x"])
+def test_the_queue_itself_numbers_its_jobs(tmp_path: Path, total: object) -> None:
+    """A job that comes from another queue brings its TotalSubmitProcs along, which is of its cluster there."""
+    with opened(tmp_path) as schedd:
+        ad = ClassAd({"Owner": "alice", "TotalSubmitProcs": total, "ClusterId": 7, "ProcId": 3})
+        assert schedd.submit([ad]) == [JobId(1, 0)]
+        assert schedd.submit([ad, ad]) == [JobId(2, 0), JobId(2, 1)]
+
+
 def test_a_submission_is_all_or_nothing(tmp_path: Path) -> None:
     """An ad that no log can hold keeps the others out."""
     with opened(tmp_path) as schedd:

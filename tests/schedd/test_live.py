@@ -8,10 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from crondor.classad import ClassAdSyntaxError, Expression
+from crondor.classad import ClassAdSyntaxError, Expression, print_string
 from crondor.classad.ad import ClassAd
+from crondor.schedd.ads import job_id
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import SUBMITTING, Hold, NotOffered, ScheddError, Unreachable
+from crondor.schedd.selection import Selection
 from tests.schedd.conftest import PATIENCE, StandIn
 
 SHORT = 0.3  # seconds; what is waited for with it never comes
@@ -83,7 +85,7 @@ def test_missing_bindings_are_said_clearly(stand_in: StandIn) -> None:
     ):
         schedd.jobs()
     assert code(e) == "schedd-bindings"
-    assert "crondor[htcondor]" in (e.value.diagnostics[0].help or "")
+    assert ".[htcondor]" in (e.value.diagnostics[0].help or "")
 
 
 def test_the_real_bindings_without_a_pool() -> None:
@@ -99,32 +101,77 @@ def test_a_reason_is_a_pair(live: LiveSchedd, stand_in: StandIn) -> None:
     job = stand_in.add(ClassAd({"JobStatus": 1}))
     live.hold(job, Hold("because", 7))
     held = stand_in.read()["jobs"][str(job)]
-    assert (held["HoldReason"], held["HoldReasonSubCode"]) == ('"because"', "7")
+    assert (held["HoldReason"], held["HoldReasonSubCode"]) == ('"because (by user alice)"', "7")
 
 
-def test_a_submitted_job_is_on_hold_until_it_is_whole(live: LiveSchedd, stand_in: StandIn) -> None:
-    """The bindings append their own clauses to Requirements: it is edited before the job may run."""
-    ad = ClassAd({"Cmd": "/bin/date", "JobUniverse": 12, "Requirements": Expression("TARGET.Disk > 1"), "Note": "x"})
-    stand_in.fail(("edit", "permission denied"))
-    with pytest.raises(ScheddError):
-        live.submit([ad])
-    (left,) = stand_in.read()["jobs"].values()
-    assert (left["JobStatus"], left["JobUniverse"]) == ("5", "12")
-    assert json.loads(left["HoldReason"]) == SUBMITTING
+def texts(ad: ClassAd) -> dict[str, str]:
+    """Return an ad's expressions by name, as the stand-in keeps them."""
+    return {name: ad.text(name) for name in ad}
+
+
+def test_a_submitted_job_is_its_ad(live: LiveSchedd, stand_in: StandIn) -> None:
+    """Whatever submit would add is undefined: the starter prefers its Arguments to the job's Args."""
+    ad = ClassAd({"Cmd": "/bin/date", "Args": "a b", "Env": "A=1", "JobUniverse": 12, "In": "in", "TransferIn": False})
+    ad["Requirements"] = Expression("TARGET.Disk > 1")
     (job,) = live.submit([ad])
-    assert stand_in.read()["jobs"][str(job)]["Requirements"] == "TARGET.Disk > 1"
+    made = stand_in.read()["jobs"][str(job)]
+    assert texts(ad).items() <= made.items()
+    assert (made["Arguments"], made["Environment"], made["TransferOut"]) == ("undefined",) * 3
+    assert (made["JobStatus"], made["Owner"]) == ("1", '"alice"')
+    assert stand_in.read()["calls"] == ["submit"]
     (held,) = live.submit([ClassAd({"Cmd": "/bin/date", "JobStatus": 5})])
     assert stand_in.read()["jobs"][str(held)]["JobStatus"] == "5"
 
 
-def test_a_stream_is_transferred_unless_the_ad_says_otherwise(live: LiveSchedd, stand_in: StandIn) -> None:
-    """The bindings' submit sees no output command, and would turn TransferOut off."""
-    said = {"Cmd": "/bin/date", "Out": "out", "Err": "err", "TransferErr": False}
-    (job,) = live.submit([ClassAd(said)])
-    ad = stand_in.read()["jobs"][str(job)]
-    assert (ad["TransferOut"], ad["TransferErr"]) == ("undefined", "false")
-    (none,) = live.submit([ClassAd({"Cmd": "/bin/date"})])
-    assert stand_in.read()["jobs"][str(none)]["TransferOut"] == "false"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "C:\\dir\\new", "end\\", 'a "b"', "$(HOME) $ENV(HOME) $$(OpSys) $$$(x) $INT(x,%d) a$b $", "\ttab", "é\x01",
+    ],
+)  # fmt: skip
+def test_a_text_arrives_as_it_is(live: LiveSchedd, stand_in: StandIn, text: str) -> None:
+    """HTCondor reads old syntax, where a backslash stands for itself, and submit would expand macros."""
+    (job,) = live.submit([ClassAd({"Cmd": "/bin/date", "Note": text})])
+    (ad,) = live.jobs(f"Note == {print_string(text)}")
+    assert (job_id(ad), ad.python("Note")) == (job, text)
+    assert live.edit_if(job, "true", {"Other": text})
+    (ad,) = live.jobs("Other == Note")
+    assert ad.python("Other") == text
+    assert stand_in.read()["calls"].count("edit") == 1
+
+
+def test_what_old_syntax_cannot_hold_is_refused(live: LiveSchedd, stand_in: StandIn) -> None:
+    """A schedd would set such an attribute to undefined, without a word."""
+    job = stand_in.add(ClassAd({"Cmd": "/bin/date"}))
+    for value in (["end\\", "x"], "two\nlines", Expression('{ "a\\\\", 1 }')):
+        with pytest.raises(ClassAdSyntaxError):
+            live.edit_if(job, "true", {"Note": value})
+        with pytest.raises(ClassAdSyntaxError):
+            live.submit([ClassAd({"Cmd": "/bin/date", "Note": value})])
+    with pytest.raises(ClassAdSyntaxError):
+        live.jobs('(Cmd == "a\\\\") && true')
+    with pytest.raises(ClassAdSyntaxError):
+        live.hold(Selection(jobs=(job,), constraint=Expression('Cmd == "a\\\\"')), Hold("x"))
+    assert stand_in.read()["calls"] == []
+
+
+def test_what_the_bindings_change_all_the_same_is_set_right(live: LiveSchedd, stand_in: StandIn) -> None:
+    """The job is on hold meanwhile, also where that ends halfway; what they add is known from then on."""
+    ad = ClassAd({"Cmd": "/bin/date", "Requirements": Expression("TARGET.Disk > 1")})
+    stand_in.write({**stand_in.read(), "adds": {"Requirements": "TARGET.Disk > 1 && true", "Site": '"here"'}})
+    stand_in.fail(("edit", "permission denied"))
+    with pytest.raises(ScheddError):
+        live.submit([ad])
+    (left,) = stand_in.read()["jobs"].values()
+    assert left["JobStatus"] == "5"
+    assert json.loads(left["HoldReason"]).startswith(SUBMITTING)
+    (job,) = live.submit([ad])
+    made = stand_in.read()["jobs"][str(job)]
+    assert (made["JobStatus"], made["Requirements"], made["Site"]) == ("1", "TARGET.Disk > 1", "undefined")
+    stand_in.write({**stand_in.read(), "adds": {}, "calls": []})
+    (job,) = live.submit([ad])
+    assert stand_in.read()["jobs"][str(job)]["Site"] == "undefined"
+    assert stand_in.read()["calls"] == ["submit"]
 
 
 def test_an_ad_cannot_bring_commands_along(live: LiveSchedd, stand_in: StandIn) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
@@ -85,6 +87,28 @@ def test_a_missed_time_is_trouble() -> None:
     assert not look(CronMinute=None, JobStatus=2, DeferralTime=NOW - 60).trouble
 
 
+def test_a_job_that_runs_and_never_began_is_trouble() -> None:
+    """Past its last start, where its shadow would have said so; the beginning of an earlier run counts for none."""
+    last = NOW - 1000 + 59  # the usual window is 60 seconds
+    on_machine: dict[str, object] = {"JobStatus": 2, "DeferralTime": NOW - 1000, "JobCurrentStartDate": NOW - 1100}
+
+    def codes(later: int = 0, **more: object) -> list[str]:
+        ad = ClassAd({"ClusterId": 1, "ProcId": 0, "CronMinute": "0", "DeferralWindow": 60, **on_machine, **more})
+        (found,) = Looker(dialect=Dialect.MANUAL).looks([ad], NOW + later)
+        return [trouble.code for trouble in found.trouble]
+
+    assert codes() == ["missed-running"]
+    assert codes(JobCurrentStartExecutingDate=NOW - 5000) == ["missed-running"]
+    assert codes(CronMinute="zz")[-1] == "missed-running"
+    assert codes(JobCurrentStartExecutingDate=NOW - 1000) == []
+    assert codes(JobStatus=1) == []
+    assert codes(DeferralTime=0) == []
+    assert codes(JobUniverse=12) == []
+    assert codes(DeferralWindow=2000) == []
+    assert codes(last + 1 - NOW) == []
+    assert codes(JobCurrentStartDate=NOW - 1) == []
+
+
 @pytest.mark.parametrize(
     ("attributes", "code"),
     [
@@ -105,3 +129,38 @@ def test_odd_ads_are_no_tracebacks() -> None:
         for name in ("JobStatus", "DeferralTime", "DeferralWindow", "CronMinute", "ClusterId", "HoldReasonCode"):
             assert look(**{name: value}).id
     assert list(Looker().looks([ClassAd({"Owner": "alice"})], NOW)) == []
+
+
+TIMES = st.sampled_from([None, NOW + 100, NOW - 30, NOW - 900, Expression("time() + 5"), "soon", 0, 7.5])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["0", "*/5", "zz", None, Expression("undefined"), Expression('strcat("1", "5")')]),
+            TIMES,
+            st.sampled_from([60, 600, None, Expression("ProcId * 60")]),
+            st.sampled_from([1, 2, 5]),
+        ),
+        max_size=8,
+    )
+)
+def test_jobs_that_are_looked_at_together_stand_as_alone(
+    rows: list[tuple[object, object, object, int]],
+) -> None:
+    """Whatever schedules they share, each has its own DeferralTime; what has been read of a cluster changes nothing."""
+    parent = ClassAd({"ClusterId": 1, "DeferralPrepTime": 120, "OnExitRemove": False})
+    names = ("CronMinute", "DeferralTime", "DeferralWindow", "JobStatus")
+
+    def ads(chain: ClassAd) -> list[ClassAd]:
+        given_ = [{**dict(zip(names, row, strict=True)), "ProcId": proc} for proc, row in enumerate(rows)]
+        return [ClassAd({n: v for n, v in each.items() if v is not None}).chain(chain) for each in given_]
+
+    def shown(found: ScheduledJob) -> tuple[object, ...]:
+        time = None if found.schedule is None else found.schedule.time
+        faults = [(each.code, each.message) for each in found.trouble]
+        return found.id, found.state, found.deferral_time, found.next, str(time), faults
+
+    together = [shown(each) for each in Looker(dialect=Dialect.MANUAL).looks(ads(parent), NOW)]
+    alone = [shown(each) for ad in ads(parent.copy()) for each in Looker(dialect=Dialect.MANUAL).looks([ad], NOW)]
+    assert together == alone

@@ -244,6 +244,35 @@ def test_periodic_expressions_hold_release_and_remove() -> None:
     assert seen.at(1000).story("removed") == [(960, "removed")]
 
 
+@pytest.mark.parametrize(
+    ("timer", "held", "removed"),
+    [
+        (str(NOW + 60), [], [(120, "removed")]),
+        (f"{NOW + 60}.5", [], [(120, "removed")]),
+        ("false", [], [(60, "removed")]),
+        ('real("INF")', [], [(60, "removed")]),  # of which an int of HTCondor has 0
+        ("-1", [], []),
+        (str(2**31), [], []),
+        ('"soon"', [(3010, "held")], []),
+        ("NoSuchThing", [(3010, "held")], []),
+    ],
+)
+def test_the_timer_of_a_job_is_an_int(timer: str, held: list[object], removed: list[object]) -> None:
+    """The schedd passes over one that is no number; the shadow of a run holds its job, with code 5."""
+    seen = Seen(f"{HOURLY}\n+TimerRemove = {timer}").at(3400)
+    assert (seen.story("held"), seen.story("removed")) == (held, removed)
+    if held:
+        assert seen.ad().value("HoldReasonCode") == 5
+        assert "TimerRemove expression" in str(seen.ad().value("HoldReason"))
+
+
+@pytest.mark.parametrize(("value", "count"), [("true", 2), ("1", 2), ("1.5", 2), ("0.5", 0), ("0", 0), ('"true"', 0)])
+def test_a_policy_fires_where_it_is_an_integer_beside_zero(value: str, count: int) -> None:
+    """So a half does not, which is true in Requirements."""
+    seen = Seen(f"{HOURLY}\n+PeriodicHold = JobStatus == 2 ? {value} : false").at(3400)
+    assert len(seen.story("held")) == bool(count)
+
+
 def test_periodic_expressions_are_looked_at_when_a_starter_reports() -> None:
     """At the match and at the start. The shadow looks again at the end of the run, and holds the job a second time."""
     seen = Seen(f"{HOURLY}\nperiodic_hold = JobStatus == 2 && NumJobStarts == 0").at(3400)

@@ -57,7 +57,7 @@ def test_running_jobs_are_held_released_and_removed(
     tmp_path: Path, clock: Clock, is_running: Callable[[], bool]
 ) -> None:
     """Their programs end, they start again, they leave; what is named and not there is said."""
-    ads = [job(tmp_path, "echo $$ >> pids; exec sleep 60") for _ in range(2)]
+    ads = [job(tmp_path, "echo $$ >> pids; exec sleep 300") for _ in range(2)]
     with session(tmp_path, clock, *ads) as running:
         until(running, is_running)
         answer = asked(running, "hold", "1.0", "7", "8.1")
@@ -76,7 +76,7 @@ def test_running_jobs_are_held_released_and_removed(
 
 def test_running_jobs_are_edited(tmp_path: Path, clock: Clock, is_running: Callable[[], bool]) -> None:
     """Under a condition; what the session itself goes by is refused."""
-    ads = [job(tmp_path, "echo $$ >> pids; exec sleep 60") for _ in range(2)]
+    ads = [job(tmp_path, "echo $$ >> pids; exec sleep 300") for _ in range(2)]
     with session(tmp_path, clock, *ads) as running:
         until(running, is_running)
         answer = asked(running, "edit", "1", condition="ProcId == 1", values={"JobPrio": "2 + 3"})
@@ -103,7 +103,7 @@ def test_a_new_schedule_counts_at_once(tmp_path: Path, clock: Clock) -> None:
 def test_what_is_taken_back_never_happens(tmp_path: Path, clock: Clock) -> None:
     """And what was taken up cannot be taken back."""
     request = {"what": "hold", "jobs": ["1.0"], "constraint": None, "reason": ""}
-    with session(tmp_path, clock, job(tmp_path, "exec sleep 60")) as running:
+    with session(tmp_path, clock, job(tmp_path, "exec sleep 300")) as running:
         asking = Asking(running.folder, request)
         assert asking.withdraw()
         assert not asking.withdraw()
@@ -132,7 +132,7 @@ def test_what_is_taken_back_never_happens(tmp_path: Path, clock: Clock) -> None:
 )
 def test_what_is_no_request_does_nothing(text: str, tmp_path: Path, clock: Clock) -> None:
     """Neither does that of a process which is no longer there."""
-    with session(tmp_path, clock, job(tmp_path, "exec sleep 60")) as running:
+    with session(tmp_path, clock, job(tmp_path, "exec sleep 300")) as running:
         folder = running.folder / FOLDER
         (folder / "x.asked").write_text(text.replace('"PID"', str(os.getpid())))
         os.mkfifo(folder / "pipe.asked")
@@ -140,11 +140,12 @@ def test_what_is_no_request_does_nothing(text: str, tmp_path: Path, clock: Clock
         running.step(0)
         assert status(running, FIRST) == JobStatus.RUNNING
         assert not (folder / "x.asked").exists()
+        running.leave()
 
 
 def test_a_removed_folder_ends_what_is_to_come(tmp_path: Path, clock: Clock) -> None:
     """Nothing more starts, and a program can still be ended: its records are gone, its process is not."""
-    ads = [job(tmp_path, "echo $$ >> pids; exec sleep 60"), job(tmp_path, "true", DeferralTime=int(clock()) + 3600)]
+    ads = [job(tmp_path, "echo $$ >> pids; exec sleep 300"), job(tmp_path, "true", DeferralTime=int(clock()) + 3600)]
     with session(tmp_path, clock, *ads) as running:
         until(running, (tmp_path / "pids").exists)
         running.step(0)

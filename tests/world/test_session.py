@@ -77,7 +77,8 @@ def pids(path: Path) -> list[int]:
     return [int(line) for line in path.read_text().split()] if path.exists() else []
 
 
-GROUP = 'trap "echo asked >> asked" USR1; sleep 30 & echo $! >> pids; echo $$ >> pids; while :; do wait; done'
+# The signal ends the sleeper, and the shell only says that it was asked.
+GROUP = 'trap "echo asked >> asked" USR1; sleep 300 & echo $! >> pids; echo $$ >> pids; while :; do wait; sleep 1; done'
 
 
 @pytest.mark.parametrize("how", ["remove", "hold", "vacate"])
@@ -86,7 +87,7 @@ def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock
     signals = {"RemoveKillSig": "SIGUSR1", "HoldKillSig": "SIGUSR1", "KillSig": "SIGUSR1", "KillSigTimeout": 3600}
     ad = job(tmp_path, GROUP, **signals)
     with session(tmp_path, clock, ad) as made:
-        until(made, lambda: len(pids(tmp_path / "pids")) == 2)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 2)
         group = pids(tmp_path / "pids")
         made.close()
         world = made.world
@@ -103,7 +104,7 @@ def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock
         assert all(map(ends, group))
 
 
-DAEMON = "env -i sleep 30 & echo $! >> pids; echo $$ >> pids; wait"
+DAEMON = "env -i sleep 300 & echo $! >> pids; echo $$ >> pids; wait"
 
 
 @pytest.mark.parametrize("how", ["exits", "is removed"])
@@ -112,7 +113,7 @@ def test_a_daemon_that_a_program_leaves_behind_ends_with_it(how: str, tmp_path: 
     (tmp_path / "daemon").write_text(DAEMON)
     script = "(setsid sh daemon </dev/null >/dev/null 2>&1 &); while [ ! -e leave ]; do sleep 0.01; done"
     with session(tmp_path, clock, job(tmp_path, script)) as made:
-        until(made, lambda: len(pids(tmp_path / "pids")) == 2)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 2)
         daemon = pids(tmp_path / "pids")
         if how == "exits":
             (tmp_path / "leave").touch()
@@ -127,11 +128,11 @@ def test_a_released_job_never_has_two_programs(tmp_path: Path, clock: Clock) -> 
     """What is left of the one before goes at once when the next one starts."""
     script = 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done'
     with session(tmp_path, clock, job(tmp_path, script)) as made:
-        until(made, lambda: len(pids(tmp_path / "pids")) == 1)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 1)
         made.world.hold(JobId(1, 0), Hold("by test"))
         made.world.release(JobId(1, 0), "by test")
         clock.ahead = 6.0  # a job that asks for no time waits some seconds between two turns
-        until(made, lambda: len(pids(tmp_path / "pids")) == 2)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 2)
         first, second = pids(tmp_path / "pids")
         assert (keeper.start_time(first), bool(keeper.start_time(second))) == ("", True)
         made.leave()
@@ -158,20 +159,22 @@ def test_a_program_that_fails_is_tried_again_as_often_as_max_retries_says(tmp_pa
     ad.set_text("OnExitRemove", "NumJobCompletions > JobMaxRetries || ExitCode =?= 0")
     ad.set("JobMaxRetries", 2)
     with session(tmp_path, clock, ad) as made:
-        for tries in (1, 2, 3):
-            until(made, lambda tries=tries: len(pids(tmp_path / "pids")) == tries)  # type: ignore[misc]
-            clock.ahead += 10
-        until(made, lambda: not made.has_more)
+
+        def is_over() -> bool:
+            clock.ahead += 10  # the time between two tries; how many a step sees does not matter
+            return not made.has_more
+
+        until(made, is_over)
         assert made.embedded.jobs() == []
     assert len(pids(tmp_path / "pids")) == 3
 
 
 def test_a_periodic_expression_removes_a_running_job(tmp_path: Path, clock: Clock) -> None:
     """And its program ends."""
-    ad = job(tmp_path, "echo $$ >> pids; sleep 30")
+    ad = job(tmp_path, "echo $$ >> pids; sleep 300")
     ad.set_text("PeriodicRemove", "JobStatus == 2 && time() - JobCurrentStartDate >= 100")
     with session(tmp_path, clock, ad) as made:
-        until(made, lambda: len(pids(tmp_path / "pids")) == 1)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 1)
         clock.ahead = 200.0
         until(made, lambda: not made.has_more)
         assert not made.embedded.jobs()
@@ -212,13 +215,13 @@ def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
     seen: list[Happening] = []
     with session(tmp_path, clock, job(tmp_path, "echo $$ >> pids; read x")) as made:
         made.world.watchers.append(seen.append)
-        until(made, lambda: len(pids(tmp_path / "pids")) == 1 or not made.has_more)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 1 or not made.has_more)
         until(made, lambda: not made.has_more)
     assert [each.what for each in seen][-2:] == [What.ENDED, What.COMPLETED]  # nothing to read: it ends by itself
     seen.clear()
     (tmp_path / "pids").unlink()
     with session(tmp_path, clock, job(tmp_path, f"echo $$ >> pids; {held_up}; echo $$ >> pids")) as made:
-        until(made, lambda: len(pids(tmp_path / "pids")) == 1)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 1)
         made.world.suspend(JobId(2, 0))
         (pid,) = pids(tmp_path / "pids")
         until(made, lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
@@ -230,8 +233,8 @@ def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
 
 def test_a_session_that_finds_programs_no_job_wants_ends_them(tmp_path: Path, clock: Clock) -> None:
     """As when the queue was edited between two sessions."""
-    with session(tmp_path, clock, job(tmp_path, "echo $$ >> pids; sleep 30")) as made:
-        until(made, lambda: len(pids(tmp_path / "pids")) == 1)
+    with session(tmp_path, clock, job(tmp_path, "echo $$ >> pids; sleep 300")) as made:
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 1)
         made.embedded.remove(None, "by somebody else")
     with session(tmp_path, clock) as made:
         assert made.programs.running == 1
@@ -298,11 +301,11 @@ def test_a_program_of_a_job_that_was_released_meanwhile_goes_first(tmp_path: Pat
     """Held and released while no session was there: the next one has only its own program."""
     script = 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done'
     with session(tmp_path, clock, job(tmp_path, script)) as made:
-        until(made, lambda: len(pids(tmp_path / "pids")) == 1)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 1)
         made.embedded.hold(None, Hold("by somebody else"))
         made.embedded.release(None, "by somebody else")
     with session(tmp_path, clock) as made:
-        until(made, lambda: len(pids(tmp_path / "pids")) == 2)
+        until(made, lambda: len(pids(tmp_path / "pids")) >= 2)
         first, second = pids(tmp_path / "pids")
         assert (keeper.start_time(first), bool(keeper.start_time(second))) == ("", True)
         made.leave()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from crondor.calendar import DAY, LONGEST, DayRule
+from crondor.calendar import DAY, LONGEST, SHORT_MONTHS, DayRule, short_weekday
 from crondor.check.crontab import NAMES
 from crondor.check.edit import insertion
 from crondor.check.rewrite import REQUIREMENTS, edit_requirements
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from crondor.audit import ClockChange  # read late: few schedules meet a clock change
     from crondor.check.day_zero import Wrong
 
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 _FEBRUARY, _LEAP_DAY = 2, 29
 _FEW_DAYS = 4  # a short list of days is meant one by one; a long one is a pattern, and 28-31 is a range
 _YEAR = 365 * DAY
@@ -142,7 +140,7 @@ def _clause_help(spec: CronSpec) -> str:
 
 @rule("CRN205", "clock-change", Severity.NOTE, "a clock change within a year that touches a run")
 def clock_change(job: CheckedJob) -> Iterator[Found]:
-    """Schedules are wall-clock time; the schedd moves a run in a skipped hour behind it."""
+    """Schedules are wall-clock time; the schedd moves a run in a skipped hour, mostly behind it."""
     zone = zone_of(job.settings.zone)
     recurrence = None if zone.is_fixed else _recurrence(job)
     spec, now = job.crontab.manual, job.settings.now
@@ -263,7 +261,7 @@ def _is_leap_day(rule_of: DayRule) -> bool:
 
 def _moment(job: CheckedJob, time: int) -> str:
     at = zone_of(job.settings.zone).moment(time)
-    return f"{_WEEKDAYS[at.isoweekday() % 7]} {at:%Y-%m-%d %H:%M}"
+    return f"{short_weekday(at)} {at:%Y-%m-%d %H:%M}"
 
 
 def _moments(job: CheckedJob, times: tuple[int, ...]) -> str:
@@ -276,4 +274,4 @@ def _clock(second: int) -> str:
 
 
 def _month_names(months: list[int]) -> str:
-    return ", ".join(_MONTHS[month - 1] for month in months)
+    return ", ".join(SHORT_MONTHS[month] for month in months)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from crondor.check.edit import insertion, replacement
+from crondor.check.edit import insertion, joined
 from crondor.check.policy import (
     HELD,
     PERIODIC,
@@ -121,7 +121,7 @@ def _release(job: CheckedJob) -> tuple[Edit, ...]:
     if name is None:
         edit = _added(job, "periodic_release", f"({_CLAUSE})", RELEASE, _stays_held)
     else:
-        edit = replacement(job, name, f"({job.values[name]}) || ({_CLAUSE})")
+        edit = joined(job, name, "||", f"({_CLAUSE})")
     return (edit,) if edit else ()
 
 

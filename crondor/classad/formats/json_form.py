@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats.extents import JSON, LENIENT_JSON, extents
+from crondor.classad.formats.extents import JSON, LENIENT_JSON, read_pieces
 from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, error
 from crondor.classad.show import code_tree
 from crondor.classad.text import from_bytes, lower, normal
@@ -33,7 +33,7 @@ _LENIENT: Final = re.compile(
 )
 _LEADING_ZERO: Final = re.compile(r"-?0[0-9]")
 _NO_OCTAL: Final = re.compile(r"-0[0-7]*[89][0-9]*\Z")  # HTCondor takes -010 for -10, and refuses -08
-_STRING: Final = re.compile(f'"({_BODY})"')
+_STRING: Final = re.compile(f'"({_BODY})"?')  # there is always a quote at the end
 _WORDS: Final = {"true": "true", "false": "false", "null": "undefined"}
 _ESCAPE: Final = re.compile(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([\s\S]))"
@@ -51,17 +51,10 @@ def read_json(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
     of an escape beyond ASCII the wrong bytes that HTCondor makes of it, and sees no ad in an empty object.
     Raises ClassAdSyntaxError.
     """
-    for piece in extents(feed, LENIENT_JSON if mode is Mode.DAEMON else JSON, tolerant=mode is Mode.DAEMON):
-        try:
-            found = _Reader(piece, mode).ad()
-        except ClassAdSyntaxError as problem:
-            if report is None:
-                raise
-            for diagnostic in problem.diagnostics:
-                report(diagnostic)
-            continue
-        if found.names or mode is not Mode.DAEMON:
-            yield found
+    daemon = mode is Mode.DAEMON
+    syntax = LENIENT_JSON if daemon else JSON
+    ads = read_pieces(feed, syntax, lambda piece: _Reader(piece, mode).ad(), report, tolerant=daemon)
+    return (ad for ad in ads if ad.names or not daemon)
 
 
 class _Reader:

@@ -16,7 +16,7 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.alike import Alike, Unusual
-from crondor.classad.formats.pieces import Feed, Mode, Piece, Report, check_characters, error, fault
+from crondor.classad.formats.pieces import Feed, Mode, Piece, Report, bad_character, check_characters, error, fault
 from crondor.classad.limits import MAX_TEXT
 from crondor.classad.parser import parse_expression
 from crondor.classad.printing import prints_as_it_is
@@ -31,7 +31,8 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _QUOTED_NAME: Final = re.compile(r"'((?:[^'\\]|\\.)*)'\Z")
 _ADJACENT: Final = re.compile(r'"[ \t\r\f\v]*"(?:[ \t\r\f\v]*")?')
 _QUOTED_BEGINNING: Final = re.compile(r"[ \t\r\f\v]*'(?:[^'\\]|\\.)*'[ \t]*=")
-_OLD_STRING: Final = re.compile(r'"(?:[^"\\]|\\(?:"(?!\Z)|(?!")|(?="\Z)))*"')
+# One without an end is read to the end of the text, so that it is read only once.
+_OLD_STRING: Final = re.compile(r'"[^"\\]*(?:\\(?:"(?!\Z)|(?!")|(?="\Z))[^"\\]*)*("?)')
 _COMMENT_OR_NAME: Final = re.compile(r"/[/*]|'")
 _BLANK: Final = " \t\r\n\f\v"
 _EMPTY_LINES: Final = re.compile(r"(?:[ \t\r\f\v]*\n)+")
@@ -269,12 +270,18 @@ def _new_text(text: str) -> Code | str:
     """
     if "\\" not in text and "'" not in text and not _ADJACENT.search(text):
         return text
-    if _COMMENT_OR_NAME.search(_OLD_STRING.sub('""', text)) or _ADJACENT.search(text):
+    if _COMMENT_OR_NAME.search(_OLD_STRING.sub(_empty_string, text)) or _ADJACENT.search(text):
         return code_of(parse_expression(Source(text), old=True))
     return _OLD_STRING.sub(_new_string, text)
 
 
+def _empty_string(match: re.Match[str]) -> str:
+    return '""' if match[1] else match[0]
+
+
 def _new_string(match: re.Match[str]) -> str:
+    if not match[1]:
+        return match[0]
     return '"' + match[0][1:-1].replace('\\"', '"').replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -321,10 +328,11 @@ def _lines(piece: Piece) -> Iterator[tuple[int, int, str]]:
 
 def _by_line(piece: Piece, mode: Mode, report: Report | None, *, last: bool) -> Iterator[ClassAd]:
     """Return the ads of a block; every line that is none of an ad is a fault, unless it is read as the daemon does."""
-    check_characters(piece)
     if mode is Mode.DAEMON:
+        check_characters(piece)
         yield from _as_daemon(piece, last=last)
         return
+    doubtful = bad_character(piece.text) is not None
     reading: _Reading | None = None
     for number, at, line in _lines(piece):
         if not line.strip(_BLANK) or line.startswith(_BANNERS):
@@ -334,7 +342,11 @@ def _by_line(piece: Piece, mode: Mode, report: Report | None, *, last: bool) -> 
             reading = None
         elif line.lstrip(" \t")[0] != "#":
             reading = reading or _Reading(Place(piece.name, number))
-            _read_line(reading, piece, at, line, mode)
+            bad = bad_character(line) if doubtful else None
+            if bad is None:
+                _read_line(reading, piece, at, line, mode)
+            else:
+                reading.faults.append(fault(piece, at + bad[0], at + bad[1], bad[2]))
     found = None if reading is None else reading.finished(report)
     if found is not None:
         yield found

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
-from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats.extents import NEW, extents
+from crondor.classad.formats.extents import NEW, read_pieces
 from crondor.classad.formats.pieces import Feed, Mode, Piece, Report
 from crondor.classad.parser import parse_ad
+from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code
 from crondor.classad.text import lower
+from crondor.classad.tree import Literal, Node
 
 
 def read_new(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
@@ -19,19 +20,19 @@ def read_new(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]
 
     Raises ClassAdSyntaxError.
     """
-    for piece in extents(feed, NEW, tolerant=mode is Mode.DAEMON):
-        try:
-            found = _ad(piece)
-        except ClassAdSyntaxError as problem:
-            if report is None:
-                raise
-            for diagnostic in problem.diagnostics:
-                report(diagnostic)
-            continue
-        yield found
+    return read_pieces(feed, NEW, _ad, report, tolerant=mode is Mode.DAEMON)
 
 
 def _ad(piece: Piece) -> ClassAd:
     tree = parse_ad(piece)
-    codes: dict[str, Code | str] = {lower(name): code_of(part) for name, part in tree.items}
+    codes = {lower(name): _code(piece.text, part) for name, part in tree.items}
     return ClassAd.of(codes, {lower(name): name for name, _ in tree.items}, Place(piece.name, piece.position(0)[0]))
+
+
+def _code(text: str, part: Node) -> Code | str:
+    """Return an attribute's expression; a plain literal as its text, by which jobs that are alike are known."""
+    if type(part) is Literal:
+        written = text[part.start : part.end]
+        if prints_as_it_is(written):
+            return written
+    return code_of(part)

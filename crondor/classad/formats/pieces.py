@@ -20,9 +20,14 @@ DEEP: Final = 100
 """Lists and ads within one another from which on it is looked whether the whole can be read as an expression."""
 
 _CHUNK: Final = 1 << 16
+_KEPT: Final = 1 << 12  # characters of a line that are kept to be shown with a fault
 
 Text: TypeAlias = "str | Source | TextIO | Iterable[str]"
 Report: TypeAlias = Callable[[Diagnostic], None]
+
+
+UNFINISHED: Final = "classad-unfinished"
+"""The code of the fault that a text ends inside an ad: it was cut off, or is still being written."""
 
 
 class Mode(Enum):
@@ -77,21 +82,35 @@ def error(source: Source, start: int, end: int, message: str, hint: str | None =
     return ClassAdSyntaxError(fault(source, start, end, message, hint))
 
 
+def tell(problem: ClassAdSyntaxError, report: Report | None) -> None:
+    """Report what is wrong, or raise it where nobody listens."""
+    if report is None:
+        raise problem
+    for diagnostic in problem.diagnostics:
+        report(diagnostic)
+
+
 def check_characters(source: Source) -> None:
     """Refuse NUL and lone surrogates, which no ad can hold.
 
     Raises ClassAdSyntaxError.
     """
-    text = source.text
+    found = bad_character(source.text)
+    if found is not None:
+        raise error(source, *found)
+
+
+def bad_character(text: str) -> tuple[int, int, str] | None:
+    """Return where the first character stands that no ad can hold, and what it is."""
     at = text.find("\0")
     if at >= 0:
-        raise error(source, at, at + 1, "a NUL character: HTCondor would take the text to end here")
+        return at, at + 1, "a NUL character: HTCondor would take the text to end here"
     if not text.isascii():
         try:
             text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as problem:
-            message = "half of a surrogate pair, which no UTF-8 text can hold"
-            raise error(source, problem.start, problem.end, message) from None
+            return problem.start, problem.end, "half of a surrogate pair, which no UTF-8 text can hold"
+    return None
 
 
 class Feed:
@@ -119,9 +138,9 @@ class Feed:
         Raises ClassAdSyntaxError if one ad would become too long.
         """
         have = len(self.buffer) - self.at
-        self.check_size(have)
         if self.done:
             return False
+        self.check_size(have)
         parts = [self.buffer[self.at :]]
         wanted = max(_CHUNK, have)
         while wanted > 0:
@@ -153,6 +172,11 @@ class Feed:
         """
         self.check_size(end - self.at)
         return Piece(self.buffer[self.at : end], self.name, self.line, self.column)
+
+    def beginning(self) -> Piece:
+        """Return the line that begins here, or the first characters of a long one, for a message."""
+        end = self.buffer.find("\n", self.at, self.at + _KEPT)
+        return Piece(self.buffer[self.at : end if end >= 0 else self.at + _KEPT], self.name, self.line, self.column)
 
     def check_size(self, size: int) -> None:
         """Refuse an ad of more characters than one may have.

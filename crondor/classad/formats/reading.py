@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.json_form import read_json
 from crondor.classad.formats.long_form import read_long
 from crondor.classad.formats.new_form import read_new
-from crondor.classad.formats.pieces import Feed, Mode, Report, Text, error, name_of
+from crondor.classad.formats.pieces import Feed, Mode, Report, Text, error, name_of, tell
 from crondor.classad.formats.xml_form import read_xml
 from crondor.classad.printing import Format
 from crondor.source import Source
@@ -57,18 +58,32 @@ def read_ads(
     """Return the ads of a text, a file or lines one by one, holding no more than one of them.
 
     The form is told by the beginning if none is given. An ad with faults raises ClassAdSyntaxError with all of them,
-    and reading ends there. If ``report`` is given it is called with each fault instead, and reading goes on: a
-    ``-long`` ad keeps its good lines, an ad in another form is left out. Broken brackets and XML end the reading in
-    any case.
+    and reading ends there; so does a text that is no ad. If ``report`` is given it is called with each fault instead,
+    and nothing is raised: a ``-long`` ad keeps its good lines, an ad in another form is left out, and reading goes on
+    with the next ad. After an ad that is never closed, that is the next line that begins an ad. Only more than MAX_AD
+    characters without an ad in them end the reading; and where the mode is DAEMON, what HTCondor's reader ends at.
     """
     feed = Feed(text, name_of(text, name))
+    ads = _ads(feed, form, mode, report)
+    return ads if report is None else _told(ads, report)
+
+
+def _ads(feed: Feed, form: Format | None, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
     feed.more()
     if feed.buffer.startswith("\ufeff"):  # what Windows editors put before the first character
         feed.at = 1
     while form is None and feed.buffer[feed.at :].isspace() and feed.more():
         pass
     chosen = detect(feed.buffer[feed.at :] if len(feed.buffer) < _SHORT else _beginning(feed)) if form is None else form
-    return _READERS[chosen](feed, mode, report)
+    yield from _READERS[chosen](feed, mode, report)
+
+
+def _told(ads: Iterator[ClassAd], report: Report) -> Iterator[ClassAd]:
+    """Return ads up to a fault that ends the reading."""
+    try:
+        yield from ads
+    except ClassAdSyntaxError as problem:
+        tell(problem, report)
 
 
 _SHORT: Final = 4096

@@ -1,8 +1,9 @@
 """Ads as XML: ``<c><a n="Name"><i>1</i></a></c>``, inside ``<classads>`` or alone.
 
-The parser is expat: it is in every Python, does not recurse, and fetches nothing. What would let a small text
-grow or reach elsewhere is refused: a DTD inside the document, entities, references to what is outside. HTCondor's
-own header, which only names ``classads.dtd``, is accepted and that file never opened.
+The parser is expat: it is in every Python, does not recurse, and fetches nothing. It is given one ad at a time, so that
+the next one is read whatever is wrong with this. What would let a small text grow or reach elsewhere is refused: a DTD
+inside the document, entities, references to what is outside. HTCondor's own header, which only names ``classads.dtd``,
+is accepted and that file never opened.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from xml.parsers import expat
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats.pieces import DEEP, MAX_AD, MAX_DEPTH, Feed, Mode, Piece, Report, fault
+from crondor.classad.formats.extents import XML, read_pieces
+from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, fault
 from crondor.classad.scope import Code
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.unparse import print_name, unparse
 from crondor.diagnostics import Diagnostic
 
-_CHUNK: Final = 1 << 16
-_HEAD: Final = "<?xml"
-_KEPT: Final = 1 << 12  # characters of a line kept to be shown with a fault
+_SHOWN: Final = 80  # characters of a tag without an end that are underlined
+_ENTITY: Final = "an entity: an ad needs none but &amp; &lt; &gt; &quot; &apos;"
+_UNDEFINED: Final = expat.errors.codes[expat.errors.XML_ERROR_UNDEFINED_ENTITY]
 _VALUES: Final = frozenset(("i", "r", "s", "b", "un", "er", "at", "rt", "l", "e", "c"))
 _INSIDE: Final = {
-    "": frozenset(("classads", "c")),
-    "classads": frozenset("c"),
+    "": frozenset("c"),
     "c": frozenset("a"),
     "a": _VALUES,
     "l": _VALUES,
@@ -60,134 +61,78 @@ def read_xml(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]
     HTCondor's reader of XML hangs or dies on what is none.
     Raises ClassAdSyntaxError.
     """
-    reader = _Reader(feed, mode, report)
-    while not reader.stopped:
-        while len(feed.buffer) - feed.at < _CHUNK + len(_HEAD) and feed.more():
-            pass
-        end = min(feed.at + _CHUNK, len(feed.buffer))
-        if end == feed.at:
-            break
-        head = feed.buffer.find(_HEAD, feed.at, end + len(_HEAD))
-        if head == feed.at and reader.begun:
-            yield from reader.feed("", last=True)
-            if not reader.stopped:
-                reader = _Reader(feed, mode, report)
-            continue
-        head = feed.buffer.find(_HEAD, feed.at + 1, end + len(_HEAD))
-        chunk = feed.buffer[feed.at : end if head < 0 else head]
-        if not reader.begun and chunk.isspace():
-            feed.skip(feed.at + len(chunk))
-            reader = _Reader(feed, mode, report)
-            continue
-        feed.skip(feed.at + len(chunk))
-        yield from reader.feed(chunk)
-    if not reader.stopped:
-        yield from reader.feed("", last=True)
+    return read_pieces(feed, XML, lambda piece: _Reader(piece, mode).ad(), report, tolerant=False)
 
 
 class _Reader:
-    """Turns expat's events into ads."""
+    """Turns expat's events into an ad."""
 
-    def __init__(self, feed: Feed, mode: Mode, report: Report | None) -> None:
-        """Begin a document where the feed is."""
-        self.name = feed.name
-        self.first, self.column = feed.line, feed.column
-        self.begun = False
-        self.recent, self.recent_line = " " * (feed.column - 1), 1
+    def __init__(self, piece: Piece, mode: Mode) -> None:
+        self.piece = piece
         self.mode = mode
-        self.report = report
-        self.stopped = False
+        self.data = b""
         self.stack: list[_Element] = []
-        self.found: list[ClassAd] = []
+        self.found: list[tuple[str, str]] = []
         self.faults: list[Diagnostic] = []
-        self.line = 1
-        self.size = 0
         self.deep = False
+        self.at = (0, 0)  # an offset in bytes and the same in characters
         parser = self.parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.text
-        parser.StartDoctypeDeclHandler = self.doctype
         parser.EntityDeclHandler = self.entity
         parser.ExternalEntityRefHandler = self.entity
         parser.SkippedEntityHandler = self.entity
 
-    def feed(self, chunk: str, *, last: bool = False) -> list[ClassAd]:
-        """Return the ads that end in this chunk.
-
-        Raises ClassAdSyntaxError.
-        """
-        self.found = []
-        self.begun = True
-        self.size += len(chunk)
-        kept = self.recent.rpartition("\n")[2]
-        self.recent_line += self.recent.count("\n")
-        self.recent = (kept if len(kept) < _KEPT else " " * len(kept)) + chunk
+    def ad(self) -> ClassAd:
+        """Return the ad. Raises ClassAdSyntaxError with all its faults."""
+        check_characters(self.piece)
+        self.data = self.piece.text.encode("utf-8", "surrogateescape")
         try:
-            if self.size > MAX_AD:
-                self.fail(f"an ad of more than {MAX_AD} characters")
-            self.parser.Parse(self.encoded(chunk), last)
-        except ClassAdSyntaxError as problem:
-            self.stop(problem)
+            self.parser.Parse(self.data, True)  # noqa: FBT003 - expat's own
         except expat.ExpatError as problem:
-            found = self.finding(problem.lineno, problem.offset, f"no XML: {_reason(problem.code)}")
-            self.stop(ClassAdSyntaxError(found))
-        return self.found
+            message = _ENTITY if problem.code == _UNDEFINED else f"no XML: {expat.ErrorString(problem.code)}"
+            raise ClassAdSyntaxError((*self.faults, self.finding(self.parser.ErrorByteIndex, message))) from None
+        finally:
+            del self.parser  # it holds this reader by its handlers
+        if self.faults:
+            raise ClassAdSyntaxError(self.faults)
+        codes: dict[str, Code | str] = {}
+        names: dict[str, str] = {}
+        for name, value in self.found:
+            key = lower(name)
+            names.setdefault(key, name)
+            codes[key] = value
+        return ClassAd.of(codes, names, Place(self.piece.name, self.piece.position(0)[0]))
 
-    def encoded(self, chunk: str) -> bytes:
-        try:
-            return chunk.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:
-            self.fail("half of a surrogate pair, which no UTF-8 text can hold")
+    def finding(self, index: int, message: str) -> Diagnostic:
+        """Return what is wrong at an offset, bytes."""
+        before, at = self.at if index >= self.at[0] else (0, 0)
+        at += len(self.data[before:index].decode("utf-8", "surrogateescape"))
+        self.at = (index, at)
+        text = self.piece.text
+        end = text.find(">", at, at + _SHOWN) + 1 if text.startswith("<", at) else at + 1
+        return fault(self.piece, at, end or at + _SHOWN, message)
 
-    def stop(self, problem: ClassAdSyntaxError) -> None:
-        """End reading: after this nothing can be told apart."""
-        self.stopped = True
-        if self.report is None:
-            if not self.found:
-                raise problem
-            self.found.clear()
-            raise problem
-        for diagnostic in (*self.faults, *problem.diagnostics):
-            self.report(diagnostic)
-
-    def finding(self, line: int, offset: int, message: str, hint: str | None = None) -> Diagnostic:
-        """Return what is wrong at a line and a column, from 0, of the document."""
-        column = offset + (self.column - 1 if line == 1 else 0)
-        lines = self.recent.split("\n")
-        at = line - self.recent_line
-        text = lines[at] if 0 <= at < len(lines) else ""
-        if column >= len(text) or not text[: column + 1].strip():
-            return fault(Piece("", self.name, line + self.first - 1, column + 1), 0, 0, message, hint)
-        end = text.find(">", column) + 1 if text[column] == "<" else column + 1
-        return fault(Piece(text, self.name, line + self.first - 1), column, end or len(text), message, hint)
-
-    def fail(self, message: str, hint: str | None = None) -> NoReturn:
-        line, offset = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber
-        raise ClassAdSyntaxError(self.finding(line, offset, message, hint))
+    def fail(self, message: str) -> NoReturn:
+        raise ClassAdSyntaxError((*self.faults, self.finding(self.parser.CurrentByteIndex, message)))
 
     def fault(self, message: str) -> None:
         """Note what is wrong with the ad being read; reading goes on behind it."""
-        self.faults.append(self.finding(self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber, message))
-
-    def doctype(self, _name: str, _system: str | None, _public: str | None, has_subset: bool) -> None:  # noqa: FBT001
-        if has_subset:
-            self.fail("a DTD inside the document: an ad needs none, and its entities could grow without end")
+        self.faults.append(self.finding(self.parser.CurrentByteIndex, message))
 
     def entity(self, *_details: object) -> NoReturn:
-        self.fail("an entity: an ad needs none but &amp; &lt; &gt; &quot; &apos;")
+        self.fail(_ENTITY)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         around = self.stack[-1].tag if self.stack else ""
         if tag not in _INSIDE.get(around, ()):
-            self.fail(f"<{tag}> has no place {f'in <{around}>' if around else 'here'}")
+            self.fail(f"<{tag}> has no place in <{around}>")
         if len(self.stack) > 2 * MAX_DEPTH:
             self.fail(f"lists and ads are nested deeper than {MAX_DEPTH}")
         self.deep = self.deep or len(self.stack) > DEEP
-        if tag == "c" and around in ("", "classads"):
-            self.line = self.parser.CurrentLineNumber + self.first - 1
         name = ""
         if tag == "a":
             name = self.attribute_name(attributes.get("n", ""))
@@ -216,21 +161,19 @@ class _Reader:
 
     def end(self, tag: str) -> None:
         element = self.stack.pop()
-        if tag == "classads":
-            return
         if tag == "a":
             if len(element.values) != 1:
                 self.fault(f"an attribute has one value; {element.name} has {len(element.values)}")
                 return
             value = element.values[0][1]
-            if self.deep and self.mode is not Mode.LAZY and len(self.stack) <= 2:
+            if self.deep and self.mode is not Mode.LAZY and len(self.stack) == 1:
                 self.deep = False
                 self.checked(value)
             self.stack[-1].values.append((element.name, value))
-        elif tag == "c" and (not self.stack or self.stack[-1].tag == "classads"):
-            self.finish(element)
+        elif not self.stack:
+            self.found = element.values
         else:
-            nested = any(part.tag in ("l", "c") for part in self.stack[1:] if part is not self.stack[0])
+            nested = any(part.tag in ("l", "c") for part in self.stack[1:])
             self.stack[-1].values.append(("", self.value(element, nested=nested)))
 
     def value(self, element: _Element, *, nested: bool) -> str:
@@ -282,23 +225,6 @@ class _Reader:
         self.fault(message)
         return "error"
 
-    def finish(self, element: _Element) -> None:
-        self.size = 0
-        faults, self.faults = self.faults, []
-        if faults:
-            if self.report is None:
-                raise ClassAdSyntaxError(faults)
-            for found in faults:
-                self.report(found)
-            return
-        codes: dict[str, Code | str] = {}
-        names: dict[str, str] = {}
-        for name, value in element.values:
-            key = lower(name)
-            names.setdefault(key, name)
-            codes[key] = value
-        self.found.append(ClassAd.of(codes, names, Place(self.name, self.line)))
-
 
 def _quoted(text: str) -> str:
     """Return the text of a string element, whose quotes have no backslash, as a string of the language."""
@@ -306,7 +232,3 @@ def _quoted(text: str) -> str:
 
 
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\"}
-
-
-def _reason(code: int) -> str:
-    return expat.ErrorString(code) or "not well-formed"

@@ -7,23 +7,9 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import Final
 
+from crondor.calendar import MONTHS, WEEKDAYS
 from crondor.classad.times import DAY, Civil, days_of, mktime, standard_name
 
-_DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-_MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 _DIRECTIVE: Final = re.compile(r"%([-_0^#]*)([0-9]*)([EO]?)([\s\S]|\Z)")
 _LONGEST: Final = 1022
 _WIDEST: Final = 4
@@ -49,11 +35,11 @@ def _hour12(at: Civil) -> int:
 
 
 _WORDS: Final[dict[str, Callable[[Civil], str]]] = {
-    "a": lambda at: _name(_DAYS, at.weekday)[:3],
-    "A": lambda at: _name(_DAYS, at.weekday),
-    "b": lambda at: _name(_MONTHS, at.month - 1)[:3],
-    "B": lambda at: _name(_MONTHS, at.month - 1),
-    "h": lambda at: _name(_MONTHS, at.month - 1)[:3],
+    "a": lambda at: _name(WEEKDAYS, at.weekday)[:3],
+    "A": lambda at: _name(WEEKDAYS, at.weekday),
+    "b": lambda at: _name(MONTHS[1:], at.month - 1)[:3],
+    "B": lambda at: _name(MONTHS[1:], at.month - 1),
+    "h": lambda at: _name(MONTHS[1:], at.month - 1)[:3],
     "p": lambda at: "PM" if at.hour > 11 else "AM",
     "P": lambda at: "pm" if at.hour > 11 else "am",
     "n": lambda _at: "\n",

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.scope import Context, Value
+from crondor.classad.scope import Context
 from crondor.classad.text import lower
-from crondor.classad.values import UNDEFINED
-from crondor.diagnostics import CrondorError
 from crondor.hooks.cron.output import Block
 from crondor.hooks.cron.settings import AutoPublish, CronJob, Manager
+from crondor.job import attributes
 
 NEVER_MERGED: Final = frozenset({"name", "slotid", "slotmergeconstraint", "slotname", "slottypeid"})
 
@@ -74,7 +73,7 @@ class CronAds:
         made = into.flat()
         context = context or Context()
         totals = ClassAd()
-        slot = _integer(made, "SlotID", context)
+        slot = attributes.int32(made, "SlotID", context)
         for name, ad in self.named():
             job = self._jobs[_job_of(name, self._jobs, name)]
             if self.manager is Manager.SCHEDD:
@@ -101,13 +100,13 @@ def _job_of(ad: str, jobs: Iterable[str], default: str) -> str:
 def _belongs(ad: ClassAd, slot: ClassAd, context: Context) -> bool:
     """Say whether an ad goes into a slot's: the first of some attributes decides, none of them means yes."""
     if "SlotMergeConstraint" in ad:
-        return ad["SlotMergeConstraint"].holds(ad, slot, context)
-    theirs = _value(slot, "Name", context)
-    wanted = next((v for n in ("SlotName", "Name") if isinstance(v := _value(ad, n, context), str)), "")
-    if wanted and isinstance(theirs, str):
+        return attributes.boolean(ad, "SlotMergeConstraint", context, slot) is True
+    theirs = attributes.string(slot, "Name", context)
+    wanted = next((v for n in ("SlotName", "Name") if (v := attributes.string(ad, n, context)) is not None), "")
+    if wanted and theirs is not None:
         return theirs.startswith(wanted)
     for name in ("SlotTypeId", "SlotId"):
-        mine, other = _integer(ad, name, context), _integer(slot, name, context)
+        mine, other = attributes.int32(ad, name, context), attributes.int32(slot, name, context)
         if mine is not None and other is not None:
             return mine == other
     return True
@@ -128,12 +127,12 @@ def _aggregate(into: ClassAd, ad: ClassAd, job: CronJob) -> None:
             if key != "slotmergeconstraint":
                 into.put(name, ad.codes[key])
             continue
-        new, old = _number(ad, name), _number(into, name)
+        new, old = attributes.number(ad, name), attributes.number(into, name)
         if new is None:
             continue
         if old is not None:
             new = old + new if kinds[key] else max(old, new)
-        into[name] = new
+        into[name] = float(new)
         if "LastUpdate" in ad:
             into.put(f"LastUpdate{name}", ad.codes["lastupdate"])
 
@@ -148,20 +147,3 @@ def _differs(before: ClassAd, ad: ClassAd, ignored: str) -> bool:
     for key in [key for key in new.codes if key not in old.codes]:
         new.prune(key)
     return old != new
-
-
-def _value(ad: ClassAd, name: str, context: Context) -> Value:
-    try:
-        return ad.value(name, context=context)
-    except CrondorError:
-        return UNDEFINED
-
-
-def _integer(ad: ClassAd, name: str, context: Context) -> int | None:
-    value = _value(ad, name, context)
-    return int(value) if isinstance(value, (int, float)) else None
-
-
-def _number(ad: ClassAd, name: str) -> float | None:
-    value = _value(ad, name, Context())
-    return float(value) if isinstance(value, (int, float)) else None

@@ -8,10 +8,12 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.expression import Expression
+from crondor.classad.scope import Value
 from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.cron.settings import CronJob
 from crondor.hooks.texts import IS_NAME, read_line
+from crondor.job.attributes import boolean_of
 from crondor.source import Source
 
 MOST_BLOCK: Final = 4 << 20
@@ -182,8 +184,12 @@ def _boolean(text: str, ad: ClassAd) -> tuple[bool, bool]:
     said = word is None or word[0].lower() in {"true", "1"}
     if word is not None and not text[word.end() :].strip():
         return said, True
+    value = boolean_of(_evaluated(text, ad))
+    return (said, False) if value is None else (value, True)
+
+
+def _evaluated(text: str, ad: ClassAd) -> Value:
     try:
-        value = ad.evaluate(Expression(text)) if text else UNDEFINED
+        return ad.evaluate(Expression(text)) if text else UNDEFINED
     except CrondorError:
-        value = UNDEFINED
-    return (bool(value), True) if isinstance(value, (bool, int, float)) else (said, False)
+        return UNDEFINED

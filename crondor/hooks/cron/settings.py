@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from crondor.argument_syntax import split_arguments, split_environment
+from crondor.argument_syntax import split_environment, split_raw_arguments
 from crondor.classad.expression import Expression
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.hook_types import Knobs, knob
@@ -15,6 +15,8 @@ from crondor.hooks.hook_types import Knobs, knob
 MOST_PERIOD: Final = 1 << 40
 """Seconds; a longer period is refused."""
 
+_BENCHMARKS: Final = "mips kflops"
+_DEFAULTED: Final = frozenset({"cron-number"})  # faults of a number that has a default: the job runs all the same
 _PERIOD: Final = re.compile(r"\s*([+-]?\d{1,18})(.?)", re.ASCII | re.DOTALL).match
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,18}(\.\d*)?|\.\d{1,18})([eE][+-]?\d{1,3})?", re.ASCII).fullmatch
 _SEPARATORS: Final = re.compile(r"[, \t\r\n]+")
@@ -73,7 +75,10 @@ class CronJob:
 
 @dataclass(frozen=True)
 class CronSettings:
-    """The jobs of one manager, in the order of its list, and what holds for all of them."""
+    """The jobs of one manager, in the order of its list, and what holds for all of them.
+
+    ``listed`` is the list as it stands in the configuration, with the jobs that cannot run.
+    """
 
     manager: Manager
     jobs: tuple[CronJob, ...] = ()
@@ -81,26 +86,23 @@ class CronSettings:
     auto_publish: AutoPublish = AutoPublish.NEVER
     log_non_zero_exit: bool = False
     diagnostics: tuple[Diagnostic, ...] = field(default=(), compare=False)
+    listed: str = field(default="", compare=False)
 
     def job(self, name: str) -> CronJob | None:
         """Return a job by name."""
         return next((job for job in self.jobs if job.name == name), None)
 
 
-def joblist(manager: Manager, knobs: Knobs) -> str:
-    """Return the names of a manager's jobs; benchmarks have two of their own."""
-    return knob(knobs, f"{manager.value}_JOBLIST") or ("mips kflops" if manager is Manager.BENCHMARKS else "")
-
-
 def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
     """Return the jobs that a configuration has for a manager; faults are diagnostics, and leave out their job.
 
-    A boolean is true if its value begins with t, as HTCondor reads it. Arguments are split at blanks unless the whole
-    value stands in double quotes; then single quotes keep blanks.
+    A boolean is true if its value begins with t, as HTCondor reads it. Arguments are split at blanks unless their
+    value begins with a double quote; then it is the new syntax, in which single quotes keep blanks. All knobs of a job
+    are read, whatever is wrong with one of them.
     """
     reader = _Reader(manager.value, knobs)
     benchmarks = manager is Manager.BENCHMARKS
-    names = joblist(manager, knobs)
+    names = reader.knob(f"{manager.value}_JOBLIST") or (_BENCHMARKS if benchmarks else "")
     jobs: dict[str, CronJob] = {}
     for name in filter(None, _SEPARATORS.split(names)):
         if name in jobs:
@@ -117,6 +119,7 @@ def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
         reader.auto_publish() if manager is Manager.STARTD else AutoPublish.NEVER,
         log_non_zero_exit=reader.text("LOG_NON_ZERO_EXIT").lower() in {"true", "t", "yes", "y", "1"},
         diagnostics=tuple(reader.found),
+        listed=names,
     )
 
 
@@ -127,9 +130,25 @@ class _Reader:
         self.prefix = prefix
         self.knobs = knobs
         self.found: list[Diagnostic] = [] if found is None else found
+        self.broken: set[str] = set()
 
     def text(self, item: str) -> str:
-        return knob(self.knobs, f"{self.prefix}_{item}")
+        return self.knob(f"{self.prefix}_{item}")
+
+    def knob(self, name: str) -> str:
+        """Return the text of a knob, empty where it is not set, or its macros cannot be replaced: then it is broken."""
+        try:
+            return knob(self.knobs, name)
+        except CrondorError as error:
+            if name not in self.broken:
+                self.broken.add(name)
+                messages = "; ".join(each.message for each in error.diagnostics if each.severity is Severity.ERROR)
+                self.fail("cron-value", f"{name} cannot be read: {messages}")
+            return ""
+
+    def is_missing(self, item: str) -> bool:
+        """Say whether a knob is not set."""
+        return not self.text(item) and f"{self.prefix}_{item}" not in self.broken
 
     def flag(self, item: str) -> bool:
         text = self.text(item)
@@ -172,35 +191,32 @@ class _JobReader(_Reader):
     def job(self, name: str, manager: Manager) -> CronJob | None:
         before = len(self.found)
         benchmarks = {"MIPS": "condor_mips", "KFLOPS": "condor_kflops"} if manager is Manager.BENCHMARKS else {}
-        libexec = knob(self.knobs, "LIBEXEC")
+        libexec = self.knob("LIBEXEC") if benchmarks else ""
         default = f"{libexec}/{benchmarks[name.upper()]}" if libexec and name.upper() in benchmarks else ""
         executable = self.text("EXECUTABLE") or default
-        if not executable:
+        if not default and self.is_missing("EXECUTABLE"):
             self.fail("cron-executable", f"{self.prefix}_EXECUTABLE is not set: the job has no program")
-        mode = self._mode(Mode.ON_DEMAND if manager is Manager.BENCHMARKS else Mode.PERIODIC)
-        period = 0 if mode is None else self._period(mode)
-        arguments, environ = self._arguments(), self._environ()
-        condition = self._condition() if manager is Manager.STARTD else None
-        if any(each.severity is Severity.ERROR for each in self.found[before:]) or mode is None:
-            return None
-        return CronJob(
+        mode = self._mode(Mode.ON_DEMAND if benchmarks else Mode.PERIODIC)
+        made = CronJob(
             name,
             executable,
-            mode,
-            period,
+            mode or Mode.ON_DEMAND,
+            0 if mode is None else self._period(mode),
             self.text("PREFIX"),
-            arguments,
-            environ,
+            self._arguments(),
+            self._environ(),
             self.text("CWD") or None,
             kill=self.flag("KILL"),
             reconfig=self.flag("RECONFIG"),
             reconfig_rerun=self._reruns(manager),
-            load=self.number("JOB_LOAD", 1.0 if manager is Manager.BENCHMARKS else 0.01, 0.0, 100.0),
-            condition=condition,
+            load=self.number("JOB_LOAD", 1.0 if benchmarks else 0.01, 0.0, 100.0),
+            condition=self._condition() if manager is Manager.STARTD else None,
             slots=self._slots() if manager is Manager.STARTD else (),
             metrics=self._metrics() if manager is Manager.STARTD else (),
             config_val=self.text("CONFIG_VAL_PROG"),
         )
+        faults = [each for each in self.found[before:] if each.severity is Severity.ERROR]
+        return None if any(each.code not in _DEFAULTED for each in faults) else made
 
     def _reruns(self, manager: Manager) -> bool:
         found = self.flag("RECONFIG_RERUN")
@@ -211,6 +227,8 @@ class _JobReader(_Reader):
 
     def _mode(self, default: Mode) -> Mode | None:
         text = self.text("MODE")
+        if not text and not self.is_missing("MODE"):
+            return None
         found = {mode.value.lower(): mode for mode in Mode}.get(text.lower()) if text else default
         if found is None:
             words = ", ".join(mode.value for mode in Mode)
@@ -227,7 +245,8 @@ class _JobReader(_Reader):
                 self.warn("cron-period", f"{name} does not count in mode {mode.value}")
             return 0
         if not text:
-            self.fail("cron-period", f"{name} is not set, and mode {mode.value} needs it", "write 5m, for example")
+            if self.is_missing("PERIOD"):
+                self.fail("cron-period", f"{name} is not set, and mode {mode.value} needs it", "write 5m, for example")
             return 0
         match = _PERIOD(text)
         unit = {"": 1, "s": 1, "m": 60, "h": 3600}.get(match[2].lower()) if match else None
@@ -243,7 +262,7 @@ class _JobReader(_Reader):
 
     def _arguments(self) -> tuple[str, ...]:
         try:
-            return tuple(split_arguments(self.text("ARGS")))
+            return tuple(split_raw_arguments(self.text("ARGS")))
         except CrondorError as error:
             self.fail("cron-args", f"{self.prefix}_ARGS: {error.diagnostics[0].message}")
             return ()

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.scope import Value
 from crondor.classad.values import UNDEFINED
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.job import attributes
 
 _TEXTS: Final = ("Cmd", "Owner", "Iwd", "In", "Out", "Err", "Args", "Arguments", "Env", "Environment", "JarFiles")
 _PATHS: Final = ("Cmd", "Iwd")
 _NUMBERS: Final = ("JobUniverse", "KillSig", "RequestCpus", "RequestMemory", "RequestDisk", "ClusterId", "ProcId")
 _KINDS: Final = (
-    (_TEXTS, (str,), "string", "write it in double quotes"),
-    (_NUMBERS, (int, float), "number", "write a number"),
+    (_TEXTS, attributes.string, "string", "write it in double quotes"),
+    (_NUMBERS, attributes.number, "number", "write a number"),
 )
 _UNIVERSES: Final = (5, 10)
 _REQUESTS: Final = ("RequestCpus", "RequestMemory", "RequestDisk")
@@ -31,20 +31,19 @@ def check_cod(job: ClassAd, *, is_partitionable: bool = False) -> list[Diagnosti
     found = [_fault(f"the job has no {name}", hint) for name in required if name not in job]
     found += [
         _fault(f"{name} = {job.text(name)} is no {kind}", help_text)
-        for names, types, kind, help_text in _KINDS
+        for names, read, kind, help_text in _KINDS
         for name in names
-        if name in job and not isinstance(_value(job, name), types)
+        if name in job and read(job, name) is None
     ]
     found += [
         _fault(f"{name} = {job.text(name)} is no full path", "write a path of the execute machine")
         for name in _PATHS
-        if isinstance(value := _value(job, name), str) and not value.startswith("/")
+        if not (attributes.string(job, name) or "/").startswith("/")
     ]
-    universe = _value(job, "JobUniverse")
-    if universe is UNDEFINED:
+    if attributes.value(job, "JobUniverse") is UNDEFINED:
         message = "the job has no JobUniverse"
         found.append(Diagnostic("cod-universe", message, Severity.WARNING, help="print JobUniverse = 5"))
-    elif universe not in _UNIVERSES:
+    elif attributes.int32(job, "JobUniverse") not in _UNIVERSES:
         message = f"JobUniverse = {job.text('JobUniverse')}: only 5 (vanilla) and 10 (java) are known to work"
         found.append(Diagnostic("cod-universe", message, Severity.WARNING))
     return found
@@ -52,10 +51,3 @@ def check_cod(job: ClassAd, *, is_partitionable: bool = False) -> list[Diagnosti
 
 def _fault(message: str, help_text: str) -> Diagnostic:
     return Diagnostic("cod-attribute", message, help=help_text)
-
-
-def _value(job: ClassAd, name: str) -> Value:
-    try:
-        return job.value(name)
-    except CrondorError:
-        return UNDEFINED

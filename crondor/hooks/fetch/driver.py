@@ -12,10 +12,10 @@ from typing import Final, NamedTuple, Protocol
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
-from crondor.classad.values import UNDEFINED
+from crondor.classad.text import lower
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hooks.consequence import Action, Consequence
-from crondor.hooks.environment import Scratch, starter_environment
+from crondor.hooks.environment import Scratch, main_job_end, starter_environment
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.slot import (
     SlotState,
@@ -40,6 +40,7 @@ from crondor.hooks.starter_hooks import (
     update_intervals,
 )
 from crondor.hooks.texts import ad_text
+from crondor.job.attributes import string
 
 _STATES: Final = {
     SlotState.UNCLAIMED: ("Unclaimed", "Idle"),
@@ -182,7 +183,7 @@ class FetchingSlot:
             return
         for name in ("Cmd", "Iwd"):
             if name in job:
-                job.put(f"Orig{name}", job.code(name))
+                job.put(f"Orig{name}", job.codes[lower(name)])
         yield from self._starter_hook(HookType.UPDATE_JOB_INFO, job, now)
         for step in self._starter_hook(HookType.PREPARE_JOB, job, now):
             yield step
@@ -203,7 +204,7 @@ class FetchingSlot:
 
         A startd takes a program that may not be called for none; a starter does not (StarterHookMgr::reconfig).
         """
-        if not isinstance(_value(job, "Cmd"), str):
+        if string(job, "Cmd") is None:
             return Diagnostic("cod-attribute", "the job has no Cmd", help="FETCH_WORK must print it")
         keyword = starter_keyword(job, self.knobs)
         try:
@@ -244,14 +245,9 @@ class FetchingSlot:
         if hook.value.startswith("PREPARE"):
             arguments = prepare_arguments(keyword, self.knobs)
         limits = Limits(exit_timeout(keyword, self.knobs)) if hook is HookType.JOB_EXIT else self.limits
-        code = _value(job, "ExitCode") if hook is HookType.JOB_EXIT else None
-        iwd = _value(job, "Iwd")
-        scratch = Scratch(
-            self.scratch,
-            iwd if isinstance(iwd, str) else self.scratch,
-            self.name,
-            exit_code=code if isinstance(code, int) else None,
-        )
+        iwd = string(job, "Iwd")
+        ending = main_job_end(job) if hook is HookType.JOB_EXIT else {}
+        scratch = Scratch(self.scratch, self.scratch if iwd is None else iwd, self.name, ending=ending)
         environ = starter_environment(self.environ, scratch)
         yield from self._call(hook, keyword, arguments, ad_text(job), environ, self.scratch, limits, now)
 
@@ -291,10 +287,3 @@ class FetchingSlot:
 
     def _release(self) -> None:
         self.state, self.job, self.rank, self._running = SlotState.UNCLAIMED, None, 0.0, None
-
-
-def _value(job: ClassAd, name: str) -> object:
-    try:
-        return job.value(name)
-    except CrondorError:
-        return UNDEFINED

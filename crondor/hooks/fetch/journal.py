@@ -14,14 +14,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
-from crondor.hooks.fetch.users import current_user, user_name
 from crondor.job_queue.disk import sync_folder
+from crondor.rights.accounts import current_user, user_name
+from crondor.rights.trust import Untrusted, check, make_folder
 
 if sys.platform != "win32":
     import fcntl
@@ -42,7 +43,7 @@ class JournalFault(CrondorError, RuntimeError):
 
 
 class NotPermitted(JournalFault):
-    """The journal is another user's."""
+    """The journal is another user's, or he could have written it."""
 
 
 class RunState(str, Enum):
@@ -129,20 +130,15 @@ class Journal:
             raise _os_fault(self.path, error) from None
 
     def _open(self, *, is_first: bool) -> int:
-        """Open the journal, and make it and its folder. Raises OSError."""
-        try:
-            return os.open(self.path, _OPENING)
-        except FileNotFoundError:
-            if not is_first:
-                raise
+        """Open the journal, and make it and its folder. Raises NotPermitted and OSError."""
         folder = self.path.parent
-        if not folder.is_dir():
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(exist_ok=True)
-            folder.chmod(_PASSABLE)
-        descriptor = os.open(self.path, _OPENING | os.O_CREAT, 0o600)
-        give(descriptor, folder.stat())
-        return descriptor
+        try:
+            check(self.path)
+            if is_first and make_folder(folder, 0o755):
+                folder.chmod(_PASSABLE)
+        except Untrusted as error:
+            raise NotPermitted([_not_trusted(found) for found in error.diagnostics]) from None
+        return os.open(self.path, _OPENING | (os.O_CREAT if is_first else 0), 0o600)
 
     def _has_name(self, descriptor: int) -> bool:
         """Lock a file, and say whether the name is still its own: the last writer may have put a shorter one there."""
@@ -200,7 +196,6 @@ class Writer:
         fresh = self._path.with_suffix(".new")
         fresh.unlink(missing_ok=True)  # of a crash; or a link, which is not to be followed
         with os.fdopen(os.open(fresh, _MAKING, 0o600), "wb") as file:
-            give(file.fileno(), os.fstat(self._descriptor))
             for run in kept:
                 event = {"key": run.key, "state": run.state.value, "time": run.time, "last_start": run.last_start}
                 file.write(json.dumps({**run.said, **event, "slot": run.slot, "rejections": run.rejections}).encode())
@@ -209,15 +204,6 @@ class Writer:
             os.fsync(file.fileno())
         fresh.replace(self._path)
         sync_folder(self._path.parent)
-
-
-def give(descriptor: int, like: os.stat_result) -> None:
-    """Give what root has made to the user whose folder it is in: he could not go on otherwise. Raises OSError.
-
-    It is given by its descriptor: that user could put a link to a file of root's in the place of a name.
-    """
-    if sys.platform != "win32" and current_user() == 0:
-        os.fchown(descriptor, like.st_uid, like.st_gid)
 
 
 def _lock(descriptor: int) -> None:
@@ -285,6 +271,11 @@ def _os_fault(path: Path, error: OSError) -> JournalFault:
         hint = "give all hooks the same --state; FETCH_WORK makes the journal"
         return JournalFault(Diagnostic("fetch-journal", f"{path}: there is no journal", help=hint))
     return _fault(path, error.strerror or str(error))
+
+
+def _not_trusted(found: Diagnostic) -> Diagnostic:
+    hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM run as one user, whose the folder is; {found.help}"
+    return replace(found, code="fetch-journal", help=hint)
 
 
 def not_permitted(path: Path) -> Diagnostic:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.fetch.journal import RunState, Writer, give
-from crondor.hooks.fetch.users import current_user, user_id, user_name
+from crondor.hooks.fetch.journal import RunState, Writer
 from crondor.job_queue.disk import sync_folder
+from crondor.rights.accounts import current_user, user_id, user_name
 
 MODE: Final = 0o1733
 """Anybody may leave a report; only the folder's owner may see them, and take away those of others."""
@@ -93,7 +93,6 @@ class Reports:
         folder = os.open(self.folder, _FOLDER)
         try:
             os.fchmod(folder, MODE)
-            give(folder, self.folder.parent.stat())
         finally:
             os.close(folder)
         sync_folder(self.folder.parent)

@@ -7,13 +7,13 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format
-from crondor.classad.scope import Context, Value
-from crondor.classad.values import UNDEFINED
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.classad.scope import Context
+from crondor.diagnostics import Diagnostic
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob
 from crondor.hooks.runner import PIPE_BUFFER_MAX, Ended, HookRun
 from crondor.hooks.texts import ad_text, read_output
+from crondor.job import attributes
 
 FETCH_HOOKS: Final = (HookType.FETCH_WORK, HookType.REPLY_FETCH, HookType.EVICT_CLAIM)
 SEPARATOR: Final = "-----"
@@ -86,7 +86,7 @@ def completed(job: ClassAd, keyword: str, *, is_static: bool) -> ClassAd:
         for name in _REQUESTS:
             if name not in found:
                 found[name] = 1
-    if not isinstance(_value(found, "HookKeyword"), str):
+    if attributes.string(found, "HookKeyword") is None:
         found["HookKeyword"] = keyword
     return found
 
@@ -103,7 +103,7 @@ def decide(
         return Decision(accepted=False, rank=0.0, reason="the slot is still preempting its last job")
     context = context or Context()
     asked = "Requirements" if "Requirements" in slot else "Start"
-    if not (asked in slot and slot[asked].holds(slot, job, context)):
+    if not attributes.boolean(slot, asked, context, job):
         return Decision(accepted=False, rank=0.0, reason=f"the slot's {asked} is not true for the job")
     rank = _rank(slot, job, context)
     if state is SlotState.CLAIMED and rank <= current_rank:
@@ -114,8 +114,7 @@ def decide(
 
 def is_willing(slot: ClassAd, context: Context | None = None) -> bool:
     """Say whether a slot would run anything at all, which it must to fetch: START may be anything but false."""
-    value = _value(slot, "Start", context)
-    return value is not False and not (isinstance(value, (int, float)) and value == 0)
+    return attributes.boolean(slot, "Start", context or Context()) is not False
 
 
 def has_ended(slot: ClassAd) -> bool:
@@ -123,27 +122,22 @@ def has_ended(slot: ClassAd) -> bool:
 
     A slot that is divided runs jobs in others than itself, and nothing is known of them.
     """
-    is_divided = _value(slot, "PartitionableSlot") is True
-    state = _value(slot, "State"), _value(slot, "Activity")
+    is_divided = attributes.boolean(slot, "PartitionableSlot")
+    state = attributes.string(slot, "State"), attributes.string(slot, "Activity")
     return not is_divided and (state[0] in {"Owner", "Unclaimed"} or state == ("Claimed", "Idle"))
 
 
 def refuses(slot: ClassAd, job: ClassAd, context: Context) -> bool:
     """Say whether a slot has a job already that it would not give up: it asks then, too, every FetchWorkDelay."""
-    current = _value(slot, "CurrentRank")
-    is_busy = _value(slot, "State") == "Claimed" and _value(slot, "Activity") != "Idle"
-    return is_busy and isinstance(current, (int, float)) and _rank(slot, job, context) <= current
+    current = attributes.number(slot, "CurrentRank")
+    is_busy = attributes.string(slot, "State") == "Claimed" and attributes.string(slot, "Activity") != "Idle"
+    return is_busy and current is not None and _rank(slot, job, context) <= current
 
 
 def fetch_delay(slot: ClassAd, job: ClassAd | None = None, context: Context | None = None) -> int:
     """Return how many seconds after its last fetch a slot fetches again: FetchWorkDelay in the slot and its job."""
-    if "FetchWorkDelay" not in slot:
-        return DEFAULT_DELAY
-    try:
-        value = slot.value("FetchWorkDelay", job, context or Context())
-    except CrondorError:
-        return DEFAULT_DELAY
-    return int(value) if isinstance(value, (int, float)) else DEFAULT_DELAY
+    delay = attributes.int32(slot, "FetchWorkDelay", context or Context(), job)
+    return DEFAULT_DELAY if delay is None else delay
 
 
 def slot_input(job: ClassAd, slot: ClassAd, claim: str | None) -> str:
@@ -156,16 +150,4 @@ def slot_input(job: ClassAd, slot: ClassAd, claim: str | None) -> str:
 
 
 def _rank(slot: ClassAd, job: ClassAd, context: Context) -> float:
-    expression = slot.get("Rank")
-    try:
-        value = UNDEFINED if expression is None else expression.evaluate(slot, job, context)
-    except CrondorError:
-        value = UNDEFINED
-    return float(value) if isinstance(value, (int, float)) else 0.0
-
-
-def _value(ad: ClassAd, name: str, context: Context | None = None) -> Value:
-    try:
-        return ad.value(name, context=context or Context())
-    except CrondorError:
-        return UNDEFINED
+    return float(attributes.number(slot, "Rank", context, job) or 0)

@@ -20,6 +20,7 @@ from crondor.hooks.fetch.journal import Journal, JournalFault, NotPermitted, Run
 from crondor.hooks.fetch.reports import SAID, Report, Reports
 from crondor.hooks.fetch.slot import has_ended, refuses
 from crondor.hooks.hook_types import HookType
+from crondor.job.attributes import boolean, expression, string
 from crondor.queued import QueuedJob
 from crondor.spec import Dialect
 from crondor.zones import Policy
@@ -111,7 +112,7 @@ class WorkSource:
                 problems = [f for f in check_cod(job) if f.severity is Severity.ERROR]
                 if problems:
                     findings += [Diagnostic(d.code, f"{due.spec.name}: {d.message}", help=d.help) for d in problems]
-                elif slot is None or "Requirements" not in job or job["Requirements"].holds(job, slot, context):
+                elif slot is None or "Requirements" not in job or boolean(job, "Requirements", context, slot):
                     owner = _text(job, "Owner")
                     findings += self._reports.make(owner)
                     named = {"slot": _text(slot, "Name"), "owner": owner}
@@ -256,17 +257,14 @@ def _job(due: Due) -> ClassAd:
 
 
 def _text(ad: ClassAd | None, name: str) -> str:
-    try:
-        value = None if ad is None else ad.value(name)
-    except CrondorError:
-        return ""
-    return value if isinstance(value, str) else ""
+    return "" if ad is None else string(ad, name) or ""
 
 
 def _no_match(free: Sequence[Due], slot: ClassAd, context: Context) -> Diagnostic:
     runs = "1 run is" if len(free) == 1 else f"{len(free)} runs are"
     job = _job(free[0])
-    reason = job["Requirements"].explain(job, slot, context).reason() if "Requirements" in job else None
+    asked = expression(job, "Requirements")
+    reason = None if asked is None else asked.explain(job, slot, context).reason()
     message = f"{runs} due, and the slot does not meet the requirements"
     said = f"{free[0].spec.name}: {printable(reason[:_LONGEST_REASON])}" if reason else None
     return Diagnostic("fetch-no-match", message, Severity.NOTE, help=said)

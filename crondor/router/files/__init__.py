@@ -7,7 +7,7 @@ router. Files are opened as the job's owner might, links lead nowhere else, and 
 goes on: the state is in the queue and in the files.
 """
 
-from crondor.router.files.accounts import Account, Accounts, account_of
+from crondor.rights.accounts import Account, Accounts, account_of
 from crondor.router.files.delivery import Carried, FileDelivery, PlannedDelivery
 from crondor.router.files.faults import FilesRefused, Report
 from crondor.router.files.listing import Limits

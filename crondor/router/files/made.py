@@ -6,12 +6,15 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from crondor.router.files.faults import refused
+from crondor.rights.accounts import Account, is_root
+from crondor.rights.acting import as_account
+from crondor.rights.trust import Untrusted, check, make_folder, stranger
+from crondor.router.files.faults import FilesRefused, refused
 from crondor.router.files.reach import CHUNK, PART, write_file
 
 _MOST: Final = 16 << 20
@@ -32,10 +35,14 @@ class Made:
     """
 
     def __init__(self, note: Path | str) -> None:
-        """Read the note, where there is one; one that cannot be read counts as none."""
+        """Read the note, where there is one; one that cannot be read counts as none.
+
+        Raises Untrusted for one that another user could have written: what it says is deleted.
+        """
         self._note = str(note)
         self._noted: dict[str, Noted] = {}
         try:
+            check(note)
             with open(note, "rb") as file:  # noqa: PTH123 - a path or a text
                 for key, path, digests in json.loads(file.read(_MOST)):
                     self._noted[str(path)] = Noted(str(key), str(path), tuple(map(str, digests)))
@@ -63,24 +70,41 @@ class Made:
         if noted is None:
             return False
         try:
-            with suppress(FileNotFoundError):
-                os.unlink(path + PART)  # noqa: PTH108 - a text
-            found = _digest_of(path)
-            if found in noted.digests:
-                os.unlink(path)  # noqa: PTH108 - a text
-                found = None
+            is_gone = as_account(worker(path), lambda: _deleted(path, noted.digests))
         except OSError as error:
             raise refused(path, "cannot delete", error) from error
         del self._noted[path]
         self._write()
-        return found is None
+        return is_gone
 
     def _write(self) -> None:
         try:
-            os.makedirs(os.path.dirname(self._note) or ".", mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 - a text
+            make_folder(os.path.dirname(self._note) or ".")  # noqa: PTH120 - a text
             write_file(self._note, json.dumps(list(self._noted.values())).encode())
         except OSError as error:
             raise refused(self._note, "cannot write", error) from error
+
+
+def worker(path: str) -> Account | None:
+    """Return as whom a file is to be made or deleted; None: as this process, since nobody can change its folder.
+
+    What root did by itself in somebody's folder he could turn to another one. Raises FilesRefused and OSError.
+    """
+    try:
+        return stranger(os.path.dirname(path) or ".") if is_root() else None  # noqa: PTH120 - a text
+    except Untrusted as error:
+        raise FilesRefused(error.diagnostics) from None
+
+
+def _deleted(path: str, digests: Collection[str]) -> bool:
+    """Delete a file that holds what was put there, and say whether none is there any more. Raises OSError."""
+    with suppress(FileNotFoundError):
+        os.unlink(path + PART)  # noqa: PTH108 - a text
+    found = _digest_of(path)
+    if found in digests:
+        os.unlink(path)  # noqa: PTH108 - a text
+        found = None
+    return found is None
 
 
 def _digest_of(path: str) -> str | None:

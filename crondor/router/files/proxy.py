@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
+from crondor.rights.accounts import Accounts, account_of, is_root
 from crondor.router.applying import SharedProxy
-from crondor.router.files.accounts import Accounts, account_of, is_root
 from crondor.router.files.faults import FilesRefused, Report, fault, ignored, refused, warning
-from crondor.router.files.made import Made
+from crondor.router.files.made import Made, worker
 from crondor.router.files.reach import write_file
 
 _MOST: Final = 1 << 20
@@ -51,6 +51,7 @@ class Proxies:
         Where this process is not root it stays ours, and that is reported. Raises FilesRefused.
         """
         data = self._read(proxy.file)
+        _refuse_others(proxy.copy)
         account = self._accounts(owner)
         if account is None and is_root():
             message = f"there is no account {owner!r} on this machine to give a copy of {proxy.file} to"
@@ -84,6 +85,7 @@ class Proxies:
                 self.remove(source)
 
     def _read(self, path: str) -> bytes:
+        _refuse_others(path)
         try:
             descriptor = os.open(path, _FILE)
         except (OSError, ValueError) as error:
@@ -103,3 +105,14 @@ class Proxies:
         if len(data) > _MOST:
             raise FilesRefused(fault("proxy-large", f"{path} has more than {_MOST:,} bytes: it is no proxy", path))
         return data
+
+
+def _refuse_others(path: str) -> None:
+    """Raise FilesRefused where root is to work in somebody's folder: a link could make any file of root's the proxy."""
+    try:
+        who = worker(path)
+    except OSError as error:
+        raise refused(path, "cannot look at", error) from error
+    if who is not None:
+        message = f"{path} lies in a folder of {who.name}'s: no proxy of root's is to be there"
+        raise FilesRefused(fault("proxy-denied", message, path, "keep it where only root may write"))

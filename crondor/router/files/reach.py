@@ -1,22 +1,23 @@
-"""Opening files below allowed folders and nowhere else, as the account that they are opened for would."""
+"""Opening files below allowed folders and nowhere else, as the account that they are opened for."""
 
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from crondor.job_queue.disk import sync_folder
-from crondor.router.files.accounts import READ, SEARCH, WRITE, Account
+from crondor.rights.accounts import Account
+from crondor.rights.acting import as_account
+from crondor.rights.walk import APPENDING, append, folder_of, open_file, open_real
 from crondor.router.files.faults import FilesRefused, fault, refused
 
-_PATH: Final = getattr(os, "O_PATH", os.O_RDONLY)
-_FOLDER: Final = os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
-_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0)
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
 CHUNK: Final = 1 << 20
 PART: Final = ".crondor-part"
+
+_T = TypeVar("_T")
 
 
 class Opened(NamedTuple):
@@ -29,9 +30,10 @@ class Opened(NamedTuple):
 class Reach:
     """What may be opened: the files at or below some folders, and those that their account may open.
 
-    ``who`` None: whatever the operating system lets this process open. Links are resolved first, and the path that
-    comes of it is walked without following any, so that none leads out, also one that is made in the meantime.
-    ``files`` are single files that are allowed beside the folders. No pipe or device is ever waited for.
+    ``who`` None: whatever the operating system lets this process open; else it is opened as that account. Links are
+    resolved first, and the path that comes of it is walked without following any, so that none leads out, also one that
+    is made in the meantime. ``files`` are single files that are allowed beside the folders. No pipe or device is ever
+    waited for.
     """
 
     def __init__(self, roots: Iterable[str], who: Account | None = None, files: Iterable[str] = ()) -> None:
@@ -40,14 +42,17 @@ class Reach:
         self._files = frozenset(os.path.realpath(file) for file in files)
         self.who = who
 
-    def real(self, path: str) -> str:
-        """Return a path with all links followed. Raises FilesRefused where it is outside, or nothing is there."""
+    def real(self, path: str, *, is_there: bool = True) -> str:
+        """Return a path with all links followed; with ``is_there`` it must lead to something.
+
+        Raises FilesRefused where it is outside, or nothing is there.
+        """
         try:
-            real = os.path.realpath(path, strict=True)
+            real = as_account(self.who, lambda: os.path.realpath(path, strict=is_there))
+        except FileNotFoundError as error:
+            raise FilesRefused(fault("file-missing", f"cannot open {path}: {error.strerror}", path)) from None
         except (OSError, ValueError) as error:
-            code = "file-missing" if isinstance(error, FileNotFoundError) else "file-io"
-            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            raise FilesRefused(fault(code, f"cannot open {path}: {reason}", path)) from None
+            raise refused(path, "cannot open", error, self.who) from None
         if real not in self._files and not any(real == root or _is_below(real, root) for root in self._roots):
             message = f"{path} lies outside of the folders whose files may be moved"
             raise FilesRefused(fault("file-outside", message, path, "allow its folder"))
@@ -56,64 +61,49 @@ class Reach:
     @contextmanager
     def file(self, path: str) -> Iterator[Opened]:
         """Open a plain file for reading. Raises FilesRefused."""
-        with self._folder_of(path) as (parent, name):
-            try:
-                descriptor = os.open(name, _FILE, dir_fd=parent)
-            except OSError as error:
-                raise refused(path, "cannot open", error) from None
+        real = self.real(path)
+        descriptor = self._done(path, "cannot read", lambda: open_file(real, os.O_RDONLY))
         try:
-            state = os.fstat(descriptor)
-            if not stat.S_ISREG(state.st_mode):
-                raise FilesRefused(fault("file-special", f"{path} is not a plain file", path))
-            self._check(path, state, READ, "read")
-            yield Opened(descriptor, state)
+            yield Opened(descriptor, os.fstat(descriptor))
         finally:
             os.close(descriptor)
 
     @contextmanager
-    def folder(self, path: str, need: int = READ | SEARCH) -> Iterator[Opened]:
+    def folder(self, path: str) -> Iterator[Opened]:
         """Open a folder, to list it or to write in it. Raises FilesRefused."""
-        with self._folder_of(path) as (parent, name):
-            try:
-                descriptor = os.open(name or ".", os.O_RDONLY | _FOLDER, dir_fd=parent)
-            except OSError as error:
-                raise refused(path, "cannot open", error) from None
+        real = self.real(path)
+
+        def opened() -> int:
+            with folder_of(real) as (parent, name):
+                return os.open(name, _FOLDER, dir_fd=parent)
+
+        descriptor = self._done(path, "cannot open", opened)
         try:
-            state = os.fstat(descriptor)
-            self._check(path, state, need, "write to" if need & WRITE else "read")
-            yield Opened(descriptor, state)
+            yield Opened(descriptor, os.fstat(descriptor))
         finally:
             os.close(descriptor)
 
     def state(self, path: str) -> os.stat_result:
         """Return what a path leads to. Raises FilesRefused."""
-        with self._folder_of(path) as (parent, name):
-            try:
-                return os.stat(name or ".", dir_fd=parent, follow_symlinks=False)
-            except OSError as error:
-                raise refused(path, "cannot look at", error) from None
+        real = self.real(path)
 
-    @contextmanager
-    def _folder_of(self, path: str) -> Iterator[tuple[int, str]]:
-        """Open the folder that a path is in, piece by piece from the root, and return it and the last piece."""
-        pieces = [piece for piece in self.real(path).split("/") if piece]
-        at = os.open("/", _PATH | _FOLDER)
+        def looked() -> os.stat_result:
+            with folder_of(real) as (parent, name):
+                return os.stat(name, dir_fd=parent, follow_symlinks=False)
+
+        return self._done(path, "cannot look at", looked)
+
+    def append(self, path: str, data: bytes, mode: int) -> None:
+        """Write behind a plain file, which is made where there is none. Raises FilesRefused."""
+        real = self.real(path, is_there=False)
+        self._done(path, "cannot write", lambda: append(open_real(real, APPENDING, mode), data, path))
+
+    def _done(self, path: str, doing: str, deed: Callable[[], _T]) -> _T:
+        """Do something as the account. Raises FilesRefused."""
         try:
-            for piece in pieces[:-1]:
-                below = os.open(piece, _PATH | _FOLDER, dir_fd=at)
-                os.close(at)
-                at = below
-                self._check(path, os.fstat(at), SEARCH, "reach")
-            yield at, pieces[-1] if pieces else ""
+            return as_account(self.who, deed)
         except OSError as error:
-            raise refused(path, "cannot open", error) from None
-        finally:
-            os.close(at)
-
-    def _check(self, path: str, state: os.stat_result, need: int, word: str) -> None:
-        if self.who is not None and not self.who.may(state, need):
-            message = f"{self.who.name} may not {word} {path}"
-            raise FilesRefused(fault("file-denied", message, path, "change its owner or its mode"))
+            raise refused(path, doing, error, self.who) from None
 
 
 def _is_below(path: str, root: str) -> bool:

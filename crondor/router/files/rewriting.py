@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from crondor.classad import Context, Expression, lower, truth
+from crondor.classad import Expression, lower
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError
-from crondor.router.conversion import string
+from crondor.job import attributes
 
 PREFIX: Final = "SUBMIT_"
 MARK: Final = "SUBMIT_Iwd"
@@ -31,29 +30,21 @@ _NAMES: Final = (
     ("x509userproxy", ""),
     ("DataReuseManifestSHA256", ""),
 )
-_PLAIN: Final = Context()
 
 
 def text(ad: ClassAd, name: str) -> str | None:
     """Return an attribute's value where it is a string."""
-    return string(ad, name, _PLAIN)
+    return attributes.string(ad, name)
 
 
 def is_true(ad: ClassAd, name: str) -> bool:
     """Say whether an attribute is there and true."""
-    return _truth(ad, name) is True
+    return attributes.boolean(ad, name) is True
 
 
 def is_false(ad: ClassAd, name: str) -> bool:
     """Say whether an attribute is there and false."""
-    return _truth(ad, name) is False
-
-
-def _truth(ad: ClassAd, name: str) -> object:
-    try:
-        return truth(ad.value(name)) if name in ad else None
-    except CrondorError:
-        return None
+    return attributes.boolean(ad, name) is False
 
 
 def is_url(path: str) -> bool:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.disk import sync_folder
 from crondor.job_queue.keys import JobId
-from crondor.router.files.accounts import SEARCH, WRITE, Account, Accounts, account_of, is_root
+from crondor.rights.accounts import Account, Accounts, account_of, is_root
+from crondor.rights.acting import RightsRefused, as_account
 from crondor.router.files.faults import FilesRefused, Report, fault, ignored, refused, warning
-from crondor.router.files.listing import Item, Limits, expanded, inputs, outputs
+from crondor.router.files.listing import Item, Limits, Listing, expanded, inputs, outputs
 from crondor.router.files.reach import Opened, Reach, copy_bytes
 from crondor.router.files.rewriting import base, kept_apart, restored, text
 from crondor.router.files.spool import Known, Spool
+from crondor.schedd.ads import owner_of
 
 _DEFAULT = Limits()
+_T = TypeVar("_T")
 
 
 class Moved(NamedTuple):
@@ -34,8 +37,8 @@ class Sandbox:
     """Moves files between a spool and the folders that are allowed.
 
     ``folders`` are those that users' files may be read from and written to, no others are touched. Where this process
-    is root, it opens only what the job's owner might, as his account stands in ``accounts``, and gives him what it
-    makes; elsewhere it does what the operating system lets it do, and ``report`` hears of it.
+    is root, it does so as the job's owner, as his account stands in ``accounts``; elsewhere it does what the operating
+    system lets it do, and ``report`` hears of it.
     """
 
     def __init__(
@@ -61,15 +64,19 @@ class Sandbox:
         although they are not in the folders that are allowed. Raises FilesRefused with all that is wrong.
         """
         reach = self._reach(copy, files)
-        edits = kept_apart(copy)
-        made = expanded(copy, reach)
-        if made is not None:
-            edits["TransferInput"] = made
-        changed = copy.copy()
-        for name, value in edits.items():
-            changed.set(name, value)
-        inputs(changed, reach, self._limits).check()
-        return edits
+
+        def looked() -> dict[str, object]:
+            edits = kept_apart(copy)
+            made = expanded(copy, reach)
+            if made is not None:
+                edits["TransferInput"] = made
+            changed = copy.copy()
+            for name, value in edits.items():
+                changed.set(name, value)
+            inputs(changed, reach, self._limits).check()
+            return edits
+
+        return _as(reach.who, looked)
 
     def spool_in(self, job: JobId, copy: ClassAd, files: Iterable[str] = ()) -> Moved:
         """Copy the input of a submitted copy into its sandbox, unless it is there; the ad may be rewritten already.
@@ -79,14 +86,14 @@ class Sandbox:
         if self.spool.is_whole(job):
             return Moved(0, 0)
         ad = restored(copy)
-        listing = inputs(ad, self._reach(ad, files), self._limits)
+        reach = self._reach(ad, files)
+        listing = _as(reach.who, lambda: inputs(ad, reach, self._limits))
         listing.check()
         owner = self._owner(ad, str(self.spool.place(job)))
         part = self.spool.begin(job)
         proxy = base(text(ad, "x509userproxy") or "")
         known: dict[str, Known] = {}
         size = 0
-        reach = self._reach(ad, files)
         for item in listing.items:
             target = f"{part}/{item.target}"
             mode = 0o600 if item.target == proxy else item.mode | 0o400
@@ -121,10 +128,14 @@ class Sandbox:
             raise FilesRefused(fault("sandbox-missing", f"the sandbox of {job} is not there", place))
         account = self._account(ad)
         uploaded = text(copy, "TransferOutputRemaps") or ""
-        listing = outputs(ad, place, self.spool.known(job), Reach([place], account), self._limits, uploaded)
-        listing.check()
-        staging = _Staging(job, Reach([place], account), Reach(self._folders, account))
-        size = staging.put(listing.items)
+        inside, outside, known = Reach([place], account), Reach(self._folders, account), self.spool.known(job)
+
+        def fetched() -> tuple[Listing, int]:
+            listing = outputs(ad, place, known, inside, self._limits, uploaded)
+            listing.check()
+            return listing, _Staging(job, inside, outside).put(listing.items)
+
+        listing, size = _as(account, fetched)
         for found in listing.warnings:
             self._report(found)
         return Moved(len(listing.items), size)
@@ -137,7 +148,7 @@ class Sandbox:
         """Return whose files a job's are, None where nobody needs to ask. Raises FilesRefused."""
         if not is_root():
             return None
-        owner = text(ad, "OsUser") or text(ad, "Owner") or ""
+        owner = owner_of(ad)
         found = self._accounts(owner)
         if found is None:
             message = f"there is no account {owner!r} on this machine whose files could be moved"
@@ -149,7 +160,7 @@ class Sandbox:
 
     def _owner(self, ad: ClassAd, place: str) -> tuple[int, int] | None:
         """Return whom to give a sandbox to, None where it stays ours."""
-        account = self._accounts(text(ad, "OsUser") or text(ad, "Owner") or "")
+        account = self._accounts(owner_of(ad))
         if account is None or account.uid == os.geteuid():
             return None
         if is_root():
@@ -157,6 +168,14 @@ class Sandbox:
         message = f"the sandbox stays with the router's account: only root can give it to {account.name}"
         self._report(warning("sandbox-owner", message, place))
         return None
+
+
+def _as(account: Account | None, deed: Callable[[], _T]) -> _T:
+    """Do something as an account. Raises FilesRefused where this process cannot."""
+    try:
+        return as_account(account, deed)
+    except RightsRefused as error:
+        raise FilesRefused(error.diagnostics) from None
 
 
 def _filled(reach: Reach, item: Item, target: str, mode: int, owner: tuple[int, int] | None, most: int) -> Known:
@@ -190,7 +209,7 @@ def _give(part: Path, folders: Sequence[Item], owner: tuple[int, int] | None) ->
 
 
 class _Staging:
-    """Output on its way from a sandbox: copied beside its places, then put there."""
+    """Output on its way from a sandbox: copied beside its places, then put there; all of it as the job's owner."""
 
     def __init__(self, job: JobId, inside: Reach, outside: Reach) -> None:
         self._job = job
@@ -214,7 +233,7 @@ class _Staging:
                 except FilesRefused as error:
                     faults += error.diagnostics
                 except (OSError, ValueError) as error:
-                    faults += refused(item.target, "cannot write", error).diagnostics
+                    faults += refused(item.target, "cannot write", error, self._outside.who).diagnostics
             if faults:
                 raise FilesRefused(faults)
             while staged:
@@ -229,25 +248,14 @@ class _Staging:
     def _make_folder(self, item: Item) -> None:
         """Make a folder, unless it is there. Raises OSError and FilesRefused."""
         folder, name = _split(item.target)
-        who = self._outside.who
-        with self._outside.folder(folder, WRITE | SEARCH) as opened:
-            try:
-                os.mkdir(name, item.mode | 0o700, dir_fd=opened.descriptor)
-            except FileExistsError:
-                return
-            made = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=opened.descriptor)
-            try:
-                if who is not None and os.fstat(made).st_uid == os.geteuid():
-                    os.fchown(made, who.uid, who.gid)
-                os.fsync(opened.descriptor)
-            finally:
-                os.close(made)
+        with self._outside.folder(folder) as opened, suppress(FileExistsError):
+            os.mkdir(name, item.mode | 0o700, dir_fd=opened.descriptor)
+            os.fsync(opened.descriptor)
 
     def _stage(self, item: Item, part: str) -> int:
         """Copy a file beside its place; return its bytes. Raises OSError and FilesRefused."""
         folder, name = _split(item.target)
-        who = self._outside.who
-        with self._outside.folder(folder, WRITE | SEARCH) as where, self._inside.file(item.source) as opened:
+        with self._outside.folder(folder) as where, self._inside.file(item.source) as opened:
             self._check(item, name, where)
             with suppress(FileNotFoundError):
                 os.unlink(part, dir_fd=where.descriptor)
@@ -255,8 +263,6 @@ class _Staging:
             descriptor = os.open(part, flags, 0o600, dir_fd=where.descriptor)
             try:
                 size = copy_bytes(opened.descriptor, descriptor, opened.state.st_size)
-                if who is not None:
-                    os.fchown(descriptor, who.uid, who.gid)
                 os.fchmod(descriptor, item.mode | 0o400)
                 os.fsync(descriptor)
             except BaseException:
@@ -281,18 +287,15 @@ class _Staging:
     def _rename(self, part: str, item: Item) -> None:
         """Put a copied file in its place. Raises FilesRefused."""
         folder, name = _split(item.target)
-        with self._outside.folder(folder, WRITE | SEARCH) as where:
+        with self._outside.folder(folder) as where:
             try:
                 os.rename(part, name, src_dir_fd=where.descriptor, dst_dir_fd=where.descriptor)
                 os.fsync(where.descriptor)
             except OSError as error:
-                raise refused(item.target, "cannot write", error) from error
+                raise refused(item.target, "cannot write", error, self._outside.who) from error
 
     def _drop(self, part: str, item: Item) -> None:
-        with (
-            suppress(FilesRefused, OSError),
-            self._outside.folder(_split(item.target)[0], WRITE | SEARCH) as where,
-        ):
+        with suppress(FilesRefused, OSError), self._outside.folder(_split(item.target)[0]) as where:
             os.unlink(part, dir_fd=where.descriptor)
 
 

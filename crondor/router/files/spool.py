@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.disk import sync_folder
 from crondor.job_queue.keys import JobId
+from crondor.rights.trust import Untrusted, check, make_folder
 from crondor.router.files.faults import FilesRefused, fault, refused
 from crondor.router.files.reach import PART, write_file
 
@@ -41,6 +42,7 @@ class Spool:
 
     def __init__(self, folder: Path | str) -> None:
         """Take the folder, which is made when the first sandbox is."""
+        self._given = folder
         self.folder = Path(os.path.realpath(folder))
 
     def place(self, job: JobId) -> Path:
@@ -53,7 +55,8 @@ class Spool:
         place = self.place(job)
         part = _beside(place, ".tmp")
         try:
-            place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            self._check(place)
+            make_folder(place.parent, 0o755)
             if place.exists() and not self._note(job).exists():
                 message = f"{place} is there, and crondor has not made it"
                 raise FilesRefused(fault("spool-foreign", message, str(place), "give the router a spool of its own"))
@@ -77,7 +80,11 @@ class Spool:
             raise refused(str(place), "cannot put the sandbox at", error) from error
 
     def is_whole(self, job: JobId) -> bool:
-        """Say whether the input of a copy is there, all of it."""
+        """Say whether the input of a copy is there, all of it. Raises FilesRefused."""
+        try:
+            self._check(self.place(job))
+        except OSError:
+            return False
         return self.place(job).is_dir() and self._files(job) is not None
 
     def known(self, job: JobId) -> dict[str, Known]:
@@ -88,6 +95,7 @@ class Spool:
         """Delete a sandbox of ours; one that is not there is fine. Raises FilesRefused."""
         place, note = self.place(job), self._note(job)
         try:
+            self._check(place)
             _beside(note, PART).unlink(missing_ok=True)
             if not note.exists():
                 return
@@ -125,6 +133,14 @@ class Spool:
         except FilesRefused as error:
             return error.diagnostics
         return ()
+
+    def _check(self, place: Path) -> None:
+        """Raise FilesRefused where another user could put a sandbox or a note there, or a link instead; and OSError."""
+        try:
+            check(self._given)
+            check(place.parent)
+        except Untrusted as error:
+            raise FilesRefused(error.diagnostics) from None
 
     def _note(self, job: JobId) -> Path:
         return _beside(self.place(job), _NOTE)

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from crondor.classad import ClassAdSyntaxError, EvaluationFailed, Expression, lower
+from crondor.classad import ClassAdSyntaxError, Expression, lower
 from crondor.classad.ad import ClassAd
 from crondor.config import Configuration, InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.job.attributes import exact_integer, string
 from crondor.source import Source, Span
 
 NAMES: Final = "JOB_ROUTER_CREATE_IDTOKEN_NAMES"
@@ -18,7 +19,7 @@ REFRESH: Final = "JOB_ROUTER_IDTOKEN_REFRESH"
 DIRECTORY: Final = "SEC_TOKEN_DIRECTORY"
 
 _TEXTS: Final = ("sub", "kid", "scope", "dir", "filename", "file", "owner", "ntdomain")
-_LINE: Final = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=(?![=?!])[ \t]*(.*?)[ \t\r]*\Z").match
+_LINE: Final = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=(?![=?!])[ \t]*").match
 _MOST: Final = 1000
 
 
@@ -130,12 +131,13 @@ class _Reader:
                 self._pieces[""] = self._span(number, line, 0, len(line))
                 self.fault("this line is no attribute", "", 'write name = value, as in sub = "alice"')
                 continue
-            piece = self._span(number, line, *found.span(2))
+            value = line[found.end() :].rstrip(" \t\r")
+            piece = self._span(number, line, found.end(), found.end() + len(value))
             self._pieces[lower(found[1])] = piece
             if lower(found[1]) not in (*_TEXTS, "lifetime"):
                 self.fault(f"HTCondor does not look at {found[1]}", lower(found[1]), severity=Severity.WARNING)
             try:
-                ad[found[1]] = Expression.parse(Source(found[2], self.knob), old=True)
+                ad[found[1]] = Expression.parse(Source(value, self.knob), old=True)
             except ClassAdSyntaxError as error:
                 self.found += [
                     replace(each.relocated(piece), message=f"{self.knob}: {each.message}") for each in error.diagnostics
@@ -143,18 +145,16 @@ class _Reader:
         return ad
 
     def _string(self, ad: ClassAd, name: str) -> str:
-        value = _value(ad, name)
-        if value is None or isinstance(value, str):
+        value = string(ad, name)
+        if value is not None or name not in ad:
             return value or ""
         self.fault(f"{name} is no string", name, f'write {name} = "..."')
         return ""
 
     def _lifetime(self, ad: ClassAd) -> int:
-        value = _value(ad, "lifetime")
-        if value is None:
-            return -1
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
+        value = exact_integer(ad, "lifetime")  # HTCondor cuts a real, which nobody means
+        if value is not None or "lifetime" not in ad:
+            return -1 if value is None else value
         self.fault("lifetime is no integer", "lifetime", "write it in seconds, without quotes")
         return -1
 
@@ -164,12 +164,3 @@ class _Reader:
             written = self._lines[number]
             return written.span(start, end) if written.text == line else written.span()
         return self._source.span() if self._place is None else self._place
-
-
-def _value(ad: ClassAd, name: str) -> object:
-    if name not in ad:
-        return None
-    try:
-        return ad.value(name)
-    except (EvaluationFailed, ClassAdSyntaxError):
-        return False

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from crondor.diagnostics import CrondorError
-from crondor.router.files.accounts import Accounts, account_of, is_root
+from crondor.rights.accounts import Account, Accounts, account_of, is_root
+from crondor.rights.acting import as_account
 from crondor.router.files.faults import FilesRefused, Report, fault, ignored, refused, warning
-from crondor.router.files.made import Made
+from crondor.router.files.made import Made, worker
 from crondor.router.files.reach import write_file
 from crondor.router.files.token_plan import TokenPlan, TokenSpec
 
@@ -107,16 +108,28 @@ class Tokens:
         if account is not None and is_anothers and not is_root():
             message = f"{spec.path} stays with the router's account: only root can give it to {spec.owner}"
             self._report(warning("id-token-owner", message, spec.path))
-        if self._made.find(spec.path) is None and os.path.lexists(spec.path):
+        try:
+            self._put(spec, data, account if is_root() else None)
+        except OSError as error:
+            raise refused(spec.path, "cannot write", error, account) from error
+        self._ends[spec.path] = None if spec.lifetime < 0 else now + spec.lifetime
+
+    def _put(self, spec: TokenSpec, data: bytes, account: Account | None) -> None:
+        """Write a token's file, and give it to its owner; in a folder of his own it is he who writes it.
+
+        Raises FilesRefused and OSError.
+        """
+        who = worker(spec.path)
+        if who is not None and (account is None or account.uid != who.uid):
+            message = f"{spec.path} lies in a folder of {who.name}'s, and the token is for {spec.owner or 'the router'}"
+            raise FilesRefused(fault("id-token-denied", message, spec.path, "keep it where only root may write"))
+        is_there = as_account(who, lambda: os.path.lexists(spec.path))
+        if is_there and self._made.find(spec.path) is None:
             message = f"{spec.path} is there, and crondor has not made it"
             raise FilesRefused(fault("id-token-foreign", message, spec.path, "move it away, or use another filename"))
-        owner = (account.uid, account.gid) if account is not None and is_anothers and is_root() else None
         self._made.add(spec.name, spec.path, data)
-        try:
-            write_file(spec.path, data, 0o600, owner)
-        except OSError as error:
-            raise refused(spec.path, "cannot write", error) from error
-        self._ends[spec.path] = None if spec.lifetime < 0 else now + spec.lifetime
+        owner = None if account is None or who is not None else (account.uid, account.gid)
+        as_account(who, lambda: write_file(spec.path, data, 0o600, owner))
 
     def _issued(self, spec: TokenSpec, now: int) -> bytes:
         """Ask the issuer. Raises FilesRefused."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from crondor.classad.errors import ClassAdSyntaxError
@@ -13,7 +12,7 @@ from crondor.classad.parser import parse_ad
 from crondor.classad.tree import AdNode
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import BLANKS
-from crondor.router.legacy.placed import Placed
+from crondor.router.legacy.placed import STRINGS, Placed, is_closed
 from crondor.source import Source
 
 SHOWN = 79
@@ -27,9 +26,7 @@ MAX_ADS = 100_000
 MAX_FAULTS = 1000
 """Malformed ads after which the rest of a text is left alone."""
 
-_MARK = re.compile(
-    r'[\[\]]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*\'|//[^\n]*|/\*[\s\S]*?\*/|["\']|/\*'
-)
+_MARK = re.compile(rf"[\[\]]|{STRINGS}")
 _BETWEEN = re.compile(r"(?:[\s,;]|//[^\n]*|/\*[\s\S]*?\*/)*")
 
 
@@ -107,8 +104,8 @@ def _brackets(text: str) -> _Brackets:
         elif mark == "]":
             if stack:
                 closes[stack.pop()] = found.end()
-        elif mark in {'"', "'", "/*"}:
-            break  # what begins here never ends
+        elif not is_closed(found):
+            break
     return _Brackets(opens, closes)
 
 
@@ -145,7 +142,8 @@ def _resume(text: str, fault: _Fault, brackets: _Brackets, opening: int, *, fait
     if closing is not None and not _is_entry(text, fault.start):
         return closing
     first = bisect_left(brackets.opens, fault.start)
-    return next((each for each in islice(brackets.opens, first, None) if _is_entry(text, each)), len(text))
+    opens = (brackets.opens[number] for number in range(first, len(brackets.opens)))
+    return next((each for each in opens if _is_entry(text, each)), len(text))
 
 
 def _read_on(text: str, start: int, end: int) -> int:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crondor.classad import lower
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.macro.scan import Kind, scan
+from crondor.macro.scan import Kind, Scanner
 from crondor.router.legacy.entry import LegacyEntry
 from crondor.router.legacy.mended import convert_mended
 from crondor.router.legacy.table import NAMES, REFRESH, ROUTE, LegacyTable
@@ -46,9 +46,7 @@ class NewTable(NamedTuple):
         if out:
             out.append("\n")
         for route in self.routes:
-            tag = "jre"
-            while re.search(rf"(?m)^[ \t]*@{tag}[ \t]*$", route.text):
-                tag += "x"
+            tag = _tag("jre", route.text)
             body = "".join(f"   {line}\n" for line in route.text.split("\n"))
             out.append(f"{ROUTE}{route.name} @={tag}\n{body}@{tag}\n\n")
         if self.names:
@@ -125,8 +123,9 @@ def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str]
     while left and len(found) < _MOST_MACROS:
         text = left.pop()
         at = text.find("$")
+        scanner = Scanner(text)
         while at >= 0:
-            macro = scan(text, at)
+            macro = scanner.scan(at)
             knob = table.configuration.find(macro.name) if macro.kind is Kind.MACRO else None
             if knob is not None and not knob.is_default and macro.name not in found:
                 found[macro.name] = (knob.name, knob.text)
@@ -138,7 +137,13 @@ def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str]
 def _assignment(name: str, text: str) -> str:
     if not _LINE_END.search(text) and not text.endswith("\\"):
         return f"{name} = {text}\n"
-    tag = "end"
-    while re.search(rf"(?m)^[ \t]*@{tag}[ \t]*$", text):
-        tag += "x"
+    tag = _tag("end", text)
     return f"{name} @={tag}\n{text}\n@{tag}\n"
+
+
+def _tag(tag: str, text: str) -> str:
+    """Return a word that ends no line of a text as its tag: ``tag``, with as many x behind it as that takes."""
+    taken = set(re.findall(rf"(?m)^[ \t]*@({tag}x*)[ \t]*$", text))
+    while tag in taken:
+        tag += "x"
+    return tag

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from crondor.classad import EvaluationFailed, code_of, lower
+from crondor.classad import code_of, lower
 from crondor.classad.ad import ClassAd
-from crondor.classad.scope import Code, Context, Value
+from crondor.classad.scope import Allowance, Code, Context, Value
 from crondor.classad.values import UNDEFINED
+from crondor.diagnostics import CrondorError
 from crondor.router.legacy.ads import Ad
 from crondor.router.legacy.placed import Placed
 from crondor.source import Span
@@ -17,18 +18,9 @@ MAX_STEPS = 200_000
 """The work of one expression of a route, counted as evaluation does: a tenth of a second or two."""
 
 
-class _Effort:
-    """What is left of the work of one expression."""
-
-    __slots__ = ("left",)
-
-    def __init__(self) -> None:
-        self.left = MAX_STEPS
-
-
 def bounded() -> Context:
     """Return what an expression of a route may know and cost."""
-    return Context(effort=_Effort())
+    return Context(effort=Allowance(MAX_STEPS))
 
 
 class Attributes:
@@ -83,7 +75,7 @@ class LegacyEntry:
         """Return an attribute's value in the route's own ad, UNDEFINED where it has none."""
         try:
             return self.ad.value(name, context=bounded())
-        except EvaluationFailed:
+        except CrondorError:
             return UNDEFINED
 
     def place(self, name: str) -> Span:

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from crondor.classad import EvaluationFailed, Expression, lower, print_string, unparse
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.scope import Inlining, Value
+from crondor.classad.scope import Inlining
 from crondor.classad.tree import Literal, Node
 from crondor.classad.unparse import Form
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.macro.scan import Kind, scan
+from crondor.job.attributes import exact_integer_of, number_of
+from crondor.macro.scan import Kind, Scanner
 from crondor.router.legacy.entry import LegacyEntry, bounded
 from crondor.router.legacy.faithful import AS_HTCONDOR, Commands
 from crondor.router.legacy.rewrite import Change, current_time, literal_text, rewrite, scope_to_my, without_scope
@@ -134,8 +135,9 @@ class _Mended(Commands):
     def target_universe(self, name: str) -> None:
         """Take TargetUniverse, where it is the number of a universe."""
         value = self.entry.value(name)
-        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < len(UNIVERSES):
-            self.universe = value
+        universe = exact_integer_of(value)
+        if universe is not None and 0 < universe < len(UNIVERSES):
+            self.universe = universe
         elif value != 0:
             shown = self.entry.ad.text(name)[:40]
             named = value.upper() if isinstance(value, str) else ""
@@ -293,14 +295,16 @@ class _Mended(Commands):
         """Take MaxJobs, MaxIdleJobs and FailureRateThreshold, which HTCondor 25 reads without the route's ad."""
         key = lower(name)
         node = self.tree(name)
-        value = self.entry.value(name)
-        is_number = isinstance(value, int) or (key == "failureratethreshold" and isinstance(value, float))
-        if not is_number or isinstance(value, bool):
+        found = self.entry.value(name)
+        value: int | float | None = exact_integer_of(found)
+        if value is None and key == "failureratethreshold" and not isinstance(found, bool):
+            value = number_of(found)
+        if value is None:
             what = "number" if key == "failureratethreshold" else "integer"
             message = f"{name} = {self.entry.ad.text(name)[:60]} is no {what}: the default holds, as before"
             self.say("limit", message, name, Severity.WARNING, "write a number")
             return
-        text = self.printed(Literal(_constant(value)))
+        text = self.printed(Literal(value))
         if not isinstance(node, Literal):
             self.say("limit", f"{name} is {text} now; it is read without the attributes of the route", name)
         self.assignments[key] = (name, text)
@@ -312,18 +316,15 @@ _EVALUATED = frozenset(
 ) | frozenset(("sharedx509userproxy", "usesharedx509userproxy"))
 
 
-def _constant(value: Value) -> int | float:
-    return value if isinstance(value, (int, float)) else 0
-
-
 def _escaped(text: str) -> str:
     """Return a text in which nothing is taken for a macro."""
     if "$" not in text:
         return text
     parts: list[str] = []
     begin, at = 0, text.find("$")
+    scanner = Scanner(text)
     while at >= 0:
-        found = scan(text, at)
+        found = scanner.scan(at)
         if found.kind is not Kind.PLAIN:
             parts += [text[begin:at], "$(DOLLAR)"]
             begin = at + 1

@@ -10,11 +10,15 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from crondor.macro.lines import LogicalLine
-from crondor.macro.scan import Kind, scan
+from crondor.macro.scan import Kind, Scanner
 from crondor.source import Source, Span
 
-_STRING = re.compile(r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"|(?:\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*\'|//[^\n]*|/\*[\s\S]*?\*/)')
+STRINGS = (
+    r'"[^"\\]*(?:\\[\s\S][^"\\]*)*("|\\?\Z)|\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*(\'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(\*/|\Z)'
+)
+"""Strings, names in quotes and comments; ``is_closed`` tells those that have no end, behind which there is nothing."""
 
+_STRING = re.compile(STRINGS)
 _FAR = 1 << 62
 
 
@@ -73,7 +77,10 @@ class Placed:
 
     def segments(self, start: int, end: int) -> Iterator[Segment]:
         """Yield the segments of a piece."""
-        for segment, begin in zip(self._segments, self._starts, strict=True):
+        for number in range(max(0, bisect_right(self._starts, start) - 1), len(self._segments)):
+            segment, begin = self._segments[number], self._starts[number]
+            if begin >= end:
+                return
             low, high = max(start - begin, 0), min(end - begin, len(segment.text))
             if low < high:
                 at = segment.at + low if segment.line is not None else 0
@@ -87,11 +94,14 @@ class Placed:
         text = self.text
         if macros is Macros.RAW or "$" not in text:
             return self
-        strings = [found.span() for found in _STRING.finditer(text)] if macros is Macros.KEPT else []
+        strings: list[tuple[int, int]] = []
+        if macros is Macros.KEPT:
+            strings = [found.span() for found in _STRING.finditer(text) if is_closed(found)]
         parts: list[Segment] = []
         begin, at = 0, text.find("$")
+        scanner = Scanner(text)
         while at >= 0:
-            found = scan(text, at)
+            found = scanner.scan(at)
             if _is_inside(strings, at) or found.kind is Kind.PLAIN:
                 at = text.find("$", max(found.resume, at + 1))
                 continue
@@ -100,6 +110,11 @@ class Placed:
             parts.append(Segment(fill(text[at:end]), span=self.span(at, end)))
             begin, at = end, text.find("$", end)
         return Placed([*parts, *self.segments(begin, len(text))])
+
+
+def is_closed(found: re.Match[str]) -> bool:
+    """Say whether what STRINGS has found ends before the text does."""
+    return found.lastindex is None or found[found.lastindex] not in {"", "\\"}
 
 
 def _is_inside(spans: Sequence[tuple[int, int]], at: int) -> bool:

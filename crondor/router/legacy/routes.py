@@ -50,10 +50,12 @@ def legacy_table(table: LegacyTable | Texts, context: Context | None = None) -> 
     """
     table = table if isinstance(table, LegacyTable) else read_legacy(table)
     loaded, made = _loaded(table, context)
-    is_enabled = loaded.is_enabled and table.is_enabled and table.configuration.is_valid
+    reads = table.is_enabled and table.configuration.is_valid
+    is_enabled = loaded.is_enabled and reads
     return replace(
         loaded,
-        routes=_renamed(loaded, made) if is_enabled else (),
+        routes=_renamed(loaded.routes, made) if is_enabled else (),
+        idle=_renamed(loaded.idle, made) if reads else (),
         is_enabled=is_enabled,
         diagnostics=tuple(dict.fromkeys([*loaded.diagnostics, *filter(_holds_unconverted, made.diagnostics)])),
     )
@@ -67,7 +69,8 @@ def legacy_routes(table: LegacyTable | Texts, context: Context | None = None) ->
     table = table if isinstance(table, LegacyTable) else read_legacy(table)
     if not table.is_enabled:
         return ()
-    return tuple(route for route in _renamed(*_loaded(table, context)) if route.is_legacy)
+    loaded, made = _loaded(table, context)
+    return tuple(route for route in _renamed(loaded.routes, made) if route.is_legacy)
 
 
 def _loaded(table: LegacyTable, context: Context | None) -> tuple[RoutingTable, NewTable]:
@@ -81,14 +84,14 @@ def _loaded(table: LegacyTable, context: Context | None) -> tuple[RoutingTable, 
     return load_table(read_config({**texts, **names}, base=without), context=context, keep_routes=True), made
 
 
-def _renamed(loaded: RoutingTable, made: NewTable) -> tuple[Route, ...]:
+def _renamed(routes: tuple[Route, ...], made: NewTable) -> tuple[Route, ...]:
     """Return routes with the names and the rights of the entries that they were."""
     entries = {lower(route.name): route.entry for route in made.routes}
     return tuple(
         replace(route, name=entry.name, takes_transforms=entry.is_knob, is_legacy=True)
         if (entry := entries.get(lower(route.name))) is not None
         else route
-        for route in loaded.routes
+        for route in routes
     )
 
 

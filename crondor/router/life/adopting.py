@@ -9,6 +9,7 @@ from crondor.classad import print_string
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
+from crondor.job.attributes import boolean, string
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
 from crondor.router.life import operations
@@ -16,17 +17,7 @@ from crondor.router.life.copies import waits_for_input
 from crondor.router.life.desk import Desk
 from crondor.router.life.ending import give_back
 from crondor.router.life.journal import What
-from crondor.router.life.reading import (
-    ROUTE_NAME,
-    ROUTED_BY,
-    ROUTED_FROM,
-    ROUTED_TO,
-    RUNNING,
-    integer,
-    is_managed_by,
-    status,
-    string,
-)
+from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, RUNNING, is_managed_by, status
 from crondor.router.life.record import RoutedJob, State
 
 ORPHAN: Final = "JobRouter orphan"
@@ -167,4 +158,4 @@ def _rank(copy: ClassAd) -> int:
 def _is_leaving(copy: ClassAd) -> bool:
     """Say whether a copy has done its work and was let go, or has been removed: its schedd drops it."""
     found = status(copy)
-    return found is JobStatus.REMOVED or (found is JobStatus.COMPLETED and integer(copy, "LeaveJobInQueue") == 0)
+    return found is JobStatus.REMOVED or (found is JobStatus.COMPLETED and boolean(copy, "LeaveJobInQueue") is False)

@@ -9,12 +9,13 @@ from typing import Final, NamedTuple, Protocol
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import string
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
 from crondor.router.life import runs
 from crondor.router.life.desk import Options
 from crondor.router.life.ledger import Ledger
-from crondor.router.life.reading import ROUTED_BY, status, string
+from crondor.router.life.reading import ROUTED_BY, status
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.limits import Limit, RouteLoad, limit_text
 from crondor.router.matching import Matcher

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import ending, string
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Change, Kind
 from crondor.queued import JobStatus
 from crondor.router.life.journal import Entry
-from crondor.router.life.reading import ROUTE_NAME, ROUTED_FROM, integer, is_true, status, string
+from crondor.router.life.reading import ROUTE_NAME, ROUTED_FROM, status
 from crondor.router.life.rehearsal import Rehearsal
 from crondor.schedd.changes import job_changes
 
@@ -133,4 +134,5 @@ class Chronicle:
 
 
 def _has_failed(ad: ClassAd) -> bool:
-    return is_true(ad, "ExitBySignal") or bool(integer(ad, "ExitCode"))
+    found = ending(ad)
+    return found is not None and (found.by_signal or found.number != 0)

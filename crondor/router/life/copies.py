@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import exact_integer, string
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
-from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, integer, status, string
+from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, status
 from crondor.schedd.protocol import SUBMITTING
 
 SPOOLING_CODE: Final = 16  # CONDOR_HOLD_CODE SpoolingInput
@@ -66,12 +67,12 @@ def submitted(
 
 def waits_for_input(copy: ClassAd) -> bool:
     """Say whether a copy is on hold until its input is spooled."""
-    return status(copy) is JobStatus.HELD and integer(copy, "HoldReasonCode") == SPOOLING_CODE
+    return status(copy) is JobStatus.HELD and exact_integer(copy, "HoldReasonCode") == SPOOLING_CODE
 
 
 def is_unfinished(copy: ClassAd) -> bool:
-    """Say whether a copy's submission ended halfway; it has never run, and its ad is not whole."""
-    return status(copy) is JobStatus.HELD and string(copy, "HoldReason") == SUBMITTING
+    """Say whether a copy's submission ended halfway: its ad is not whole. A schedd adds to the reason whose it is."""
+    return status(copy) is JobStatus.HELD and (string(copy, "HoldReason") or "").startswith(SUBMITTING)
 
 
 def domain_of(source: ClassAd) -> str:

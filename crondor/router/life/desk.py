@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
 from typing import Final, Protocol
 
-from crondor.classad import Context
+from crondor.classad import ClassAdSyntaxError, Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
+from crondor.job.attributes import string
 from crondor.job_queue.faults import InvalidChange
 from crondor.job_queue.keys import JobId
 from crondor.router.applying import Routed
@@ -21,13 +23,17 @@ from crondor.router.life.hooking import HookDesk
 from crondor.router.life.journal import Entry, Log, What, silent
 from crondor.router.life.ledger import Ledger
 from crondor.router.life.operations import Edit
-from crondor.router.life.reading import EXTERNAL, is_managed_by, string
+from crondor.router.life.patience import LeftAlone, Patient
+from crondor.router.life.reading import EXTERNAL, is_managed_by
 from crondor.router.life.record import RoutedJob
 from crondor.router.table import RoutingTable
-from crondor.schedd.protocol import NotOffered, Schedd
+from crondor.schedd.protocol import NotOffered, Refused, ScheddError
 from crondor.transform import Facts
 
-SURE: Final = (NotOffered, InvalidChange, FilesRefused)
+SURE: Final = (NotOffered, InvalidChange, FilesRefused, ClassAdSyntaxError)
+"""Errors after which the queue is as it was, however often it is tried."""
+
+UNDONE: Final = (*SURE, Refused, LeftAlone)
 """Errors after which the queue is as it was; after any other nobody knows."""
 
 
@@ -78,19 +84,26 @@ class Options:
 
 @dataclass
 class Desk:
-    """The router's surroundings; ``table`` may be replaced, ``now`` (epoch seconds) is the time of the poll."""
+    """The router's surroundings; ``table`` may be replaced, ``now`` (epoch seconds) is the time of the poll.
 
-    source: Schedd
-    destination: Schedd
+    ``routed`` and ``refused`` count the jobs of this poll that have got there, and those that a schedd did not take.
+    """
+
+    source: Patient
+    destination: Patient
     table: RoutingTable
     ledger: Ledger
     options: Options
     context_zone: tzinfo = timezone.utc
     now: int = 0
     polls: int = 0
+    routed: int = 0
+    refused: int = 0
     copies_of: Callable[[JobId], Mapping[JobId, ClassAd]] = field(default=lambda _: {})
     look_again: Callable[[JobId], None] = field(default=lambda _: None)
+    turned_away: Callable[[JobId], None] = field(default=lambda _: None)
     _context: Context = field(default_factory=Context)
+    _failures: Counter[tuple[What, str]] = field(default_factory=Counter)
 
     @property
     def name(self) -> str:
@@ -117,8 +130,41 @@ class Desk:
         self.options.log(Entry(self.now, what, str(job), text))
 
     def failed(self, what: What, job: RoutedJob | str, error: CrondorError) -> None:
-        """Log what an error says."""
-        self.say(what, job, f": {'; '.join(each.message for each in error.diagnostics)}")
+        """Log what an error says: once a poll for what is the same for several jobs, and what is to be done about it.
+
+        Of a schedd that is left alone the error that led to it has said all.
+        """
+        if isinstance(error, LeftAlone):
+            return
+        reason = "; ".join(each.message for each in error.diagnostics)
+        key = what, reason.replace(str(job.id), "") if isinstance(job, RoutedJob) else reason
+        self._failures[key] += 1
+        if self._failures[key] == 1:
+            self.say(what, job, f": {reason}{self._advice(error)}")
+
+    def _advice(self, error: CrondorError) -> str:
+        if not isinstance(error, ScheddError):
+            return ""
+        pause = max(self.source.pause, self.destination.pause)
+        until = f"; it is left alone for {pause} poll{'s' if pause > 1 else ''}" if pause else ""
+        return "".join(f" ({each.help})" for each in error.diagnostics if each.help) + until
+
+    @property
+    def is_hindered(self) -> bool:
+        """Say whether a queue is left alone that a job must be written into before it is routed."""
+        return self.source.is_left_alone or self.destination.is_left_alone
+
+    def begin_poll(self) -> None:
+        """Count a poll that the queues have answered."""
+        self.polls += 1
+        self.routed = self.refused = 0
+
+    def end_poll(self) -> None:
+        """Say how often the errors came that were said once."""
+        for (what, reason), count in self._failures.items():
+            if count > 1:
+                self.say(what, "", f" for {count - 1:,} more: {reason}")
+        self._failures.clear()
 
     def edit(self, edit: Edit, *, copy: bool = False) -> bool:
         """Do an edit in the sources' queue, or in the copies'. Raises what the schedd raises."""

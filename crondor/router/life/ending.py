@@ -10,12 +10,13 @@ from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
+from crondor.job.attributes import string
 from crondor.queued import JobStatus
 from crondor.router.life import operations, runs
 from crondor.router.life.asking import WAITING, ask
 from crondor.router.life.desk import SURE, Desk, written
 from crondor.router.life.journal import What
-from crondor.router.life.reading import EXTERNAL, ROUTED_BY, is_managed_by, status, string
+from crondor.router.life.reading import EXTERNAL, ROUTED_BY, is_managed_by, status
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.starting import clean_up
 from crondor.schedd.protocol import NotOffered

@@ -10,6 +10,7 @@ from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
+from crondor.job.attributes import exact_boolean, exact_integer, string
 from crondor.queued import JobStatus
 from crondor.router.life import operations
 from crondor.router.life.asking import WAITING, ask
@@ -18,7 +19,7 @@ from crondor.router.life.desk import SURE, Delivery, Desk, written
 from crondor.router.life.journal import What
 from crondor.router.life.mirroring import mirrored
 from crondor.router.life.policy import ruled
-from crondor.router.life.reading import HOLD_COPIED, RUNNING, integer, is_managed_by, is_true, status, string
+from crondor.router.life.reading import HOLD_COPIED, RUNNING, is_managed_by, status
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.starting import clean_up
 
@@ -40,7 +41,7 @@ def check_status(desk: Desk, job: RoutedJob) -> None:
         _spool(desk, job, desk.options.delivery)
         return
     if _tell_source(desk, job):
-        finished = integer(job.copy, "JobFinishedHookDone") or 0
+        finished = exact_integer(job.copy, "JobFinishedHookDone") or 0
         if status(job.copy) is JobStatus.COMPLETED and finished and status(job.source) is JobStatus.COMPLETED:
             desk.say(What.FINISHED, job)
             job.state = State.FINISHED
@@ -98,7 +99,7 @@ def _is_source_ours(desk: Desk, job: RoutedJob) -> bool:
         desk.tell(EventType.JOB_ABORTED, job)
     elif not _is_kept(desk, job, job.source):
         return False
-    elif status(job.source) is JobStatus.HELD and not is_true(job.source, HOLD_COPIED):
+    elif status(job.source) is JobStatus.HELD and not exact_boolean(job.source, HOLD_COPIED):
         clean_up(desk, job, What.SOURCE_HELD, interrupted=True)
     return job.state is State.SUBMITTED
 

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Consequence, Found, RouterHooks, route_ad
 from crondor.hooks.runner import HookCall, HookRun
 from crondor.router.route import Route
+from crondor.schedd.ads import owner_of
 
 
 class HookInProgress(Protocol):
@@ -29,8 +29,9 @@ class HookInProgress(Protocol):
 class HookDesk:
     """The hooks of a configuration, and what starts one, as ``HookRunner.start`` does.
 
-    ``as_owner``: a hook has the rights of the job's owner, as HTCondor's router gives them where it is root. One of an
-    owner whom the system does not know is not started (JobRouterHookMgr): the router's rights are for nobody's job.
+    ``as_owner``: a hook runs as the job's owner, as HTCondor's router has it where it is root: with his rights and his
+    environment. One of an owner whom the system does not know is not started (JobRouterHookMgr): the router's rights
+    are for nobody's job.
     """
 
     hooks: RouterHooks
@@ -43,19 +44,10 @@ class HookDesk:
         """Start a hook; None where there is none to be called."""
         found = self.hooks.find(kind, source, context)
         told = None if route is None else route_ad(route.name, route.universe, route.grid_resource)
-        user = _owner(source, context) if self.as_owner else None
+        user = owner_of(source) if self.as_owner else None
         call = self.hooks.call(found, source, copy, told, user)
         return found, None if call is None else self.start(call)
 
     def conclude(self, kind: HookType, run: HookRun, tries: int) -> Consequence:
         """Return what an answer means."""
         return self.hooks.conclude(kind, run, tries)
-
-
-def _owner(source: ClassAd, context: Context) -> str:
-    """Return the owner of a job, empty where its ad names none."""
-    try:
-        owner = source.value("Owner", context=context)
-    except CrondorError:
-        return ""
-    return owner if isinstance(owner, str) else ""

@@ -59,6 +59,7 @@ class What(str, Enum):
     HOOK_ANSWER = "Hook answered"
     RELOADED = "routing table replaced"
     DISABLED = "routing is disabled; jobs that are routed go on by the old table"
+    PASSED_OVER = "an expression of the job cannot be evaluated; it is passed over in this poll"
     CLOCK_SET_BACK = "the clock was set back"
     UNREACHABLE = "cannot ask the schedd"
 

@@ -10,8 +10,10 @@ from types import TracebackType
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job_queue.disk import Disk
-from crondor.job_queue.faults import QueueLocked
+from crondor.job_queue.faults import QueueLocked, refused_by_disk
 from crondor.job_queue.lock import Lock
+from crondor.rights.trust import Untrusted, check, make_folder
+from crondor.rights.walk import open_plain
 from crondor.source import Source
 
 if sys.platform != "win32":
@@ -28,9 +30,17 @@ class RouterLock(AbstractContextManager["RouterLock"]):
     def __init__(self, path: Path | str, name: str) -> None:
         """Take the lock of a router's name, making the file where there is none; condor_job_router sees it too.
 
-        Raises RouterLocked and QueueIO.
+        What the router notes stands beside it. Raises RouterLocked, Untrusted where another user could have made or
+        could change that, and QueueIO.
         """
         self._path = Path(path)
+        try:
+            make_folder(self._path.parent)
+            check(self._path)
+        except Untrusted as error:
+            raise error.naming("JOB_ROUTER_LOCK = PATH") from None
+        except OSError as error:
+            raise refused_by_disk(self._path.parent, "the router's lock cannot be here", error) from error
         try:
             self._lock = Lock(self._path, Disk())
             while not self._lock.is_at(self._path):  # removed by the one who had it, after this one opened it
@@ -63,7 +73,7 @@ def _locked(path: Path, name: str) -> RouterLocked:
 def is_locked(path: Path | str) -> bool:
     """Say whether a router holds a lock file now. The file is opened, never made."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        descriptor = open_plain(path)
     except OSError:
         return False
     try:

@@ -13,9 +13,10 @@ from crondor.classad import lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
+from crondor.job.attributes import exact_boolean, exact_integer, expression, string
 from crondor.queued import JobStatus
-from crondor.router.life.operations import UNDEFINED
-from crondor.router.life.reading import HOLD_COPIED, RUNNING, integer, is_true, status, string
+from crondor.router.life.operations import moved_release
+from crondor.router.life.reading import HOLD_COPIED, RUNNING, status
 
 MIRRORED: Final = (
     "BytesSent", "BytesRecvd", "CompletionDate", "JobRunCount", "JobStartDate", "ExitBySignal", "ExitSignal",
@@ -51,7 +52,7 @@ def mirrored(
     if before is None or after is None:
         return None
     found = Mirrored()
-    if before is not JobStatus.HELD and is_true(source, HOLD_COPIED):
+    if before is not JobStatus.HELD and exact_boolean(source, HOLD_COPIED):
         found.edits[HOLD_COPIED] = False
     if before is not after:
         _status(source, copy, after, now, found)
@@ -60,8 +61,9 @@ def mirrored(
         code = theirs.get(low)
         if code is None or (code.__class__ is str and code == mine.get(low)):
             continue
-        if not _is_same(source, copy, name):
-            found.edits[name] = copy[name]
+        shown = None if _is_same(source, copy, name) else expression(copy, name)
+        if shown is not None:
+            found.edits[name] = shown
     return found
 
 
@@ -74,10 +76,10 @@ def _status(source: ClassAd, copy: ClassAd, after: JobStatus, now: int, found: M
             found.edits |= dict(_hold(source, copy, now))
     elif after is JobStatus.IDLE or after in RUNNING:
         shown = JobStatus.IDLE if after is JobStatus.IDLE else JobStatus.RUNNING
-        if before is shown or (before is JobStatus.HELD and not is_true(source, HOLD_COPIED)):
+        if before is shown or (before is JobStatus.HELD and not exact_boolean(source, HOLD_COPIED)):
             return
         found.edits |= {"JobStatus": int(shown), "EnteredCurrentStatus": now}
-        if is_true(source, HOLD_COPIED):
+        if exact_boolean(source, HOLD_COPIED):
             found.edits[HOLD_COPIED] = False
         if shown is JobStatus.IDLE and before in RUNNING:
             found.events.append(EventType.JOB_EVICTED)
@@ -94,12 +96,10 @@ def _hold(source: ClassAd, copy: ClassAd, now: int) -> Iterator[tuple[str, objec
     """
     reason = string(copy, "HoldReason")
     yield "HoldReason", reason or ""
-    yield "HoldReasonCode", integer(copy, "HoldReasonCode") or 0
-    yield "HoldReasonSubCode", 0 if reason is None else integer(copy, "HoldReasonSubCode") or 0
-    if "ReleaseReason" in source and source.text("ReleaseReason").strip().lower() != "undefined":
-        yield "LastReleaseReason", source["ReleaseReason"]
-        yield "ReleaseReason", UNDEFINED
-    yield "NumSystemHolds", (integer(source, "NumSystemHolds") or 0) + 1
+    yield "HoldReasonCode", exact_integer(copy, "HoldReasonCode") or 0
+    yield "HoldReasonSubCode", 0 if reason is None else exact_integer(copy, "HoldReasonSubCode") or 0
+    yield from moved_release(source)
+    yield "NumSystemHolds", (exact_integer(source, "NumSystemHolds") or 0) + 1
     yield "EnteredCurrentStatus", now
     yield HOLD_COPIED, True
     yield "JobStatus", int(JobStatus.HELD)

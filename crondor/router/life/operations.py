@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from crondor.classad import Expression, print_string
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import exact_boolean, expression
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
-from crondor.router.life.reading import (
-    EXTERNAL,
-    HOLD_COPIED,
-    SCHEDD,
-    SCHEDD_DONE,
-    is_true,
-    status,
-)
+from crondor.router.life.reading import EXTERNAL, HOLD_COPIED, SCHEDD, SCHEDD_DONE, status
 from crondor.schedd.protocol import Schedd
 from crondor.schedd.selection import Selection
 
@@ -115,7 +109,7 @@ def give_back(job: JobId, ad: ClassAd, name: str, *, done: bool, release_on_hold
     seen = "true" if now is None else f"JobStatus =?= {int(now)}"
     mine = owned(name)
     edits: dict[str, object] = {}
-    if now is JobStatus.HELD and release_on_hold and is_true(ad, HOLD_COPIED):
+    if now is JobStatus.HELD and release_on_hold and exact_boolean(ad, HOLD_COPIED):
         edits = {"JobStatus": int(JobStatus.IDLE), HOLD_COPIED: UNDEFINED}
     elif now not in (JobStatus.IDLE, JobStatus.COMPLETED, JobStatus.REMOVED, JobStatus.HELD):
         edits = {"JobStatus": int(JobStatus.IDLE)}
@@ -173,3 +167,11 @@ def remove(schedd: Schedd, job: JobId, condition: str, reason: str) -> None:
 def live(schedd: Schedd, job: JobId) -> ClassAd | None:
     """Return a job's ad as the schedd has it now. Raises what the schedd raises."""
     return next(iter(schedd.jobs(Selection(jobs=(job,)))), None)
+
+
+def moved_release(source: ClassAd) -> Iterator[tuple[str, object]]:
+    """Yield what a hold writes of the release before it, where there is one."""
+    reason = expression(source, "ReleaseReason")
+    if reason is not None and reason != UNDEFINED:
+        yield "LastReleaseReason", reason
+        yield "ReleaseReason", UNDEFINED

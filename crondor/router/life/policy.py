@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.event_log import EventType
+from crondor.job.attributes import exact_boolean, exact_integer, fires
 from crondor.queued import JobStatus
-from crondor.router.life.operations import UNDEFINED
-from crondor.router.life.reading import HOLD_COPIED, integer, is_true, status
-from crondor.world.policy import Act, exceeded, has_periodic, periodic
+from crondor.router.life.operations import moved_release
+from crondor.router.life.reading import HOLD_COPIED, status
+from crondor.world.policy import Act, exceeded, has_periodic, held_for_it, periodic
 
-UNDEFINED_CODE: Final = 5  # CONDOR_HOLD_CODE JobPolicyUndefined
 _OVER: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
@@ -39,18 +39,15 @@ def ruled(source: ClassAd, now: int, context: Context) -> Ruled | None:
         too_long = exceeded(source, int(current), now, "ShadowBday")  # which the copy shows in its source
         if too_long is not None:
             return _hold(source, too_long.reason, too_long.code, 0, now)
-        if is_true(source, "PeriodicVacate", context):
+        if fires(source, "PeriodicVacate", context):
             return None
-    if "TimerRemove" in source and integer(source, "TimerRemove") is None:
-        text = source.text("TimerRemove")
-        return _hold(
-            source, f"The job attribute TimerRemove expression '{text}' evaluated to UNDEFINED", UNDEFINED_CODE, 0, now
-        )
     return _periodic(source, current, now, context) if has_periodic(source) else None
 
 
 def _periodic(source: ClassAd, current: JobStatus, now: int, context: Context) -> Ruled | None:
     found = periodic(source, int(current), now, context)
+    if found.act is Act.UNDEFINED and current is not JobStatus.HELD:
+        found = held_for_it(found)
     if found.act is Act.HOLD:
         return _hold(source, found.reason, found.code, found.subcode, now)
     if found.act is Act.REMOVE:
@@ -60,9 +57,8 @@ def _periodic(source: ClassAd, current: JobStatus, now: int, context: Context) -
 
 def _hold(source: ClassAd, reason: str, code: int, subcode: int, now: int) -> Ruled:
     edits: dict[str, object] = {"HoldReason": reason, "HoldReasonCode": code, "HoldReasonSubCode": subcode}
-    if "ReleaseReason" in source and source.text("ReleaseReason").strip().lower() != "undefined":
-        edits |= {"LastReleaseReason": source["ReleaseReason"], "ReleaseReason": UNDEFINED}
-    edits |= {"NumSystemHolds": (integer(source, "NumSystemHolds") or 0) + 1, "EnteredCurrentStatus": now}
-    if is_true(source, HOLD_COPIED):  # of an earlier hold, which somebody has released
+    edits |= dict(moved_release(source))
+    edits |= {"NumSystemHolds": (exact_integer(source, "NumSystemHolds") or 0) + 1, "EnteredCurrentStatus": now}
+    if exact_boolean(source, HOLD_COPIED):  # of an earlier hold, which somebody has released
         edits[HOLD_COPIED] = False
     return Ruled({**edits, "JobStatus": int(JobStatus.HELD)}, EventType.JOB_HELD)

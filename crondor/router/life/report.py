@@ -12,6 +12,7 @@ from typing import Final
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue.faults import refused_by_disk
+from crondor.rights.walk import open_plain
 from crondor.router.throttle import Throttle
 from crondor.source import Source
 
@@ -65,7 +66,7 @@ class Report:
     def read(cls, path: Path | str) -> Report | None:
         """Return the report of a file, None where there is none. Raises InvalidReport and QueueIO."""
         try:
-            with Path(path).open("rb") as file:
+            with os.fdopen(open_plain(path), "rb") as file:
                 data = file.read(_MOST)
         except FileNotFoundError:
             return None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
+from crondor.classad import CircularReference, ClassAdSyntaxError, EvaluationFailed
 from crondor.diagnostics import CrondorError
 from crondor.job_queue.keys import JobId
 from crondor.router.life import operations
@@ -16,7 +18,8 @@ from crondor.router.life.ending import finalise, finish, is_forgotten
 from crondor.router.life.following import apply_policy, check_status
 from crondor.router.life.journal import What
 from crondor.router.life.ledger import Ledger
-from crondor.router.life.record import RoutedJob
+from crondor.router.life.patience import Patient
+from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.report import Report
 from crondor.router.life.source_queue import SourceQueue
 from crondor.router.life.starting import submit, take_over
@@ -25,6 +28,8 @@ from crondor.router.standing import Standing
 from crondor.router.table import RoutingTable
 from crondor.schedd.protocol import Clock, Schedd
 from crondor.zones import zone_of
+
+Anything = TypeVar("Anything")
 
 _ADOPTING: Final = 5
 """Every so many polls orphans are looked for, beginning with the first."""
@@ -56,7 +61,9 @@ class Router:
         zone = zone_of(self.options.zone).info
         ledger = Ledger(table, clock())
         copies = source if destination is None else destination
-        self._desk = Desk(source, copies, table, ledger, self.options, zone, now=clock())
+        asked = Patient(source)
+        copied = asked if copies is source else Patient(copies)
+        self._desk = Desk(asked, copied, table, ledger, self.options, zone, now=clock())
         self._sources = View(source, self._cares)
         self._is_one = copies is source
         self._others = self._sources if self._is_one else View(copies, self._cares_for_copy)
@@ -64,6 +71,7 @@ class Router:
         self._queue = SourceQueue(self._desk)
         self._desk.copies_of = self._orphans.copies_of
         self._desk.look_again = self._sources.ask
+        self._desk.turned_away = self._queue.turn_away
         self._policy_due = clock() + table.settings.periodic_interval
 
     @property
@@ -91,26 +99,32 @@ class Router:
             self._desk.table = replace(table, settings=replace(table.settings, name=self._desk.name))
             self._desk.say(What.RELOADED, "", _difference(before, table))
         self._desk.ledger.replace(self._desk.table, self._desk.now)
+        self._desk.source.ask_again()
+        self._desk.destination.ask_again()
         for job in self._queue.forget_all():
             self._sources.ask(job)
 
     def poll(self) -> bool:
-        """Look at the queues, and take every job as far as it goes now; say whether the queues answered.
+        """Look at the queues, and take every job as far as it goes now; say whether the queues did their part.
 
-        What a schedd refuses or does not answer is logged, and tried again by a later poll. No error of a schedd
-        leaves; others do.
+        That is no where they did not answer, where one takes no writing, and where all jobs that were to be routed were
+        refused. What a schedd refuses or does not answer is logged, and tried again by a later poll; a schedd that
+        takes nothing from anybody is left alone for some polls; a job with an expression that has no value is passed
+        over. No error of a schedd or of a job leaves; others do.
         """
         desk = self._desk
         self._look_at_clock()
         self._answered = False
+        for schedd in (desk.source, desk.destination) if not self._is_one else (desk.source,):
+            schedd.begin_poll()
         try:
             self._refresh()
         except CrondorError as error:
             desk.failed(What.UNREACHABLE, "", error)
+            desk.end_poll()
             return False
-        self._answered = True
         self._tick()
-        desk.polls += 1
+        desk.begin_poll()
         if desk.polls % _ADOPTING == 1:
             self._orphans.adopt(self._track)
         desk.ledger.recount(self.jobs.values(), desk.now)
@@ -118,9 +132,33 @@ class Router:
         self._find()
         table, is_quiet = desk.table, desk.options.hooks is None and desk.options.delivery is None
         for job in list(self.jobs.values()):
+            if desk.is_hindered and not self._can_step(job):
+                continue
             if not (is_quiet and job.is_settled(table)):
-                self._step(job)
-        return True
+                self._pass_over(job.id, self._step, job)
+        desk.end_poll()
+        self._answered = not desk.is_hindered and not (desk.refused and not desk.routed)
+        return self._answered
+
+    def _can_step(self, job: RoutedJob) -> bool:
+        """Say whether a job goes on while a schedd is left alone; one that nobody has yet is for a later poll."""
+        desk = self._desk
+        if job.state is State.UNCLAIMED:
+            self._forget(job)
+            return False
+        is_alone = desk.options.hooks is None and desk.options.delivery is None
+        return not desk.source.is_left_alone and is_alone and job.state is State.SUBMITTED
+
+    def _pass_over(self, job: JobId, act: Callable[[Anything], None], what: Anything) -> None:
+        """Do something about a job; where an expression of it has no value, that is logged, and the others go on.
+
+        All that is read of a job has an answer whatever is in its ad (crondor.job.attributes), and what a schedd
+        refuses is heard where it is asked. What is left are ClassAdSyntaxError, EvaluationFailed and CircularReference.
+        """
+        try:
+            act(what)
+        except (ClassAdSyntaxError, EvaluationFailed, CircularReference) as error:
+            self._desk.failed(What.PASSED_OVER, str(job), error)
 
     def _tick(self) -> None:
         desk = self._desk
@@ -143,14 +181,14 @@ class Router:
 
         Raises what the schedd raises.
         """
-        return because(self._desk, self.jobs, job, operations.live(self._desk.source, job))
+        return because(self._desk, self.jobs, job, operations.live(self._sources.schedd, job))
 
     def summary(self) -> Counter[tuple[Reason, str]]:
         """Return the same for all jobs of the sources' queue: how many for each reason, and the route it is about.
 
         Raises what the schedd raises.
         """
-        return summed(self._desk, self.jobs, self._desk.source.jobs())
+        return summed(self._desk, self.jobs, self._sources.schedd.jobs())
 
     def routes(self) -> list[RouteNow]:
         """Return how the routes stood at the last poll, in the order of the table."""
@@ -177,12 +215,12 @@ class Router:
 
     def _refresh(self) -> None:
         for seen in self._sources.refresh():
-            self._see(seen)
+            self._pass_over(seen.job, self._see, seen)
             if self._is_one:
-                self._see_copy(seen)
+                self._pass_over(seen.job, self._see_copy, seen)
         if not self._is_one:
             for seen in self._others.refresh():
-                self._see_copy(seen)
+                self._pass_over(seen.job, self._see_copy, seen)
 
     def _cares(self, job: JobId) -> bool:
         return job in self.jobs or job in self._queue or (self._is_one and self._cares_for_copy(job))
@@ -216,8 +254,12 @@ class Router:
             self._copies[job.copy_id] = job.id
 
     def _find(self) -> None:
-        """Give candidates to routes."""
-        for job in self._queue.find():
+        """Give candidates to routes; only one where it is to be seen whether a schedd takes any again."""
+        desk = self._desk
+        if desk.is_hindered:
+            return
+        is_doubtful = desk.source.is_doubtful or desk.destination.is_doubtful
+        for job in self._queue.find(1 if is_doubtful else None):
             self._track(job)
 
     def _apply_policies(self) -> None:
@@ -226,7 +268,7 @@ class Router:
             return
         self._policy_due = self._desk.now + interval
         for job in self.jobs.values():
-            apply_policy(self._desk, job)
+            self._pass_over(job.id, lambda job: apply_policy(self._desk, job), job)
 
     def _step(self, job: RoutedJob) -> None:
         desk = self._desk

@@ -9,8 +9,8 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError
+from crondor.job.attributes import count, integer
 from crondor.queued import QueuedJob
-from crondor.router.life.reading import integer
 from crondor.schedd.look import Looker
 from crondor.world.policy import Act, at_exit
 
@@ -57,5 +57,4 @@ def next_run(ad: ClassAd, now: int, zone: str | tzinfo) -> dict[str, object] | N
         return None
     if after is None:
         return None
-    count = (integer(ad, "NumJobCompletions") or 0) + 1
-    return {"DeferralTime": after, "NumJobCompletions": count, "EnteredCurrentStatus": now}
+    return {"DeferralTime": after, "NumJobCompletions": count(ad, "NumJobCompletions") + 1, "EnteredCurrentStatus": now}

@@ -8,19 +8,21 @@ from typing import Final
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
+from crondor.job.attributes import string
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
 from crondor.router.candidates import Candidates
 from crondor.router.life import runs
 from crondor.router.life.desk import Desk
 from crondor.router.life.journal import What
-from crondor.router.life.reading import EXTERNAL, ROUTED_BY, SCHEDD_DONE, status, string
+from crondor.router.life.reading import EXTERNAL, ROUTED_BY, SCHEDD_DONE, status
 from crondor.router.life.record import RoutedJob
 from crondor.router.matching import Match, Matcher
 from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
 
 _CHUNK: Final = 200
+_LONGEST: Final = 300  # seconds that a job waits which was refused
 
 
 class SourceQueue:
@@ -33,6 +35,7 @@ class SourceQueue:
         self._known: set[JobId] = set()
         self._later: dict[JobId, tuple[int, ClassAd]] = {}
         self._gates: list[tuple[int, JobId]] = []
+        self._refused: dict[JobId, tuple[int, int]] = {}
 
     def __contains__(self, job: JobId) -> bool:
         """Say whether a job waits here."""
@@ -58,17 +61,25 @@ class SourceQueue:
         """Take a job as it is now; None: it has left."""
         if ad is None or not self._may_wait(ad):
             self.drop(job)
+            self._refused.pop(job, None)
             return
         self._known.add(job)
         desk = self._desk
-        opens = runs.opens(ad, desk.now, desk.options.zone) if desk.options.waits_for_gates else None
+        opens = (runs.opens(ad, desk.now, desk.options.zone) or 0) if desk.options.waits_for_gates else 0
+        opens = max(opens, self._refused.get(job, (0, 0))[0])
         self._later.pop(job, None)
-        if opens is not None and opens > desk.now:
+        if opens > desk.now:
             self._candidates.drop(str(job))
             self._later[job] = opens, ad
             heapq.heappush(self._gates, (opens, job))
         else:
             self._candidates.put(str(job), ad, desk.context)
+
+    def turn_away(self, job: JobId) -> None:
+        """Let a job wait that a schedd has refused: one poll, then 2, 4, up to five minutes."""
+        now, period = self._desk.now, max(1, self._desk.table.settings.polling_period)
+        times = self._refused.get(job, (0, 0))[1]
+        self._refused[job] = now + min(period << min(times, 10), max(period, _LONGEST)), times + 1
 
     def drop(self, job: JobId) -> None:
         """Forget a job."""
@@ -77,14 +88,17 @@ class SourceQueue:
             self._later.pop(job, None)
             self._candidates.drop(str(job))
 
-    def find(self) -> Iterator[RoutedJob]:
-        """Yield the jobs that routes take now, unclaimed; the ledger counts them."""
+    def find(self, most: int | None = None) -> Iterator[RoutedJob]:
+        """Yield the jobs that routes take now, unclaimed, ``most`` of them; the ledger counts them where it is all."""
         desk = self._desk
         self._open_gates()
         found = self._candidates.poll(desk.ledger.standing, desk.context)
-        desk.ledger.standing = found.standing
         matches = {job: match for match in found.matches if (job := JobId.parse(match.job)) is not None}
-        jobs = list(matches)
+        jobs = list(matches)[:most]
+        if len(jobs) == len(matches):
+            desk.ledger.standing = found.standing
+        for job in list(matches)[len(jobs) :]:
+            desk.look_again(job)
         for start in range(0, len(jobs), _CHUNK):
             chunk = tuple(jobs[start : start + _CHUNK])
             try:

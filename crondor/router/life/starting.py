@@ -8,14 +8,15 @@ from crondor.diagnostics import CrondorError, Severity
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
+from crondor.job.attributes import string
 from crondor.queued import JobStatus, QueuedJob
 from crondor.router.applying import Routed, apply_route
 from crondor.router.life import operations, runs
 from crondor.router.life.asking import WAITING, ask
 from crondor.router.life.copies import domain_of, submitted, working
-from crondor.router.life.desk import SURE, Desk, written
+from crondor.router.life.desk import UNDONE, Desk, written
 from crondor.router.life.journal import What
-from crondor.router.life.reading import EXTERNAL, ROUTED_TO, status, string
+from crondor.router.life.reading import EXTERNAL, ROUTED_TO, status
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.one_run import one_run
 from crondor.router.route import Route
@@ -50,13 +51,24 @@ def take_over(desk: Desk, job: RoutedJob) -> None:
             return
     except CrondorError as error:
         desk.failed(What.NOT_CLAIMED, job, error)
-        job.is_claimed = not isinstance(error, SURE)
-        clean_up(desk, job)
+        job.is_claimed = not isinstance(error, UNDONE)
+        _refused(desk, job, interrupted=True)
         return
     job.source = written(job.source, {"Managed": EXTERNAL, "ManagedManager": desk.name})
     job.is_claimed = True
     job.state = State.CLAIMED
     desk.say(What.CLAIMED, job)
+
+
+def _refused(desk: Desk, job: RoutedJob, *, interrupted: bool) -> None:
+    """Send a job to its end that a schedd did not take; it comes again, later each time.
+
+    It is no failure of the route where the sources' schedd refuses it, or its copies' takes nothing at all. HTCondor's
+    router counts it as one.
+    """
+    desk.refused += 1
+    desk.turned_away(job.id)
+    clean_up(desk, job, interrupted=interrupted)
 
 
 def _busy(ad: ClassAd | None, job: RoutedJob) -> str:
@@ -138,12 +150,13 @@ def _send(desk: Desk, job: RoutedJob, copy: ClassAd) -> None:
     job.since = desk.now
     try:
         (job.copy_id,) = desk.destination.submit([copy])
-    except SURE as error:
+    except UNDONE as error:
         desk.failed(What.NOT_SUBMITTED, job, error)
-        clean_up(desk, job)
+        _refused(desk, job, interrupted=desk.is_hindered)
         return
     except CrondorError as error:
         desk.failed(What.UNSURE, job, error)
+        desk.refused += 1
         job.is_unsure = True
         return
     if job.is_sandboxed and desk.options.delivery is not None:
@@ -158,6 +171,7 @@ def _send(desk: Desk, job: RoutedJob, copy: ClassAd) -> None:
 
 def _is_submitted(desk: Desk, job: RoutedJob) -> None:
     job.state = State.SUBMITTED
+    desk.routed += 1
     job.owed[ROUTED_TO] = str(job.copy_id)
     desk.say(What.SUBMITTED, job)
 
@@ -186,13 +200,14 @@ def _edit_in_place(desk: Desk, job: RoutedJob, route: Route, translated: ClassAd
         done = not edits or desk.edit(operations.change_in_place(job.id, edits))
     except CrondorError as error:
         desk.failed(What.NOT_EDITED, job, error)
-        clean_up(desk, job)
+        _refused(desk, job, interrupted=True)
         return
     if not done:
         clean_up(desk, job, What.NOT_EDITED, f" {_busy(operations.live(desk.source, job.id), job)}")
         return
     job.source = written(source, edits)
     job.is_success = job.is_done = True
+    desk.routed += 1
     clean_up(desk, job, What.EDITED)
 
 

@@ -8,12 +8,13 @@ from typing import Final
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import string
 from crondor.job_queue.keys import JobId
 from crondor.queued import JobStatus
 from crondor.router.life.because import Because, Reason, RouteNow, because, routes_now, summed
 from crondor.router.life.desk import Options
 from crondor.router.life.ledger import Ledger
-from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, RUNNING, is_managed_by, status, string
+from crondor.router.life.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, RUNNING, is_managed_by, status
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.standing import Standing
 from crondor.router.table import RoutingTable

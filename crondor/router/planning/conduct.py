@@ -8,11 +8,12 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, truth
+from crondor.classad import ClassAdSyntaxError, Context, Expression
 from crondor.classad.ad import ClassAd
-from crondor.classad.scope import AdValue, Code
+from crondor.classad.scope import Code
 from crondor.classad.show import code_tree
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
+from crondor.job.attributes import int32, integer, string
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
 
@@ -71,11 +72,11 @@ def manner_of(copy: ClassAd, taken: int, zone: tzinfo) -> Manner:
     """
     ad = copy.copy()
     ad.set("QDate", taken)
-    universe = _integer(ad, "JobUniverse")
+    universe = int32(ad, "JobUniverse")
     is_remote = universe == Universe.GRID and grid_type(ad) == "condor"
     if is_remote:
         ad = _there(ad)
-        universe = _integer(ad, "JobUniverse")
+        universe = int32(ad, "JobUniverse")
     has_schedule = has_cron(ad) or "DeferralTime" in ad
     if universe == Universe.SCHEDULER and has_schedule:
         return Manner(Conduct.NEVER_RUNS, ad)
@@ -93,7 +94,7 @@ def manner_of(copy: ClassAd, taken: int, zone: tzinfo) -> Manner:
 
 def _once(ad: ClassAd, taken: int, zone: tzinfo, *, is_remote: bool) -> Manner:
     context = Context(now=taken, zone=zone)
-    time, window = (_integer(ad, name, context) for name in DEFERRAL[:2])
+    time, window = (integer(ad, name, context) for name in DEFERRAL[:2])
     if time is None or time <= 0 or (window is None and "DeferralWindow" in ad):
         return Manner(Conduct.NEVER_RUNS, ad)
     if _keeps_out(ad, Context(now=min(max(taken, time - 1), time + (window or 0) - 1), zone=zone)):
@@ -105,7 +106,7 @@ def _once(ad: ClassAd, taken: int, zone: tzinfo, *, is_remote: bool) -> Manner:
 
 def is_matched(ad: ClassAd) -> bool:
     """Say whether a copy's Requirements are ever looked at: those of a grid job are for HTCondor-C alone."""
-    return _integer(ad, "JobUniverse") != Universe.GRID or grid_type(ad) == "condor"
+    return int32(ad, "JobUniverse") != Universe.GRID or grid_type(ad) == "condor"
 
 
 def has_cron(ad: ClassAd) -> bool:
@@ -115,8 +116,7 @@ def has_cron(ad: ClassAd) -> bool:
 
 def grid_type(ad: ClassAd) -> str:
     """Return the first word of GridResource in lower case, empty where there is none."""
-    value = _value(ad, "GridResource", Context())
-    words = value.split(None, 1) if isinstance(value, str) else []
+    words = (string(ad, "GridResource") or "").split(None, 1)
     return words[0].lower() if words else ""
 
 
@@ -134,16 +134,13 @@ def without_clause(ad: ClassAd) -> str:
 
 def _keeps_out(ad: ClassAd, context: Context) -> bool:
     """Say whether a clause about the job's time, which no machine can change, is not true."""
-    try:
-        return any(
-            each.is_clause
-            and not each.asks_machine
-            and all(name in ad for name in each.names)
-            and truth(each.expression.evaluate(ad, None, context)) is not True
-            for each in _conjuncts(ad)
-        )
-    except (EvaluationFailed, ClassAdSyntaxError):
-        return False
+    return any(
+        each.is_clause
+        and not each.asks_machine
+        and all(name in ad for name in each.names)
+        and not each.expression.holds(ad, None, context)
+        for each in _conjuncts(ad)
+    )
 
 
 class _Conjunct(NamedTuple):
@@ -216,23 +213,3 @@ def _there(ad: ClassAd) -> ClassAd:
         if key.startswith(_PREFIX) and len(key) > len(_PREFIX):
             made.put(name[len(_PREFIX) :], ad.codes[key])
     return made
-
-
-def _integer(ad: ClassAd, name: str, context: Context | None = None) -> int | None:
-    code = ad.codes.get(name.lower())
-    if isinstance(code, str) and len(code) < _EXACT and code.isascii() and code.isdigit() and code[0] != "0":
-        return int(code)
-    value = _value(ad, name, context or Context())
-    if isinstance(value, float) and abs(value) < 1 << 62:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _value(ad: ClassAd, name: str, context: Context) -> object:
-    if name not in ad:
-        return None
-    try:
-        value: object = ad.value(name, None, context)
-    except (EvaluationFailed, ClassAdSyntaxError):
-        return None
-    return None if isinstance(value, AdValue) else value

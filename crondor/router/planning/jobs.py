@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.job_expressions import NEW_JOB, submitted_schedule
 from crondor.queued import JobStatus, QueuedJob
 from crondor.recurrence import Policy
@@ -219,11 +219,3 @@ def _out_of_play(queued: QueuedJob, here: Span) -> Diagnostic | None:
         help_text = "plan the copy: its ad says what it does; remove the copy, and the job is idle again"
         return Diagnostic("plan-managed", message, Severity.NOTE, here, help_text)
     return None
-
-
-def value_of(ad: ClassAd, name: str) -> object:
-    """Return an attribute's value, None where it has none."""
-    try:
-        return ad.value(name) if name in ad else None
-    except CrondorError:
-        return None

@@ -8,6 +8,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job.attributes import expression
 from crondor.queued import JobStatus, QueuedJob
 from crondor.router.one_run import one_run
 from crondor.router.planning.conduct import Conduct, Manner
@@ -128,7 +129,8 @@ class Life:
 
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
     """Say whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
-    if "OnExitRemove" not in ad or ad.code("OnExitRemove").const is True:
+    asked = expression(ad, "OnExitRemove")
+    if asked is None or asked.code.const is True:
         return False
     made = ad.copy()
     for name, value in (

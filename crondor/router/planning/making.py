@@ -13,11 +13,12 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic
+from crondor.job.attributes import int32, integer
 from crondor.queued import JobStatus
 from crondor.router.applying import Routed, apply_route
 from crondor.router.matching import Matcher
 from crondor.router.planning.conduct import Conduct, manner_of
-from crondor.router.planning.jobs import PlannedJob, value_of
+from crondor.router.planning.jobs import PlannedJob
 from crondor.router.planning.life import Copy, Life, stays
 from crondor.router.planning.load import Load
 from crondor.router.planning.options import PlanOptions
@@ -101,13 +102,12 @@ class Planning:
 
     def _begin(self, life: Life) -> Iterator[PlannedRun]:
         """Let a job wait for its first run; one that runs already is idle again when it has run."""
-        status = value_of(life.ad, "JobStatus")
+        status = int32(life.ad, "JobStatus")
         if status in (JobStatus.IDLE, None):
             yield from self._next(life, self.now)
             return
         life.ad.set("JobStatus", int(JobStatus.IDLE))
-        present = value_of(life.ad, "DeferralTime")
-        begun = max(self.now, present) if isinstance(present, int) else self.now
+        begun = max(self.now, integer(life.ad, "DeferralTime") or 0)
         run = life.peek()
         if run is not None and run.time <= begun:
             life.starts += 1

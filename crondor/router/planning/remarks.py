@@ -10,10 +10,11 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.job.attributes import int32, string
 from crondor.router.applying import Routed
 from crondor.router.planning.conduct import CRON, Conduct, Manner, grid_type
 from crondor.router.planning.cure import cure
-from crondor.router.planning.jobs import PlannedJob, value_of
+from crondor.router.planning.jobs import PlannedJob
 from crondor.router.route import GRID, universe_name
 from crondor.source import Source, Span
 from crondor.transform import Facts
@@ -54,7 +55,7 @@ def remarks(taking: Taking) -> Iterator[Diagnostic]:
     yield from _copy(taking)
     yield from _life(taking)
     yield from _shifted(taking)
-    if value_of(taking.routed.ad, "JobUniverse") == GRID:
+    if int32(taking.routed.ad, "JobUniverse") == GRID:
         yield from _prerequisites(taking, taking.routed.ad)
 
 
@@ -89,8 +90,8 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
         found = Diagnostic("plan-schedules-itself", message, Severity.WARNING, place)
         yield _cured(taking, found, "leave it so where the copy shall do all runs; for one that runs once, ")
     elif conduct is Conduct.AT_ONCE:
-        universe = value_of(manner.ad, "JobUniverse")
-        name = universe_name(universe).lower() if isinstance(universe, int) else "copy's"
+        universe = int32(manner.ad, "JobUniverse")
+        name = "copy's" if universe is None else universe_name(universe).lower()
         message = (
             f"{route}: nobody waits for the job's time in the {name} universe, the copy starts when the site takes it"
         )
@@ -106,7 +107,7 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
         message = f"{route}: the copy's Requirements ask for a time that it does not have, it stays idle for ever"
         yield _cured(taking, Diagnostic("plan-never-matches", message, Severity.ERROR, place))
     elif conduct is Conduct.NEVER_RUNS:
-        universe = value_of(manner.ad, "JobUniverse")
+        universe = int32(manner.ad, "JobUniverse")
         why = "its DeferralTime or DeferralWindow has no value that a starter takes"
         if universe == 7:
             why = "nothing in the scheduler universe waits for a time"
@@ -160,7 +161,7 @@ def _shifted(taking: Taking) -> Iterator[Diagnostic]:
 def _prerequisites(taking: Taking, ad: ClassAd) -> Iterator[Diagnostic]:
     """Say what a job for the grid lacks (manual, Job Submission with Job Routing Capability)."""
     job, route, kind = taking.job, _route(taking), grid_type(ad)
-    if value_of(ad, "ShouldTransferFiles") != "YES":
+    if string(ad, "ShouldTransferFiles") != "YES":
         message = f"{route}: the site sees none of the local files, and the job does not say that they are transferred"
         help_text = "write should_transfer_files = YES and when_to_transfer_output = ON_EXIT"
         yield _warning("plan-no-transfer", message, job.command_place("should_transfer_files"), help_text)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from crondor.classad import Context, Value, print_value
 from crondor.classad.ad import ClassAd
 from crondor.classad.values import ERROR, UNDEFINED
-from crondor.diagnostics import CrondorError, printable
-
-_LARGEST: Final = float(1 << 63)
+from crondor.diagnostics import printable
+from crondor.job import attributes
 
 
 class Reading:
@@ -24,30 +21,21 @@ class Reading:
 
     def value(self, name: str) -> Value | None:
         """Return a value, None where there is none."""
-        if name not in self.ad:
-            return None
-        try:
-            found = self.ad.value(name, None, self._context)
-        except CrondorError:
-            return None
+        found = attributes.value(self.ad, name, self._context)
         return None if found is UNDEFINED or found is ERROR else found
 
     def number(self, name: str) -> int | float | None:
-        """Return a number, None for one beyond the language's integers: sums and dates of it would have no end."""
-        found = self.value(name)
-        if isinstance(found, (int, float)) and not isinstance(found, bool) and abs(found) < _LARGEST:
-            return found
-        return None
+        """Return a number of which sums and dates can be made."""
+        return attributes.finite(self.ad, name, self._context)
 
     def integer(self, name: str) -> int | None:
-        """Return a number without its fraction, as HTCondor's LookupInteger does."""
+        """Return such a number without its fraction."""
         found = self.number(name)
         return None if found is None else int(found)
 
     def string(self, name: str) -> str | None:
         """Return a string as it is."""
-        found = self.value(name)
-        return found if isinstance(found, str) else None
+        return attributes.string(self.ad, name, self._context)
 
     def text(self, name: str) -> str | None:
         """Return a value as text that a terminal may show, a string without quotes."""
@@ -58,4 +46,4 @@ class Reading:
 
     def is_true(self, name: str) -> bool:
         """Whether a value is true."""
-        return self.value(name) is True
+        return attributes.boolean(self.ad, name, self._context) is True

@@ -1,7 +1,8 @@
-"""The job ads that condor_submit 25.14 makes of a submit description: the scheduling part, and all of Requirements.
+"""The job ads that condor_submit 25.14 makes of a submit description: every attribute that depends on the file.
 
 One module a part: ``simple`` is the table of commands that go into an attribute as they are; ``universe``,
-``arguments``, ``environment``, ``policy``, ``resources``, ``deferral``, ``transfer`` and ``requirements`` set the
+``executable``, ``containers``, ``arguments``, ``environment``, ``process``, ``tool``, ``credentials``, ``grid``,
+``machine``, ``policy``, ``retries``, ``resources``, ``deferral``, ``transfer``, ``finish`` and ``requirements`` set the
 others; ``make`` goes through them in HTCondor's order. Each sets attributes of a ``draft``; ``knobs`` is the
 configuration and ``values`` how words are read.
 """

@@ -1,23 +1,48 @@
-"""The arguments of a job, in the old syntax (V1) or the new one in double quotes (V2): ArgList of HTCondor 25.14."""
+"""Arguments in the old syntax (V1) or the new one in double quotes (V2): ArgList of HTCondor 25.14.
+
+Those of the job, of Java's virtual machine, and of a tool that runs beside the job.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from crondor.schedule import Universe
 from crondor.submit.ad.draft import Draft, shown
 
-NAMES: Final = ("arguments", "args", "arguments2", "shell", "allow_arguments_v1")
+NAMES: Final = (
+    *("arguments", "args", "arguments2", "shell", "allow_arguments_v1"),
+    *("java_vm_args", "java_vm_arguments", "javavmargs", "java_vm_arguments2"),
+)
 
 _BLANKS: Final = " \t\n\r"
 _PLAIN: Final = re.compile(r"[^ \t\n\r']+")
 _WORD: Final = re.compile(r"[^ \t\n\r]+")
 _SPECIAL: Final = re.compile(r"[ \t\n\r']+")
 _SPACE: Final = " \t\n\v\f\r"
-_BOTH: Final = (
-    "If you wish to specify both 'arguments' and 'arguments2' for maximal compatibility with different versions of "
-    "Condor, then you must also specify allow_arguments_v1=true."
+
+
+class Arguments(NamedTuple):
+    """The commands of a list of arguments, its attributes in the old syntax and the new, and what errors call it.
+
+    ``older`` is a command that may stand in the place of the first of ``old``.
+    """
+
+    old: tuple[str, ...]
+    new: str
+    attributes: tuple[str, str]
+    older: str = ""
+    error: str = "{0} The full arguments you specified were: {1}"
+
+
+_OF_JOB: Final = Arguments(("arguments", "args"), "arguments2", ("Args", "Arguments"))
+_OF_JAVA: Final = Arguments(
+    ("java_vm_arguments", "javavmargs"),
+    "java_vm_arguments2",
+    ("JavaVMArgs", "JavaVMArguments"),
+    "java_vm_args",
+    "failed to parse java VM arguments: {0} The full arguments you specified were {1}",
 )
 
 
@@ -31,27 +56,61 @@ def set_arguments(draft: Draft) -> None:
     if shell is not None:
         draft.set("Arguments", joined(["-c", shell]))
         return
-    old, new = draft.command("arguments", "args"), draft.command("arguments2")
-    allowed = draft.flag("allow_arguments_v1")
-    if old is not None and new is not None and not allowed:
-        draft.fault("submit-arguments", "arguments2", _BOTH, "keep one of them")
-        return
-    text = old if new is None else new
+    found = read_arguments(draft, _OF_JOB)
+    if found is not None:
+        draft.set(*found.attribute(_OF_JOB))
+        _need_class(draft, found.items)
+
+
+def set_java_arguments(draft: Draft) -> None:
+    """Set JavaVMArgs or JavaVMArguments (SubmitHash::SetJavaVMArgs)."""
+    set_more(draft, _OF_JAVA)
+
+
+def set_more(draft: Draft, of: Arguments) -> None:
+    """Set arguments that stand in the ad only where there are any."""
+    found = read_arguments(draft, of)
+    if found is not None and found.items:
+        draft.set(*found.attribute(of))
+
+
+class Found(NamedTuple):
+    """Arguments, and whether they were written in the new syntax."""
+
+    items: list[str]
+    is_new: bool
+
+    def attribute(self, of: Arguments) -> tuple[str, str]:
+        """Return the attribute and its text."""
+        return of.attributes[self.is_new], joined(self.items) if self.is_new else " ".join(self.items)
+
+
+def read_arguments(draft: Draft, of: Arguments) -> Found | None:
+    """Return the arguments that the commands give; None where they are at fault, or the job before has them."""
+    old, new = draft.command(*of.old), draft.command(of.new)
+    older = draft.command(of.older) if of.older else None
+    if old is not None and older is not None:
+        message = f"you specified a value for both {of.older} and {of.old[0]}."
+        draft.fault("submit-arguments", of.older, message, "keep one of them")
+        return None
+    if new is not None and (old or older) is not None and not draft.flag("allow_arguments_v1"):
+        message = (
+            f"If you wish to specify both '{of.old[0]}' and '{of.new}' for maximal compatibility with different "
+            "versions of Condor, then you must also specify allow_arguments_v1=true."
+        )
+        draft.fault("submit-arguments", of.new, message, "keep one of them")
+        return None
+    text = new or old or older
     if text is None:
-        if not draft.has("Args", "Arguments"):
-            draft.set("Arguments", "")
-            _need_class(draft, [])
-        return
+        return None if draft.has(*of.attributes) else Found([], is_new=True)
+    is_new = new is not None or is_quoted(text)
     try:
-        is_new = new is not None or is_quoted(text)
-        found = split(unquoted(text)) if is_new else _plain(text)
+        return Found(split(unquoted(text)) if is_new else _plain(text), is_new)
     except WrongQuotes as error:
-        message = f"{error} The full arguments you specified were: {shown(text)}"
-        name = "arguments2" if new is not None else draft.written("arguments", "args") or ""
+        name = of.new if new is not None else draft.written(*of.old, of.older) or ""
+        message = of.error.format(str(error), shown(text))
         draft.fault("submit-arguments", name, message, "write arguments = \"one 'two three'\"")
-        return
-    draft.set("Arguments" if is_new else "Args", joined(found) if is_new else " ".join(found))
-    _need_class(draft, found)
+    return None
 
 
 def _need_class(draft: Draft, found: list[str]) -> None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from crondor._job_terms import ATTRIBUTES, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
+from crondor.job.attributes import exact_integer_of
 from crondor.schedule import Universe
 from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
@@ -54,7 +55,8 @@ def _set_seconds(draft: Draft, attribute: str, command: str, names: Sequence[str
 
 
 def _is_length(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool) and number >= 0
+    length = exact_integer_of(number)
+    return length is not None and length >= 0
 
 
 def check_scheduler(draft: Draft) -> None:

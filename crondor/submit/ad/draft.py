@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
+from crondor.job.attributes import boolean_of, string_of
 from crondor.job_expressions import NEW_JOB
 from crondor.source import Span
 from crondor.submit.ad import values
 from crondor.submit.ad.knobs import Knobs
+from crondor.submit.folders import full_path
 from crondor.submit.host import SubmitHost
 
 _LONGEST: Final = 200  # characters of a value that a message shows
 _CLOCK: Final = re.compile(r"(?i)\b(?:time|interval|currenttime|daytime|abstime|formattime)[ \t]*\(")
-
-_OF_A_NEW_JOB: Final = ClassAd(NEW_JOB)
 
 
 @dataclass
 class Cluster:
     """What the first job of a cluster decides for all: its ad, under those of the others, and its universe.
 
-    ``forced`` are commands that the universe sets, whatever the file says. ``now`` is the moment of submission in
-    epoch seconds and ``environ`` the submitter's variables, None where they are not known.
+    ``file`` is the name of the submit file. ``forced`` are commands that the universe sets, whatever the file says.
+    ``now`` is the moment of submission in epoch seconds and ``environ`` the submitter's variables, None where they are
+    not known.
     """
 
     ad: ClassAd = field(default_factory=ClassAd)
+    number: int = 1
+    file: str = ""
     universe: int = 0
     is_docker: bool = False
     is_container: bool = False
@@ -41,12 +45,22 @@ class Cluster:
     now: int | None = None
     environ: Mapping[str, str] | None = None
 
+    @cached_property
+    def new_job(self) -> ClassAd:
+        """What any job has, the moment of submission too where it is known."""
+        moment = {} if self.now is None else {"QDate": self.now, "EnteredCurrentStatus": self.now}
+        return ClassAd({**NEW_JOB, **moment})
+
 
 class Draft:
-    """The ad of one job while its parts are set; faults are gathered, and the first of them does not stop it."""
+    """The ad of one job while its parts are set; faults are gathered, and the first of them does not stop it.
+
+    ``process`` is its ProcId; ``folder`` is its Iwd, empty where that is not known.
+    """
 
     def __init__(
         self,
+        process: int,
         commands: Mapping[str, str],
         spans: Mapping[str, Span],
         spellings: Mapping[str, str],
@@ -56,8 +70,11 @@ class Draft:
     ) -> None:
         """Begin with what the cluster's first job has.
 
-        ``commands`` are lower-case names with expanded values; ``spellings`` has the case of attributes and resources.
+        ``commands`` are lower-case names with expanded values; ``spellings`` has the case of names that become parts
+        of attributes.
         """
+        self.process = process
+        self.folder = host.folder
         self.commands = {**commands, **cluster.forced} if cluster.forced else commands
         self.spans = spans
         self.spellings = spellings
@@ -145,6 +162,21 @@ class Draft:
         self.expression(attribute, text, self.written(*names) or "")
         return True
 
+    def string(self, attribute: str, *names: str) -> str | None:
+        """Set an attribute to the text of a command, and return that; None where the command is not given."""
+        text = self.command(*names)
+        if text is not None:
+            self.set(attribute, text)
+        return text
+
+    def path(self, text: str) -> str:
+        """Return a file name of the job from the root, where its folder is known."""
+        return full_path(text, self.folder)
+
+    def spelled(self, name: str) -> str:
+        """Return a lower-case name as it is written in the file."""
+        return self.spellings.get(name, name)
+
     def has(self, *attributes: str) -> bool:
         """Say whether any of some attributes is set, be it to undefined."""
         codes = self.ad.codes
@@ -158,27 +190,25 @@ class Draft:
         if values.literal(expression.tree) is not None:
             return expression.evaluate()
         try:
-            return self.ad.copy().chain(_OF_A_NEW_JOB).value(attribute, None, self.context)
+            return self.ad.copy().chain(self.cluster.new_job).value(attribute, None, self.context)
         except (EvaluationFailed, ClassAdSyntaxError):
             return None
 
     def text(self, attribute: str) -> str | None:
         """Return an attribute whose value is a string, None for any other."""
-        value = self.value(attribute)
-        return value if isinstance(value, str) else None
+        return string_of(self.value(attribute))
 
     def holds(self, attribute: str) -> bool:
         """Say whether an attribute is true, or a number that is not zero."""
-        return values.truth(self.value(attribute)) is True
+        return boolean_of(self.value(attribute)) is True
 
     def get(self, attribute: str) -> Expression | None:
         """Return the expression of an attribute, None where it is not set."""
         return self.ad.get(attribute)
 
-    def named(self, prefixes: Iterable[str]) -> list[str]:
+    def named(self, *prefixes: str) -> list[str]:
         """Return the assigned names that begin with one of some prefixes, sorted."""
-        wanted = tuple(prefixes)
-        return sorted(name for name in self.commands if name.startswith(wanted))
+        return sorted(name for name in self.commands if name.startswith(prefixes))
 
 
 def shown(text: str) -> str:

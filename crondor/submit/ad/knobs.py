@@ -15,6 +15,7 @@ _DEFAULTS: Final = {
     "job_default_lease_duration": "2400",
     "default_job_max_retries": "2",
     "nice_user_accounting_group_name": "nice-user",
+    "container_shared_fs": "/cvmfs",
 }
 
 

@@ -6,21 +6,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from crondor.classad import lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
-from crondor.schedule import Universe
 from crondor.submit.ad import (
     arguments,
+    containers,
+    credentials,
     environment,
+    executable,
+    finish,
+    grid,
+    machine,
     policy,
     process,
     requirements,
     resources,
+    retries,
     simple,
+    tool,
     transfer,
     universe,
-    values,
 )
 from crondor.submit.ad.deferral import check_scheduler, set_deferral
 from crondor.submit.ad.draft import Cluster, Draft
@@ -29,35 +34,45 @@ from crondor.submit.errors import InvalidSubmit
 from crondor.submit.file import LIMIT, SubmitFile
 from crondor.submit.host import SubmitHost
 from crondor.submit.jobs import JobGroup
+from crondor.submit.table import PREFIX
 
 _MOST: Final = 100  # faults in one error
-_SHORTEST_LEASE: Final = 20
-_LEASED: Final = frozenset((Universe.VANILLA, Universe.JAVA, Universe.PARALLEL, Universe.VM))
-_TOOL: Final = ("tool_daemon_cmd", "tooldaemoncmd")
+_BY_FACTORY: Final = ", or leave the jobs' late materialization out"
 _LATE: Final = (
     ("max_materialize", "jobmaterializelimit"),
     ("max_idle", "jobmaterializemaxidle"),
     ("materialize_max_idle", "jobmaterializemaxidle"),
 )
-_ATTRIBUTE: Final = "my."
+# Names that become a part of an attribute, or of what stands in one, begin so.
+_PREFIXES: Final = (finish.ATTRIBUTE, finish.JOB_SET, resources.PREFIX, *grid.PREFIXES, *retries.BODIES)
 
 COMMANDS: Final = tuple(
     dict.fromkeys(
         (
             *simple.NAMES,
             *arguments.NAMES,
+            *containers.NAMES,
+            *credentials.NAMES,
             *environment.NAMES,
+            *executable.NAMES,
+            *finish.NAMES,
+            *grid.NAMES,
+            *machine.NAMES,
             *policy.NAMES,
             *process.NAMES,
             *requirements.NAMES,
             *resources.NAMES,
+            *retries.NAMES,
+            *tool.NAMES,
             *transfer.NAMES,
             *universe.NAMES,
-            *_TOOL,
             *(name for names in _LATE for name in names),
         )
     )
 )
+
+
+_KNOWN: Final = frozenset(COMMANDS)
 
 
 class JobAd(NamedTuple):
@@ -78,10 +93,13 @@ def job_ads(
     in_order: bool = False,
     limit: int = LIMIT,
     cluster: int = 1,
+    factory: bool = False,
 ) -> Iterator[JobAd]:
     """Yield the ad of each group of jobs, as crondor.submit.job_ads says."""
-    file = file.in_cluster(cluster)
-    maker = _Maker(file, file.host, Knobs(config or {}), cluster)
+    knobs = Knobs(config or {})
+    file = file.in_cluster(cluster, knobs.get("DEFAULT_UNIVERSE") or "")
+    maker = _Maker(file, file.host, knobs, cluster, is_late=factory)
+    is_one_queue = knobs.flag("SUBMIT_PREVENT_MULTI_QUEUE", default=False)
     faults: list[Diagnostic] = []
     groups = file.groups(maker.names, limit, in_order=in_order)
     while True:
@@ -89,7 +107,7 @@ def job_ads(
             group = next(groups, None)
         except InvalidSubmit as error:
             raise InvalidSubmit(dict.fromkeys((*faults[:_MOST], *error.diagnostics))) from None
-        if group is None:
+        if group is None or (is_one_queue and group.first[0] > 0):
             break
         made = maker.make(group)
         faults += maker.faults
@@ -99,6 +117,10 @@ def job_ads(
             yield from made
         if maker.is_late:
             break
+    if file.behind_queue is not None and (maker.is_late or is_one_queue):
+        message = "Extra data found after queue statement"
+        help_text = "write all lines before one queue statement" + _BY_FACTORY * maker.is_late
+        faults.append(Diagnostic("submit-late", message, span=file.behind_queue, help=help_text))
     if faults:
         raise InvalidSubmit(dict.fromkeys(faults[:_MOST]))
 
@@ -106,32 +128,37 @@ def job_ads(
 class _Maker:
     """Makes the ads of one cluster; its first job decides about those behind it."""
 
-    def __init__(self, file: SubmitFile, host: SubmitHost, knobs: Knobs, number: int) -> None:
+    def __init__(self, file: SubmitFile, host: SubmitHost, knobs: Knobs, number: int, *, is_late: bool) -> None:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
-        own = [key for key in (*file.keys, *loops) if key.startswith((_ATTRIBUTE, resources.PREFIX))]
-        self.names = tuple(dict.fromkeys((*COMMANDS, *own)))
+        assigned = dict.fromkeys(name.removeprefix(PREFIX) for name in (*file.keys, *loops))
+        known = _KNOWN.union(each.command for each in simple.extended(knobs))
+        own = [name for name in assigned if _is_named_by_its_user(name)]
+        self.names = tuple(dict.fromkeys((*(name for name in assigned if name in known), *own)))
         places = {key: file.name(key) for key in own}
         self.spellings = {key: place.text for key, place in places.items() if place is not None}
         self.host = host
         self.knobs = knobs
         self.number = number
-        self.moment = file.now, file.environ
+        self.file = file
         self.jobs = file.job_count
         self.cluster: Cluster | None = None
         self.faults: list[Diagnostic] = []
-        self.is_late = False
+        has_many = bool(file.queues) and file.queues[0].jobs > 1
+        self.is_late = is_late or (has_many and knobs.flag("SUBMIT_FACTORY_JOBS_BY_DEFAULT", default=False))
 
     def make(self, group: JobGroup) -> list[JobAd]:
         """Return the ad of a group; two, where its first job is the cluster's first and differs by that."""
         self.faults = []
         if self.cluster is not None:
             return [JobAd(group, self._job(group, self.cluster))]
-        cluster = Cluster(now=self.moment[0], environ=self.moment[1])
+        file = self.file
+        name = "" if file.source.name.startswith("<") else file.source.name
+        cluster = Cluster(number=self.number, file=name, now=file.now, environ=file.environ)
         self.cluster = cluster
         draft = self._draft(group, cluster)
         universe.start_cluster(draft)
         universe.set_universe(draft)
-        self.is_late = _is_late(draft)
+        self.is_late = self.is_late or _is_late(draft)
         self.faults += draft.faults
         cluster.ad = draft.ad
         ad = self._job(group, cluster)
@@ -150,18 +177,25 @@ class _Maker:
         return [JobAd(replace(group, count=1), ad), JobAd(others, next_ad)]
 
     def _draft(self, group: JobGroup, cluster: Cluster) -> Draft:
-        return Draft(group.values, group.spans, self.spellings, self.host, self.knobs, cluster)
+        process = group.first[1]
+        return Draft(process, group.values, group.spans, self.spellings, self.host, self.knobs, cluster)
 
     def _job(self, group: JobGroup, cluster: Cluster) -> ClassAd:
         draft = self._draft(group, cluster)
         for step in _STEPS:
             step(draft)
         draft.ad.set("ClusterId", self.number)
-        draft.ad.set("ProcId", group.first[1])
+        draft.ad.set("ProcId", draft.process)
         policy.settle_status(draft)
         requirements.set_requirements(draft)
+        finish.keep_to_cluster(draft)
         self.faults += draft.faults
         return draft.ad
+
+
+def _is_named_by_its_user(key: str) -> bool:
+    """Say whether a command has a name that its user has made, in whole or in part."""
+    return key.startswith(_PREFIXES) or key.endswith(containers.PORT) or credentials.is_of_service(key)
 
 
 def _is_late(draft: Draft) -> bool:
@@ -169,82 +203,42 @@ def _is_late(draft: Draft) -> bool:
     return any(draft.integer(*names, is_int=True) is not None for names in _LATE)
 
 
-def _set_tool(draft: Draft) -> None:
-    tool = draft.command(*_TOOL)
-    if tool is not None:
-        draft.set("ToolDaemonCmd", tool)
-
-
-def _set_automatic(draft: Draft) -> None:
-    """Set what HTCondor sets where nothing else did (SetAutoAttributes), and correct a short lease."""
-    if not draft.has("MaxHosts") and draft.cluster.universe != universe.MPI:
-        draft.set("MinHosts", 1)
-        draft.set("MaxHosts", 1)
-    if draft.has("SuccessCheckpointExitCode"):
-        draft.set("WantFTOnCheckpoint", value=True)
-    if draft.value("OCUWanted") in {True, False}:
-        draft.set("MaxJobRetirementTime", 2**31 - 1)
-    lease = draft.knobs.get("JOB_DEFAULT_LEASE_DURATION")
-    if draft.cluster.universe in _LEASED and not draft.has("JobLeaseDuration") and lease is not None:
-        draft.expression("JobLeaseDuration", lease)
-    if not draft.has("JobPrio"):
-        draft.set("JobPrio", 0)
-    given = draft.get("JobLeaseDuration")
-    number = None if given is None else values.literal_number(given)
-    if number is not None and 1 <= number < _SHORTEST_LEASE and not draft.cluster.corrected_lease:
-        draft.cluster.corrected_lease = True  # only once: a later job keeps what is too short (25.14)
-        draft.set("JobLeaseDuration", _SHORTEST_LEASE)
-
-
-def _check_output(draft: Draft) -> None:
-    if draft.has("OutputDestination") and draft.has("OutputDirectory"):
-        message = "You cannot use both output_destination and output_directory in the same submit file"
-        draft.fault("submit-transfer", "output_directory", message, "remove one of them")
-
-
-def _set_forced(draft: Draft) -> None:
-    """Set the attributes that the configuration and the file write out, over all that commands have set."""
-    for name in draft.knobs.attributes():
-        attribute = name[1:] if name.startswith("+") else name[3:] if lower(name).startswith(_ATTRIBUTE) else ""
-        text = draft.knobs.get(attribute)
-        if attribute and text is not None:
-            draft.expression(attribute, text)
-    for name in draft.named((_ATTRIBUTE,)):
-        attribute = _bare(draft.spellings.get(name, name))
-        draft.expression(attribute, draft.commands[name] or "undefined", name)
-
-
-def _bare(spelling: str) -> str:
-    return spelling[len(_ATTRIBUTE) :] if lower(spelling).startswith(_ATTRIBUTE) else spelling.lstrip("+-")
-
-
 _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
-    universe.set_executable,
+    executable.check_filechecks,
+    executable.set_folder,
+    executable.set_executable,
     arguments.set_arguments,
-    universe.set_grid,
-    universe.set_machine,
+    grid.set_grid,
+    machine.set_machine,
+    arguments.set_java_arguments,
     universe.set_parallel,
     environment.set_environment,
     policy.set_status,
-    _set_tool,
+    tool.set_tool,
     process.set_streams,
+    credentials.set_credentials,
     policy.set_notification,
     policy.set_rank,
     policy.set_periodic,
     policy.set_leave_in_queue,
     policy.set_retries,
+    retries.set_transforms,
+    process.set_signals,
+    containers.set_services,
     resources.set_resources,
     policy.set_limits,
     policy.set_accounting,
+    credentials.set_services,
     simple.set_simple,
+    simple.set_extended,
     set_deferral,
-    process.set_size,
+    finish.set_size,
     transfer.set_transfer,
-    process.set_signals,
-    _set_automatic,
+    finish.set_automatic,
+    finish.check_history,
     check_scheduler,
-    process.check_history,
-    _check_output,
-    _set_forced,
+    finish.check_output,
+    finish.set_forced,
+    finish.set_job_set,
     resources.set_required_properties,
 )

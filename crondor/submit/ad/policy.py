@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from crondor.classad import CircularReference, ClassAdSyntaxError, Form, lower, unparse
 from crondor.classad.tree import Ternary
+from crondor.job.attributes import int32_of
 from crondor.schedule import Universe
 from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
@@ -15,6 +16,7 @@ _IDLE: Final = 1
 _HELD: Final = 5
 _SUBMITTED_ON_HOLD: Final = 15
 _ATTRIBUTE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_BLANK: Final = re.compile(r"[ \t\n\v\f\r]")
 _INT: Final = range(-(2**31), 2**31)
 
 
@@ -46,6 +48,7 @@ NAMES: Final = (
     *("max_retries", "jobmaxretries", "success_exit_code", "jobsuccessexitcode", "retry_until"),
     *("concurrency_limits", "concurrency_limits_expr", "nice_user", "niceuser"),
     *("accounting_group", "accountinggroup", "accounting_group_user", "acctgroupuser"),
+    *("project_name", "projectname"),
 )
 
 
@@ -60,8 +63,8 @@ def set_status(draft: Draft) -> None:
 
 def settle_status(draft: Draft) -> None:
     """Make a number of the JobStatus that the file may have set as an attribute: of none HTCondor makes an idle job."""
-    status = draft.value("JobStatus")
-    draft.set("JobStatus", int(status) if isinstance(status, int | float) else _IDLE)
+    status = int32_of(draft.value("JobStatus"))
+    draft.set("JobStatus", _IDLE if status is None else status)
 
 
 def set_notification(draft: Draft) -> None:
@@ -203,7 +206,8 @@ def set_limits(draft: Draft) -> None:
 
 
 def set_accounting(draft: Draft) -> None:
-    """Set the accounting group of a job."""
+    """Set the accounting group and the project of a job."""
+    draft.string("ProjectName", "project_name", "projectname")
     group = draft.command("accounting_group", "accountinggroup")
     if draft.flag("nice_user", "niceuser"):
         group = group or draft.knobs.get("NICE_USER_ACCOUNTING_GROUP_NAME")
@@ -212,7 +216,7 @@ def set_accounting(draft: Draft) -> None:
     if group is None and member is None:
         return
     for name, text in (("accounting_group", group), ("accounting_group_user", member)):
-        if text is not None and len(text.split()) != 1:
+        if text is not None and _BLANK.search(text):
             draft.fault("submit-value", name, f"Invalid {name}: {shown(text)}", "write a name without blanks")
     member = member or draft.host.user
     draft.set("AcctGroupUser", member)

@@ -1,11 +1,12 @@
-"""How the process of a job is set up and stopped: its streams, its size, the signals sent to it (HTCondor 25.14)."""
+"""How the process of a job is set up and stopped: its streams and the signals sent to it (HTCondor 25.14)."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from crondor.job.attributes import boolean_of
+from crondor.macro.numbers import leading_int
 from crondor.schedule import Universe
-from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
 
 # In the order of their numbers on Linux, whatever machine the file is read on; HTCondor has no name for some.
@@ -20,7 +21,6 @@ _KILLING: Final = (
     ("hold_kill_sig", "HoldKillSig"),
 )
 _TIMEOUT: Final = ("kill_sig_timeout", "killsigtimeout")
-_SIZE: Final = ("image_size", "imagesize")
 
 
 class _Stream(NamedTuple):
@@ -44,7 +44,6 @@ _NO_FILE: Final = "/dev/null"
 NAMES: Final = (
     *(name for command, attribute in _KILLING for name in (command, attribute.lower())),
     *_TIMEOUT,
-    *_SIZE,
     *(
         name
         for each in _STREAMS
@@ -67,7 +66,7 @@ def set_signals(draft: Draft) -> None:
             if attribute == "KillSig" and draft.cluster.universe != Universe.VANILLA:
                 draft.set(attribute, "SIGTERM")
             continue
-        number = values.leading_integer(text)
+        number = leading_int(text)
         name = _SIGNALS.get(number) if number else text.upper()
         if name is None or name not in _SIGNALS.values():
             written = draft.written(command, attribute.lower()) or ""
@@ -76,7 +75,7 @@ def set_signals(draft: Draft) -> None:
             draft.set(attribute, name)
     timeout = draft.command(*_TIMEOUT)
     if timeout is not None:
-        draft.set("KillSigTimeout", values.leading_integer(timeout))
+        draft.set("KillSigTimeout", leading_int(timeout))
 
 
 def set_streams(draft: Draft) -> None:
@@ -89,7 +88,7 @@ def set_streams(draft: Draft) -> None:
 
 
 def _set_stream(draft: Draft, each: _Stream) -> None:
-    before = values.truth(draft.value(each.transfer_attribute)) is not False
+    before = boolean_of(draft.value(each.transfer_attribute)) is not False
     given = draft.flag(each.transfer, each.transfer_attribute.lower())
     transfers = before if given is None else given
     is_changed = transfers != before
@@ -109,25 +108,3 @@ def _set_stream(draft: Draft, each: _Stream) -> None:
         draft.set(each.stream_attribute, streams)
     if is_changed or not transfers:
         draft.set(each.transfer_attribute, transfers)
-
-
-def set_size(draft: Draft) -> None:
-    """Set ImageSize in KiB where the file gives it; what the executable's size is, only the submit machine knows."""
-    text = draft.command(*_SIZE)
-    if text is None:
-        return
-    found = values.amount(text, values.KIB)
-    if found is None or found.rest or found.value < 1:
-        name = draft.written(*_SIZE) or ""
-        draft.fault("submit-value", name, "Image Size must be positive", "write a number of KiB, or 2G")
-    else:
-        draft.set("ImageSize", found.value)
-
-
-def check_history(draft: Draft) -> None:
-    """Refuse a number of remembered machines that HTCondor cannot keep."""
-    expression = draft.get("JobMachineAttrsHistoryLength")
-    length = None if expression is None else values.literal_number(expression)
-    if isinstance(length, int) and not 0 <= length < 2**31:
-        message = f"job_machine_attrs_history_length={length} is out of bounds 0 to {2**31 - 1}"
-        draft.fault("submit-value", "job_machine_attrs_history_length", message, "write a small number")

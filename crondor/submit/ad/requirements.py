@@ -9,9 +9,10 @@ from typing import Final
 from crondor.classad import UNDEFINED, AdValue, CircularReference, ClassAdSyntaxError, lower
 from crondor.schedule import Universe
 from crondor.submit.ad import transfer, values
+from crondor.submit.ad.containers import image_clause
 from crondor.submit.ad.deferral import deferred_by
 from crondor.submit.ad.draft import Draft, shown
-from crondor.submit.ad.universe import MPI, image_clause
+from crondor.submit.universes import MPI
 
 NAMES: Final = ("requirements", "my.requirements")
 _TRANSFERS: Final = frozenset((Universe.VANILLA, MPI, Universe.PARALLEL, Universe.JAVA, Universe.VM))

@@ -31,8 +31,8 @@ NAMES: Final = (
 
 def set_resources(draft: Draft) -> None:
     """Set all Request* attributes (SubmitHash::SetRequestResources)."""
-    for name in draft.named((PREFIX,)):
-        tag = draft.spellings.get(name, name)[len(PREFIX) :]
+    for name in draft.named(PREFIX):
+        tag = draft.spelled(name)[len(PREFIX) :]
         text = draft.command(name)
         if name in NAMES or name in _MISPRINTS or len(tag) < 2 or tag.startswith("_") or text is None:
             continue
@@ -65,7 +65,7 @@ def _set_amount(draft: Draft, name: str, attribute: str, base: int) -> None:
     text = _requested(draft, name, attribute)
     if text is None:
         return
-    found = values.amount(text, base)
+    found = values.amount(text, base, in_list=True)
     written = draft.written(name, attribute.lower()) or ""
     if found is None:
         draft.expression(attribute, text, written)
@@ -92,7 +92,7 @@ def _set_gpus(draft: Draft) -> None:
     memory = draft.command("gpus_minimum_memory", "gpusminmemory")
     if memory is not None:
         found = values.amount(memory, values.MIB)
-        if found is None or found.rest:
+        if found is None:
             draft.copy_expression("GPUsMinMemory", "gpus_minimum_memory", "gpusminmemory")
         else:
             _need_unit(draft, "gpus_minimum_memory", memory, found)

@@ -1,10 +1,14 @@
-"""More memory or disk for a job that was evicted for want of it (HTCondor 25.14: SetBuiltInOnEvictCheck)."""
+"""What the schedd changes in a job that was evicted (HTCondor 25.14: SetOnEvictExpressions, SetBuiltInOnEvictCheck).
+
+Transforms that the file writes out, and more memory or disk for a job that was evicted for want of it.
+"""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 from crondor.classad import AdValue, CircularReference, ClassAdSyntaxError, EvaluationFailed, Form, lower
+from crondor.job.attributes import exact_integer_of
 from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
 
@@ -14,7 +18,10 @@ _LIST: Final = ("retry_request_memory", "retry_request_disk")
 _MOST: Final = "retry_request_memory_max"
 _MORE: Final = "retry_request_memory_increase"
 
-NAMES: Final = (*_LIST, _MOST, _MORE)
+_CHECKS: Final = ("on_evict_checks", "transformonevict")
+BODIES: Final = ("transform_body_", "transformbody_")
+
+NAMES: Final = (*_LIST, _MOST, _MORE, *_CHECKS)
 
 
 class _Steps(NamedTuple):
@@ -27,6 +34,22 @@ class _Steps(NamedTuple):
     def texts(self) -> list[str]:
         """All of them as expressions."""
         return [*map(str, self.numbers), *([self.last] if self.last else [])]
+
+
+def set_transforms(draft: Draft) -> None:
+    """Set the transforms that on_evict_checks names, those that have a body."""
+    checks = draft.command(*_CHECKS)
+    if checks is None:
+        return
+    tags: list[str] = []
+    for tag in values.words(checks):
+        name = draft.written(*(f"{prefix}{tag}".lower() for prefix in BODIES))
+        if name is None:
+            continue
+        tags.append(tag)
+        lines = (line.strip() for line in draft.commands[name].split("\n"))
+        draft.set(f"TransformBody_{tag}", _JOINT.join(line for line in lines if line and not line.startswith("#")))
+    draft.set("TransformOnEvict", " ".join(tags))
 
 
 def set_retries_of(draft: Draft, attribute: str, rest: str, base: int) -> None:
@@ -65,7 +88,7 @@ def _steps(draft: Draft, name: str, reported: str, text: str, base: int) -> _Ste
     """Read a list of amounts that must grow."""
     numbers: list[int] = []
     rest = text
-    while (found := values.amount(rest, base)) is not None:
+    while (found := values.amount(rest, base, in_list=True)) is not None:
         numbers.append(found.value)
         rest = found.rest
         if not rest:
@@ -115,10 +138,10 @@ def _set_increase(draft: Draft, attribute: str, base: int) -> None:
         _set_body(draft, attribute, f"EVALSET {attribute} MIN({{Next{attribute}, Max{attribute}}})")
         return
     try:
-        value = draft.ad.evaluate(text, None, draft.context)
+        value = exact_integer_of(draft.ad.evaluate(text, None, draft.context))
     except (EvaluationFailed, ClassAdSyntaxError):
         value = None
-    if isinstance(value, bool) or not isinstance(value, int):
+    if value is None:
         message = f"{attribute} retry increment ({shown(more)}) must evaluate to an integer at submit time"
         draft.fault("submit-value", _MORE, message, f"write 512M, or {_MOST} as well")
         return

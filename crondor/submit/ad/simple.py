@@ -1,18 +1,21 @@
 """The commands whose value goes into an attribute as it is: a table, and the one rule for all of them.
 
-The source is HTCondor 25.14: prunable_keywords, SubmitHash::do_simple_commands. What only concerns files of the
-submit machine (log, starter_log, x509userproxy) keeps the path as it is written.
+The source is HTCondor 25.14: prunable_keywords, SubmitHash::do_simple_commands, SetExtendedJobExprs. Whether files are
+there is not looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
+from crondor.classad import ERROR, UNDEFINED, Format, lower, read_ads
 from crondor.schedule import COMMANDS as SCHEDULING
 from crondor.spec import FIELDS
 from crondor.submit.ad import values
-from crondor.submit.ad.draft import Draft
+from crondor.submit.ad.draft import Draft, shown
+from crondor.submit.ad.knobs import Knobs
 
 
 class Kind(Enum):
@@ -21,10 +24,19 @@ class Kind(Enum):
     STRING = "string"
     BARE = "string, without the quotes around it"
     LIST = "string, a list"
+    BARE_LIST = "string, a list, without the quotes around it"
+    FILE = "string, a file name from the root"
+    BARE_FILE = "string, a file name from the root, without the quotes around it"
     EXPRESSION = "expression"
     BOOLEAN = "boolean"
     INTEGER = "integer"
     COUNT = "integer from 0"
+    DISABLED = "nothing: the administrator has disabled the command"
+
+
+_UNQUOTED: Final = frozenset((Kind.BARE, Kind.BARE_LIST, Kind.BARE_FILE))
+_LISTS: Final = frozenset((Kind.LIST, Kind.BARE_LIST))
+_FILES: Final = frozenset((Kind.FILE, Kind.BARE_FILE))
 
 
 class Simple(NamedTuple):
@@ -81,12 +93,10 @@ TABLE: Final = (
         transfer_plugins="TransferPlugins",
         job_machine_attrs="JobMachineAttrs",
         notify_user="NotifyUser",
-        x509userproxy="x509userproxy",
         remote_initialdir="RemoteIwd",
         remote_grid_resource="Remote_GridResource",
         remote_remote_grid_resource="Remote_Remote_GridResource",
         output_destination="OutputDestination",
-        output_directory="OutputDirectory",
         encrypt_input_files="EncryptInputFiles",
         encrypt_output_files="EncryptOutputFiles",
         dont_encrypt_input_files="DontEncryptInputFiles",
@@ -96,8 +106,6 @@ TABLE: Final = (
         compress_files="CompressFiles",
         append_files="AppendFiles",
         local_files="LocalFiles",
-        log="UserLog",
-        dagman_log="DAGManNodesLog",
         dag_node_name="DAGNodeName",
         submit_event_notes="SubmitEventNotes",
         submit_event_user_notes="SubmitEventUserNotes",
@@ -117,12 +125,13 @@ TABLE: Final = (
     *(Simple(f"{cloud}_secret_access_key_file", "EC2SecretAccessKey", Kind.STRING) for cloud in ("aws", "s3", "gs")),
     *(Simple(field.command, field.attribute, Kind.STRING) for field in FIELDS),
     *_of(Kind.LIST, email_attributes="EmailAttributes"),
+    *_of(Kind.FILE, log="UserLog", dagman_log="DAGManNodesLog", output_directory="OutputDirectory"),
+    *_of(Kind.BARE_FILE, starter_log="JobStarterLog"),
     *_of(
         Kind.BARE,
         container_target_dir="ContainerTargetDir",
         mount_under_scratch="MountUnderScratch",
         starter_debug="JobStarterDebug",
-        starter_log="JobStarterLog",
         batch_name="JobBatchName",
         batch_id="JobBatchId",
         jobset="JobSetName",
@@ -178,10 +187,52 @@ def set_simple(draft: Draft) -> None:
             _set(draft, simple, text)
 
 
+def extended(knobs: Knobs) -> Iterator[Simple]:
+    """Yield the commands that the administrator has added (EXTENDED_SUBMIT_COMMANDS), each under its attribute's name.
+
+    The value of each in the configuration says what it must be; one of undefined is no command.
+    """
+    text = knobs.get("EXTENDED_SUBMIT_COMMANDS")
+    if text is None:
+        return
+    for ad in read_ads(text, Format.LONG, report=lambda _: None):
+        for name, expression in ad.items():
+            found = values.literal(expression.tree)
+            kind = Kind.EXPRESSION if found is None else _kind(found.value)
+            if kind is not None:
+                yield Simple(lower(name), name, kind)
+
+
+def _kind(value: object) -> Kind | None:
+    """Return how a value is read that must be like another one; None for what is no command."""
+    kind: Kind | None = Kind.EXPRESSION
+    if value is UNDEFINED or value is ERROR:
+        kind = None if value is UNDEFINED else Kind.DISABLED
+    elif isinstance(value, bool):
+        kind = Kind.BOOLEAN
+    elif isinstance(value, int):
+        kind = Kind.INTEGER if value < 0 else Kind.COUNT
+    elif isinstance(value, str):
+        is_file = lower(value).startswith("file")
+        kind = Kind.BARE_LIST if "," in value else Kind.BARE_FILE if is_file else Kind.BARE
+    return kind
+
+
+def set_extended(draft: Draft) -> None:
+    """Set the attributes of the commands that the administrator has added."""
+    for simple in extended(draft.knobs):
+        text = draft.command(*simple.names)
+        if text is not None:
+            _set(draft, simple, text)
+
+
 def _set(draft: Draft, simple: Simple, text: str) -> None:
     kind = simple.kind
     if kind is Kind.EXPRESSION:
         draft.copy_expression(simple.attribute, *simple.names)
+    elif kind is Kind.DISABLED:
+        message = f"{simple.attribute}={shown(text)} has been disabled by the administrator."
+        draft.fault("submit-disabled", draft.written(*simple.names) or "", message, "remove it")
     elif kind is Kind.BOOLEAN:
         flag = draft.flag(*simple.names)
         if flag is not None:
@@ -193,10 +244,11 @@ def _set(draft: Draft, simple: Simple, text: str) -> None:
         elif number is not None:
             draft.set(simple.attribute, number)
     else:
-        draft.set(simple.attribute, _string(kind, text))
+        draft.set(simple.attribute, _string(draft, kind, text))
 
 
-def _string(kind: Kind, text: str) -> str:
-    if kind is Kind.BARE:
-        return values.unquoted(text)
-    return ",".join(values.words(text)) if kind is Kind.LIST else text
+def _string(draft: Draft, kind: Kind, text: str) -> str:
+    text = values.unquoted(text) if kind in _UNQUOTED else text
+    if kind in _FILES and text:
+        return draft.path(text)
+    return ",".join(values.words(text)) if kind in _LISTS else text

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Final
 
 from crondor.classad import lower
 from crondor.schedule import Universe
 from crondor.submit.ad import values
+from crondor.submit.ad.containers import travelling_image
 from crondor.submit.ad.draft import Draft, shown
 
 YES: Final = "YES"
@@ -28,15 +27,16 @@ _WHEN: Final = {
     **dict.fromkeys(("none", "null"), _NONE),
     **dict.fromkeys(("on_success", "onsuccess"), ON_SUCCESS),
 }
-_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.", re.DOTALL)
-_IMAGES_FETCHED_BY_NAME: Final = ("docker://", "oras://")
 _SHOULD_NAMES: Final = ("shouldtransferfiles", "should_transfer_files")
 _WHEN_NAMES: Final = ("whentotransferoutput", "when_to_transfer_output")
 _INPUT: Final = ("transfer_input_files", "transferinputfiles")
 _OUTPUT: Final = ("transfer_output_files", "transferoutputfiles")
 _REMAPS: Final = ("transfer_output_remaps", "transferoutputremaps")
+_COMMON: Final = ("transfer_common_input", "commoninputfiles")
+_PUBLIC: Final = ("public_input_files", "publicinputfiles")
+_USAGE: Final = ("disk_usage", "diskusage")
 
-NAMES: Final = (*_SHOULD_NAMES, *_WHEN_NAMES, *_INPUT, *_OUTPUT, *_REMAPS)
+NAMES: Final = (*_SHOULD_NAMES, *_WHEN_NAMES, *_INPUT, *_OUTPUT, *_REMAPS, *_COMMON, *_PUBLIC, *_USAGE)
 
 
 def should(text: str | None) -> str | None:
@@ -50,30 +50,69 @@ def when(text: str | None) -> str | None:
 
 
 def set_transfer(draft: Draft) -> None:
-    """Set ShouldTransferFiles, WhenToTransferOutput and the lists of files."""
-    given = draft.command(*_INPUT)
-    inputs = values.words(values.unquoted(given or ""), ",")
-    inputs += _container_input(draft)
+    """Set ShouldTransferFiles, WhenToTransferOutput, the lists of files, and DiskUsage where the file gives it."""
+    inputs = _listed(draft.command(*_INPUT))
+    common = draft.command(*_COMMON)
+    if common is not None:
+        draft.set("CommonInputFiles", ",".join(_listed(common)))
+    image = travelling_image(draft)
+    has_input = bool(inputs) or image is not None
+    inputs += image or []
     output = draft.command(*_OUTPUT)
-    decided = _decide(draft, has_input=bool(inputs), has_output=output is not None)
+    decided = _decide(draft, has_input=has_input, has_output=output is not None)
     if decided is None:
         return
     transfer, moment = decided
     draft.set("ShouldTransferFiles", transfer)
+    if transfer != YES and not draft.has("FileSystemDomain"):
+        draft.set("FileSystemDomain", draft.knobs.get("FILESYSTEM_DOMAIN") or draft.host.filesystem_domain)
     if transfer != NO:
         draft.set("WhenToTransferOutput", moment)
-    if transfer != YES and not draft.has("FileSystemDomain"):
-        draft.set("FileSystemDomain", draft.host.filesystem_domain)
-    if transfer != NO:
-        if draft.cluster.universe == Universe.JAVA:
-            inputs += _java_input(draft)
-        if inputs:
+        _add_program(draft, inputs)
+        if has_input:  # without a file of its own a job is not sent those of its tool or of Java either (25.14)
             draft.set("TransferInput", ",".join(inputs))
+        public = draft.command(*_PUBLIC)
+        if public is not None and values.words(public, ","):
+            draft.set("PublicInputFiles", ",".join(values.words(public, ",")))
         if output is not None:
-            draft.set("TransferOutput", ",".join(values.words(values.unquoted(output), ",")))
-    remaps = draft.command(*_REMAPS)
-    if remaps is not None:
-        draft.set("TransferOutputRemaps", values.unquoted(remaps))
+            draft.set("TransferOutput", ",".join(_listed(output)))
+    remaps = values.unquoted(draft.command(*_REMAPS) or "")
+    if remaps:
+        draft.set("TransferOutputRemaps", remaps)
+    _set_usage(draft)
+
+
+def _listed(text: str | None) -> list[str]:
+    return values.words(values.unquoted(text or ""), ",")
+
+
+def _add_program(draft: Draft, inputs: list[str]) -> None:
+    """Add to the files of a job its tool, and what Java runs; the program of a Java job is java."""
+    for attribute in ("ToolDaemonCmd", "ToolDaemonInput") if draft.has("ToolDaemonCmd") else ():
+        file = draft.text(attribute)
+        if file is not None and file not in inputs:
+            inputs.append(file)
+    if draft.cluster.universe != Universe.JAVA:
+        return
+    program = draft.text("Cmd")
+    if program not in {None, "java", *inputs}:
+        inputs.append(program or "")
+    inputs += values.words(draft.text("JarFiles") or "", ",")
+    draft.set("Cmd", "java")
+    draft.set("TransferExecutable", value=False)
+
+
+def _set_usage(draft: Draft) -> None:
+    """Set DiskUsage in KiB where the file gives it; else it is for the submit machine to find out."""
+    text = draft.command(*_USAGE)
+    if text is None:
+        return
+    found = values.amount(text, values.KIB)
+    if found is None or found.value < 1:
+        message = f"'{shown(text)}' is not valid for disk_usage. It must be >= 1"
+        draft.fault("submit-value", draft.written(*_USAGE) or "", message, "write a number of KiB, or 2G")
+    else:
+        draft.set("DiskUsage", found.value)
 
 
 def _decide(draft: Draft, *, has_input: bool, has_output: bool) -> tuple[str, str] | None:
@@ -133,31 +172,6 @@ def _refuse_executable(draft: Draft) -> None:
         draft.fault("submit-transfer", draft.written(*names) or "", message, "write should_transfer_files = YES")
 
 
-def _java_input(draft: Draft) -> Iterator[str]:
-    """Yield what a Java job brings along, and make it run java."""
-    program = draft.text("Cmd")
-    if program is not None and program != "java":
-        yield program
-    yield from values.words(draft.text("JarFiles") or "", ",")
-    draft.set("Cmd", "java")
-    draft.set("TransferExecutable", value=False)
-
-
-def _container_input(draft: Draft) -> list[str]:
-    """Return the image of a container job, where it travels as a file; it is then known by its last name."""
-    image = draft.command("container_image", "containerimage")
-    wanted = values.truth(draft.value("TransferContainer"))
-    if not draft.cluster.is_container or image is None or wanted is False:
-        return []
-    shared = values.words(draft.knobs.get("CONTAINER_SHARED_FS") or "", ",")
-    if image.startswith((*shared, *_IMAGES_FETCHED_BY_NAME)):
-        return []
-    draft.set("ContainerImage", image.removesuffix("/").rpartition("/")[2])
-    common = draft.knobs.flag("CONTAINER_IMAGES_COMMON_BY_DEFAULT", default=False)
-    is_common = values.truth(draft.value("ContainerIsCommon"))
-    return [] if (common if is_common is None else is_common) else [image]
-
-
 def methods(draft: Draft) -> list[str]:
     """Return the transfer plugins a job needs and does not bring: the schemes of its addresses, sorted."""
     brought = {
@@ -172,8 +186,7 @@ def methods(draft: Draft) -> list[str]:
         addresses.append(remap.partition("=")[2].strip())
     found: dict[str, str] = {}
     for address in addresses:
-        url = _URL.match(address)
-        if url is not None:
-            scheme = re.split(r"[+.-]", url[1])[-1]
-            found.setdefault(lower(scheme), scheme)
+        method = values.transfer_method(address)
+        if method is not None:
+            found.setdefault(lower(method), method)
     return [found[key] for key in sorted(found) if key not in brought]

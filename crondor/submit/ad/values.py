@@ -7,15 +7,16 @@ from typing import Final, NamedTuple
 
 from crondor.classad import AdValue, ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value
 from crondor.classad.tree import Literal, Node, bare
+from crondor.job.attributes import boolean_of, integer_of
 from crondor.source import Source
 
 _SPACE: Final = " \t\n\v\f\r"
 _BOOLEAN: Final = re.compile(r"(?i:(true|1)|false|0)[ \t\n\v\f\r]*\Z")
 _INTEGER: Final = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*\Z")
-_LEADING: Final = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
 _AMOUNT: Final = re.compile(
     r"[ \t\n\v\f\r]*([+-]?[0-9]+)?(\.[0-9]*)?[ \t\n\v\f\r]*(?:(?P<unit>[kKmMgGtT])[bB]?)?[ \t\n\v\f\r]*"
 )
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.", re.DOTALL)
 _UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LARGEST: Final = 2**63 - 1
 _NO_TIME: Final = Context(now=0)
@@ -58,12 +59,7 @@ def boolean(text: str, context: Context = _NO_TIME) -> bool | None:
     match = _BOOLEAN.match(text)
     if match is not None:
         return match[1] is not None
-    return truth(_computed(text, context))
-
-
-def truth(value: Value | None) -> bool | None:
-    """Return a boolean or number as a truth value; None for anything else."""
-    return bool(value) if isinstance(value, (bool, int, float)) else None
+    return boolean_of(_computed(text, context))
 
 
 def integer(text: str, context: Context = _NO_TIME) -> int | None:
@@ -71,28 +67,20 @@ def integer(text: str, context: Context = _NO_TIME) -> int | None:
     match = _INTEGER.match(text)
     if match is not None:
         return _cut(match[1])
-    value = _computed(text, context)
-    if isinstance(value, float):
-        return int(value) if abs(value) <= _LARGEST else None
-    return int(value) if isinstance(value, (bool, int)) else None
+    return integer_of(_computed(text, context))
 
 
-def leading_integer(text: str) -> int:
-    """Return the 32-bit integer that a text begins with, 0 where it begins with none (atoi)."""
-    match = _LEADING.match(text)
-    return ((_cut(match[1]) + 2**31) & 0xFFFFFFFF) - 2**31 if match else 0
-
-
-def amount(text: str, base: int) -> Amount | None:
+def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
     """Return an amount in units of ``base`` bytes, rounded up; None: it is none, but an expression.
 
-    The unit is K, M, G or T, with a B or without; a number without a unit counts ``base``. (parse_int64_bytes)
+    ``in_list``: more may stand behind a comma. The unit is K, M, G or T, with a B or without; a number without a unit
+    counts ``base``. (parse_int64_bytes)
     """
     match = _AMOUNT.match(text)
     if match is None or (match[1] is None and match[2] is None):
         return None
     rest = text[match.end() :]
-    if rest and rest[0] != ",":
+    if rest and not (in_list and rest[0] == ","):
         return None
     unit = match["unit"]
     number = _cut(match[1] or "0") + float("0" + (match[2] or "")[:4].ljust(2, "0"))
@@ -106,6 +94,17 @@ def unquoted(text: str) -> str:
     """Return a text without blanks and without the double quotes around it (trim_and_strip_quotes)."""
     text = text.strip(_SPACE)
     return text[1:-1] if text.startswith('"') and text.endswith('"') else text  # of a lone quote nothing is left
+
+
+def is_url(text: str) -> bool:
+    """Say whether a text is an address with a scheme (IsUrl)."""
+    return _URL.match(text) is not None
+
+
+def transfer_method(text: str) -> str | None:
+    """Return the last part of the scheme of an address, None for what is none: chtc+https gives https (getURLType)."""
+    url = _URL.match(text)
+    return re.split(r"[+.-]", url[1])[-1] if url is not None else None
 
 
 def words(text: str, separators: str = ", \t\r\n") -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from crondor.classad import Context, EvaluationFailed, Expression, lower
+from crondor.classad import Context, Expression, lower
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import expression, number_of, result
 from crondor.world.clock import Entry
 from crondor.world.world_job import WorldJob
 
@@ -71,7 +72,7 @@ class Copies:
         for name, value in values.items():
             key = lower(name)
             if key in LAGGING and key not in self.unsent:
-                self.unsent[key] = name, ad.get(name)
+                self.unsent[key] = name, expression(ad, name)
             put(shadow, name, value)
 
     def schedd(self) -> ClassAd:
@@ -91,11 +92,8 @@ class Copies:
         """Give a shadow's copy what it has of its machine: <Resource>Provisioned, and its requests as numbers."""
         for name in _RESOURCES if slot is not None else ():
             for source, goal in ((name, f"{name}Provisioned"), (f"Request{name}", f"Request{name}")):
-                try:
-                    value = Expression(source).evaluate(self.job.ad, slot, context)
-                except EvaluationFailed:
-                    continue
-                if isinstance(value, (bool, int, float)):
+                value = result(Expression(source), self.job.ad, context, slot)
+                if number_of(value) is not None:
                     ad.set(goal, value)
 
     def end_run(self) -> None:

@@ -11,9 +11,9 @@ from typing import Final
 
 from crondor.classad import Context, Form, lower
 from crondor.classad.ad import ClassAd
+from crondor.job.attributes import count, expression, printed
 from crondor.job_queue import JobId
 from crondor.job_queue.records import Op, Record
-from crondor.schedd.actions import count
 from crondor.world.clock import Timetable
 from crondor.world.flow.copies import LAGGING, Attempt, Copies, put
 from crondor.world.flow.messages import NOTHING, Listener, Message
@@ -348,12 +348,12 @@ class Flow:
 
 def _texts(ad: ClassAd, names: Iterable[str]) -> dict[str, str]:
     """Return the texts of some attributes, ``undefined`` for what is not there."""
-    return {name: ad[name].unparse(Form.OLD) if name in ad else "undefined" for name in names}
+    return {name: printed(ad, name) if name in ad else "undefined" for name in names}
 
 
 def _shown(values: Mapping[str, object]) -> dict[str, str]:
     ad = ClassAd({name: value for name, value in values.items() if value is not None})
-    return {name: ad[name].unparse(Form.OLD) for name in ad}
+    return {name: printed(ad, name) for name in ad}
 
 
 def _set(ad: ClassAd, values: Mapping[str, object]) -> None:
@@ -362,12 +362,9 @@ def _set(ad: ClassAd, values: Mapping[str, object]) -> None:
 
 
 def _copy(source: ClassAd, goal: ClassAd, name: str) -> None:
-    if name in source:
-        goal[name] = source[name]
-    else:
-        goal.pop(name, None)
+    put(goal, name, expression(source, name))
 
 
 def _expanded(ad: ClassAd, given: ClassAd) -> dict[str, str]:
     """Return the texts that are others in the copy that was given to a shadow."""
-    return {name: given[name].unparse(Form.OLD) for name in given if name not in ad or given[name] != ad[name]}
+    return {name: printed(given, name) for name in given if name not in ad or printed(given, name) != printed(ad, name)}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ad
-from crondor.hooks.environment import Scratch, daemon_environment, starter_environment
+from crondor.hooks.environment import Scratch, daemon_environment, main_job_end, starter_environment
 from crondor.hooks.fetch.slot import SlotState, completed, conclude_fetch, decide, slot_input
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import RouterHooks, hook_input
@@ -106,13 +106,12 @@ def _environment(record: Mapping[str, object], *, is_starter: bool) -> list[Diff
     ours = daemon_environment(told)
     if is_starter:
         folder = text(record, "cwd")
-        code = told.get("_CONDOR_MAINJOB_EXIT_CODE")
         scratch = Scratch(
             folder,
             told["_CONDOR_JOB_IWD"],
             slot=told["_CONDOR_SLOT"],
             execute="" if "local_univ_execute" in folder else folder.partition("/dir_")[0],
-            exit_code=None if code is None else int(code),
+            ending=main_job_end(read_ad(text(record, "stdin"))) if record["type"] == HookType.JOB_EXIT.value else {},
             devices=tuple((n[16:], v) for n, v in told.items() if n.startswith("_CONDOR_Assigned")),
         )
         ours = starter_environment(ours, scratch)

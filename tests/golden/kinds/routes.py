@@ -12,7 +12,7 @@ from crondor.classad.scope import AdValue, Context
 from crondor.config import read_config
 from crondor.router.applying import Routed, apply_route
 from crondor.router.conversion import forget_routing
-from crondor.router.job_ids import job_id
+from crondor.router.job_ids import id_text
 from crondor.router.loading import load_table
 from crondor.router.matching import Match, Matcher
 from crondor.router.standing import Standing
@@ -86,7 +86,7 @@ def _jobs(ads: Sequence[str], *, ignores: bool) -> Iterator[tuple[str, ClassAd]]
     for ad in read_ads("\n".join(ads), Format.LONG, Mode.DAEMON):
         if ignores:
             forget_routing(ad)
-        name = job_id(ad)
+        name = id_text(ad)
         if name is not None:
             yield name, ad
 

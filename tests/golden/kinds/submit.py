@@ -1,10 +1,14 @@
-"""The submit kind: what condor_submit -dry-run accepted, said about scheduling commands, and made of each job."""
+"""The submit kinds: what condor_submit -dry-run accepted, said about scheduling commands, and made of each job.
+
+``submit`` compares the attributes that bear on scheduling; ``submit-full`` all that depend on the file.
+"""
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +37,9 @@ _HOST = SubmitHost(folder="/home/alice")
 _ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC", "GOLDMIN": "45"}
 _NOW = 1_700_000_000  # nothing recorded depends on it
 _SEED = 1  # nor on this: $RANDOM_CHOICE() has one choice where a recording shows it
-_FLAGS = frozenset({"-verbose", "-terse", "-allow-crlf-script"})
+_FLAGS = frozenset({"-verbose", "-terse", "-allow-crlf-script", "-single-cluster", "-disable", "-unused"})
+_BATCH = {"-batch-name": "JobBatchName", "-batch-id": "JobBatchId"}
+_TAKE_ONE = frozenset({"-a", "-append", "-dry-run", "-maxjobs", *_BATCH})
 _DEFINITION = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=")
 _KNOB = re.compile(r"(\w+)[ \t]*(@?=)(.*)")
 # What the recordings restrict themselves to (README.md), beside the attributes a line shows.
@@ -42,6 +48,8 @@ _COMPARED = re.compile(
     r"|JobStatus|Args|Arguments|Cmd|ClusterId|ProcId|JobPrio|Rank|RequestCpus|RequestMemory|RequestGPUs"
     r"|ConcurrencyLimits|JobLeaseDuration|JobNotification|Err|Environment|MinHosts|MaxHosts|GridResource|JobMaxRetries"
 )
+# What a full recording leaves out: it depends on the machine, or is the same for every file.
+_NOT_OF_THE_FILE = re.compile(r"DiskUsage|ExecutableSize|FileSystemDomain|ImageSize|Iwd|JobSubmitFile")
 _DEFAULTS = {
     "JobLeaseDuration": "2400",
     "JobNotification": "0",
@@ -52,6 +60,7 @@ _DEFAULTS = {
     "Rank": "0.0",
     "MinHosts": "1",
     "MaxHosts": "1",
+    "Owner": "undefined",
 }
 # The errors whose text is compared: those of the deferral, cron and universe commands.
 _OURS = re.compile(r"ERROR: (deferral_\w+ = .*|Parse error in expression: \t(?:Deferral|Cron)\w+ = .*|.*\buniverse.*)")
@@ -64,8 +73,25 @@ class _Said(NamedTuple):
     faults: tuple[str, ...]
 
 
+def _bears_on_scheduling(name: str) -> bool:
+    return _COMPARED.fullmatch(name) is not None
+
+
+def _depends_on_the_file(name: str) -> bool:
+    return _NOT_OF_THE_FILE.fullmatch(name) is None
+
+
 def _replay_submit(case: Case) -> list[Difference]:
-    """Compare acceptance, the text of errors of scheduling commands, and every attribute of every job."""
+    """Compare acceptance, the text of errors of scheduling commands, and the attributes that bear on scheduling."""
+    return _replay(case, _bears_on_scheduling)
+
+
+def _replay_submit_full(case: Case) -> list[Difference]:
+    """Compare acceptance, the same texts of errors, and every attribute that depends on the file."""
+    return _replay(case, _depends_on_the_file)
+
+
+def _replay(case: Case, is_compared: Callable[[str], bool]) -> list[Difference]:
     record = case.record(["submit", "rc", "stdout", "stderr", "ads"], ["config", "files", "args"])
     for field in ("stdout", "stderr"):
         text(record, field)
@@ -75,7 +101,7 @@ def _replay_submit(case: Case) -> list[Difference]:
     found += _compare_errors(text(record, "stderr"), said.faults)
     if not found and said.faults:
         said = said._replace(ads=said.ads[: len(expected)])
-    shown = [_shown(ad, other) for ad, other in zip(said.ads, expected, strict=False)]
+    shown = [_shown(ad, other, is_compared) for ad, other in zip(said.ads, expected, strict=False)]
     return found + compare("ads", expected, shown + [dict(ad) for ad in said.ads[len(expected) :]])
 
 
@@ -88,12 +114,12 @@ def _expected(ad: object, number: int) -> dict[str, str]:
     return {name: text(attributes, name) for name in attributes}
 
 
-def _shown(ad: Mapping[str, str], expected: Mapping[str, str]) -> dict[str, str]:
+def _shown(ad: Mapping[str, str], expected: Mapping[str, str], is_compared: Callable[[str], bool]) -> dict[str, str]:
     """Return the attributes of an ad that the recording would show."""
     return {
         name: value
         for name, value in ad.items()
-        if name in expected or (_COMPARED.fullmatch(name) and value != _DEFAULTS.get(name))
+        if name in expected or (is_compared(name) and value != _DEFAULTS.get(name))
     }
 
 
@@ -125,26 +151,43 @@ def _said(record: Mapping[str, object]) -> _Said:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(str(content).encode("utf-8", "surrogateescape"))
         try:
-            file = read_submit(
-                Source(submit, _NAME),
-                files=Files([folder], base=folder),
-                environ=_ENVIRON,
-                now=_NOW,
-                seed=_SEED,
-                host=_HOST,
-                config=config,
-                append=command.append,
-                queue=command.queue,
-            )
-            if any(fault.code == "runs-command" for fault in file.unknown):
-                raise NotApplicable("a command would have to be run, which crondor says and does not do")
-            for jobs, ad in job_ads(file, config=config, in_order=True):
-                ads += _printed(ad, jobs.count)
+            _make(submit, folder, config, command, ads)
         except InvalidSubmit as error:
-            return _Said(ads, tuple(fault.message for fault in error.diagnostics))
+            faults = tuple(fault.message for fault in error.diagnostics)
+            before = _before(error, submit)
+            if not ads and before:  # the tool makes the jobs of each queue statement before it reads on
+                with suppress(InvalidSubmit):
+                    _make(before, folder, config, command, ads)
+            return _Said(ads, faults)
     if 0 < command.most < len(ads):
         return _Said(ads[: command.most], (f"Number of submitted jobs would exceed -maxjobs ({command.most})",))
     return _Said(ads, ())
+
+
+def _make(submit: str, folder: str, config: Mapping[str, str], command: _Command, ads: list[dict[str, str]]) -> None:
+    """Append the ads of a submit description as the tool prints them. Raises InvalidSubmit."""
+    file = read_submit(
+        Source(submit, _NAME),
+        files=Files([folder], base=folder),
+        environ=_ENVIRON,
+        now=_NOW,
+        seed=_SEED,
+        host=_HOST,
+        config=config,
+        append=(*command.append, *command.batch),
+        queue=command.queue,
+    )
+    if any(fault.code == "runs-command" for fault in file.unknown):
+        raise NotApplicable("a command would have to be run, which crondor says and does not do")
+    for jobs, ad in job_ads(file, config=config, in_order=True, factory=command.factory):
+        ads += _printed(ad, jobs.count)
+
+
+def _before(error: InvalidSubmit, submit: str) -> str:
+    """Return the lines before the first fault, as far as there is a queue statement among them."""
+    places = [fault.span.start for fault in error.diagnostics if fault.span and fault.span.source.name == _NAME]
+    lines = submit[: submit.rfind("\n", 0, min(places, default=0)) + 1]
+    return lines if re.search(r"(?im)^[ \t]*(queue|iter)", lines) else ""
 
 
 def _printed(ad: ClassAd, count: int) -> Iterator[dict[str, str]]:
@@ -162,7 +205,8 @@ def _printed(ad: ClassAd, count: int) -> Iterator[dict[str, str]]:
 class _Command(NamedTuple):
     """A command line of condor_submit: lines to define first and to append, a queue statement, what is wrong.
 
-    ``most`` is how many jobs may be made, 0 for any number.
+    ``batch`` are the lines that name a batch, behind all others; ``most`` is how many jobs may be made, 0 for any
+    number; ``factory`` has them made late.
     """
 
     definitions: tuple[str, ...] = ()
@@ -170,20 +214,19 @@ class _Command(NamedTuple):
     queue: str | None = None
     wrong: str = ""
     most: int = 0
+    batch: tuple[str, ...] = ()
+    factory: bool = False
 
     @classmethod
     def of(cls, words: list[str]) -> _Command:
         """Read the arguments that recordings have. Raises NotApplicable and Malformed."""
-        made = cls()
-        rest = list(words)
+        made, rest = cls(), list(words)
         while rest:
             word = rest.pop(0)
-            if word in {"-a", "-append"} and rest:
-                made = made._replace(append=(*made.append, rest.pop(0)))
-            elif word == "-dry-run" and rest:
-                rest.pop(0)
-            elif word == "-maxjobs" and rest and rest[0].isdecimal():
-                made = made._replace(most=int(rest.pop(0)))
+            if word in _TAKE_ONE and rest:
+                made = made._with(word, rest.pop(0))
+            elif word == "-factory":
+                made = made._replace(factory=True)
             elif word == "-name":
                 raise NotApplicable("the schedd of another machine is looked up")
             elif word == "-queue":
@@ -193,6 +236,16 @@ class _Command(NamedTuple):
             elif word != _NAME and word not in _FLAGS:
                 raise Malformed("args", f"{word} is not known here")
         return made
+
+    def _with(self, word: str, value: str) -> _Command:
+        if word in {"-a", "-append"}:
+            return self._replace(append=(*self.append, value))
+        if word in _BATCH:
+            line = f"MY.{_BATCH[word]} = " + (value if value.startswith('"') else f'"{value}"')
+            return self._replace(batch=(*self.batch, line))
+        if word == "-maxjobs" and not value.isdecimal():
+            raise Malformed("args", f"{word} {value} is no number")
+        return self._replace(most=int(value)) if word == "-maxjobs" else self
 
     def _defined(self, word: str) -> _Command:
         if _DEFINITION.match(word):
@@ -222,4 +275,4 @@ def _config(content: str) -> dict[str, str]:
     return knobs
 
 
-KINDS: Mapping[str, Replay] = {"submit": _replay_submit}
+KINDS: Mapping[str, Replay] = {"submit": _replay_submit, "submit-full": _replay_submit_full}

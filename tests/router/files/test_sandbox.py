@@ -12,7 +12,6 @@ import pytest
 from crondor.classad import Expression
 from crondor.job_queue import JobId
 from crondor.router.files import FilesRefused, Limits, Sandbox, Spool
-from crondor.router.files.accounts import READ, SEARCH, WRITE
 from crondor.router.files.rewriting import kept_apart, restored, rewritten, text
 from tests.router.files.places import JOB, NOBODY, Place, as_root, codes, ends_at, me, nobody
 
@@ -418,24 +417,6 @@ def test_root_reads_and_writes_what_the_owner_might(tmp_path: Path) -> None:
     with pytest.raises(FilesRefused) as error:
         place.sandbox.prepared(place.ad(Owner="alice"))
     assert codes(error) == ["no-account"]
-
-
-def test_what_modes_let_an_account_do(tmp_path: Path) -> None:
-    """The first of owner, group and others that fits counts, as for the kernel."""
-    path = tmp_path / "file"
-    path.touch()
-    state = path.stat()
-    path.chmod(0o467)
-    owner = NOBODY._replace(uid=state.st_uid or 1, gid=1)
-    fields = list(path.stat())
-    fields[4], fields[5] = owner.uid, 77
-    state = os.stat_result(fields)
-    assert owner.may(state, READ)
-    assert not owner.may(state, WRITE)
-    member = NOBODY._replace(groups=frozenset({77}))
-    assert member.may(state, READ | WRITE)
-    assert not member.may(state, SEARCH)
-    assert NOBODY.may(state, READ | WRITE | SEARCH)
 
 
 # Crashes

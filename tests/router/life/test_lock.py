@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from crondor.job_queue.disk import Disk
+from crondor.job_queue.faults import QueueIO
 from crondor.job_queue.lock import Lock
-from crondor.router.life import RouterLock, RouterLocked
+from crondor.rights.trust import Untrusted
+from crondor.router.life import Report, RouterLock, RouterLocked
 from crondor.router.life import lock as module
 
 
@@ -74,3 +77,24 @@ def test_a_lock_on_a_file_that_was_just_removed_is_none(tmp_path: Path, monkeypa
     with RouterLock(path, "jobrouter"), pytest.raises(RouterLocked):
         RouterLock(path, "jobrouter")
     assert removed == [path]
+
+
+def test_a_lock_in_a_folder_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    """Beside it stands what the router believes, and a link could have it make or delete any file."""
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "locks").chmod(0o777)
+    with pytest.raises(Untrusted, match="can be written by everybody") as caught:
+        RouterLock(tmp_path / "locks/lock", "jobrouter")
+    assert "JOB_ROUTER_LOCK" in str(caught.value)
+    assert list((tmp_path / "locks").iterdir()) == []
+    (tmp_path / "locks").chmod(0o755)
+    with RouterLock(tmp_path / "locks/new/lock", "jobrouter"):
+        assert (tmp_path / "locks/new").stat().st_mode & 0o777 == 0o700
+
+
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_lock(tmp_path: Path) -> None:
+    """Nor in that of a router's report."""
+    os.mkfifo(tmp_path / "lock")
+    assert not module.is_locked(tmp_path / "lock")
+    with pytest.raises(QueueIO, match="not a plain file"):
+        Report.read(tmp_path / "lock")

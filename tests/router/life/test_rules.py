@@ -590,6 +590,28 @@ def test_a_timer_that_has_no_value_holds_the_source() -> None:
     assert stage.copies() == []
 
 
+@pytest.mark.parametrize("timer", ['real("INF")', '-real("INF")', 'real("NaN")', "1e300", "2.5"])
+def test_a_timer_beyond_all_numbers_ends_no_router(timer: str) -> None:
+    """It is what HTCondor makes an int of, and of that job alone."""
+    site = Site("Site1", slots=9, run_time=30)
+    stage = one(f"{ROUTE}DELETE TimerRemove", site, "PERIODIC_EXPR_INTERVAL = 10")
+    bad, good = stage.submit(job(TimerRemove=Expression(timer)), job())
+    stage.poll(12)
+    assert stage.values(good, "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert stage.values(bad, "JobStatus") == [3]
+
+
+@pytest.mark.parametrize("shown", ["1", "1.0", '"true"'])
+def test_a_hold_is_the_copys_where_a_boolean_says_so(shown: str) -> None:
+    """HTCondor's router asks for a boolean (EvaluateAttrBool), and takes no number for one."""
+    stage = one()
+    (found,) = stage.submit(job())
+    stage.poll(2)
+    stage.edit(found, HoldCopiedFromTargetJob=Expression(shown), JobStatus=5)
+    stage.poll()
+    assert stage.values(found, "Managed") == ["Schedd"]
+
+
 def test_the_policy_is_nobodys_where_the_interval_is_zero() -> None:
     """PERIODIC_EXPR_INTERVAL = 0."""
     stage = one(knobs="PERIODIC_EXPR_INTERVAL = 0")
@@ -684,12 +706,12 @@ def test_a_retired_job_waits_for_the_queues() -> None:
 
 
 def test_a_copy_whose_submission_ended_halfway_is_made_anew() -> None:
-    """A live schedd has it on hold until it is whole; it is nobody's hold, and the source does not show it."""
+    """A live schedd may have it on hold until it is whole; it is nobody's hold, and the source does not show it."""
     stage = one()
     (found,) = stage.submit(job())
     stage.poll()
     left = stage.copy()
-    stage.source.hold(left, Hold(SUBMITTING, 15))
+    stage.source.hold(left, Hold(f"{SUBMITTING} (by user alice)"))
     stage.start()
     stage.poll()
     assert len(stage.said(What.NOT_WHOLE)) == 1

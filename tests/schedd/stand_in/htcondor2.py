@@ -1,7 +1,8 @@
 """A stand-in for the official bindings: what they are documented to do, for the live adapter's worker to talk to.
 
 The queue is a JSON file (``STAND_IN``), so that it outlives a worker that hangs or crashes. ``faults`` in it are what
-is to go wrong next: ``[what to do, how]``, ``how`` being ``hang``, ``crash``, or the text of an exception.
+is to go wrong next: ``[what to do, how]``, ``how`` being ``hang``, ``crash``, or the text of an exception. ``adds`` are
+attributes that submit writes over those of the commands. What it is given is old syntax, as in HTCondor.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from crondor.classad import Context, Expression, Form
 from crondor.classad.ad import ClassAd
+from crondor.source import Source
 
 STATE = Path(os.environ["STAND_IN"])
 NOW = int(os.environ.get("STAND_IN_NOW", "0"))
@@ -48,13 +50,18 @@ class Submit(dict[str, str]):
 class Result:
     """What submit returns."""
 
-    def __init__(self, cluster: int) -> None:
-        """Keep the number."""
+    def __init__(self, cluster: int, ad: Mapping[str, str]) -> None:
+        """Keep the number, and the ad that was sent."""
         self._cluster = cluster
+        self._ad = Ad(ad)
 
     def cluster(self) -> int:
         """Return the number."""
         return self._cluster
+
+    def clusterad(self) -> Ad:
+        """Return the ad."""
+        return self._ad
 
 
 class DaemonType(Enum):
@@ -104,9 +111,9 @@ class Schedd:
         found = [ad for ad in state["jobs"].values() if _holds(constraint, ad)]
         if not found:
             raise HTCondorException("Unable to edit jobs matching constraint")
-        Expression(value)  # a text that is none would be refused
+        text = _new_text(value)  # one that is none would be refused
         for ad in found:
-            ad[attribute] = Expression(value).unparse()
+            ad[attribute] = text
         _write(state)
         return len(found)
 
@@ -121,25 +128,30 @@ class Schedd:
         _write(state)
         return totals
 
-    def submit(self, description: Submit) -> Result:
-        """Make a job of MY.<attribute> commands and those the stand-in knows."""
+    def submit(self, description: Submit, count: int = 0) -> Result:
+        """Make a job of what submit adds to every ad, and of the MY.<attribute> commands."""
         state = _read("submit")
         cluster = state["next"]
         state["next"] += 1
-        ad = {"ClusterId": str(cluster), "ProcId": "0", "Cmd": json.dumps(description["executable"])}
-        ad |= {"JobUniverse": {"vanilla": "5", "local": "12"}[description["universe"]], "Owner": '"alice"'}
-        ad |= {"JobStatus": "5" if description.get("hold") == "true" else "1", "HoldReasonCode": "15"}
-        ad |= {"Requirements": "TARGET.Memory > 0", "QDate": str(NOW), "EnteredCurrentStatus": str(NOW)}
-        ad |= {"TransferIn": "false", "TransferOut": "false", "TransferErr": "false"}
-        ad |= {name.removeprefix("MY."): text for name, text in description.items() if name.startswith("MY.")}
-        state["jobs"][f"{cluster}.0"] = ad
+        ad = {"ClusterId": str(cluster), "Cmd": json.dumps(description["executable"]), "Owner": '"alice"'}
+        ad |= {"JobUniverse": {"vanilla": "5"}[description["universe"]], "Arguments": '""', "Environment": '""'}
+        ad |= {"JobStatus": "1", "QDate": str(NOW), "EnteredCurrentStatus": str(NOW), "MyType": '"Job"'}
+        ad |= {"Requirements": "TARGET.Memory > 0", "TransferIn": "false", "TransferOut": "false"}
+        names = {name.lower(): name for name in ad}
+        for name, text in description.items():
+            if name.startswith("MY."):
+                attribute = name.removeprefix("MY.")
+                ad[names.get(attribute.lower(), attribute)] = _new_text(text.replace("$(DOLLAR)", "$"))
+        ad |= state.get("adds", {})
+        state["jobs"][f"{cluster}.0"] = {**ad, "ProcId": str(count - 1)}
         _write(state)
-        return Result(cluster)
+        return Result(cluster, ad)
 
 
 def _act(state: dict[str, Any], key: str, action: JobAction, text: str, code: str) -> str:
     ad = state["jobs"][key]
     status = ad["JobStatus"]
+    text += " (by user alice)"
     if action is JobAction.Hold:
         if status == "5":
             return "TotalAlreadyDone"
@@ -158,7 +170,11 @@ def _act(state: dict[str, Any], key: str, action: JobAction, text: str, code: st
 
 
 def _holds(constraint: str, ad: Mapping[str, str]) -> bool:
-    return Expression(constraint).holds(ClassAd.of_texts(ad), None, Context(now=NOW))
+    return Expression(_new_text(constraint)).holds(ClassAd.of_texts(ad), None, Context(now=NOW))
+
+
+def _new_text(text: str) -> str:
+    return Expression.parse(Source(text), old=True).unparse()
 
 
 def _projected(ad: Mapping[str, str], projection: list[str] | None) -> Ad:

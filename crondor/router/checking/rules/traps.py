@@ -7,11 +7,16 @@ from collections.abc import Iterator
 
 from crondor.check.rule import Found, Rule, rule
 from crondor.classad.errors import CircularReference
+from crondor.classad.expression import Expression
+from crondor.classad.tree import Binary, Literal, Node, Reference, bare, nodes
+from crondor.classad.unparse import unparse
 from crondor.diagnostics import Severity
 from crondor.macro.lines import LogicalLine
-from crondor.macro.scan import Kind, scan
+from crondor.macro.scan import Kind, Scanner
 from crondor.macro.statement import split
 from crondor.router.checking.subject import CheckedTable, commands
+from crondor.router.route import Route
+from crondor.router.umbrella import Clause
 from crondor.source import Span
 from crondor.transform import Transform
 
@@ -67,13 +72,7 @@ def _target(table: CheckedTable) -> Iterator[Found]:
             if each.code in _TARGET:
                 yield Found(each.message, each.span, each.help)
     for route in table.routes:
-        tests = {
-            "JobFailureTest": route.job_failure_test,
-            "JobShouldBeSandboxed": route.job_should_be_sandboxed,
-            "EditJobInPlace": route.edit_job_in_place,
-            "UseSharedX509UserProxy": route.use_shared_x509_user_proxy,
-        }
-        for name, test in tests.items():
+        for name, test in _tests(route).items():
             try:
                 asked = test.references().target if test is not None else ()
             except CircularReference:
@@ -116,8 +115,9 @@ def _defined(transform: Transform) -> Iterator[str]:
 def _macros(line: LogicalLine) -> Iterator[tuple[str, Span]]:
     """Yield the macros of a line that have no default, and where they stand."""
     at = line.text.find("$")
+    scanner = Scanner(line.text)
     while at >= 0:
-        found = scan(line.text, at)
+        found = scanner.scan(at)
         if found.kind is Kind.MACRO and found.default < 0 and found.name:
             yield found.name, line.span(found.at, found.end)
         at = line.text.find("$", max(found.resume, at + 1))
@@ -137,10 +137,48 @@ def _in_vain(table: CheckedTable) -> Iterator[Found]:
                 yield Found(message, each.line.span(), "leave it out")
 
 
+@rule("CRN626", "name-after-subscript", Severity.WARNING, "a name selected from what a subscript by a name gives")
+def _selected(table: CheckedTable) -> Iterator[Found]:
+    """HTCondor 25.14 looks for it in memory that it has given back: it is undefined, or the router dies."""
+    asked: list[tuple[Expression | None, Span | None]] = []
+    for route in table.routes:
+        required = route.transform.requirements
+        asked.append((None if required is None else required.expression, table.place(route)))
+        asked += [(test, table.assigned(route, name)) for name, test in _tests(route).items()]
+    knob = table.configuration.find(Clause.SOURCE_CONSTRAINT.value)
+    asked.append((table.table.settings.source_constraint, None if knob is None else knob.span))
+    for expression, place in asked:
+        found = None if expression is None else next(filter(_is_selected, nodes(expression.tree)), None)
+        if isinstance(found, Reference) and found.scope is not None:
+            shown, scope = unparse(found)[:80], unparse(found.scope)[:80]
+            message = f"{shown} is undefined for HTCondor, which has lost {scope} by then"
+            yield Found(message, place, f'write {scope}["{found.name}"]')
+
+
+def _is_selected(node: Node) -> bool:
+    """Say whether a node is a name behind subscripts of which one is a text."""
+    scope = bare(node.scope) if isinstance(node, Reference) and node.scope is not None else None
+    while isinstance(scope, Binary) and scope.op == "[]":
+        if isinstance(scope.right, Literal) and isinstance(scope.right.value, str):
+            return True
+        scope = bare(scope.left)
+    return False
+
+
+def _tests(route: Route) -> dict[str, Expression | None]:
+    """Return what a route asks of jobs beside its REQUIREMENTS."""
+    return {
+        "JobFailureTest": route.job_failure_test,
+        "JobShouldBeSandboxed": route.job_should_be_sandboxed,
+        "EditJobInPlace": route.edit_job_in_place,
+        "UseSharedX509UserProxy": route.use_shared_x509_user_proxy,
+    }
+
+
 def _name(text: str, lowered: str) -> str:
     """Return a name as a text spells it."""
     found = re.search(re.escape(lowered), text, re.IGNORECASE)
     return found[0] if found else lowered
 
 
-TRAP_RULES: tuple[Rule[CheckedTable], ...] = (_assigned, _trap, _target, _undefined, _in_vain)
+TRAP_RULES: tuple[Rule[CheckedTable], ...] = (_assigned, _trap, _target, _undefined, _in_vain, _selected)

@@ -1,0 +1,73 @@
+r"""The one way of text to the screen: nothing in it acts on a terminal but what is put there here.
+
+A name, an attribute or an error of a file may hold the sequences that move a cursor, change a title or turn the order
+of letters round. What people read is shown with escapes in their place (``\x1b``); what programs read stays as it is,
+unless it goes to a terminal.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from crondor.diagnostics import printable
+
+
+class Visible(str):
+    """Text that was made visible, and may have colours of our own in it."""
+
+    __slots__ = ()
+
+
+_ERASE = Visible("\r\033[K")
+
+
+def visible(text: str) -> str:
+    """Return text with everything a terminal would act on as escapes, but for line ends and tabs."""
+    bare = text.replace("\n", "").replace("\t", "")
+    if bare.isprintable():
+        return text
+    return "".join(sign if sign in "\n\t" else printable(sign) for sign in text)
+
+
+def styled(text: str, *, colour: str | None = None, bold: bool = False) -> Visible:
+    """Return visible text in a colour; where no terminal is, nobody sees it."""
+    return Visible(click.style(visible(text), fg=colour, bold=bold or None))
+
+
+def together(*pieces: str) -> Visible:
+    """Return pieces as one visible text."""
+    return Visible("".join(piece if isinstance(piece, Visible) else visible(piece) for piece in pieces))
+
+
+def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Write text for people, on stdout or stderr."""
+    click.echo(text if isinstance(text, Visible) else visible(str(text)), err=err, nl=nl)
+
+
+def overwrite(text: str) -> None:
+    """Write text for people over the line of stderr that is being written."""
+    say(together(_ERASE, text), err=True, nl=False)
+
+
+def emit(data: str | bytes, *, nl: bool = False) -> None:
+    """Write data for programs on stdout, byte for byte; a terminal gets it as ``say`` writes it.
+
+    A stdout that takes only text, as ``io.StringIO`` does, gets the text.
+    """
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    if terminal or not hasattr(sys.stdout, "buffer"):
+        text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
+        say(text if terminal else Visible(text), nl=nl)
+        return
+    raw = data if isinstance(data, bytes) else _encoded(data)
+    if raw or nl:
+        click.echo(raw + b"\n" if nl else raw, nl=False)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, which no byte stands for
+        return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,89 @@
+"""The rule of the two day fields, in each dialect: which of them decide whether a day counts (docs/dialects.md)."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from crondor._fields import DAY_OF_MONTH, DAY_OF_WEEK, FULL, Dialect, Field
+from crondor.calendar import DayRule
+from crondor.spec import CronSpec
+
+_FULL_DAYS, _FULL_WEEK = FULL[DAY_OF_MONTH.index], FULL[DAY_OF_WEEK.index]
+
+
+class DecidedBy(str, Enum):
+    """Which of the two day fields decide whether a day counts."""
+
+    NEITHER = "every-day"  # neither restricts
+    DAY_OF_MONTH = "day-of-month"
+    DAY_OF_WEEK = "day-of-week"
+    EITHER = "or"  # a day counts when either names it
+    BOTH = "and"  # UNIX alone: a day counts when both name it, since one of them begins with a star
+
+
+# A member of an Enum is looked up slowly, and every Recurrence asks for the rule.
+_NEITHER, _BY_DAY, _BY_WEEKDAY, _EITHER, _BOTH = DecidedBy
+_HTCONDOR, _UNIX = Dialect.HTCONDOR, Dialect.UNIX
+
+
+def decided_by(spec: CronSpec) -> DecidedBy:
+    """Return which of the day fields decide in the dialect of a spec.
+
+    Two fields without a star are joined by OR. Of a star MANUAL goes by the other field alone, and so does the schedd,
+    to which 31 days are a star. To UNIX it means AND, in which a field of all values restricts nothing.
+    """
+    _, _, days, _, weekdays = spec.bits
+    _, _, free_day, _, free_weekday = spec.stars
+    dialect = spec.dialect
+    if dialect is _HTCONDOR:
+        free_day = days == _FULL_DAYS
+        free_weekday = free_weekday or (free_day and weekdays == _FULL_WEEK)
+    if not (free_day or free_weekday):
+        return _EITHER
+    if dialect is _UNIX:
+        free_day, free_weekday = days == _FULL_DAYS, weekdays == _FULL_WEEK
+        if not (free_day or free_weekday):
+            return _BOTH
+    if free_day:
+        return _NEITHER if free_weekday else _BY_WEEKDAY
+    return _BY_DAY
+
+
+def day_rule(spec: CronSpec) -> DayRule:
+    """Return the days that a spec takes; of HTCONDOR those that it names, the day-0 defect aside."""
+    _, _, days, months, weekdays = spec.bits
+    by = decided_by(spec)
+    if by is _EITHER or by is _BOTH:
+        return DayRule(months, days, weekdays, either=by is _EITHER)
+    # What does not decide restricts nothing, whatever else its list names.
+    days = days if by is _BY_DAY else _FULL_DAYS
+    weekdays = weekdays if by is _BY_WEEKDAY else _FULL_WEEK
+    return DayRule(months, days, weekdays, either=False)
+
+
+def takes_every_day(spec: CronSpec) -> bool:
+    """Say whether every day of its months counts: neither field restricts, or one joined by OR names all."""
+    by = decided_by(spec)
+    if by is not _EITHER:
+        return by is _NEITHER
+    return spec.bits[DAY_OF_MONTH.index] == _FULL_DAYS or spec.bits[DAY_OF_WEEK.index] == _FULL_WEEK
+
+
+def counts_as_star(spec: CronSpec, field: Field) -> bool:
+    """Say whether a field is starred in its dialect; to the schedd 31 days of the month are, however written."""
+    schedds = spec.dialect is _HTCONDOR and field is DAY_OF_MONTH
+    return spec.stars[field.index] or (schedds and spec.bits[field.index] == _FULL_DAYS)
+
+
+def is_unrestricted(spec: CronSpec, field: Field) -> bool:
+    """Say whether a field restricts nothing, and counts as such in the rule of the day fields."""
+    return spec.bits[field.index] == field.full and counts_as_star(spec, field)
+
+
+def has_day_zero(spec: CronSpec) -> bool:
+    """Say whether the schedd's day-0 defect can strike: day of week restricted, day of month ``*``.
+
+    See docs/dialects.md.
+    """
+    weekdays_free = spec.stars[DAY_OF_WEEK.index] or spec.bits[DAY_OF_WEEK.index] == _FULL_WEEK
+    return spec.bits[DAY_OF_MONTH.index] == _FULL_DAYS and not weekdays_free

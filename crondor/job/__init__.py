@@ -1,0 +1,1 @@
+"""A job's ad as HTCondor's daemons see it."""

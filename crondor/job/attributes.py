@@ -1,0 +1,278 @@
+"""An attribute as HTCondor's daemons read it: an integer, a number, a boolean or a string. No reading raises.
+
+The rule is the schedd's: ``ClassAd::LookupInteger``, ``LookupFloat``, ``LookupBool`` and ``LookupString`` (HTCondor
+25.14: src/classad/classad.cpp, src/classad/value.cpp), on which its ``GetAttributeInt`` and the like stand
+(src/condor_schedd.V6/qmgmt.cpp), and the shadow, the starter and the startd as well. The attribute is evaluated in its
+ad. Every number is an integer: a real loses its fraction, true is 1. Every number is a boolean: all but zero are true.
+A string is a string and nothing else. Whatever is none of it counts as missing: a string of digits, a moment, a list,
+undefined, a text that is no expression, an evaluation without end.
+
+Who reads an attribute otherwise has a function of his own here, which says why and where HTCondor does it:
+``int32``, ``exact_integer``, ``exact_boolean``, ``fires``; and where crondor differs on purpose: ``count``, ``finite``.
+The functions that end in ``_of`` take a value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from crondor.classad.compile import read
+from crondor.classad.evaluate import value_of
+from crondor.classad.expression import Expression
+from crondor.classad.lookup import as_code
+from crondor.classad.operators import truth as _truth
+from crondor.classad.scope import AdValue, Attributes, Code, Context, Value
+from crondor.classad.text import lower
+from crondor.classad.unparse import Form
+from crondor.classad.values import ERROR, UNDEFINED, truncate, wrap32
+from crondor.diagnostics import CrondorError
+
+_CONTEXT: Final = Context()
+_FAR: Final = 1 << 63
+_INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})").fullmatch
+_STRING: Final = re.compile(r'"[ !#-\[\]-~]*"').fullmatch
+
+
+def value(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> Value:
+    """Return an attribute's value: UNDEFINED where there is none of this name, ERROR where it has no value.
+
+    What most attributes are, a plain integer or string, can be told by looking, and costs a tenth.
+    """
+    key = lower(name)
+    codes = ad.codes
+    code = codes.get(key)
+    if code is None:
+        return UNDEFINED
+    if code.__class__ is str:
+        if _INTEGER(code):
+            return int(code)
+        if _STRING(code):
+            return code[1:-1]
+    try:
+        return value_of(as_code(read, codes, key, code), ad, target, context)
+    except CrondorError:  # a text that is no expression, or one without a value
+        return ERROR
+
+
+# Numbers as integers
+
+
+def integer_of(found: object) -> int | None:
+    """Return a value as LookupInteger takes it (``Value::IsNumber``, src/classad/value.cpp); None for no number.
+
+    A real beyond 64 bits, an infinity and NaN become the least integer, as on x86-64: C++ leaves it to the machine.
+    """
+    kind = found.__class__
+    if kind is int:
+        return found  # type: ignore[return-value]
+    if kind is float:
+        return truncate(found)  # type: ignore[arg-type]
+    return int(found) if kind is bool else None  # type: ignore[call-overload]
+
+
+def integer(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> int | None:
+    """Return a number as an integer of 64 bits, as what HTCondor keeps in a ``long long`` or ``time_t``."""
+    return integer_of(value(ad, name, context, target))
+
+
+def int32_of(found: object) -> int | None:
+    """Return a value as LookupInteger takes it into an ``int``: its lower 32 bits."""
+    number = integer_of(found)
+    return None if number is None else wrap32(number)
+
+
+def int32(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> int | None:
+    """Return a number as what HTCondor keeps in an ``int``: statuses, codes, counters, signals, TimerRemove.
+
+    Only 32 bits of it are left, so that 4294967297 is 1 and an infinity 0 (``Value::IsNumber(int &)``,
+    src/classad/value.cpp).
+    """
+    return int32_of(value(ad, name, context, target))
+
+
+def count(ad: Attributes, name: str) -> int:
+    """Return a counter of a job; 0 where it has none, or one below 0.
+
+    HTCondor counts on from what is there. A number of holds, starts or ends below 0 means nothing to whoever reads it,
+    and sums and ranges are made of it here.
+    """
+    found = int32(ad, name)
+    return found if found is not None and found > 0 else 0
+
+
+def exact_integer(
+    ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None
+) -> int | None:
+    """Return an integer that is one: a real or a boolean counts as missing (``ClassAd::EvaluateAttrInt``).
+
+    So HTCondor's job router reads the statuses, codes and counters of its jobs (src/condor_job_router/JobRouter.cpp,
+    VanillaToGrid.cpp); and whoever asks a schedd afterwards for ``Name =?= number`` must, since a real is never that.
+    """
+    return exact_integer_of(value(ad, name, context, target))
+
+
+def exact_integer_of(found: object) -> int | None:
+    """Return a value that is an integer; None for any other."""
+    return found if found.__class__ is int else None
+
+
+# Numbers as they are
+
+
+def number_of(found: object) -> int | float | None:
+    """Return a value as LookupFloat takes it; None for no number. A real may be an infinity or NaN."""
+    if isinstance(found, bool):
+        return int(found)
+    return found if isinstance(found, (int, float)) else None
+
+
+def number(
+    ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None
+) -> int | float | None:
+    """Return a number with its fraction; true is 1."""
+    return number_of(value(ad, name, context, target))
+
+
+def finite(
+    ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None
+) -> int | float | None:
+    """Return a number of which sums and dates can be made: one beyond 64 bits, or NaN, counts as missing.
+
+    HTCondor's tools print ``inf`` there, or a date of no year.
+    """
+    found = number(ad, name, context, target)
+    return found if found is not None and abs(found) < _FAR else None
+
+
+# Booleans
+
+
+def boolean_of(found: object) -> bool | None:
+    """Return a value as LookupBool takes it (``Value::IsBooleanValueEquiv``); None for no number."""
+    return _truth(found)  # type: ignore[arg-type]
+
+
+def boolean(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> bool | None:
+    """Return whether an attribute is true: a number that is not zero is; None for no number."""
+    return boolean_of(value(ad, name, context, target))
+
+
+def exact_boolean(
+    ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None
+) -> bool | None:
+    """Return a boolean that is one: a number counts as missing (``ClassAd::EvaluateAttrBool``).
+
+    So HTCondor's job router reads HoldCopiedFromTargetJob (src/condor_job_router/VanillaToGrid.cpp).
+    """
+    found = value(ad, name, context, target)
+    return found if found.__class__ is bool else None
+
+
+def fires(ad: Attributes, name: str, context: Context = _CONTEXT) -> bool:
+    """Say whether an expression of a job's policy asks for its act: as an integer it is not zero.
+
+    So 0.5 does not, which is true elsewhere (``UserPolicy::AnalyzeSinglePeriodicPolicy``,
+    src/condor_utils/user_job_policy.cpp).
+    """
+    return bool(integer(ad, name, context))
+
+
+# How a program ended
+
+
+class Ending(NamedTuple):
+    """The exit code of a program, or the signal that ended it."""
+
+    number: int
+    by_signal: bool
+
+
+def ending(ad: Attributes) -> Ending | None:
+    """Return how a job's program ended; None where its ad does not say.
+
+    ExitBySignal says which of ExitSignal and ExitCode counts; without it the one that is there.
+    """
+    by_signal = boolean(ad, "ExitBySignal")
+    for name, is_signal in (("ExitCode", False), ("ExitSignal", True)):
+        number = int32(ad, name) if by_signal is None or by_signal is is_signal else None
+        if number is not None:
+            return Ending(number, is_signal)
+    return None
+
+
+# Strings
+
+
+def string_of(found: object) -> str | None:
+    """Return a value as LookupString takes it; None for what is no string."""
+    return found if isinstance(found, str) else None
+
+
+def string(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> str | None:
+    """Return a string."""
+    return string_of(value(ad, name, context, target))
+
+
+# Texts
+
+
+def plain(text: str) -> int | None:
+    """Return the integer that a text plainly is, as HTCondor writes one; None for what has to be evaluated.
+
+    ``05`` is no expression of the language, and more than 18 digits may be beyond 64 bits.
+    """
+    return int(text) if _INTEGER(text) else None
+
+
+def alone(code: Code | str | None) -> Value:
+    """Return the value that an expression (or its text) has in an empty ad; UNDEFINED where there is none.
+
+    What other attributes decide has none there: this is for who keeps a queue in order by one attribute of its jobs,
+    and hears of changes of that one only.
+    """
+    return UNDEFINED if code is None else value(AdValue({"": code}, {}), "")
+
+
+# Expressions
+
+
+def expression(ad: Attributes, name: str) -> Expression | None:
+    """Return an attribute's expression; None where there is none, or its text is no expression."""
+    key = lower(name)
+    code = ad.codes.get(key)
+    try:
+        return None if code is None else Expression.of(as_code(read, ad.codes, key, code))
+    except CrondorError:
+        return None
+
+
+def result(code: Expression, ad: Attributes, context: Context = _CONTEXT, target: Attributes | None = None) -> Value:
+    """Return the value of an expression in an ad, ERROR where it has none."""
+    try:
+        return code.evaluate(ad, target, context)
+    except CrondorError:
+        return ERROR
+
+
+def printed(ad: Attributes, name: str) -> str:
+    """Return an attribute's expression in old syntax, and a text that is none as it stands.
+
+    Raises KeyError.
+    """
+    code = expression(ad, name)
+    return str(ad.codes[lower(name)]) if code is None else code.unparse(Form.OLD)
+
+
+# Numbers of jobs
+
+
+def job_numbers(ad: Attributes, context: Context = _CONTEXT) -> tuple[int, int] | None:
+    """Return ClusterId and ProcId; None where one of both is no integer.
+
+    They stand for the job's key in the queue, which is digits: 5.9 or true names no job (``EvaluateAttrInt`` in
+    src/condor_job_router/JobRouter.cpp).
+    """
+    cluster = exact_integer(ad, "ClusterId", context)
+    proc = None if cluster is None else exact_integer(ad, "ProcId", context)
+    return None if cluster is None or proc is None else (cluster, proc)

@@ -1,0 +1,316 @@
+"""What submit descriptions and configurations have in common as texts of statements: HTCondor 25.14's Parse_macros.
+
+Conditionals, included files and templates, values of several lines, the lines a text says itself. What an assignment
+means, and which other statements there are, a language says itself. Each method that reads a piece of the text states
+the rule it reads in EBNF: ``text`` there is a rest of a line, ``name`` and ``tag`` are words, and blanks may stand
+between any two pieces.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+
+from crondor.diagnostics import CrondorError
+from crondor.macro import statement
+from crondor.macro.errors import Budget, MacroError
+from crondor.macro.lines import BLANKS, LineReader, LogicalLine
+from crondor.macro.statement import Statement
+from crondor.source import Source, Span
+
+if TYPE_CHECKING:
+    from crondor.macro.conditions import Conditions, IfStack
+    from crondor.macro.files import Files
+    from crondor.macro.including import Use
+
+KEYWORDS = frozenset(("include", "use", "error", "warning"))
+_CONDITION = "write a number, true or false, defined NAME, or version >= 8.1.6, with ! for the contrary"
+
+
+class Words(NamedTuple):
+    """How a language calls what may be wrong in both: who reads it, what a file has, the codes of the findings.
+
+    An empty code: the language does not look for that.
+    """
+
+    reader: str
+    contents: str
+    conditional: str
+    line_end: str
+    comment: str
+    include: str
+    hidden: str
+    use: str
+    heredoc: str
+    nested: str
+    error: str
+    warning: str
+
+
+class Findings(Protocol):
+    """Takes what is found wrong; each method may raise where reading on makes no sense."""
+
+    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002 - a Diagnostic's own fields
+        """Note a fault."""
+
+    def warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+        """Note what will surprise."""
+
+    def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+        """Note what HTCondor would look at or run, and crondor does not."""
+
+    def stop(self) -> None:
+        """End the reading, which has an error."""
+
+
+class StatementReader(ABC):
+    """One reading of a text and of those it includes; ``lines`` are those of the present one.
+
+    ``depth`` counts the texts around it, ``ifs`` has the conditionals around the present line; ``sources`` are the
+    texts that were read so far.
+    """
+
+    words: ClassVar[Words]
+    found: Findings
+
+    def __init__(self, files: Files | None, budget: Budget) -> None:
+        """Read included files where ``files`` are given; all macros together cost no more than ``budget``."""
+        self.files = files
+        self.budget = budget
+        self.lines = LineReader(Source(""))
+        self.ifs: IfStack | None = None
+        self.depth = 0
+        self.sources: list[Source] = []
+        self._includes = 0
+
+    # What a language says for itself.
+
+    @abstractmethod
+    def expanded(self, text: str, span: Span) -> str:
+        """Return a text with its macros expanded as they are at the present line. Raises MacroError."""
+
+    @abstractmethod
+    def macro_fault(self, error: MacroError, span: Span) -> None:
+        """Note the fault of a macro."""
+
+    @abstractmethod
+    def conditions(self, span: Span) -> Conditions:
+        """Return what the condition of an if asks about."""
+
+    @abstractmethod
+    def other(self, parts: Statement, line: LogicalLine) -> None:
+        """Read a statement that is no conditional and begins with no keyword. May raise MacroError."""
+
+    @abstractmethod
+    def use(self, category: str, listed: str, span: Span) -> None:
+        """Read the templates of a use statement. May raise MacroError."""
+
+    @abstractmethod
+    def command(self, command: str, into: str, span: Span, *, is_pipe: bool) -> None:
+        """Note a command that an include names, and would keep the output of in ``into``, where that is given."""
+
+    @abstractmethod
+    def refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
+        """Note why a file cannot be included."""
+
+    def condition_help(self, reason: str) -> str | None:
+        """Return what to write in place of a conditional that is refused for a reason."""
+        return _CONDITION if "complex" in reason or "expression" in reason else None
+
+    def next_line(self) -> LogicalLine | None:
+        """Return the next line that is neither blank nor a comment, None at the end."""
+        return self.lines.statement()
+
+    # What all have.
+
+    def run(self, source: Source) -> None:
+        """Read a text in the place of the present line.
+
+        text of statements = { line } ;
+        """
+        around = self.lines, self.ifs
+        self.lines, self.ifs = LineReader(source), None
+        while (line := self.next_line()) is not None:
+            self._line(line)
+        if self.is_inside_if:
+            message = "endif(s) not found before end-of-file"
+            end = source.span(len(source.text))
+            self.found.error(self.words.conditional, message, end, "close each if with endif")
+        self.lines, self.ifs = around
+
+    def run_inside(self, source: Source) -> None:
+        """Read a text that a statement of the present one asks for."""
+        self.depth += 1
+        self.run(source)
+        self.depth -= 1
+
+    @property
+    def is_inside_if(self) -> bool:
+        """Whether an endif is still to come."""
+        return self.ifs is not None and self.ifs.is_open
+
+    def guarded(self, act: Callable[[], None], span: Span) -> None:
+        """Do something whose macros may be at fault."""
+        try:
+            act()
+        except MacroError as error:
+            self.macro_fault(error, span)
+
+    def _line(self, line: LogicalLine) -> None:
+        """Read a line; a colon hides it from releases that know no conditionals.
+
+        line = [ ":" ] , ( conditional | statement ) ;
+        """
+        if line.text[0] == ":" and len(line.text) > 1 and (self.is_inside_if or statement.is_hidden_if(line.text)):
+            line = line.behind(1)
+            if line.is_empty:
+                return
+        keyword = statement.conditional(line.text)
+        if keyword:
+            self.guarded(lambda: self._conditional(keyword, line), line.span())
+        elif self.ifs is None or self.ifs.holds:
+            self.guarded(lambda: self._statement(line), line.span())
+
+    def _conditional(self, keyword: str, line: LogicalLine) -> None:
+        """Read a line that begins or ends a branch.
+
+        conditional = ( "if" | "elif" ) , condition | "else" | "endif" ;
+        """
+        from crondor.macro.conditions import ConditionError, IfStack  # noqa: PLC0415 - most texts have no if
+
+        if self.ifs is None:
+            self.ifs = IfStack()
+        condition = line.text[len(keyword) :].lstrip(BLANKS)
+        try:
+            self.ifs.enter(keyword, condition, self.conditions(line.span()))
+        except ConditionError as error:
+            reason = str(error)
+            self.found.error(self.words.conditional, reason, line.span(), self.condition_help(reason))
+
+    def _statement(self, line: LogicalLine) -> None:
+        """Read a line that is no conditional. Raises MacroError.
+
+        statement = include | use | ( "error" | "warning" ) , ":" , text | other ;
+        """
+        words = self.words
+        if line.is_ragged:
+            message = f"{words.reader} does not read an indented last line without a line end"
+            self.found.error(words.line_end, message, line.span(), "end the file with a line end")
+            return
+        if line.swallowed:
+            message = f"{words.reader} reads the last character of this comment as part of the line it interrupts"
+            self.found.warn(words.comment, message, line.swallowed, "end the comment with a backslash")
+        parts = statement.split(line.text)
+        word = parts.name.removeprefix("@").lower()
+        if parts.operator != ":" or word not in KEYWORDS:
+            self.other(parts, line)
+        elif word == "include":
+            self._include(parts, line)
+        elif word == "use":
+            self._use(parts, line)
+        else:
+            said = self.expanded(line.text[parts.value :], line.span())
+            if word == "error":
+                self.found.error(words.error, f"the file itself says that it is wrong: {said}", line.span())
+            else:
+                self.found.warn(words.warning, f"the file itself warns: {said}", line.span())
+
+    def _include(self, parts: Statement, line: LogicalLine) -> None:
+        """Read what an include statement names: a file, or a command, which is not run.
+
+        include = "include" , [ "ifexist" | "ifexists" ] , [ command ] , ":" , text ;
+        command = ( "command" | "output" ) , [ "into" , name ] ;
+        """
+        from crondor.macro.including import parse_include  # noqa: PLC0415 - few texts include others
+
+        span = line.span()
+        words = line.text[len(parts.name) : parts.at].strip(BLANKS)
+        include = parse_include(words)
+        if include is None:
+            message = f"unexpected keyword(s) '{words[:60]}' after include"
+            self.found.error(self.words.include, message, span, "write include : FILE, or include ifexist : FILE")
+            return
+        named = self.expanded(line.text[parts.value :], span)
+        into = self.expanded(include.into, span)
+        if not named and include.may_miss:
+            return
+        if include.is_command or "|" in named:
+            self.command(named, into, span, is_pipe=not include.is_command)
+        else:
+            self.include_file(named, span, may_miss=include.may_miss)
+
+    def include_file(self, path: str, span: Span, *, may_miss: bool) -> None:
+        """Read a file in the place of the present line; one that ``may_miss`` may be missing. Raises MacroError."""
+        from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES  # noqa: PLC0415
+
+        if self.files is None:
+            message = f"crondor opens no file here, {path[:60]} neither: {self.words.contents}"
+            self.found.hide(self.words.hidden, message, span, "paste its lines in place of this one")
+            return
+        self._includes += 1
+        if self.depth + 1 >= MAX_DEPTH or self._includes > MAX_INCLUDES:
+            message = "includes nested too deep"
+            self.found.error(self.words.include, message, span, "a file probably includes itself")
+            self.found.stop()
+        try:
+            source = self.files.read(path)
+        except CrondorError as error:
+            self.refused(error, span, may_miss=may_miss)
+            return
+        self.sources.append(source)
+        self.budget.spend(len(source.text))
+        self.run_inside(source)
+
+    def _use(self, parts: Statement, line: LogicalLine) -> None:
+        """Read a use statement. Raises MacroError.
+
+        use = "use" , name , ":" , text ;
+        """
+        span = line.span()
+        category = self.expanded(line.text[len(parts.name) : parts.at].strip(BLANKS), span)
+        self.use(category, line.text[parts.value :], span)
+
+    def run_template(self, category: str, use: Use, text: Source, span: Span) -> None:
+        """Read the text of a template in the place of the present line."""
+        from crondor.macro.including import MAX_DEPTH  # noqa: PLC0415
+
+        if self.depth + 1 >= MAX_DEPTH:
+            message = f"use {category}: {use.name[:60]} nesting too deep"
+            self.found.error(self.words.use, message, span)
+            self.found.stop()
+        self.run_inside(text)
+
+    def body(self, parts: Statement, line: LogicalLine) -> list[LogicalLine] | None:
+        """Read the lines of a value up to the one that is its tag; None where there is none. Raises MacroError.
+
+        value of several lines = name , "@=" , tag , { text } , "@" , tag ;
+        """
+        tag = "@" + line.text[parts.value :]
+        found: list[LogicalLine] = []
+        size = 0
+        near: LogicalLine | None = None
+        while (inner := self.next_line()) is not None and inner.text != tag:
+            size += len(inner.text) + 1
+            near = inner if inner.text.lower() == tag.lower() else near
+            if self.words.nested and inner.text.endswith(tag[1:]):
+                self._warn_of_nested(parts, tag, inner)
+            if size <= self.budget.size:
+                found.append(inner)
+        if inner is None:
+            message = f"Found end-of-file while scanning for '{tag[:60]}'"
+            help_text = f"end the value with a line {tag[:60]}"
+            if near is not None:
+                help_text += f"; {near.text[:60]} in line {near.span().line} is another word"
+            self.found.error(self.words.heredoc, message, line.span(), help_text)
+            return None
+        if size > self.budget.size + 1:
+            raise MacroError("macro-size", f"the value has more than {self.budget.size} characters")
+        return found
+
+    def _warn_of_nested(self, parts: Statement, tag: str, inner: LogicalLine) -> None:
+        """Warn of a value that begins inside of one with the same tag: the end of the outer one is missing."""
+        begun = statement.split(inner.text)
+        if begun.operator == "@=" and inner.text[begun.value :] == tag[1:]:
+            message = f"{begun.name[:60]} is a part of the value of {parts.name[:60]}, which does not end before it"
+            self.found.warn(self.words.nested, message, inner.span(), f"write a line {tag[:60]} before this one")

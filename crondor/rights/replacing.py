@@ -1,0 +1,154 @@
+"""Another text in the place of a file's, at once, and all else of the file as it was."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import Final
+
+from crondor.rights.accounts import is_root, user_name
+from crondor.rights.acting import as_account
+from crondor.rights.trust import stranger
+from crondor.rights.walk import HAS_DESCRIPTORS, folder_of, followed
+
+_CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
+_READING: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _CLOSED
+_MAKING: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | _CLOSED
+_SYSTEMS: Final = ("security.", "trusted.")  # attributes that the system gives a new file by itself
+
+
+class Changed(RuntimeError):
+    """The file holds something else by now; nothing was written."""
+
+
+def replace_text(path: str, old: bytes, new: bytes) -> None:
+    """Put a new text in the place of a file's old one; whoever reads it meanwhile finds the one or the other, whole.
+
+    Owner, group, mode, access list and other attributes stay. A link stays, and what it leads to is changed, where the
+    link is this user's or root's. In a folder of another user root does it as he. Raises Changed, Untrusted, and
+    OSError: also for a file with several names, of which all others would keep the old text, and for one whose owner
+    cannot be kept.
+    """
+    if not HAS_DESCRIPTORS:
+        _replace_there(Path(os.path.realpath(path)), old, new)
+        return
+    real = followed(path)
+    who = stranger(os.path.dirname(real)) if is_root() else None  # noqa: PTH120 - paths are texts here
+    try:
+        as_account(who, lambda: _replace(real, old, new))
+    except PermissionError as error:
+        if who is None:
+            raise
+        reason = f"{error.strerror}, as {who.name}, in whose folder it is"
+        raise PermissionError(error.errno, reason, path) from None
+
+
+def _replace(real: str, old: bytes, new: bytes) -> None:
+    with folder_of(real) as (folder, name):
+        before = os.open(name, _READING, dir_fd=folder)
+        try:
+            state = _looked(before, old, real)
+            part = _written(folder, before, state, new)
+            try:
+                _put(folder, part, name, state)
+            except BaseException:
+                os.unlink(part, dir_fd=folder)
+                raise
+        finally:
+            os.close(before)
+        with suppress(PermissionError):  # a folder that may be written to, and not listed
+            _sync(folder)
+
+
+def _written(folder: int, before: int, state: os.stat_result, new: bytes) -> str:
+    """Write a file beside an old one, with all that this has beside its text, and return its name. Raises OSError."""
+    part = f".crondor-{secrets.token_hex(8)}"
+    fresh = os.open(part, _MAKING, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(os.dup(fresh), "wb") as file:
+            file.write(new)
+        _make_alike(fresh, before, state)
+        os.fsync(fresh)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part, dir_fd=folder)
+        raise
+    finally:
+        os.close(fresh)
+    return part
+
+
+def _put(folder: int, part: str, name: str, state: os.stat_result) -> None:
+    """Give a file the name of the one that was looked at. Raises Changed and OSError."""
+    if _mark(os.stat(name, dir_fd=folder, follow_symlinks=False)) != _mark(state):
+        raise Changed
+    os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _looked(descriptor: int, old: bytes, path: str) -> os.stat_result:
+    """Return the state of an open file that may be replaced. Raises Changed and OSError."""
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode):
+        raise OSError(errno.EINVAL, "it is not a plain file", path)
+    if state.st_nlink > 1:
+        reason = f"it has {state.st_nlink} names (hard links), and under the others it would stay as it was"
+        raise OSError(errno.EMLINK, reason, path)
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        if file.read(len(old) + 1) != old:
+            raise Changed
+    return state
+
+
+def _make_alike(fresh: int, before: int, state: os.stat_result) -> None:
+    """Give a new file all that an old one has beside its text. Raises OSError."""
+    made = os.fstat(fresh)
+    if (made.st_uid, made.st_gid) != (state.st_uid, state.st_gid):
+        try:
+            os.fchown(fresh, state.st_uid, state.st_gid)
+        except PermissionError:
+            reason = f"it could not stay {user_name(state.st_uid)}'s, with the group {state.st_gid}"
+            raise PermissionError(errno.EPERM, reason) from None
+    os.fchmod(fresh, stat.S_IMODE(state.st_mode))
+    if hasattr(os, "listxattr"):
+        _copy_attributes(fresh, before)
+
+
+def _copy_attributes(fresh: int, before: int) -> None:
+    """Copy the extended attributes of a file, its access list among them. Raises OSError."""
+    names: list[str] = []
+    with suppress(OSError):  # a file system without any
+        names = os.listxattr(before)
+    for name in names:
+        with suppress(OSError) if name.startswith(_SYSTEMS) else nullcontext():
+            os.setxattr(fresh, name, os.getxattr(before, name))
+
+
+def _mark(state: os.stat_result) -> tuple[int, int, int, int]:
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def _sync(folder: int) -> None:
+    descriptor = os.open(".", os.O_RDONLY | _CLOSED, dir_fd=folder)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _replace_there(path: Path, old: bytes, new: bytes) -> None:
+    """Do it where folders have no descriptors, and files no owners that could be lost: on Windows."""
+    if path.read_bytes() != old:
+        raise Changed
+    part = path.with_name(f".crondor-{secrets.token_hex(8)}")
+    try:
+        with part.open("xb") as file:
+            file.write(new)
+        part.chmod(path.stat().st_mode & 0o7777)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

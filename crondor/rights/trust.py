@@ -1,0 +1,157 @@
+"""Which files and folders are ours: nobody else has made them, can change them, or can put others in their place.
+
+What stands in a queue is run, what stands in a journal is believed, and what stands in a note is deleted. So the folder
+of it must be this user's or root's, and nobody else's to write; and so must be each folder that it is in, up to the
+root, and each link on the way. The rule is that of OpenSSH (``safe_path``) and sudo:
+
+- who may write in a folder may rename what is in it. In one with the sticky bit, as /tmp, he may not where it is not
+  his own: what is ours in there stays ours;
+- a group whose only member is the file's owner is nobody else, as where each user has a group of his own;
+- root believes nobody else, and every user believes root.
+
+Along such a path nobody can change anything between a look and a deed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.rights.accounts import Account, account_with, current_user, user_name
+from crondor.rights.walk import Step, ours, steps
+from crondor.source import Source
+
+_ANYBODY: Final = stat.S_IWOTH
+_GROUP: Final = stat.S_IWGRP
+_ACCESS_LIST: Final = "system.posix_acl_access"
+
+
+class Untrusted(CrondorError, RuntimeError):
+    """Something that another user has made, or could have."""
+
+    def naming(self, option: str) -> Untrusted:
+        """Return the same error, whose help says what names another place."""
+        return Untrusted([replace(found, help=f"{found.help}: {option}") for found in self.diagnostics])
+
+
+def make_folder(path: Path | str, mode: int = 0o700) -> bool:
+    """Make a folder, and those that it is in, where they are not there, and say whether there was any to be made.
+
+    All of them are ours when this returns. Raises Untrusted and OSError.
+    """
+    if sys.platform == "win32":
+        is_new = not os.path.isdir(path)  # noqa: PTH112 - a path or a text
+        os.makedirs(path, mode, exist_ok=True)  # noqa: PTH103 - the same
+        return is_new
+    last = first = _looked(str(path))
+    while last.state is None:
+        with suppress(FileExistsError):  # somebody else was faster: it is looked at next
+            os.mkdir(last.path, mode)  # noqa: PTH102 - the same
+        last = _looked(str(path))
+    if not stat.S_ISDIR(last.state.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+    return first.state is None
+
+
+def check(path: Path | str) -> None:
+    """Look at a file or folder; one that is not there is fine, where its folder is ours.
+
+    Raises Untrusted for one that is not ours, and OSError.
+    """
+    if sys.platform != "win32":
+        _looked(str(path))
+
+
+def stranger(folder: str) -> Account | None:
+    """Return as whom root is to work in a folder: the first on the way to whom one belongs, and who could change it.
+
+    None: nobody could, and root works there by itself, as in /tmp. Raises Untrusted where anybody could, and OSError.
+    """
+    for step in steps(folder):
+        if step.state is not None and step.state.st_uid not in ours():
+            return account_with(step.state.st_uid)
+        problem = _problem(step, is_last=False)
+        if problem is not None:
+            raise Untrusted(problem)
+    return None
+
+
+def _looked(path: str) -> Step:
+    """Return the last thing on the way along a path, or the first that is not there. Raises Untrusted and OSError."""
+    last = Step("/", None)
+    for last, problem in _judged(path):  # noqa: B007 - the last one is asked for
+        if problem is not None:
+            raise Untrusted(problem)
+    return last
+
+
+def _judged(path: str) -> Iterator[tuple[Step, Diagnostic | None]]:
+    """Yield what a path leads through, with what speaks against each. Raises OSError."""
+    before: Step | None = None
+    for step in steps(path):
+        if before is not None:
+            yield before, _problem(before, is_last=False)
+        before = step
+    if before is not None:
+        yield before, _problem(before, is_last=True)
+
+
+def _problem(step: Step, *, is_last: bool) -> Diagnostic | None:
+    """Return what speaks against something on the way; the last one may not be for others to write even if sticky."""
+    state = step.state
+    if state is None:
+        return None
+    if state.st_uid not in ours():
+        return _said(step, f"belongs to {user_name(state.st_uid)}", _MOVE)
+    if step.is_link or (state.st_mode & stat.S_ISVTX and stat.S_ISDIR(state.st_mode) and not is_last):
+        return None
+    shown = printable(step.path)
+    if state.st_mode & _ANYBODY:
+        return _said(step, "can be written by everybody", f"chmod o-w {shown}, or {_MOVE}")
+    if state.st_mode & _GROUP and not _is_alone(step, state):
+        group = _group(state.st_gid)
+        return _said(step, f"can be written by the group {group}", f"chmod g-w {shown}, or {_MOVE}")
+    return None
+
+
+_MOVE: Final = "name one in folders that are yours or root's alone"
+
+
+def _said(step: Step, what: str, hint: str) -> Diagnostic:
+    kind = "link" if step.is_link else "folder" if step.state and stat.S_ISDIR(step.state.st_mode) else "file"
+    me = user_name(current_user())
+    message = f"this {kind} {what}, who could have {me} do what he likes: it is not trusted"
+    return Diagnostic("not-trusted", printable(message), span=Source("", step.path).span(), help=hint)
+
+
+def _is_alone(step: Step, state: os.stat_result) -> bool:
+    """Say whether a group is one with a single member, the file's owner, and no access list lets others write."""
+    import grp  # noqa: PLC0415 - there is none on Windows
+    import pwd  # noqa: PLC0415 - the same
+
+    with suppress(OSError):  # the bits of the group are the most that a list may give to anybody
+        if hasattr(os, "getxattr") and os.getxattr(step.path, _ACCESS_LIST, follow_symlinks=False):
+            return False
+    try:
+        group = grp.getgrgid(state.st_gid)
+    except KeyError:
+        return False
+    members = {*group.gr_mem, *(each.pw_name for each in pwd.getpwall() if each.pw_gid == state.st_gid)}
+    return members == {user_name(state.st_uid)}
+
+
+def _group(number: int) -> str:
+    import grp  # noqa: PLC0415 - the same
+
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)

@@ -1,0 +1,76 @@
+"""What the bindings raised, as errors of ours: with the reason, which they often only print."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crondor.diagnostics import Diagnostic, printable
+from crondor.schedd.protocol import Forbidden, Refused, ScheddError, Unreachable
+
+_MOST: Final = 500  # characters of what the bindings say
+_SAYS: Final = re.compile(r"\b[A-Z][A-Z_]+:[0-9]+:[^\n]*")  # a CondorError: SUBSYSTEM:code:text|SUBSYSTEM:code:text
+_METHOD: Final = re.compile(r"using ([A-Z_]+)").findall
+_DENIED: Final = 'Received "DENIED"'
+_BINDING: Final = "Directory name doesn't match server's network address"
+# What the bindings say before anything is committed, or where the schedd says that it does not commit.
+_NOTHING: Final = (
+    "Failed to create", "Failed to send", "Failed to get parent ad", "Unable to edit job", "invalid Queue statement",
+)  # fmt: skip
+_COMMIT: Final = re.compile(r"Unable to commit transaction[,:] ?[A-Z]+:[0-9]+:").match
+_AWAY: Final = ("locate", "connect", "contact", "communicat", "collector")
+INSTALL: Final = "in a clone of crondor: pip install '.[htcondor]' (Linux only)"
+
+
+def refusal(kind: str, text: str, printed: str = "") -> ScheddError:
+    """Return the error for an exception of the bindings: its type and text, and what they printed meanwhile."""
+    if kind == "ImportError":
+        message = f"HTCondor's Python bindings are not there: {text}"
+        return Unreachable(Diagnostic("schedd-bindings", message, help=INSTALL))
+    said = printable(text.strip()[:_MOST]) or kind
+    security = _security(text) or _security(printed)
+    if security is not None:
+        return Forbidden(security)
+    if any(word in said.lower() for word in _AWAY):
+        hint = "see that it runs and that CONDOR_CONFIG names its pool (condor_status -schedd)"
+        return Unreachable(Diagnostic("schedd-unreachable", f"no schedd answers: {said}", help=hint))
+    fault = Diagnostic("schedd-refused", f"the schedd did not do it: {said}", help=_hint(said))
+    return Refused(fault) if said.startswith(_NOTHING) or _COMMIT(said) else ScheddError(fault)
+
+
+def _hint(said: str) -> str | None:
+    """Return what may be behind an edit that finds its jobs and fails: the schedd gives no reason for it."""
+    if "edit jobs matching constraint" not in said:
+        return None
+    return "the jobs are there: whoever edits must be their owner or one of QUEUE_SUPER_USERS, and the attribute free"
+
+
+def _security(text: str) -> Diagnostic | None:
+    """Return what the security layer says, the last of it; None where it says nothing."""
+    found = [line for line in _SAYS.findall(text) if line.startswith(("AUTHENTICATE:", "SECMAN:"))]
+    if not found:
+        return None
+    parts = [part.split(":", 2)[-1].strip() for part in printable(found[-1][:_MOST]).split("|")]
+    reason = parts[-1].rstrip(".")
+    if _DENIED in reason:
+        message = f"the schedd lets this user not do that: {reason}"
+        hint = "its ALLOW_WRITE must have the user (ALLOW_READ for a question), and no DENY_ of these"
+    elif found[-1].startswith("AUTHENTICATE:"):
+        methods = dict.fromkeys(method for part in parts for method in _METHOD(part))
+        how = f" ({', '.join(methods)})" if methods else ""
+        message = f"the schedd cannot tell who asks: authentication{how} failed: {reason}"
+        hint = _WHAT_TO_SET.get(reason, _ANY_METHOD)
+    else:
+        return None
+    return Diagnostic("schedd-forbidden", message, help=hint)
+
+
+_ANY_METHOD: Final = (
+    "see which methods both sides have: SEC_CLIENT_AUTHENTICATION_METHODS here, SEC_WRITE_AUTHENTICATION_METHODS and"
+    " SEC_DEFAULT_AUTHENTICATION_METHODS there; FS needs a /tmp that both share"
+)
+_WHAT_TO_SET: Final = {
+    _BINDING: "the schedd is older than these bindings, which ask it to prove its address: set"
+    " SEC_FS_ENFORCE_CHANNEL_BINDING = false in the HTCondor configuration here (or in the environment:"
+    " _CONDOR_SEC_FS_ENFORCE_CHANNEL_BINDING=false), or upgrade the schedd"
+}

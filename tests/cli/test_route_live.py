@@ -1,0 +1,96 @@
+"""`crondor route run --live` with the bindings' stand-in: what reaches the schedd, what is said where it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crondor.classad import Expression
+from crondor.classad.ad import ClassAd
+from tests.cli.running import Result, crondor
+from tests.schedd.conftest import StandIn
+
+CONFIG = """JOB_ROUTER_ROUTE_NAMES = Site1
+JOB_ROUTER_ROUTE_Site1 @=end
+  REQUIREMENTS WantJobRouter
+  UNIVERSE vanilla
+@end
+"""
+REFUSED = (
+    "Failed to connect to schedd, errmsg=AUTHENTICATE:1003:Failed to authenticate with any method"
+    "|AUTHENTICATE:1004:Failed to authenticate using FS|FS:1004:Directory name doesn't match server's network address."
+)
+SOURCE: dict[str, object] = {
+    "Owner": "crondor-alice", "User": "crondor-alice@example.org", "JobStatus": 1, "JobUniverse": 5,
+    "WantJobRouter": True,
+    "Cmd": "/bin/echo", "Args": 'one "two" $(HOME)', "Env": "A=1;B=C:\\dir", "Note": "$ENV(HOME) $$(OpSys)",
+}  # fmt: skip
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """A schedd of the stand-in, and a configuration with one route."""
+    monkeypatch.chdir(tmp_path)
+    made = StandIn(tmp_path / "stand_in.json")
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "routes.conf").write_text(f"LOCK = {tmp_path}\n{CONFIG}")
+    return made
+
+
+def run(*arguments: str) -> Result:
+    """Make one poll."""
+    return crondor("route", "run", "--config", "routes.conf", "--live", "--once", *arguments)
+
+
+def test_a_copy_has_what_the_routed_ad_has(stand_in: StandIn) -> None:
+    """Attribute for attribute, in one transaction; no daemon finds Arguments or Environment beside Args and Env."""
+    source = stand_in.add(ClassAd({**SOURCE, "Requirements": Expression("TARGET.Memory > 5")}))
+    assert run().status == 0
+    state = stand_in.read()
+    (copy,) = (ad for key, ad in state["jobs"].items() if key != str(source))
+    for name, text in state["jobs"][str(source)].items():
+        if name not in {"ClusterId", "ProcId", "Managed", "ManagedManager", "WantJobRouter"}:
+            assert copy[name] == text, name
+    assert (copy["Arguments"], copy["Environment"]) == ("undefined", "undefined")
+    assert json.loads(copy["RoutedFromJobId"]) == str(source)
+    assert state["calls"].count("submit") == 1
+
+
+def test_a_schedd_that_takes_no_writing_is_a_finding(stand_in: StandIn) -> None:
+    """Status 1; the reason and what to set are said once, and one job was tried, not all of them."""
+    for _ in range(20):
+        stand_in.add(ClassAd(SOURCE))
+    stand_in.fail(*[("edit", REFUSED)] * 20)
+    found = run()
+    assert found.status == 1
+    (line,) = (line for line in found.lines if "claimed" in line)
+    assert "authentication (FS) failed: Directory name doesn't match server's network address" in line
+    assert "SEC_FS_ENFORCE_CHANNEL_BINDING = false" in line
+    assert stand_in.read()["calls"].count("edit") == 1
+
+
+def test_a_schedd_that_refuses_every_job_is_a_finding(stand_in: StandIn) -> None:
+    """Status 1; one that refuses some is none."""
+    for _ in range(3):
+        stand_in.add(ClassAd(SOURCE))
+    stand_in.fail(*[("edit", "Unable to edit jobs matching constraint")] * 3)
+    found = run()
+    assert found.status == 1
+    one, more = (line for line in found.lines if "could not be claimed" in line)
+    assert "QUEUE_SUPER_USERS" in one
+    assert "for 2 more: the schedd did not do it" in more
+    stand_in.fail(("edit", "Unable to edit jobs matching constraint"))
+    assert run().status == 0
+
+
+def test_missing_user_logs_are_said_at_the_start(stand_in: StandIn, tmp_path: Path) -> None:
+    """Beside a pool people look for them; a folder that is not there is wrong usage."""
+    stand_in.add(ClassAd(SOURCE))
+    assert "note: the user logs of the jobs are not written" in run().err
+    assert run("--user-logs", str(tmp_path)).err == ""
+    assert "not written" not in run("--dry-run").err
+    wrong = run("--user-logs", str(tmp_path / "none"))
+    assert (wrong.status, "there is no folder" in wrong.err) == (2, True)

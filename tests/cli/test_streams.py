@@ -1,0 +1,150 @@
+"""Every command that reads a stream of ads hands on what comes before a fault and after it, and tells it once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crondor.classad import Format, write_ads
+from crondor.classad.ad import ClassAd
+from tests.cli.running import NOW, Result, crondor
+
+COUNT = 300
+FORMS = [Format.LONG, Format.NEW, Format.PRETTY, Format.JSON, Format.JSON_LINES, Format.XML]
+CONFIG = """\
+JOB_ROUTER_ROUTE_NAMES = Site
+JOB_ROUTER_ROUTE_Site @=rt
+  GridResource = "batch slurm"
+  UNIVERSE grid
+  REQUIREMENTS true
+  MaxJobs = 10000
+  MaxIdleJobs = 10000
+@rt
+"""
+ATTRIBUTES = {
+    "ProcId": 0,
+    "JobStatus": 1,
+    "JobUniverse": 5,
+    "Owner": "alice",
+    "Cmd": "/bin/true",
+    "CronMinute": "0",
+    "OnExitRemove": False,
+    "ScheddInterval": 300,
+    "DeferralPrepTime": 300,
+    "DeferralWindow": 0,
+}
+ADS = [ClassAd({"ClusterId": 1000 + number, **ATTRIBUTES}) for number in range(COUNT)]
+
+Command = Callable[[str, Path], Result]
+_ID = re.compile(r"\b1\d{3}\b")
+
+
+def _format(path: str, _folder: Path) -> Result:
+    return crondor("classad", "format", path, "--to", "jsonl")
+
+
+def _transform(path: str, folder: Path) -> Result:
+    (folder / "rules").write_text("SET X 1\n")
+    return crondor("transform", "--rules", str(folder / "rules"), path, "--format", "jsonl", "--now", NOW)
+
+
+def _next(path: str, _folder: Path) -> Result:
+    return crondor("next", "--ads", path, "-n", "1", "--now", NOW, "--format", "csv")
+
+
+def _status(path: str, _folder: Path) -> Result:
+    return crondor("schedd", "status", "--ads", path, "--now", NOW)
+
+
+def _match(path: str, folder: Path) -> Result:
+    (folder / "routes").write_text(CONFIG)
+    return crondor("route", "match", "--config", str(folder / "routes"), path, "--now", NOW)
+
+
+def _apply(path: str, folder: Path) -> Result:
+    (folder / "routes").write_text(CONFIG)
+    return crondor("route", "apply", "--config", str(folder / "routes"), path, "--now", NOW, "--format", "table")
+
+
+def _plan(path: str, folder: Path) -> Result:
+    (folder / "routes").write_text(CONFIG)
+    options = ("--config", str(folder / "routes"), "-n", "1", "--now", NOW)
+    return crondor("route", "plan", "--ads", path, *options)
+
+
+COMMANDS: list[Command] = [_format, _transform, _next, _status, _match, _apply, _plan]
+
+
+def _written(form: Format) -> str:
+    return "".join(write_ads(ADS, form))
+
+
+def _ids(result: Result) -> set[int]:
+    """Return the clusters in the output."""
+    return {int(found) for found in _ID.findall(result.out)} & set(range(1000, 1000 + COUNT))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.value)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__.strip("_"))
+def test_an_ad_that_is_cut_off_costs_none_before_it(command: Command, form: Format, tmp_path: Path) -> None:
+    """The fault has a line and a column, and the exit status says that there was one."""
+    text = _written(form)
+    last = ADS[-1].print(form).strip()
+    path = tmp_path / "jobs.ads"
+    path.write_text(text[: text.rindex(last) + last.index("Cmd") + (4 if form is Format.LONG else 0)])
+    result = command(str(path), tmp_path)
+    assert result.status == 1
+    assert len(_ids(result) - {1000 + COUNT - 1}) == COUNT - 1
+    assert len(re.findall(r"(?m)^\S*jobs\.ads:\d+:\d+: error: ", result.err)) == 1, result.err
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.value)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__.strip("_"))
+def test_a_text_between_ads_costs_none_after_it(command: Command, form: Format, tmp_path: Path) -> None:
+    """It is told where it stands."""
+    text = _written(form)
+    printed = ADS[COUNT // 2].print(form).strip()
+    at = text.index(printed) + len(printed)
+    path = tmp_path / "jobs.ads"
+    path.write_text(f"{text[:at]}\n\nWARNING: no answer\n\n{text[at:]}")
+    result = command(str(path), tmp_path)
+    assert result.status == 1
+    assert len(_ids(result)) == COUNT
+    line = text.count("\n", 0, at) + 3
+    assert re.findall(r"(?m)^\S*jobs\.ads:(\d+:\d+): error: ", result.err) == [f"{line}:1"], result.err
+
+
+def test_json_that_is_written_is_whole_where_what_is_read_is_not(tmp_path: Path) -> None:
+    """A list has its end."""
+    path = tmp_path / "jobs.ads"
+    path.write_text(_written(Format.NEW)[:-40])
+    result = crondor("classad", "format", str(path), "--to", "json")
+    assert result.status == 1
+    assert len(json.loads(result.out)) == COUNT - 1
+
+
+def test_a_file_of_another_kind_with_faults_costs_no_other_file(tmp_path: Path) -> None:
+    """The routes of the jobs in the others are told."""
+    (tmp_path / "routes").write_text(CONFIG)
+    (tmp_path / "bad.sub").write_text("executable = x\nif broken\nqueue\n")
+    (tmp_path / "jobs.ads").write_text(_written(Format.NEW))
+    paths = [str(tmp_path / name) for name in ("bad.sub", "jobs.ads")]
+    result = crondor("route", "match", "--config", str(tmp_path / "routes"), *paths, "--now", NOW)
+    assert result.status == 1
+    assert len(_ids(result)) == COUNT
+    assert "bad.sub:" in result.err
+
+
+def test_more_faults_than_anyone_reads_are_counted(tmp_path: Path) -> None:
+    """By the commands that collect them."""
+    path = tmp_path / "jobs.ads"
+    path.write_text(_written(Format.NEW) + "junk\n[ClusterId = ]\n" * 1000)
+    for command in (_next, _status, _plan):
+        result = command(str(path), tmp_path)
+        assert len(_ids(result)) == COUNT
+        assert "1,980 more faults like these" in result.err
+        assert result.status == 1
