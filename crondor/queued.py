@@ -6,7 +6,6 @@ import re
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from datetime import tzinfo
-from enum import IntEnum
 
 from crondor._job_terms import ATTRIBUTES, Expression
 from crondor.classad import Context
@@ -16,6 +15,8 @@ from crondor.classad.formats.pieces import Report, Text
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job import attributes
+from crondor.job.policy import always_leaves
+from crondor.job.status import JobStatus
 from crondor.job_expressions import JobExpressions
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of
@@ -33,18 +34,6 @@ TERMS = tuple(name.lower() for name in (*_READ, "Requirements"))
 
 _NEEDED = ("ScheddInterval", "DeferralPrepTime", "DeferralWindow")
 _NEEDED_IN = re.compile(r"\b(?:scheddinterval|deferralpreptime|deferralwindow)\b", re.IGNORECASE)
-
-
-class JobStatus(IntEnum):
-    """The job attribute JobStatus."""
-
-    IDLE = 1
-    RUNNING = 2
-    REMOVED = 3
-    COMPLETED = 4
-    HELD = 5
-    TRANSFERRING_OUTPUT = 6
-    SUSPENDED = 7
 
 
 _STATUS = {int(status): status for status in JobStatus}
@@ -93,8 +82,8 @@ class QueuedJob:
 
     @property
     def leaves(self) -> bool:
-        """Say whether the job leaves the queue when a run ends: OnExitRemove is not set, or plainly true."""
-        return "OnExitRemove" not in self.ad or self.ad.text("OnExitRemove").strip().lower() == "true"
+        """Say whether the job leaves the queue when a run ends, without a look at anything but OnExitRemove."""
+        return always_leaves(self.ad)
 
     @property
     def spans(self) -> dict[str, Span]:

@@ -40,9 +40,9 @@ _ATTRIBUTES = (
     "periodicremove",
     "periodichold",
     "periodicrelease",
-    "requirements",
 )
-NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES[:-1], *(f"my.{name}" for name in _ATTRIBUTES))
+_OWN = tuple(f"my.{name}" for name in (*_ATTRIBUTES, "requirements", "timerremove"))
+NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES, *_OWN)
 
 _MOST_STEPS = 600_000
 _JOB = 1000  # steps that the rules take for a job whose values are plain

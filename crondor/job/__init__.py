@@ -1,1 +1,1 @@
-"""A job's ad as HTCondor's daemons see it."""
+"""A job's ad as HTCondor's daemons see it: its attributes, its status, its policy."""

@@ -6,18 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.job import policy
+from crondor.job.attributes import expression
+from crondor.job.policy import Act, Ruling
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
-from crondor.world import policy
 from crondor.world.clock import POLICY, Timetable
 from crondor.world.flow.flow import Flow
+from crondor.world.gate import CLOCK, is_moving
 from crondor.world.happenings import Happening, Watcher, What
-from crondor.world.policy import Ruling
 from crondor.world.schedd_part import ScheddPart
 from crondor.world.settings import Settings
 from crondor.world.world_job import WorldJob
 from crondor.zones import zone_of
 
+_RUNNING: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)
 _happening: Final = tuple.__new__  # a third of what the class itself takes
 
 
@@ -122,8 +126,18 @@ class Core:
         if job.is_over:
             return
         ad = job.ad if self.flow is None else self.flow.policy_ad(job)
-        ruling = policy.from_time_to_time(ad, job.status, now, self.context(now))
-        if ruling.act is not policy.Act.STAY:
+        ruling = policy.periodic(ad, job.status, now, self.context(now))
+        if job.status in _RUNNING:
+            ruling = ruling.held
+        if ruling.act not in (Act.STAY, Act.UNDEFINED):
             self._periodic(job, ruling)
-        elif policy.asks_clock(ad, job.status):
+        elif _asks_clock(ad, job.status):
             self.check_later(job)
+
+
+def _asks_clock(ad: ClassAd, status: int) -> bool:
+    """Say whether time alone can have a job's policy ask for something in a status."""
+    if "TimerRemove" in ad or (status in _RUNNING and any(name in ad for name in policy.LONGEST)):
+        return True
+    codes = filter(None, (expression(ad, name) for name in policy.expressions(status)))
+    return any(is_moving(code, ad, ad, CLOCK) for code in codes)

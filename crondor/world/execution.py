@@ -6,15 +6,16 @@ from collections.abc import Callable
 from typing import Final
 
 from crondor.deferral import MISSED_CODE, MISSED_REASON, Verdict
+from crondor.job import policy
+from crondor.job.policy import Ruling
 from crondor.queued import JobStatus
 from crondor.schedd.protocol import Hold
-from crondor.world import policy, starter
+from crondor.world import starter
 from crondor.world.core import Core
 from crondor.world.exits import Exit
 from crondor.world.happenings import What
 from crondor.world.job_process import killing_of
 from crondor.world.matching import Matching
-from crondor.world.policy import Ruling
 from crondor.world.programs import Programs
 from crondor.world.world_job import Run, WorldJob
 

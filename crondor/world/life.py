@@ -10,6 +10,7 @@ from typing import Final
 
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import boolean, count
+from crondor.job.policy import Act, Ruling
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
 from crondor.schedd import actions
@@ -22,7 +23,6 @@ from crondor.world.exits import Exit
 from crondor.world.happenings import What
 from crondor.world.matching import Matching
 from crondor.world.passes import Passes
-from crondor.world.policy import Act, Ruling
 from crondor.world.programs import DrawnPrograms, Programs
 from crondor.world.schedd_part import ScheddPart
 from crondor.world.settings import Settings

@@ -7,6 +7,7 @@ from typing import Final
 
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import count, int32
+from crondor.job.policy import Ruling, always_at_exit, has_periodic
 from crondor.job_queue import JobId
 from crondor.queued import JobStatus
 from crondor.schedule import Universe
@@ -15,7 +16,6 @@ from crondor.world.exits import SUCCESS
 from crondor.world.gate import Gate
 from crondor.world.lengths import chance
 from crondor.world.negotiator import Claim
-from crondor.world.policy import Ruling, always_at_exit, has_periodic
 
 _ON_SCHEDD: Final = (int(Universe.LOCAL), int(Universe.SCHEDULER))
 

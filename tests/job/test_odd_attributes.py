@@ -56,9 +56,10 @@ from tests.world.pools import POOL
 # Who reads the attributes of jobs, in whatever order the modules stand.
 JOBS: Final = tuple(f"crondor/{each}" for each in ("queued.py", "schedule.py", "_job_terms.py", "spec.py"))
 SCHEDD: Final = (*JOBS, "crondor/schedd", "crondor/job_queue")
-WORLD: Final = (*JOBS, "crondor/schedd/actions.py", "crondor/world")
-ROUTER: Final = (*JOBS, "crondor/router/life", "crondor/router/applying.py", "crondor/schedd/actions.py")
-PLAN: Final = (*JOBS, "crondor/router/planning", "crondor/router/applying.py")
+POLICY: Final = (*JOBS, "crondor/job/policy.py")
+WORLD: Final = (*POLICY, "crondor/schedd/actions.py", "crondor/world")
+ROUTER: Final = (*POLICY, "crondor/router/life", "crondor/router/applying.py", "crondor/schedd/actions.py")
+PLAN: Final = (*POLICY, "crondor/router/planning", "crondor/router/applying.py")
 HOOKS: Final = ("crondor/hooks",)
 LAST: Final = 1_000_000  # the cluster of the good job
 GOOD: Final = job("Good", "true", LAST)

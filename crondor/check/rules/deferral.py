@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from crondor._job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
-from crondor.check.policy import IDLE, PERIODIC_HOLD, PERIODIC_REMOVE, POLICIES, holds
+from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
 from crondor.check.rule import Edit, Fix, Found, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral
@@ -131,15 +131,15 @@ def stays_idle(job: CheckedJob) -> Iterator[Found]:
         return
     late = run.last_start + _DAY
     state = {
-        "JobStatus": str(IDLE),
-        "QDate": str(job.settings.now),
-        "EnteredCurrentStatus": str(job.settings.now),
-        "NumJobStarts": "0",
-        "DeferralTime": str(run.time),
-        "DeferralWindow": str(run.window),
-        "DeferralPrepTime": str(run.prep_time),
+        "JobStatus": 1,
+        "QDate": job.settings.now,
+        "EnteredCurrentStatus": job.settings.now,
+        "NumJobStarts": 0,
+        "DeferralTime": run.time,
+        "DeferralWindow": run.window,
+        "DeferralPrepTime": run.prep_time,
     }
-    if any(holds(job, names, state, late) for names in (PERIODIC_REMOVE, PERIODIC_HOLD)):
+    if not stays(job, state, [late]):
         return
     clause = "JobStatus == 1 && time() > DeferralTime + DeferralWindow"
     message = "if this job is not matched in time, it stays idle for ever, without a word"

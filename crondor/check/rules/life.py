@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from crondor.check.edit import insertion, joined
-from crondor.check.policy import (
-    HELD,
-    PERIODIC,
-    RELEASE,
-    REMOVE,
-    RETRIES,
-    functions,
-    holds,
-    never_removed,
-    repeats,
-)
+from crondor.check.job_policy import PERIODIC, RELEASE, REMOVE, RETRIES, never_removed, repeats, stays
 from crondor.check.rule import Edit, Fix, Found, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import MISSED_CODE, MISSED_REASON
@@ -76,18 +66,18 @@ def _stays_held(job: CheckedJob) -> bool:
         return False
     now = job.settings.now
     state = {
-        "JobStatus": str(HELD),
-        "HoldReasonCode": str(MISSED_CODE),
-        "HoldReasonSubCode": "0",
-        "HoldReason": f'"{MISSED_REASON}"',
-        "QDate": str(now),
-        "EnteredCurrentStatus": str(now),
-        "DeferralTime": str(now),
-        "NumJobStarts": "1",
-        "NumHolds": "1",
-        "NumSystemHolds": "1",
+        "JobStatus": 5,
+        "HoldReasonCode": MISSED_CODE,
+        "HoldReasonSubCode": 0,
+        "HoldReason": MISSED_REASON,
+        "QDate": now,
+        "EnteredCurrentStatus": now,
+        "DeferralTime": now,
+        "NumJobStarts": 1,
+        "NumHolds": 1,
+        "NumSystemHolds": 1,
     }
-    return not any(holds(job, RELEASE, state, now + wait) for wait in (60, 3600, _WAIT))
+    return stays(job, state, [now + wait for wait in (60, 3600, _WAIT)])
 
 
 @rule("CRN404", "other-clock", Severity.NOTE, "an expression that asks another machine's zone")
@@ -96,10 +86,21 @@ def other_clock(job: CheckedJob) -> Iterator[Found]:
     name = job.first("my.requirements", "requirements")
     if name is None or "time" not in job.values[name].lower():
         return
-    called = functions(job.values[name]) & {"formattime", "splittime", "localtimestring"}
+    called = _functions(job.values[name]) & {"formattime", "splittime", "localtimestring"}
     if called:
         message = "the function takes the zone of each host that evaluates requirements, not the submit host's"
         yield Found(message, job.span(name), "see that submit, central and execute machines share a zone")
+
+
+def _functions(text: str) -> frozenset[str]:
+    """Return the lower-case names of the functions that an expression calls, none for what is no expression."""
+    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few jobs have one
+    from crondor.classad.tree import functions as called  # noqa: PLC0415 - the same
+
+    try:
+        return called(Expression(text).tree)
+    except ClassAdSyntaxError:
+        return frozenset()
 
 
 def is_crontab(job: CheckedJob) -> bool:

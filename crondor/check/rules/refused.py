@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from crondor.check.policy import POLICIES
+from crondor.check.job_policy import POLICIES
 from crondor.check.rule import Found, rule
 from crondor.check.rules.commands import no_universe
 from crondor.check.rules.deferral import bad_expression

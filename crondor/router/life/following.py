@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from crondor.classad import lower
+from crondor.classad import Context, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
 from crondor.job.attributes import exact_boolean, exact_integer, string
+from crondor.job.policy import Act, has_periodic, periodic
 from crondor.queued import JobStatus
 from crondor.router.life import operations
 from crondor.router.life.asking import WAITING, ask
@@ -18,12 +19,12 @@ from crondor.router.life.copies import is_unfinished, waits_for_input
 from crondor.router.life.desk import SURE, Delivery, Desk, written
 from crondor.router.life.journal import What
 from crondor.router.life.mirroring import mirrored
-from crondor.router.life.policy import ruled
 from crondor.router.life.reading import HOLD_COPIED, RUNNING, is_managed_by, status
 from crondor.router.life.record import RoutedJob, State
 from crondor.router.life.starting import clean_up
 
 _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
+_OVER: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
 def check_status(desk: Desk, job: RoutedJob) -> None:
@@ -177,22 +178,55 @@ def _tell_source(desk: Desk, job: RoutedJob) -> bool:
 
 
 def apply_policy(desk: Desk, job: RoutedJob) -> None:
-    """Do to a source what its periodic expressions say; the next check takes the route down."""
-    if not job.is_claimed or job.state is State.RETIRED or job.source is None:
+    """Do to a source what its policy asks for; the next check takes the route down (router.md 1.8).
+
+    Its schedd leaves that to whoever manages it. HTCondor's router writes no event for a removal.
+    """
+    seen = status(job.source)
+    if not job.is_claimed or job.state is State.RETIRED or job.source is None or seen is None:
         return
-    seen, found = status(job.source), ruled(job.source, desk.now, desk.context)
-    if seen is None or found is None:
+    edits = _ruled(job.source, seen, desk.now, desk.context)
+    if not edits:
         return
     try:
-        if not desk.edit(operations.tell(job.id, desk.name, seen, found.edits)):
+        if not desk.edit(operations.tell(job.id, desk.name, seen, edits)):
             desk.look_again(job.id)
             return
     except CrondorError as error:
         desk.failed(What.NOT_UPDATED, job, error)
         desk.look_again(job.id)
         return
-    job.source = written(job.source, found.edits)
+    job.source = written(job.source, edits)
     job.has_run = False
-    desk.say(What.POLICY_REMOVED if found.event is None else What.POLICY_HELD, job)
-    if found.event is not None:
-        desk.tell(found.event, job)
+    is_held = edits["JobStatus"] == JobStatus.HELD
+    desk.say(What.POLICY_HELD if is_held else What.POLICY_REMOVED, job)
+    if is_held:
+        desk.tell(EventType.JOB_HELD, job)
+
+
+def _ruled(source: ClassAd, seen: JobStatus, now: int, context: Context) -> dict[str, object]:
+    """Return what a source's policy writes into it at ``now`` (epoch seconds), nothing where that is to be left alone.
+
+    A release is nobody's business: who is held by his own policy is given back to the schedd. To vacate is the copy's,
+    which follows the same expression. A source that shows its copy's hold may be removed.
+    """
+    if seen in _OVER or not has_periodic(source):
+        return {}
+    found = periodic(source, int(seen), now, context, "ShadowBday")  # which the copy shows in its source
+    if seen is not JobStatus.HELD:
+        found = found.held
+    if found.act is Act.REMOVE:
+        return {"RemoveReason": found.reason, "EnteredCurrentStatus": now, "JobStatus": int(JobStatus.REMOVED)}
+    if found.act is not Act.HOLD:
+        return {}
+    edits: dict[str, object] = {
+        "HoldReason": found.reason,
+        "HoldReasonCode": found.code,
+        "HoldReasonSubCode": found.subcode,
+        **dict(operations.moved_release(source)),
+        "NumSystemHolds": (exact_integer(source, "NumSystemHolds") or 0) + 1,
+        "EnteredCurrentStatus": now,
+    }
+    if exact_boolean(source, HOLD_COPIED):  # of an earlier hold, which somebody has released
+        edits[HOLD_COPIED] = False
+    return {**edits, "JobStatus": int(JobStatus.HELD)}

@@ -10,9 +10,9 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError
 from crondor.job.attributes import count, integer
+from crondor.job.policy import Act, at_exit
 from crondor.queued import QueuedJob
 from crondor.schedd.look import Looker
-from crondor.world.policy import Act, at_exit
 
 NEVER: Final = 1 << 40
 """A time (epoch seconds) that does not come."""
@@ -40,7 +40,7 @@ def upcoming(ad: ClassAd, now: int, zone: str | tzinfo) -> Deferral | None:
 
 def runs_again(ad: ClassAd, now: int, context: Context) -> bool:
     """Say whether a crontab job whose run is over stays in the queue: its on_exit_remove is false."""
-    return QueuedJob(ad).is_crontab and "OnExitRemove" in ad and at_exit(ad, now, context).act is Act.STAY
+    return QueuedJob(ad).is_crontab and at_exit(ad, now, context).act is Act.STAY
 
 
 def next_run(ad: ClassAd, now: int, zone: str | tzinfo) -> dict[str, object] | None:

@@ -7,6 +7,7 @@ from datetime import tzinfo
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
+from crondor.job.policy import always_leaves
 from crondor.router.applying import Routed
 from crondor.router.planning.conduct import (
     CRON,
@@ -57,7 +58,7 @@ def cure(routed: Routed, taken: int, zone: tzinfo, facts: Facts) -> Cure:
         lines += [DELETE_DEFERRAL] if any(name in ad for name in DEFERRAL) else []
         if is_matched(ad) and any(asks(ad, name) for name in DEFERRAL):
             lines.append(f"SET Requirements {_unexpanded(without_clause(ad))}")
-    if "OnExitRemove" in ad and ad.text("OnExitRemove").strip().lower() != "true":
+    if not always_leaves(ad):
         lines.append("SET OnExitRemove true")
     made = _applied(lines, ad, facts)
     return Cure("\n".join(lines), made, manner_of(made, taken, zone))

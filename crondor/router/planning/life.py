@@ -8,14 +8,13 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.job.attributes import expression
-from crondor.queued import JobStatus, QueuedJob
+from crondor.job.policy import Act, at_exit, ended
+from crondor.queued import QueuedJob
 from crondor.router.one_run import one_run
 from crondor.router.planning.conduct import Conduct, Manner
 from crondor.router.planning.jobs import PlannedJob
 from crondor.router.planning.runs import Asked, Outcome
 from crondor.router.route import Route
-from crondor.world.policy import Act, at_exit
 
 
 class Copy:
@@ -129,18 +128,7 @@ class Life:
 
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
     """Say whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
-    asked = expression(ad, "OnExitRemove")
-    if asked is None or asked.code.const is True:
-        return False
-    made = ad.copy()
-    for name, value in (
-        ("ExitCode", 0),
-        ("ExitBySignal", False),
-        ("NumJobStarts", starts),
-        ("JobStatus", int(JobStatus.RUNNING)),
-    ):
-        made.set(name, value)
-    return at_exit(made, now, context).act is Act.STAY
+    return "OnExitRemove" in ad and at_exit(ended(ad, starts), now, context).act is Act.STAY
 
 
 def _count_of(ad: ClassAd) -> int:

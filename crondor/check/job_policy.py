@@ -1,0 +1,125 @@
+"""What the policy of a job that is still to be submitted will ask for: the ad that it will be asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from crondor.check.subject import CheckedJob
+from crondor.source import Source
+from crondor.zones import zone_of
+
+if TYPE_CHECKING:
+    from crondor.classad import Context
+    from crondor.classad.ad import ClassAd
+
+# condor_submit puts attributes with + or MY. into the ad last, so these win.
+_NAMES: Final = {
+    attribute: (f"my.{attribute.lower()}", command, attribute.lower())
+    for attribute, command in (
+        ("OnExitRemove", "on_exit_remove"),
+        ("OnExitHold", "on_exit_hold"),
+        ("PeriodicRelease", "periodic_release"),
+        ("PeriodicRemove", "periodic_remove"),
+        ("PeriodicHold", "periodic_hold"),
+    )
+}
+REMOVE: Final = _NAMES["OnExitRemove"]
+RELEASE: Final = _NAMES["PeriodicRelease"]
+PERIODIC_HOLD: Final = _NAMES["PeriodicHold"]
+PERIODIC: Final = (*_NAMES["PeriodicRemove"], *PERIODIC_HOLD)
+RETRIES: Final = ("max_retries", "jobmaxretries", "success_exit_code", "jobsuccessexitcode", "retry_until")
+POLICIES: Final = tuple(name for names in _NAMES.values() for name in names)
+
+_LITERALS: Final = {"true": False, "false": True}  # most of on_exit_remove; they need no engine
+_LONGEST: Final = 2000  # characters of the expressions that are tried on every outcome
+_MANY: Final = 1_000_000  # runs
+_LATE: Final = 50 * 366 * 86400  # seconds from now
+
+
+def repeats(job: CheckedJob) -> bool:
+    """Say whether the job is idle again after a run that ends well."""
+    return _stays(job, [(1, 0, False)], job.settings.now)
+
+
+def never_removed(job: CheckedJob) -> bool:
+    """Say whether the job is idle again whatever the outcome of a run, now and in fifty years, the first or last."""
+    if not repeats(job):
+        return False
+    if sum(len(job.values.get(name, "")) for name in POLICIES) > _LONGEST:
+        return False  # nobody knows, and trying it out takes long
+    ends = [(code, False) for code in range(256)] + [(signal, True) for signal in range(1, 32)]
+    return _stays(job, [(times, *end) for times in (1, _MANY) for end in ends], job.settings.now + _LATE)
+
+
+def stays(job: CheckedJob, state: Mapping[str, object], moments: Iterable[int]) -> bool:
+    """Say whether the policy leaves a job alone, at all of some moments (epoch seconds), whose ad says ``state``.
+
+    What the schedd passes over leaves it alone, too. A policy that is no expression does not: condor_submit refuses it.
+    """
+    if _is_plain(job):
+        return True
+    from crondor.job.attributes import int32  # noqa: PLC0415 - needs the engine
+    from crondor.job.policy import Act, periodic  # noqa: PLC0415 - the same
+
+    ad = _ad(job)
+    if ad is None:
+        return False
+    for name, value in state.items():
+        ad.set(name, value)
+    status = int32(ad, "JobStatus") or 0
+    return all(periodic(ad, status, now, _context(job, now)).act in (Act.STAY, Act.UNDEFINED) for now in moments)
+
+
+def _stays(job: CheckedJob, runs: Iterable[tuple[int, int, bool]], now: int) -> bool:
+    """Say whether the job stays in the queue, and idle, after each of some runs: the how many-th, and its ending.
+
+    With max_retries and its like condor_submit makes OnExitRemove of them, OR on_exit_remove: success ends the job.
+    """
+    name = job.first(*REMOVE)
+    if name != REMOVE[0] and job.first(*RETRIES) is not None:
+        return False  # unless success_exit_code is another one; then that ends it
+    text = "true" if name is None else job.values[name].strip().lower()
+    if text in _LITERALS and _is_plain(job):
+        return _LITERALS[text]
+    from crondor.job.attributes import Ending  # noqa: PLC0415 - needs the engine
+    from crondor.job.policy import Act, at_exit, ended  # noqa: PLC0415 - the same
+
+    ad, context = _ad(job), _context(job, now)
+    return ad is not None and all(
+        at_exit(ended(ad, times, Ending(number, by_signal)), now, context).act is Act.STAY
+        for times, number, by_signal in runs
+    )
+
+
+def _is_plain(job: CheckedJob) -> bool:
+    """Say whether a job has no policy beside on_exit_remove: then nobody needs the engine to tell."""
+    return not any(
+        text.strip() and key not in REMOVE and (key in POLICIES or key.startswith("my."))
+        for key, text in job.values.items()
+    )
+
+
+def _ad(job: CheckedJob) -> ClassAd | None:
+    """Return what is known of the job's ad, None where a policy in it is no expression."""
+    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few jobs need it
+    from crondor.classad.ad import ClassAd  # noqa: PLC0415 - the same
+
+    ad = ClassAd()
+    for key, text in job.values.items():
+        if key.startswith("my.") and text.strip():
+            ad.put(key[3:], text)
+    try:
+        for attribute, names in _NAMES.items():
+            name = job.first(*names)
+            if name is not None:
+                ad[attribute] = Expression.parse(Source(job.values[name].strip()), old=True)
+    except ClassAdSyntaxError:
+        return None
+    return ad
+
+
+def _context(job: CheckedJob, now: int) -> Context:
+    from crondor.classad import Context  # noqa: PLC0415 - few jobs need it
+
+    return Context(now=now, zone=zone_of(job.settings.zone).info, effort=job.file.effort)

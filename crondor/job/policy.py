@@ -1,0 +1,199 @@
+"""What a job's own policy asks for: from time to time, and when its program has ended.
+
+HTCondor 25.14 has it in one place for its schedd, shadow, local starter and job router: ``UserPolicy::AnalyzePolicy``
+(src/condor_utils/user_job_policy.cpp). The expressions are asked in an order, and the first that wants something is the
+policy. As an integer it is not zero then, so that 1.5 wants it and 0.5 does not; what is undefined, an error, a string
+wants nothing. Two differ. TimerRemove is a time, and what is no number there is a ruling of its own: UNDEFINED.
+OnExitRemove keeps a job only as a number that is zero: without a value, as without the attribute, the job leaves.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.classad.scope import UNKNOWN
+from crondor.job.attributes import Ending, count, expression, fires, int32, int32_of, integer, printed, string
+from crondor.job.status import JobStatus
+
+POLICY_CODE: Final = 3  # CONDOR_HOLD_CODE JobPolicy
+UNDEFINED_CODE: Final = 5  # CONDOR_HOLD_CODE JobPolicyUndefined
+DURATION_CODE: Final = 46  # CONDOR_HOLD_CODE JobDurationExceeded
+EXECUTE_CODE: Final = 47  # CONDOR_HOLD_CODE JobExecuteExceeded
+BY_USER: Final = 1  # CONDOR_HOLD_CODE UserRequest: periodic_release leaves such jobs alone
+
+BIRTH: Final = "JobCurrentStartDate"  # when the shadow of the run began: at the match, before any wait
+LONGEST: Final = ("AllowedJobDuration", "AllowedExecuteDuration")
+
+_RUNNING: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)
+_WELL: Final = Ending(0, by_signal=False)
+
+
+class Act(Enum):
+    """What a policy does to a job; UNDEFINED: nobody knows, since what must be a number is none."""
+
+    STAY = "stay"
+    HOLD = "hold"
+    RELEASE = "release"
+    VACATE = "vacate"
+    REMOVE = "remove"
+    UNDEFINED = "undefined"
+
+
+class Ruling(NamedTuple):
+    """What a policy does, with the reason HTCondor writes and its code and subcode."""
+
+    act: Act
+    reason: str = ""
+    code: int = POLICY_CODE
+    subcode: int = 0
+
+    @property
+    def held(self) -> Ruling:
+        """The hold that a shadow or a router makes of what is undefined, which a schedd passes over; else the same."""
+        return self._replace(act=Act.HOLD) if self.act is Act.UNDEFINED else self
+
+
+_STAY: Final = Ruling(Act.STAY)
+_ACTS: Final = {
+    "PeriodicVacate": Act.VACATE,
+    "TimerRemove": Act.REMOVE,
+    "PeriodicHold": Act.HOLD,
+    "PeriodicRelease": Act.RELEASE,
+    "PeriodicRemove": Act.REMOVE,
+}  # in the order in which they are asked
+_ALWAYS: Final = (*LONGEST, "TimerRemove")  # of which false is a number, too
+
+
+def has_periodic(ad: ClassAd) -> bool:
+    """Say whether a job has an expression that is looked at from time to time, or a longest time to run."""
+    return any(name in ad for name in _ALWAYS) or any(
+        name in ad and ad.text(name).strip().lower() != "false" for name in _ACTS
+    )
+
+
+def expressions(status: int) -> list[str]:
+    """Return the periodic expressions that count in a status, in their order."""
+    left_out = {
+        "PeriodicVacate": status not in _RUNNING,
+        "PeriodicHold": status in (JobStatus.HELD, JobStatus.COMPLETED),
+        "PeriodicRelease": status != JobStatus.HELD,
+    }
+    return [] if status == JobStatus.REMOVED else [name for name in _ACTS if not left_out.get(name)]
+
+
+def periodic(ad: ClassAd, status: int, now: int, context: Context, birth: str = BIRTH) -> Ruling:
+    """Return what a job's policy asks for when it is looked at, ``now`` in epoch seconds.
+
+    A longest time to run comes first. AllowedJobDuration counts from ``birth``, an attribute.
+    """
+    if status in _RUNNING and (too_long := _too_long(ad, now, birth)):
+        return too_long
+    return _first(ad, expressions(status), now, context)
+
+
+def at_exit(ad: ClassAd, now: int, context: Context) -> Ruling:
+    """Return what a job's policy asks for when its program has ended, as the ad says: it stays, leaves or is held.
+
+    A longest time to run and the periodic expressions come first, but for PeriodicVacate.
+    """
+    found = _too_long(ad, now, BIRTH) or _first(ad, expressions(JobStatus.RUNNING)[1:], now, context)
+    if found.act is not Act.STAY:
+        return found.held
+    hold = _fired(ad, "OnExitHold", Act.HOLD, context)
+    if hold is not None:
+        return hold
+    if int32(ad, "OnExitRemove", context) == 0:
+        return Ruling(Act.STAY, _reason(ad, "OnExitRemove", "FALSE"))
+    return Ruling(Act.REMOVE)
+
+
+def always_at_exit(ad: ClassAd) -> Ruling | None:
+    """Return what ``at_exit`` says of every run of a job without periodic expressions; None where it depends."""
+    words = [ad.text(name).strip().lower() if name in ad else None for name in ("OnExitHold", "OnExitRemove")]
+    if words[0] in (None, "false") and words[1] in (None, "true", "false"):
+        return at_exit(ad, 0, Context(now=0))
+    return None
+
+
+def always_leaves(ad: ClassAd) -> bool:
+    """Say whether OnExitRemove, without a look at anything else, lets a job leave its queue when a run ends."""
+    found = expression(ad, "OnExitRemove")
+    return found is None or (found.code.const is not UNKNOWN and int32_of(found.code.const) != 0)
+
+
+def ended(ad: ClassAd, starts: int, ending: Ending = _WELL) -> ClassAd:
+    """Return a job's ad as ``at_exit`` is to see it when its program has ended in the ``starts``-th start."""
+    made = ad.copy()
+    made.prune("ExitSignal" if not ending.by_signal else "ExitCode")
+    completions = max(1, starts - count(ad, "NumJobStarts") + count(ad, "NumJobCompletions"))
+    for name, value in (
+        ("ExitSignal" if ending.by_signal else "ExitCode", ending.number),
+        ("ExitBySignal", ending.by_signal),
+        ("NumJobStarts", starts),
+        ("JobRunCount", starts),
+        ("NumJobCompletions", completions),
+        ("JobStatus", int(JobStatus.RUNNING)),
+    ):
+        made.set(name, value)
+    return made
+
+
+def _first(ad: ClassAd, names: list[str], now: int, context: Context) -> Ruling:
+    for name in names:
+        if name == "TimerRemove":
+            found = _timer(ad, now, context)
+        elif name == "PeriodicRelease" and int32(ad, "HoldReasonCode", context) == BY_USER:
+            continue
+        else:
+            found = _fired(ad, name, _ACTS[name], context)
+        if found is not None:
+            return found
+    return _STAY
+
+
+def _fired(ad: ClassAd, name: str, act: Act, context: Context) -> Ruling | None:
+    if not fires(ad, name, context):
+        return None
+    reason = string(ad, f"{name}Reason", context) or _reason(ad, name, "TRUE")
+    return Ruling(act, reason, subcode=int32(ad, f"{name}SubCode", context) or 0)
+
+
+def _timer(ad: ClassAd, now: int, context: Context) -> Ruling | None:
+    if "TimerRemove" not in ad:
+        return None
+    timer = int32(ad, "TimerRemove", context)
+    if timer is None:
+        return Ruling(Act.UNDEFINED, _reason(ad, "TimerRemove", "UNDEFINED"), UNDEFINED_CODE)
+    return Ruling(Act.REMOVE, _reason(ad, "TimerRemove", "TRUE")) if 0 <= timer < now else None
+
+
+def _too_long(ad: ClassAd, now: int, birth: str) -> Ruling | None:
+    """Return the hold of a job that runs for too long; of two runs' times the older one does not count."""
+    born = integer(ad, birth)
+    if born is None:
+        return None
+    allowed = integer(ad, "AllowedJobDuration")
+    if allowed is not None and now - born >= allowed:
+        return Ruling(Act.HOLD, f"The job exceeded allowed job duration of {_duration(allowed)}", DURATION_CODE)
+    allowed, began = integer(ad, "AllowedExecuteDuration"), integer(ad, "JobCurrentStartExecutingDate")
+    if allowed is None or began is None or began < born:
+        return None
+    began = max(began, integer(ad, "TransferOutFinished") or 0)
+    if now - began > allowed:
+        return Ruling(Act.HOLD, f"The job exceeded allowed execute duration of {_duration(allowed)}", EXECUTE_CODE)
+    return None
+
+
+def _duration(seconds: int) -> str:
+    """Return a length as HTCondor's ``format_time_short`` writes it: ``1+02:03:04`` without what is 0 in front."""
+    minutes, second = divmod(max(0, seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    text = f"{hours // 24}+{hours % 24:02}:{minute:02}:{second:02}".lstrip(" 0+")
+    return text.removeprefix(":")
+
+
+def _reason(ad: ClassAd, name: str, value: str) -> str:
+    return f"The job attribute {name} expression '{printed(ad, name)}' evaluated to {value}"

@@ -1,0 +1,17 @@
+"""What the job attribute JobStatus can be."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class JobStatus(IntEnum):
+    """The job attribute JobStatus."""
+
+    IDLE = 1
+    RUNNING = 2
+    REMOVED = 3
+    COMPLETED = 4
+    HELD = 5
+    TRANSFERRING_OUTPUT = 6
+    SUSPENDED = 7
