@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from crondor.check.subject import CheckedJob
+from crondor.job.status import JobStatus
 from crondor.source import Source
 from crondor.zones import zone_of
 
@@ -52,22 +53,20 @@ def never_removed(job: CheckedJob) -> bool:
     return _stays(job, [(times, *end) for times in (1, _MANY) for end in ends], job.settings.now + _LATE)
 
 
-def stays(job: CheckedJob, state: Mapping[str, object], moments: Iterable[int]) -> bool:
+def stays(job: CheckedJob, status: JobStatus, state: Mapping[str, object], moments: Iterable[int]) -> bool:
     """Say whether the policy leaves a job alone, at all of some moments (epoch seconds), whose ad says ``state``.
 
     What the schedd passes over leaves it alone, too. A policy that is no expression does not: condor_submit refuses it.
     """
     if _is_plain(job):
         return True
-    from crondor.job.attributes import int32  # noqa: PLC0415 - needs the engine
-    from crondor.job.policy import Act, periodic  # noqa: PLC0415 - the same
+    from crondor.job.policy import Act, periodic  # noqa: PLC0415 - needs the engine
 
     ad = _ad(job)
     if ad is None:
         return False
-    for name, value in state.items():
+    for name, value in (("JobStatus", int(status)), *state.items()):
         ad.set(name, value)
-    status = int32(ad, "JobStatus") or 0
     return all(periodic(ad, status, now, _context(job, now)).act in (Act.STAY, Act.UNDEFINED) for now in moments)
 
 

@@ -69,8 +69,8 @@ _ALWAYS: Final = (*LONGEST, "TimerRemove")  # of which false is a number, too
 
 def has_periodic(ad: ClassAd) -> bool:
     """Say whether a job has an expression that is looked at from time to time, or a longest time to run."""
-    return any(name in ad for name in _ALWAYS) or any(
-        name in ad and ad.text(name).strip().lower() != "false" for name in _ACTS
+    return any(
+        name in ad and (name in _ALWAYS or ad.text(name).strip().lower() != "false") for name in (*LONGEST, *_ACTS)
     )
 
 
@@ -127,16 +127,12 @@ def always_leaves(ad: ClassAd) -> bool:
 def ended(ad: ClassAd, starts: int, ending: Ending = _WELL) -> ClassAd:
     """Return a job's ad as ``at_exit`` is to see it when its program has ended in the ``starts``-th start."""
     made = ad.copy()
-    made.prune("ExitSignal" if not ending.by_signal else "ExitCode")
+    said, unsaid = ("ExitSignal", "ExitCode") if ending.by_signal else ("ExitCode", "ExitSignal")
+    made.prune(unsaid)
     completions = max(1, starts - count(ad, "NumJobStarts") + count(ad, "NumJobCompletions"))
-    for name, value in (
-        ("ExitSignal" if ending.by_signal else "ExitCode", ending.number),
-        ("ExitBySignal", ending.by_signal),
-        ("NumJobStarts", starts),
-        ("JobRunCount", starts),
-        ("NumJobCompletions", completions),
-        ("JobStatus", int(JobStatus.RUNNING)),
-    ):
+    counts = {"NumJobStarts": starts, "JobRunCount": starts, "NumJobCompletions": completions}
+    states = {said: ending.number, "ExitBySignal": ending.by_signal, "JobStatus": int(JobStatus.RUNNING)}
+    for name, value in (*states.items(), *counts.items()):
         made.set(name, value)
     return made
 

@@ -13,6 +13,7 @@ from crondor.check.rule import Edit, Fix, Found, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Severity
+from crondor.job.status import JobStatus
 from crondor.schedule import COMMANDS, JobSchedule, Universe, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS
@@ -131,7 +132,6 @@ def stays_idle(job: CheckedJob) -> Iterator[Found]:
         return
     late = run.last_start + _DAY
     state = {
-        "JobStatus": 1,
         "QDate": job.settings.now,
         "EnteredCurrentStatus": job.settings.now,
         "NumJobStarts": 0,
@@ -139,7 +139,7 @@ def stays_idle(job: CheckedJob) -> Iterator[Found]:
         "DeferralWindow": run.window,
         "DeferralPrepTime": run.prep_time,
     }
-    if not stays(job, state, [late]):
+    if not stays(job, JobStatus.IDLE, state, [late]):
         return
     clause = "JobStatus == 1 && time() > DeferralTime + DeferralWindow"
     message = "if this job is not matched in time, it stays idle for ever, without a word"

@@ -10,6 +10,7 @@ from crondor.check.rule import Edit, Fix, Found, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import MISSED_CODE, MISSED_REASON
 from crondor.diagnostics import Severity
+from crondor.job.status import JobStatus
 from crondor.schedule import Universe
 from crondor.source import Span
 from crondor.spec import FIELDS
@@ -66,7 +67,6 @@ def _stays_held(job: CheckedJob) -> bool:
         return False
     now = job.settings.now
     state = {
-        "JobStatus": 5,
         "HoldReasonCode": MISSED_CODE,
         "HoldReasonSubCode": 0,
         "HoldReason": MISSED_REASON,
@@ -77,7 +77,7 @@ def _stays_held(job: CheckedJob) -> bool:
         "NumHolds": 1,
         "NumSystemHolds": 1,
     }
-    return stays(job, state, [now + wait for wait in (60, 3600, _WAIT)])
+    return stays(job, JobStatus.HELD, state, [now + wait for wait in (60, 3600, _WAIT)])
 
 
 @rule("CRN404", "other-clock", Severity.NOTE, "an expression that asks another machine's zone")
