@@ -109,7 +109,7 @@ def _state(outcome: Outcome) -> list[str]:
     if outcome.hold is not None:
         said.append(f"held at the end: {printable(outcome.hold)}")
     elif outcome.has_left:
-        said.append("has left the queue before the end: on_exit_remove is true, or not set")
+        said.append("has left the queue before the end: on_exit_remove is not set, or not false then")
     return said
 
 
