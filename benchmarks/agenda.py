@@ -11,10 +11,10 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from crondor.spec import Dialect
-from crondor_cli.agenda import Agenda
-from crondor_cli.agenda_span import Span
-from crondor_cli.jobs import Request
-from crondor_cli.options import Clock
+from crondor_cli.agenda.days import Agenda
+from crondor_cli.agenda.span import Span
+from crondor_cli.common.jobs import Request
+from crondor_cli.common.options import Clock
 
 FILES = 2000
 _START = 1795132925  # 2026-11-20 00:02:05 UTC

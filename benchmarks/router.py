@@ -15,8 +15,8 @@ from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.job_queue import JobId
 from crondor.router import RoutingTable, load_table
-from crondor.router.life import Router
-from crondor.router.sites import Site, Sites
+from crondor.router.daemon import Router
+from crondor.router.daemon.sites import Site, Sites
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.memory import MemorySchedd
 

@@ -13,7 +13,7 @@ from benchmarks.classad_ads import ADS, texts
 from benchmarks.classad_peer import Peer, one_round
 from crondor.classad import ClassAd, Context, Format, read_ads, write_ads
 from crondor.config import read_config
-from crondor.router import Candidates, Matcher, RoutingTable, Standing, apply_route, id_text, load_table
+from crondor.router import Candidates, Matcher, RouteState, RoutingTable, apply_route, id_text, load_table
 
 NOW = 1_700_000_000
 CONFIG = """\
@@ -69,7 +69,7 @@ def routed(whole: str, of: RoutingTable) -> str:
 
 def _copies(whole: str, of: RoutingTable) -> Iterator[ClassAd]:
     jobs = ((id_text(ad) or "", ad) for ad in read_ads(whole, Format.LONG))
-    search = Matcher(of).match(jobs, Standing(), Context(now=NOW))
+    search = Matcher(of).match(jobs, RouteState(), Context(now=NOW))
     for match in search:
         made = None if search.ad is None else apply_route(of, match.route, search.ad).ad
         if made is not None:
@@ -123,7 +123,7 @@ def clusters(count: int = JOBS) -> Clusters:
         for _job, ad in jobs:
             tuple(map(ad.codes.get, names))
         middle = perf_counter()
-        found = sum(1 for _ in matcher.match(jobs, Standing(), context))
+        found = sum(1 for _ in matcher.match(jobs, RouteState(), context))
         loops.append(middle - begin)
         matchings.append(perf_counter() - middle)
     ratio = median(matching / loop for matching, loop in zip(matchings, loops, strict=True))
@@ -169,9 +169,9 @@ class Polls(NamedTuple):
 def polls(few: int = FEW, many: int = MANY) -> list[Polls]:
     """Time polls of jobs that no route matches, and of jobs whose routes are full; few and many in turn."""
     of = table()
-    full = Standing().after({route.name: 100_000_000 for route in of.routes})
+    full = RouteState().after({route.name: 100_000_000 for route in of.routes})
     return [
-        _in_turn("match no route", Standing(), *(_kept(of, count, universe="7") for count in (few, many))),
+        _in_turn("match no route", RouteState(), *(_kept(of, count, universe="7") for count in (few, many))),
         _in_turn("find routes full", full, *(_kept(of, count, universe="5") for count in (few, many))),
     ]
 
@@ -184,7 +184,7 @@ def _kept(of: RoutingTable, count: int, universe: str) -> Candidates:
     return kept
 
 
-def _in_turn(what: str, standing: Standing, few: Candidates, many: Candidates) -> Polls:
+def _in_turn(what: str, standing: RouteState, few: Candidates, many: Candidates) -> Polls:
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(_TURNS):
         for kept, found in zip((few, many), times, strict=True):
@@ -193,7 +193,7 @@ def _in_turn(what: str, standing: Standing, few: Candidates, many: Candidates) -
     return Polls(what, median(times[0]), median(times[1]), ratio)
 
 
-def _poll(kept: Candidates, standing: Standing) -> float:
+def _poll(kept: Candidates, standing: RouteState) -> float:
     context = Context(now=NOW)
     begin = perf_counter()
     for _ in range(_POLLS):

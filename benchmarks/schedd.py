@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.job_queue import Row
 from benchmarks.queue_logs import large_log
 from crondor.job_queue import JobId
-from crondor.job_queue.mirror import Change, Kind, Mirror
+from crondor.job_queue.mirror import Change, ChangeKind, Mirror
 from crondor.job_queue.records import Op, Record
 from crondor.schedd.crontab_book import CrontabBook, Edit
 from crondor.spec import Dialect
@@ -147,7 +147,7 @@ class _Steady:
 
     def _set(self, job: JobId, text: str) -> None:
         self._mirror.apply(Record(Op.SET, str(job), "DeferralTime", text))
-        self._mirror.tell((Change(str(job), Kind.CHANGED, frozenset(("deferraltime",))),))
+        self._mirror.tell((Change(str(job), ChangeKind.CHANGED, frozenset(("deferraltime",))),))
 
 
 def _looking() -> list[Row]:

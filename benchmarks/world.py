@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from benchmarks.measure import Case, measure
 from crondor.classad.ad import ClassAd
+from crondor.pool.settings.lengths import Lengths
+from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.simulate.simulation import Simulation
 from crondor.source import Source
 from crondor.submit import job_ads, read_submit
-from crondor.world.lengths import Lengths
-from crondor.world.settings import Settings
-from crondor.world.simulation import Simulation
 
 START = 1_795_608_000  # 2026-11-25 12:00 UTC
 DAY = 86_400
@@ -41,7 +41,7 @@ def ads(text: str, count: int) -> list[ClassAd]:
 
 def simulation(jobs: int, days: int) -> Simulation:
     """Return hourly jobs in a pool with a slot for each of them."""
-    settings = Settings(slots=jobs, run_time=Lengths(20, 120))
+    settings = PoolSettings(slots=jobs, run_time=Lengths(20, 120))
     return Simulation(settings, [ads(_HOURLY, jobs)], START, START + days * DAY)
 
 

@@ -7,9 +7,10 @@ from datetime import date, tzinfo
 from itertools import islice
 from typing import NamedTuple
 
-from crondor._cycle import month_masks
-from crondor._refusals import END_OF_INSTANTS, FIRST_INSTANT, out_of_range
-from crondor._spelling import (
+from crondor._recurrence.cycle import month_masks
+from crondor._recurrence.local_walk import WallClock
+from crondor._recurrence.refusals import END_OF_INSTANTS, FIRST_INSTANT, out_of_range
+from crondor._recurrence.spelling import (
     FieldDifference,
     Untranslatable,
     day_zero_clause,
@@ -18,7 +19,6 @@ from crondor._spelling import (
     reread,
     translate,
 )
-from crondor._wall import WallClock
 from crondor.calendar import DAY, day_number, lowest
 from crondor.day_rule import has_day_zero
 from crondor.recurrence import OutOfRange, Recurrence

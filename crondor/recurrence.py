@@ -7,8 +7,9 @@ from datetime import datetime, tzinfo
 from itertools import takewhile
 from typing import overload
 
-from crondor._cycle import Counts, Gaps, counts, gaps
-from crondor._refusals import (
+from crondor._recurrence.cycle import Counts, Gaps, counts, gaps
+from crondor._recurrence.local_walk import WallClock
+from crondor._recurrence.refusals import (
     END_OF_INSTANTS,
     FIRST_INSTANT,
     NeverRuns,
@@ -20,10 +21,9 @@ from crondor._refusals import (
     none_before,
     out_of_range,
 )
-from crondor._schedd_walk import ScheddAnswer, ScheddWalk
-from crondor._wall import WallClock
-from crondor._why import Arm, FieldMatch, Why, blocking_fields, day_arm, field_matches
-from crondor._zone_walk import ZoneWalk
+from crondor._recurrence.schedd_walk import ScheddAnswer, ScheddWalk
+from crondor._recurrence.why import Arm, FieldMatch, Why, blocking_fields, day_arm, field_matches
+from crondor._recurrence.zone_walk import ZoneWalk
 from crondor.diagnostics import Diagnostic
 from crondor.spec import CronSpec, Dialect
 from crondor.zones import Policy, Zone, zone_of

@@ -1,4 +1,4 @@
-"""Crontab and deferral jobs through a job router: the public front of ``crondor.router.planning``.
+"""Crontab and deferral jobs through a job router: the public front of ``crondor.router.plan``.
 
     from crondor.config import read_config
     from crondor.router import load_table
@@ -18,24 +18,24 @@ is idle, and whole; with ``at_gate`` a router that takes it run by run when the 
 writes the lines that take a schedule out of copies, and applies them. The model is in docs/route-plan.md.
 """
 
-from crondor.router.one_run import one_run
-from crondor.router.planning.conduct import Conduct, Manner, manner_of
-from crondor.router.planning.cure import Cure, cure, is_cured
-from crondor.router.planning.jobs import Plannable, PlannedJob, Reading
-from crondor.router.planning.options import PlanOptions
-from crondor.router.planning.plan import RoutePlan, plan
-from crondor.router.planning.runs import Outcome, PlannedRun, Room
+from crondor.router.apply.one_run import one_run
+from crondor.router.plan.copy_schedule import Conduct, Manner, manner_of
+from crondor.router.plan.cure import Cure, cure, is_cured
+from crondor.router.plan.jobs import JobSettings, Plannable, PlannedJob
+from crondor.router.plan.options import PlanOptions
+from crondor.router.plan.plan import RoutePlan, plan
+from crondor.router.plan.runs import Outcome, PlannedRun, Room
 
 __all__ = [
     "Conduct",
     "Cure",
+    "JobSettings",
     "Manner",
     "Outcome",
     "PlanOptions",
     "Plannable",
     "PlannedJob",
     "PlannedRun",
-    "Reading",
     "Room",
     "RoutePlan",
     "cure",

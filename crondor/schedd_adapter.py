@@ -19,8 +19,8 @@ Schedds
 Schedules
     ``CrontabBook(mirror)`` is a schedd's bookkeeping of crontab jobs, ``recalculate(mirror, now)`` one pass of a schedd
     that has just started; they return ``Edit``s, which ``apply_edits(schedd, edits)`` writes.
-    ``Looker().looks(ads, now)`` says how scheduled jobs stand. ``Guard(schedd).guard(now)`` compares DeferralTime with
-    the manual. ``mirror_of(ads)`` makes a queue of ads.
+    ``StatusReader().looks(ads, now)`` says how scheduled jobs stand. ``Guard(schedd).guard(now)`` compares
+    DeferralTime with the manual. ``mirror_of(ads)`` makes a queue of ads.
 
 Errors are ScheddError (NotOffered, Unreachable, Refused, Forbidden, PartlyEdited), NoSelection, and those of
 ``crondor.job_queue``.
@@ -33,14 +33,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crondor.job_queue.keys import JobId
-    from crondor.job_queue.mirror import Kind
+    from crondor.job_queue.mirror import ChangeKind
     from crondor.schedd.ads import job_id, mirror_of
     from crondor.schedd.applying import apply_edits
     from crondor.schedd.crontab_book import CrontabBook, Edit, recalculate
     from crondor.schedd.embedded import EmbeddedSchedd
     from crondor.schedd.guard import Correction, Guard, GuardPass
     from crondor.schedd.live import LiveSchedd
-    from crondor.schedd.look import Looker, ScheduledJob, State
+    from crondor.schedd.look import ScheduledJob, State, StatusReader
     from crondor.schedd.protocol import (
         Acted,
         Capabilities,
@@ -59,14 +59,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "JobId": "crondor.job_queue.keys",
-    "Kind": "crondor.job_queue.mirror",
+    "ChangeKind": "crondor.job_queue.mirror",
     **dict.fromkeys(("job_id", "mirror_of"), "crondor.schedd.ads"),
     "apply_edits": "crondor.schedd.applying",
     **dict.fromkeys(("CrontabBook", "Edit", "recalculate"), "crondor.schedd.crontab_book"),
     "EmbeddedSchedd": "crondor.schedd.embedded",
     **dict.fromkeys(("Correction", "Guard", "GuardPass"), "crondor.schedd.guard"),
     "LiveSchedd": "crondor.schedd.live",
-    **dict.fromkeys(("Looker", "ScheduledJob", "State"), "crondor.schedd.look"),
+    **dict.fromkeys(("StatusReader", "ScheduledJob", "State"), "crondor.schedd.look"),
     **dict.fromkeys(
         (
             "Acted",
@@ -90,6 +90,7 @@ _HOMES = {
 __all__ = [
     "Acted",
     "Capabilities",
+    "ChangeKind",
     "Correction",
     "CrontabBook",
     "Edit",
@@ -100,9 +101,7 @@ __all__ = [
     "Hold",
     "JobChange",
     "JobId",
-    "Kind",
     "LiveSchedd",
-    "Looker",
     "NoSelection",
     "NotOffered",
     "PartlyEdited",
@@ -113,6 +112,7 @@ __all__ = [
     "ScheduledJob",
     "Selection",
     "State",
+    "StatusReader",
     "Unreachable",
     "apply_edits",
     "job_id",

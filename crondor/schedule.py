@@ -9,7 +9,7 @@ from datetime import tzinfo
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
-from crondor._job_terms import (
+from crondor._schedule.job_terms import (
     COMMANDS,
     Expression,
     Universe,
@@ -19,7 +19,7 @@ from crondor._job_terms import (
     read_literal,
     seconds_of,
 )
-from crondor._submit_terms import InvalidSchedule, Read, cron_value, read_commands
+from crondor._schedule.submit_terms import InvalidSchedule, Read, cron_value, read_commands
 from crondor.deferral import (
     DEFAULT_PREP_TIME,
     DEFAULT_SCHEDD_INTERVAL,
@@ -68,7 +68,7 @@ Evaluate = Callable[[str, int], object]
 """Evaluate a ClassAd expression of the job at a time (epoch seconds).
 
 It returns a Python value, None for undefined, and an Expression for what is neither a number nor a string. It may
-raise CrondorError for a text that is no expression. ``crondor.job_expressions`` has one.
+raise CrondorError for a text that is no expression. ``crondor.job.expressions`` has one.
 """
 
 

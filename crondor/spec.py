@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import NoReturn
 
-from crondor._canonical import field_text, values
-from crondor._fields import (
+from crondor._spec.canonical import field_text, values
+from crondor._spec.fields import (
     DAY_OF_MONTH,
     DAY_OF_WEEK,
     FIELDS,
@@ -20,7 +20,7 @@ from crondor._fields import (
     Field,
     read_field,
 )
-from crondor._schedd_fields import ScheddField, illegal_characters, read_schedd_field, zero_step
+from crondor._spec.schedd_fields import ScheddField, illegal_characters, read_schedd_field, zero_step
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source, Span
 
@@ -268,7 +268,7 @@ def _read(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits,
 
 
 def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagnostic]:
-    from crondor._faults import field_faults  # noqa: PLC0415 - for faults only; valid text does not pay for it
+    from crondor._spec.faults import field_faults  # noqa: PLC0415 - for faults only; valid text does not pay for it
 
     found: list[Diagnostic] = []
     for field, text in zip(FIELDS, texts, strict=True):
@@ -304,7 +304,7 @@ def _schedd_refusal(texts: _Texts, read: list[ScheddField], spans: _Spans | None
 def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diagnostic]:
     consequence = f"the schedd holds the job (code {HOLD_CODE})"
     if fault == "character":
-        from crondor._faults import field_faults  # noqa: PLC0415 - the same
+        from crondor._spec.faults import field_faults  # noqa: PLC0415 - the same
 
         faults = field_faults(text, span, field, Dialect.MANUAL)
         return [

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from crondor.deferral import Verdict
-from crondor.schedd_adapter import EmbeddedSchedd, Looker, job_id
+from crondor.schedd_adapter import EmbeddedSchedd, StatusReader, job_id
 from crondor.source import Source
 from crondor.submit import job_ads, read_submit
 
@@ -13,7 +13,7 @@ from crondor.submit import job_ads, read_submit
 def serve(schedd: EmbeddedSchedd, now: int) -> None:
     """Make one pass: compute times, and start what is due. A real service would start a program here."""
     schedd.recalculate()  # new jobs, runs that have ended, missed times
-    for found in Looker(zone="UTC").looks(schedd.jobs("JobStatus == 1 && DeferralTime > 0"), now):
+    for found in StatusReader(zone="UTC").looks(schedd.jobs("JobStatus == 1 && DeferralTime > 0"), now):
         job, schedule = job_id(found.queued.ad), found.schedule
         if job and schedule:
             arrival = schedule.deferral(found.deferral_time or now, now).arrival(now)

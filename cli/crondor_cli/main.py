@@ -11,29 +11,29 @@ from typing import TextIO
 import click
 
 from crondor.diagnostics import CrondorError
-from crondor_cli.lazy_group import LazyGroup
-from crondor_cli.output import say
-from crondor_cli.show import show_error
+from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.common.output import say
+from crondor_cli.common.show import show_error
 
 # Name -> the module whose `command` it is, and one line of help: listing the commands imports none of them.
 COMMANDS = {
-    "next": ("crondor_cli.next_command", "When a job will run, be matched, and start at the latest."),
-    "prev": ("crondor_cli.prev_command", "When a schedule fired last."),
-    "at": ("crondor_cli.at_command", "A time in words as deferral_time, and back."),
-    "explain": ("crondor_cli.explain_command", "What a schedule means, and why it fires at a time or not."),
-    "diff": ("crondor_cli.diff_command", "Where two schedules, or two readings of one, part."),
-    "agenda": ("crondor_cli.agenda_command", "The coming days of all jobs of some files."),
-    "check": ("crondor_cli.check_command", "What will go wrong with submit files, before submission."),
-    "simulate": ("crondor_cli.simulate_command", "What a pool makes of the jobs: on time, late, missed, held."),
-    "run": ("crondor_cli.run_command", "Run the jobs of a submit file on this machine."),
-    "import": ("crondor_cli.import_command", "A Unix crontab as submit files."),
-    "export": ("crondor_cli.export_command", "A schedule as lines for Unix cron, or as a calendar."),
-    "schedd": ("crondor_cli.schedd_command", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
-    "advertise": ("crondor_cli.advertise_command", "A queue's next starts, as a Schedd Cron job prints them."),
-    "transform": ("crondor_cli.transform_command", "Ads through HTCondor's transform rules."),
-    "route": ("crondor_cli.route_command", "A job router: its routes, who goes where and why not; run one."),
-    "hook": ("crondor_cli.hook_command", "HTCondor's hooks: try them, run cron jobs, fetch work."),
-    "classad": ("crondor_cli.classad_command", "Evaluate, rewrite and match ClassAds."),
+    "next": ("crondor_cli.next.next_command", "When a job will run, be matched, and start at the latest."),
+    "prev": ("crondor_cli.next.prev_command", "When a schedule fired last."),
+    "at": ("crondor_cli.next.at_command", "A time in words as deferral_time, and back."),
+    "explain": ("crondor_cli.explain.command", "What a schedule means, and why it fires at a time or not."),
+    "diff": ("crondor_cli.diff.command", "Where two schedules, or two readings of one, part."),
+    "agenda": ("crondor_cli.agenda.command", "The coming days of all jobs of some files."),
+    "check": ("crondor_cli.check.command", "What will go wrong with submit files, before submission."),
+    "simulate": ("crondor_cli.simulate.command", "What a pool makes of the jobs: on time, late, missed, held."),
+    "run": ("crondor_cli.run.command", "Run the jobs of a submit file on this machine."),
+    "import": ("crondor_cli.crontab.import_command", "A Unix crontab as submit files."),
+    "export": ("crondor_cli.crontab.export_command", "A schedule as lines for Unix cron, or as a calendar."),
+    "schedd": ("crondor_cli.schedd.group", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
+    "advertise": ("crondor_cli.schedd.advertise", "A queue's next starts, as a Schedd Cron job prints them."),
+    "transform": ("crondor_cli.transform", "Ads through HTCondor's transform rules."),
+    "route": ("crondor_cli.route.group", "A job router: its routes, who goes where and why not; run one."),
+    "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
+    "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
 }
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -4,23 +4,23 @@
 where there is one, a Fix.
 """
 
-from crondor.check.engine import Report, check, refused, select
+from crondor.check.engine import CheckReport, check, refused, select
 from crondor.check.pages import page
-from crondor.check.rule import Edit, Finding, Fix, Found, Rule
+from crondor.check.rule import Edit, Finding, Fix, Rule, RuleHit
 from crondor.check.rules import RULES
-from crondor.check.subject import CheckedFile, CheckedJob, Settings
+from crondor.check.subject import CheckedFile, CheckedJob, CheckSettings
 
 __all__ = [
     "RULES",
+    "CheckReport",
+    "CheckSettings",
     "CheckedFile",
     "CheckedJob",
     "Edit",
     "Finding",
     "Fix",
-    "Found",
-    "Report",
     "Rule",
-    "Settings",
+    "RuleHit",
     "check",
     "page",
     "refused",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from crondor._job_terms import commands_of, read_string
-from crondor._schedd_fields import read_schedd_field
-from crondor._spelling import FieldDifference, field_differences
+from crondor._recurrence.spelling import FieldDifference, field_differences
+from crondor._schedule.job_terms import commands_of, read_string
+from crondor._spec.schedd_fields import read_schedd_field
 from crondor.diagnostics import Diagnostic
 from crondor.schedule import InvalidSchedule, JobSchedule
 from crondor.source import Span

@@ -89,7 +89,7 @@ def _refusals(
     if "deferraltime" not in requirements.lower():
         return None
     from crondor.classad import EvaluationFailed  # noqa: PLC0415 - few files do
-    from crondor.job_expressions import admission  # noqa: PLC0415 - the same
+    from crondor.job.expressions import admission  # noqa: PLC0415 - the same
 
     admits = admission(requirements, zone.info, effort)
     if admits is None:

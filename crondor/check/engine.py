@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from crondor.check.hearing import ORDER, distinct, heard, place
 from crondor.check.rule import Finding
 from crondor.check.rules import COMMENT_RULES, FILE_RULES, JOB_RULES, RULES
-from crondor.check.subject import CheckedFile, Settings
+from crondor.check.subject import CheckedFile, CheckSettings
 from crondor.diagnostics import CrondorError, Severity
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -17,7 +17,7 @@ Read = Callable[[Source], SubmitFile]
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """What was found in one description, in the order of its lines, and what its comments silenced."""
 
     source: Source
@@ -30,7 +30,7 @@ class Report:
         return min((finding.diagnostic.severity for finding in self.findings), key=ORDER.__getitem__, default=None)
 
 
-def check(source: Source, settings: Settings, read: Read = read_submit) -> Report:
+def check(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
     """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example)."""
     try:
         file = CheckedFile(source, settings, read(source))
@@ -39,14 +39,14 @@ def check(source: Source, settings: Settings, read: Read = read_submit) -> Repor
     return _report(file)
 
 
-def refused(name: str, error: CrondorError, settings: Settings) -> Report:
+def refused(name: str, error: CrondorError, settings: CheckSettings) -> CheckReport:
     """Return the report of a file that could not be taken for text at all."""
     return _report(CheckedFile(Source("", name), settings, None, error.diagnostics))
 
 
-def _report(file: CheckedFile) -> Report:
+def _report(file: CheckedFile) -> CheckReport:
     found, silenced = heard(distinct(_findings(file)), file.source, COMMENT_RULES, RULES, is_whole=file.is_checked)
-    return Report(file.source, tuple(sorted(found, key=place)), tuple(silenced))
+    return CheckReport(file.source, tuple(sorted(found, key=place)), tuple(silenced))
 
 
 def _findings(file: CheckedFile) -> Iterator[Finding]:

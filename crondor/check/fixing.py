@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crondor.check.edit import Change, changed, compatible
-from crondor.check.engine import Read, Report, check
+from crondor.check.engine import CheckReport, Read, check
 from crondor.check.rule import Finding, Fix
-from crondor.check.subject import Settings
+from crondor.check.subject import CheckSettings
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.source import Source
 from crondor.submit import read_submit
@@ -26,12 +26,17 @@ Choose = Callable[[Iterable[Finding]], Iterable[Finding]]
 class Cured:
     """The report of the changed text, and what was done, in order."""
 
-    report: Report
+    report: CheckReport
     titles: tuple[str, ...]
 
 
 def fixed(
-    report: Report, settings: Settings, choose: Choose = tuple, *, unsafe: bool = False, read: Read = read_submit
+    report: CheckReport,
+    settings: CheckSettings,
+    choose: Choose = tuple,
+    *,
+    unsafe: bool = False,
+    read: Read = read_submit,
 ) -> Cured:
     """Apply the safe cures of the findings that ``choose`` leaves, with ``unsafe`` all of them, and check again.
 
@@ -71,12 +76,12 @@ class _Cure(NamedTuple):
 class _Fixing:
     """One run of cures, with those that turned out to be none."""
 
-    def __init__(self, settings: Settings, read: Read) -> None:
+    def __init__(self, settings: CheckSettings, read: Read) -> None:
         self._settings = settings
         self._read = read
         self._dropped: set[tuple[str, str, str]] = set()
 
-    def round(self, report: Report, cures: Iterable[_Cure]) -> tuple[list[Fix], Report]:
+    def round(self, report: CheckReport, cures: Iterable[_Cure]) -> tuple[list[Fix], CheckReport]:
         """Return the cures that were applied, and the report of the text after them; none, and the same report."""
         left = [cure for cure in cures if cure.key not in self._dropped]
         after = self._together(report, left)
@@ -88,20 +93,20 @@ class _Fixing:
             return [], report
         return after
 
-    def _holds(self, report: Report, cure: _Cure) -> bool:
+    def _holds(self, report: CheckReport, cure: _Cure) -> bool:
         """Say whether a cure is one by itself; one that is none is not tried again."""
         holds = self._after(report, [cure]) is not None
         if not holds:
             self._dropped.add(cure.key)
         return holds
 
-    def _together(self, report: Report, cures: list[_Cure]) -> tuple[list[Fix], Report] | None:
+    def _together(self, report: CheckReport, cures: list[_Cure]) -> tuple[list[Fix], CheckReport] | None:
         """Return those of some cures that can be applied at once, and the report after them; None: they do not hold."""
         fixes = compatible(report.source, [cure.fix for cure in cures])
         after = self._after(report, [cure for cure in cures if any(cure.fix is fix for fix in fixes)])
         return None if after is None else (fixes, after)
 
-    def _after(self, report: Report, cures: Sequence[_Cure]) -> Report | None:
+    def _after(self, report: CheckReport, cures: Sequence[_Cure]) -> CheckReport | None:
         """Return the report of the text after some cures, None where they do not cure, or make something worse."""
         edits = [edit for cure in cures for edit in cure.fix.edits]
         if not edits:
@@ -116,12 +121,12 @@ class _Fixing:
         return None if _is_worse(report, after, change) else after
 
 
-def _start(finding: Finding, report: Report) -> int | None:
+def _start(finding: Finding, report: CheckReport) -> int | None:
     span = finding.diagnostic.span
     return span.start if span is not None and span.source is report.source else None
 
 
-def _is_worse(before: Report, after: Report, change: Change) -> bool:
+def _is_worse(before: CheckReport, after: CheckReport, change: Change) -> bool:
     """Say whether a text cannot be read any more, or a value is wrong that was written."""
     had, faults = _errors(before), _errors(after)
     known = {each.code for each in had}
@@ -133,6 +138,6 @@ def _is_worse(before: Report, after: Report, change: Change) -> bool:
     return any(span.start < end and start < span.end for span in spans for _, (start, end) in change.written)
 
 
-def _errors(report: Report) -> list[Diagnostic]:
+def _errors(report: CheckReport) -> list[Diagnostic]:
     found = [each.diagnostic for each in (*report.findings, *report.silenced)]
     return [each for each in found if each.severity is Severity.ERROR]

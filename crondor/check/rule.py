@@ -28,7 +28,7 @@ class Fix:
     safe: bool = True
 
 
-class Found(NamedTuple):
+class RuleHit(NamedTuple):
     """What a rule's function yields; ``severity`` only where it is another than the rule's own."""
 
     message: str
@@ -50,7 +50,7 @@ class Rule(Generic[Subject]):
     name: str
     severity: Severity
     title: str
-    function: Callable[[Subject], Iterable[Found]]
+    function: Callable[[Subject], Iterable[RuleHit]]
     misses: bool = False
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
@@ -69,10 +69,10 @@ class Finding(NamedTuple):
 
 def rule(
     code: str, name: str, severity: Severity, title: str, *, misses: bool = False
-) -> Callable[[Callable[[Subject], Iterable[Found]]], Rule[Subject]]:
+) -> Callable[[Callable[[Subject], Iterable[RuleHit]]], Rule[Subject]]:
     """Make a rule of the function below."""
 
-    def make(function: Callable[[Subject], Iterable[Found]]) -> Rule[Subject]:
+    def make(function: Callable[[Subject], Iterable[RuleHit]]) -> Rule[Subject]:
         return Rule(code, name, severity, title, function, misses)
 
     return make

@@ -54,7 +54,7 @@ _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "fil
 
 
 @dataclass(frozen=True)
-class Settings:
+class CheckSettings:
     """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds)."""
 
     now: int
@@ -64,7 +64,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Reading:
+class CheckedSchedule:
     """A job's schedule in one dialect, or the error that refuses it."""
 
     schedule: JobSchedule | None
@@ -117,7 +117,7 @@ class CheckedJob:
     group: JobGroup
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> CheckSettings:
         """The moment, the zone and the schedd that are assumed."""
         return self.file.settings
 
@@ -142,12 +142,12 @@ class CheckedJob:
         return self.span(f"my.{attribute}", field.command, attribute)
 
     @cached_property
-    def manual(self) -> Reading:
+    def manual(self) -> CheckedSchedule:
         """The schedule as HTCondor's manual has it."""
         return self._read(Dialect.MANUAL)
 
     @cached_property
-    def schedd(self) -> Reading:
+    def schedd(self) -> CheckedSchedule:
         """The schedule as the schedd reads it."""
         return self._read(Dialect.HTCONDOR)
 
@@ -196,7 +196,7 @@ class CheckedJob:
         attributes = {name: text for name, text in self.values.items() if name.startswith("my.cron")}
         if not needs_evaluation(attributes):
             return {}
-        from crondor.job_expressions import cron_literals  # noqa: PLC0415 - few jobs have such an attribute
+        from crondor.job.expressions import cron_literals  # noqa: PLC0415 - few jobs have such an attribute
 
         settings = self.settings
         try:
@@ -219,11 +219,11 @@ class CheckedJob:
         """Return the places of what ``faults`` yields: other rules have nothing to add there."""
         return frozenset(fault.span for fault in self.faults(*codes))
 
-    def _read(self, dialect: Dialect) -> Reading:
+    def _read(self, dialect: Dialect) -> CheckedSchedule:
         settings = self.settings
         try:
             if needs_evaluation(self.values):
-                return Reading(self._submitted(dialect))
+                return CheckedSchedule(self._submitted(dialect))
             schedule = JobSchedule.from_submit(
                 self.values,
                 spans=self.group.spans,
@@ -233,11 +233,11 @@ class CheckedJob:
                 policy=settings.policy,
             )
         except (InvalidSchedule, InvalidSpec) as error:
-            return Reading(None, error)
-        return Reading(schedule)
+            return CheckedSchedule(None, error)
+        return CheckedSchedule(schedule)
 
     def _submitted(self, dialect: Dialect) -> JobSchedule:
-        from crondor.job_expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
+        from crondor.job.expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
 
         settings = self.settings
         return submitted_schedule(
@@ -258,7 +258,7 @@ class CheckedFile:
     """One submit description: what it says, or the errors that make it unreadable, and its jobs in groups."""
 
     source: Source
-    settings: Settings
+    settings: CheckSettings
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
     effort: Effort = field(default_factory=Effort, compare=False)

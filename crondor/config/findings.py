@@ -16,7 +16,7 @@ class TooMany(Exception):
     """Ends a reading that makes no sense any more."""
 
 
-class Findings:
+class ConfigFindings:
     """The findings in the order they were made."""
 
     def __init__(self, earlier: Iterable[Diagnostic] = ()) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crondor.classad.scope import Context
 from crondor.config.configuration import VERSION, Configuration, Knob
 from crondor.config.defaults import DEFAULTS
-from crondor.config.findings import Findings, TooMany
+from crondor.config.findings import ConfigFindings, TooMany
 from crondor.diagnostics import CrondorError
 from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, statement
 from crondor.macro.including import parse_uses, with_arguments
@@ -93,7 +93,7 @@ class _Reader(StatementReader):
         self.base = base
         self.templates = templates
         self.knobs = dict(base.knobs)
-        self.found: Findings = Findings(base.diagnostics)
+        self.found: ConfigFindings = ConfigFindings(base.diagnostics)
         self.sources = list(base.sources)
         self.at = 0  # where the present line begins
         self.left = MAX_LINES

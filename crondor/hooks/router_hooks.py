@@ -26,7 +26,7 @@ __all__ = [
     "SEPARATOR",
     "Action",
     "Consequence",
-    "Found",
+    "HookProgram",
     "RouterHooks",
     "hook_input",
     "route_ad",
@@ -50,7 +50,7 @@ _UPSTREAM: Final = {
 _NOT_UPDATED: Final = ("MyType", "TargetType")
 
 
-class Found(NamedTuple):
+class HookProgram(NamedTuple):
     """The program of a hook: ``path`` None where there is none; ``problem`` is why a configured one is not used.
 
     HTCondor's router treats a program that may not be used as no hook at all, and routes the job by itself.
@@ -84,7 +84,7 @@ class RouterHooks:
         given = string(source, "HookKeyword", context or Context())
         return knob(self.knobs, "JOB_ROUTER_HOOK_KEYWORD") if given is None else given
 
-    def find(self, hook: HookType, source: ClassAd, context: Context | None = None) -> Found:
+    def find(self, hook: HookType, source: ClassAd, context: Context | None = None) -> HookProgram:
         """Return the program for a job; JOB_FINALIZE is looked up by its old name JOB_EXIT, too.
 
         The path is looked at each time, as HTCondor does: a program may come and go while the router runs.
@@ -97,13 +97,13 @@ class RouterHooks:
             if path:
                 found = check_path(path, name)
                 if found is None:
-                    return Found(hook, path, name)
+                    return HookProgram(hook, path, name)
                 problem = problem or found
-        return Found(hook, problem=problem)
+        return HookProgram(hook, problem=problem)
 
     def call(
         self,
-        found: Found,
+        found: HookProgram,
         source: ClassAd,
         copy: ClassAd | None = None,
         route: ClassAd | None = None,

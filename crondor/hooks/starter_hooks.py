@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from crondor.argument_syntax import split_arguments
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.hooks.consequence import Action, Consequence
@@ -14,6 +13,7 @@ from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import PATH_FAULTS
 from crondor.hooks.runner import Ended, HookRun
 from crondor.hooks.texts import read_output
+from crondor.job.arguments import split_arguments
 from crondor.job.attributes import int32, string
 
 STARTER_HOOKS: Final = (

@@ -22,8 +22,8 @@ from crondor.job_queue.follow import Follower, Poll
 from crondor.job_queue.history import History, history_record, read_history
 from crondor.job_queue.index import Index, by_cron, by_owner, by_status
 from crondor.job_queue.keys import HEADER, JobId, cluster_key
-from crondor.job_queue.log import Reading, read_log
-from crondor.job_queue.mirror import Change, Kind, Mirror
+from crondor.job_queue.log import LogReading, read_log
+from crondor.job_queue.mirror import Change, ChangeKind, Mirror
 from crondor.job_queue.records import BadRecord, Op, Record, format_record, parse_record
 from crondor.job_queue.transaction import Transaction
 from crondor.job_queue.write import JobQueue
@@ -32,6 +32,7 @@ __all__ = [
     "HEADER",
     "BadRecord",
     "Change",
+    "ChangeKind",
     "DamagedLog",
     "Follower",
     "History",
@@ -40,13 +41,12 @@ __all__ = [
     "JobId",
     "JobQueue",
     "JobQueueError",
-    "Kind",
+    "LogReading",
     "Mirror",
     "Op",
     "Poll",
     "QueueIO",
     "QueueLocked",
-    "Reading",
     "Record",
     "Transaction",
     "by_cron",

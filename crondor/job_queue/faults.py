@@ -34,7 +34,7 @@ class InvalidChange(JobQueueError):
     """A transaction asks for what no log can hold: an ad that is not there, a value that is no expression."""
 
 
-class Findings:
+class LogFindings:
     """Findings of one log in their order, at most twenty of a code and then one that counts the rest."""
 
     def __init__(self, name: str) -> None:

@@ -10,7 +10,7 @@ from crondor.classad.scope import Value
 from crondor.classad.text import lower
 from crondor.job.attributes import alone, int32_of, string_of
 from crondor.job_queue.keys import JobId, cluster_of
-from crondor.job_queue.mirror import Change, Kind, Mirror
+from crondor.job_queue.mirror import Change, ChangeKind, Mirror
 from crondor.spec import FIELDS
 
 Answer = TypeVar("Answer", bound=Hashable)
@@ -52,7 +52,7 @@ class Index(Generic[Answer]):
 
     def _update(self, changes: tuple[Change, ...]) -> None:
         for change in changes:
-            if change.kind is Kind.CHANGED and not self._names & change.attributes:
+            if change.kind is ChangeKind.CHANGED and not self._names & change.attributes:
                 continue
             cluster = cluster_of(change.key)
             if cluster is not None:

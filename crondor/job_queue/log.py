@@ -18,7 +18,7 @@ _CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True)
-class Reading:
+class LogReading:
     """What reading a log found.
 
     ``records`` counts its lines. ``clean``: more may be appended to it as it is; else the schedd compacts it first,
@@ -32,7 +32,7 @@ class Reading:
     had_transactions: bool
 
 
-def read_log(path: Path | str, *, live: bool = False) -> Reading:
+def read_log(path: Path | str, *, live: bool = False) -> LogReading:
     """Return the queue of a log file as the schedd would recover it; the file is only read.
 
     ``live`` asks for the view of the schedd that is running and writes this log (see Mirror). A transaction that has
@@ -45,7 +45,7 @@ def read_log(path: Path | str, *, live: bool = False) -> Reading:
         raise refused_by_disk(path, "this log cannot be read", error) from error
 
 
-def read_records(file: BinaryIO, name: str, *, live: bool = False) -> Reading:
+def read_records(file: BinaryIO, name: str, *, live: bool = False) -> LogReading:
     """Return the queue of an open log; ``name`` is what its faults call it.
 
     Raises DamagedLog, and OSError.
@@ -59,7 +59,7 @@ def read_records(file: BinaryIO, name: str, *, live: bool = False) -> Reading:
             rest = piece
     recovery.finish(rest.decode("utf-8", "surrogateescape"))
     found = recovery.findings.take()
-    return Reading(recovery.mirror, found, recovery.records, recovery.clean, recovery.had_transactions)
+    return LogReading(recovery.mirror, found, recovery.records, recovery.clean, recovery.had_transactions)
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:

@@ -26,7 +26,7 @@ _UNDEFINED: Final = "undefined"
 _NO_NAMES: Final[Mapping[str, str]] = {}
 
 
-class Kind(Enum):
+class ChangeKind(Enum):
     """What became of an ad."""
 
     CREATED = "created"
@@ -42,7 +42,7 @@ class Change(NamedTuple):
     """
 
     key: str
-    kind: Kind
+    kind: ChangeKind
     attributes: frozenset[str] = frozenset()
 
 
@@ -341,11 +341,11 @@ class Mirror:
             now = self.ads.texts(key) if key in self.ads else None
             if texts is None or now is None:
                 if (texts is None) != (now is None):
-                    found.append(Change(key, Kind.CREATED if texts is None else Kind.DESTROYED))
+                    found.append(Change(key, ChangeKind.CREATED if texts is None else ChangeKind.DESTROYED))
                 continue
             names = frozenset(low for low, text in texts.items() if now.get(low) != text)
             if names:
-                found.append(Change(key, Kind.CHANGED, names))
+                found.append(Change(key, ChangeKind.CHANGED, names))
         return tuple(found)
 
     def settle(self) -> None:
@@ -380,12 +380,12 @@ class Mirror:
     def differences(self, other: Mirror) -> tuple[Change, ...]:
         """Return what makes this mirror what another one is."""
         mine, theirs = self.ads, other.ads
-        found = [Change(key, Kind.DESTROYED) for key in mine if key not in theirs]
+        found = [Change(key, ChangeKind.DESTROYED) for key in mine if key not in theirs]
         for key in theirs:
             if key not in mine:
-                found.append(Change(key, Kind.CREATED))
+                found.append(Change(key, ChangeKind.CREATED))
             elif names := mine.differing(key, theirs):
-                found.append(Change(key, Kind.CHANGED, names))
+                found.append(Change(key, ChangeKind.CHANGED, names))
         return tuple(found)
 
     def adopt(self, other: Mirror) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.diagnostics import Severity
 from crondor.job_queue.bulk import Bulk
-from crondor.job_queue.faults import DamagedLog, Findings
+from crondor.job_queue.faults import DamagedLog, LogFindings
 from crondor.job_queue.mirror import Change, Fate, Mirror
 from crondor.job_queue.records import (
     BEGIN,
@@ -55,7 +55,7 @@ class Recovery:
     def __init__(self, mirror: Mirror, name: str, *, tolerant: bool = False) -> None:
         """Begin before the first line."""
         self.mirror = mirror
-        self.findings = Findings(name)
+        self.findings = LogFindings(name)
         self.tolerant = tolerant
         self.line = 0  # the number of the last line taken; those that wait come behind it
         self.records = 0

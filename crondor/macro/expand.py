@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crondor.macro.around import NOTHING, Around
 from crondor.macro.errors import Budget, MacroError
-from crondor.macro.scan import Found, Kind, Scanner
+from crondor.macro.scan import MacroFound, MacroKind, Scanner
 
 Lookup = Callable[[str], "str | None"]
 """Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
@@ -151,11 +151,11 @@ class _Expansion:
         while at >= 0:
             found = scanner.scan(at)
             self._budget.spend(_LOOK + found.end - at)
-            if found.kind is Kind.CUT and self._pending:
+            if found.kind is MacroKind.CUT and self._pending:
                 self._emit(text[begin:at] if outer < 0 else text[begin:outer])
                 self._join(text[outer if outer >= 0 else at :])
                 return
-            if found.kind is Kind.NESTED:
+            if found.kind is MacroKind.NESTED:
                 outer, nested = (at, 1) if outer < 0 else (outer, nested + 1)
                 if nested > self._budget.depth:
                     self._too_deep()
@@ -169,32 +169,32 @@ class _Expansion:
                 self._replace(text[start:at], text, found)
                 return
             outer = -1
-            if found.kind is Kind.PLAIN and found.end > max(found.resume, half_end):
+            if found.kind is MacroKind.PLAIN and found.end > max(found.resume, half_end):
                 half, half_end = at, found.end
             self._has_dollar = self._has_dollar or (self._replaces_dollars and _is_dollar(found))
             at = text.find("$", found.resume)
         self._emit(text[begin:])
 
-    def _is_mine(self, text: str, found: Found) -> bool:
+    def _is_mine(self, text: str, found: MacroFound) -> bool:
         """Whether this run replaces what was found."""
         if self._only is not None:
-            if found.kind is Kind.FUNCTION and self._rules.only_files and found.name[0] == "F":
+            if found.kind is MacroKind.FUNCTION and self._rules.only_files and found.name[0] == "F":
                 return _body(text, found).lower().split(":")[0] == self._only
-            return found.kind is Kind.MACRO and found.name == self._only
+            return found.kind is MacroKind.MACRO and found.name == self._only
         if self._rules.only_defined and not self._is_defined(text, found):
             return False
-        return found.kind is Kind.FUNCTION or (found.kind is Kind.MACRO and not _is_dollar(found))
+        return found.kind is MacroKind.FUNCTION or (found.kind is MacroKind.MACRO and not _is_dollar(found))
 
-    def _is_defined(self, text: str, found: Found) -> bool:
+    def _is_defined(self, text: str, found: MacroFound) -> bool:
         """Whether the macro that was found, or the first argument of the function, has a value."""
-        if found.name in _OF_NO_MACRO and found.kind is Kind.FUNCTION:
+        if found.name in _OF_NO_MACRO and found.kind is MacroKind.FUNCTION:
             return True
-        name = found.name if found.kind is Kind.MACRO else _body(text, found).split(",")[0].lower()
-        return found.kind in {Kind.MACRO, Kind.FUNCTION} and bool(self._rules.lookup(name))
+        name = found.name if found.kind is MacroKind.MACRO else _body(text, found).split(",")[0].lower()
+        return found.kind in {MacroKind.MACRO, MacroKind.FUNCTION} and bool(self._rules.lookup(name))
 
-    def _replace(self, head: str, text: str, found: Found) -> None:
+    def _replace(self, head: str, text: str, found: MacroFound) -> None:
         chain = self._chain
-        if found.kind is Kind.FUNCTION:
+        if found.kind is MacroKind.FUNCTION:
             self._budget.spend(_CALL)
             value = self._call(text, found)
             if "$" in value:
@@ -210,7 +210,7 @@ class _Expansion:
             # With a head the text is partly the outer one's, so a cycle through it is left to the budget.
             self._pending.append((head + value, 0, self._chain if head else chain))
 
-    def _call(self, text: str, found: Found) -> str:
+    def _call(self, text: str, found: MacroFound) -> str:
         """Return what a function gives; its arguments are expanded by runs of their own, inside this one."""
         from crondor.macro.functions import Call, call  # noqa: PLC0415 - most texts have no function
 
@@ -264,10 +264,10 @@ class _Expansion:
             self._done.append(text)
 
 
-def _is_dollar(found: Found) -> bool:
-    return found.name == "dollar" and found.default < 0 and found.kind is Kind.MACRO
+def _is_dollar(found: MacroFound) -> bool:
+    return found.name == "dollar" and found.default < 0 and found.kind is MacroKind.MACRO
 
 
-def _body(text: str, found: Found) -> str:
+def _body(text: str, found: MacroFound) -> str:
     """Return what stands between the parentheses of a function, its default included."""
     return text[text.index("(", found.at) + 1 : found.end - 1]

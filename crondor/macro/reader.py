@@ -48,7 +48,7 @@ class Words(NamedTuple):
     warning: str
 
 
-class Findings(Protocol):
+class StatementFindings(Protocol):
     """Takes what is found wrong; each method may raise where reading on makes no sense."""
 
     def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002 - a Diagnostic's own fields
@@ -72,7 +72,7 @@ class StatementReader(ABC):
     """
 
     words: ClassVar[Words]
-    found: Findings
+    found: StatementFindings
 
     def __init__(self, files: Files | None, budget: Budget) -> None:
         """Read included files where ``files`` are given; all macros together cost no more than ``budget``."""

@@ -27,7 +27,7 @@ _FUNCTIONS = frozenset(
 )
 
 
-class Kind(Enum):
+class MacroKind(Enum):
     """What a dollar sign turned out to begin."""
 
     PLAIN = 0  # nothing
@@ -37,13 +37,13 @@ class Kind(Enum):
     FUNCTION = 4
 
 
-class Found(NamedTuple):
+class MacroFound(NamedTuple):
     """One result: ``at`` to ``end`` was looked at, the search goes on at ``resume``.
 
     ``name`` is in lower case for a macro, as written for a function; ``default`` is where a default begins, or -1.
     """
 
-    kind: Kind
+    kind: MacroKind
     at: int
     end: int
     resume: int
@@ -66,24 +66,26 @@ class Scanner:
         self._closed, self._close = 0, -1  # no parenthesis closes between the two, but at the second
         self._ends: dict[int, int] = {}
 
-    def scan(self, at: int) -> Found:
+    def scan(self, at: int) -> MacroFound:
         """Say what the dollar sign at offset ``at`` begins."""
         text = self.text
         head = _HEAD.match(text, at)
         if head is None or not head[3]:
             end = at + 1 if head is None else head.end()
-            return Found(Kind.CUT if end == len(text) else Kind.PLAIN, at, _with_next(text, head, end), end)
+            return MacroFound(
+                MacroKind.CUT if end == len(text) else MacroKind.PLAIN, at, _with_next(text, head, end), end
+            )
         double, function = head[1], head[2]
         if double or (function and not _is_function(function)):
-            return Found(Kind.PLAIN, at, head.end(), head.end())
+            return MacroFound(MacroKind.PLAIN, at, head.end(), head.end())
         if function and function != "ENV":
             close = self._closing(head.end())
             if close == len(text):
-                return Found(Kind.CUT, at, len(text), head.end())
-            return Found(Kind.FUNCTION, at, close + 1, close, function)
+                return MacroFound(MacroKind.CUT, at, len(text), head.end())
+            return MacroFound(MacroKind.FUNCTION, at, close + 1, close, function)
         return self._body(at, head.end(), function)
 
-    def _body(self, at: int, begin: int, function: str) -> Found:
+    def _body(self, at: int, begin: int, function: str) -> MacroFound:
         """Read a name and its default up to the closing parenthesis."""
         text = self.text
         end = _end(_NAME, text, begin)
@@ -91,14 +93,14 @@ class Scanner:
         if text[end : end + 1] == ":":
             default, end = end + 1, self._default_end(end + 1)
         if end >= len(text):
-            return Found(Kind.CUT, at, len(text), begin)
+            return MacroFound(MacroKind.CUT, at, len(text), begin)
         if text[end] == ")":
             if function:
-                return Found(Kind.FUNCTION, at, end + 1, end, function, default)
-            return Found(Kind.MACRO, at, end + 1, end, name.lower(), default)
+                return MacroFound(MacroKind.FUNCTION, at, end + 1, end, function, default)
+            return MacroFound(MacroKind.MACRO, at, end + 1, end, name.lower(), default)
         if text[end] == "$" and default < 0:
-            return Found(Kind.NESTED, at, end, end)
-        return Found(Kind.PLAIN, at, end, begin)
+            return MacroFound(MacroKind.NESTED, at, end, end)
+        return MacroFound(MacroKind.PLAIN, at, end, begin)
 
     def _default_end(self, at: int) -> int:
         """Return where a default ends: at its closing parenthesis, at a character it may not have, or with the text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crondor.job_queue.keys import JobId, cluster_of
-from crondor.job_queue.mirror import Change, Kind, Mirror
+from crondor.job_queue.mirror import Change, ChangeKind, Mirror
 from crondor.schedd.protocol import JobChange
 
 
@@ -16,9 +16,9 @@ def job_changes(mirror: Mirror, changes: tuple[Change, ...]) -> Iterator[JobChan
         if job is not None:
             yield JobChange(job, change.kind, change.attributes)
             continue
-        cluster = cluster_of(change.key) if change.kind is Kind.CHANGED else None
+        cluster = cluster_of(change.key) if change.kind is ChangeKind.CHANGED else None
         if cluster is not None:
-            yield from (JobChange(found, Kind.CHANGED, change.attributes) for found in mirror.procs(cluster))
+            yield from (JobChange(found, ChangeKind.CHANGED, change.attributes) for found in mirror.procs(cluster))
 
 
 class ChangeList:
@@ -37,7 +37,7 @@ class ChangeList:
         """Return the changes, job by job in the order of their first, and begin anew."""
         found, self._found = self._found, {}
         if found is None:
-            return [JobChange(job, Kind.CREATED) for job in self._mirror]
+            return [JobChange(job, ChangeKind.CREATED) for job in self._mirror]
         return list(found.values())
 
     def _add(self, changes: tuple[Change, ...]) -> None:
@@ -57,10 +57,10 @@ class ChangeList:
 
 def _joined(first: JobChange, second: JobChange) -> JobChange | None:
     """Return two changes of a job as one; None for a job that came and went."""
-    if first.kind is Kind.CREATED:
-        return None if second.kind is Kind.DESTROYED else first
-    if second.kind is Kind.DESTROYED:
+    if first.kind is ChangeKind.CREATED:
+        return None if second.kind is ChangeKind.DESTROYED else first
+    if second.kind is ChangeKind.DESTROYED:
         return second
-    if first.kind is Kind.DESTROYED:  # it is there again, as after a log was replaced by another
-        return JobChange(first.job, Kind.CREATED)
-    return JobChange(first.job, Kind.CHANGED, first.attributes | second.attributes)
+    if first.kind is ChangeKind.DESTROYED:  # it is there again, as after a log was replaced by another
+        return JobChange(first.job, ChangeKind.CREATED)
+    return JobChange(first.job, ChangeKind.CHANGED, first.attributes | second.attributes)

@@ -16,9 +16,9 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job import attributes
+from crondor.job.queued import JobStatus, QueuedJob
 from crondor.job_queue.keys import JobId, cluster_key
-from crondor.job_queue.mirror import Change, Kind, Mirror
-from crondor.queued import JobStatus, QueuedJob
+from crondor.job_queue.mirror import Change, ChangeKind, Mirror
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedd.actions import USER_REQUEST
 from crondor.schedd.ads import int32_in
@@ -313,9 +313,9 @@ class CrontabBook:
 
     def _update(self, changes: tuple[Change, ...]) -> None:
         for change in job_changes(self._mirror, changes):
-            if change.kind is Kind.DESTROYED:
+            if change.kind is ChangeKind.DESTROYED:
                 self._leave(change.job)
-            elif change.kind is Kind.CREATED:
+            elif change.kind is ChangeKind.CREATED:
                 self._leave(change.job)
                 self._enter(change.job)
             elif change.job in self._entries:

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job import attributes
+from crondor.job.queued import QueuedJob
 from crondor.job_queue.keys import JobId
-from crondor.queued import QueuedJob
 from crondor.recurrence import Policy
 from crondor.schedd.ads import job_id
 from crondor.schedd.protocol import Schedd

@@ -19,9 +19,9 @@ from crondor.classad.formats.pieces import Report
 from crondor.classad.pythonic import to_code
 from crondor.diagnostics import Diagnostic
 from crondor.job import attributes
+from crondor.job.queued import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Mirror
-from crondor.queued import JobStatus
 from crondor.rights.accounts import ROOT, account_of, is_root
 from crondor.schedd.ads import job_id, mirror_of, owner_of
 from crondor.schedd.changes import ChangeList

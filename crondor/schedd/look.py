@@ -14,7 +14,7 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, MISSED_CODE, Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job import attributes
-from crondor.queued import TERMS, JobStatus, QueuedJob
+from crondor.job.queued import TERMS, JobStatus, QueuedJob
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe
 from crondor.spec import HOLD_CODE, Dialect
@@ -68,7 +68,7 @@ class ScheduledJob:
         return self.queued.id or f"{place.name}:{place.line}"
 
 
-class Looker:
+class StatusReader:
     """Looks at jobs, with one reading of all that have the same texts."""
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job_queue.keys import JobId
-from crondor.job_queue.mirror import Kind
+from crondor.job_queue.mirror import ChangeKind
 from crondor.schedd.selection import Selection, Which
 
 __all__ = [
@@ -116,7 +116,7 @@ class JobChange(NamedTuple):
     """What became of one job; ``attributes``, in lower case, are those that changed, empty unless CHANGED."""
 
     job: JobId
-    kind: Kind
+    kind: ChangeKind
     attributes: frozenset[str] = frozenset()
 
 

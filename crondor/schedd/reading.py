@@ -9,9 +9,9 @@ from datetime import tzinfo
 from crondor.classad import Context, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
+from crondor.job.queued import SCHEDULING, QueuedJob
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Mirror
-from crondor.queued import SCHEDULING, QueuedJob
 from crondor.schedd.ads import job_id
 from crondor.schedd.protocol import Clock, NotOffered, Scheduled
 from crondor.schedd.selection import Selection, Which

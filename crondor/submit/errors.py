@@ -12,7 +12,7 @@ class InvalidSubmit(CrondorError, ValueError):
     """A submit description with at least one fault, or with a value that cannot be known."""
 
 
-class Findings:
+class SubmitFindings:
     """Errors and warnings in the order found; ``unknown`` are the warnings of what hides something from the reader."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from crondor.macro.items import Items, Part
 from crondor.macro.queue import Arguments, ItemSource
 from crondor.macro.statement import is_name
 from crondor.source import Source, Span
-from crondor.submit.errors import Findings
+from crondor.submit.errors import SubmitFindings
 
 MAX_ROWS = 10_000_000  # lines of one item list
 _HIDDEN = "its jobs are not known"
@@ -20,7 +20,7 @@ _HIDDEN = "its jobs are not known"
 class Listing:
     """Fills the lists of the queue statements of one reading."""
 
-    def __init__(self, files: Files | None, found: Findings, word: Callable[[str, str], str]) -> None:
+    def __init__(self, files: Files | None, found: SubmitFindings, word: Callable[[str, str], str]) -> None:
         """Take the files that may be read; ``word`` gives the value of a command of the file by its two names."""
         self._files = files
         self._found = found

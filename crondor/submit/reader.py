@@ -14,7 +14,7 @@ from crondor.macro.queue import Arguments, QueueError
 from crondor.macro.reader import StatementReader, Words
 from crondor.macro.statement import Statement
 from crondor.source import Source, Span
-from crondor.submit.errors import Findings
+from crondor.submit.errors import SubmitFindings
 from crondor.submit.facts import Facts
 from crondor.submit.file import SubmitFile
 from crondor.submit.host import SubmitHost
@@ -79,7 +79,7 @@ class _Reader(StatementReader):
         self.source = source
         self.work = Workspace(source, facts, (config or {}).get("default_universe", ""))
         super().__init__(files, self.work.budget)
-        self.found: Findings = self.work.found
+        self.found: SubmitFindings = self.work.found
         self.config = config
         self.ifs_ended = False
         self.sources = [source]

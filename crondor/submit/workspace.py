@@ -5,7 +5,7 @@ from __future__ import annotations
 from crondor.macro import BLANKS, Budget, MacroError, expand, expand_self
 from crondor.macro.queue import Arguments
 from crondor.source import Source, Span
-from crondor.submit.errors import Findings
+from crondor.submit.errors import SubmitFindings
 from crondor.submit.facts import Facts
 from crondor.submit.jobs import Queue, node_of_jobs, way_of
 from crondor.submit.scope import Job, Scope
@@ -23,7 +23,7 @@ class Workspace:
         self.facts = facts
         self.default_universe = default_universe
         self.table = Table(source)
-        self.found = Findings()
+        self.found = SubmitFindings()
         self.budget = Budget()
         self.queues: list[Queue] = []
         self.jobs = 0

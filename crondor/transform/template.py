@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
-from crondor.macro.scan import Kind, Scanner
+from crondor.macro.scan import MacroKind, Scanner
 
 _LONG = 1 << 16  # characters beyond which the text is expanded by the rules that bound it
 _Piece = tuple[str, str, str]
@@ -54,7 +54,7 @@ def _pieces(text: str) -> tuple[tuple[_Piece, ...], str]:
     while at >= 0:
         found = scanner.scan(at)
         default = text[found.default : found.end - 1] if found.default >= 0 else ""
-        if found.kind is not Kind.MACRO or found.name == "dollar" or "$" in default:
+        if found.kind is not MacroKind.MACRO or found.name == "dollar" or "$" in default:
             return (), text
         pieces.append((text[begin:at], found.name, default))
         begin, at = found.end, text.find("$", found.end)

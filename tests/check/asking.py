@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from crondor.check import Finding, Report, Settings, check
+from crondor.check import CheckReport, CheckSettings, Finding, check
 from crondor.check.fixing import fixed
 from crondor.source import Source
 
 NOW = 1_795_305_600  # 2026-11-22 00:00 UTC
-SETTINGS = Settings(NOW, "UTC")
+SETTINGS = CheckSettings(NOW, "UTC")
 
 
-def report(*lines: str, queue: str = "queue", settings: Settings = SETTINGS) -> Report:
+def report(*lines: str, queue: str = "queue", settings: CheckSettings = SETTINGS) -> CheckReport:
     """Check a description of some lines, with a queue statement at its end."""
     return check(Source("\n".join((*lines, queue)) + "\n", "job.sub"), settings)
 
 
-def found(code: str, *lines: str, queue: str = "queue", settings: Settings = SETTINGS) -> list[Finding]:
+def found(code: str, *lines: str, queue: str = "queue", settings: CheckSettings = SETTINGS) -> list[Finding]:
     """Return the findings of one rule."""
     return [f for f in report(*lines, queue=queue, settings=settings).findings if f.diagnostic.code == code]
 
 
-def places(code: str, *lines: str, queue: str = "queue", settings: Settings = SETTINGS) -> list[str]:
+def places(code: str, *lines: str, queue: str = "queue", settings: CheckSettings = SETTINGS) -> list[str]:
     """Return the pieces that the findings of one rule point at."""
     findings = found(code, *lines, queue=queue, settings=settings)
     return [f.diagnostic.span.text if f.diagnostic.span else "" for f in findings]

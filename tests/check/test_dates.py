@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.check import Finding, Settings, check
+from crondor.check import CheckSettings, Finding, check
 from crondor.check.day_zero import next_wrong, refusals
 from crondor.check.fixing import fixed
 from crondor.classad import AdValue, Context, Expression
@@ -24,18 +24,18 @@ NOW = 1795305600  # 2026-11-22 00:00 UTC, a Sunday
 DAILY = "cron_minute = 0\ncron_hour = 6"
 
 
-def found(text: str, config: Settings | None = None) -> list[Finding]:
+def found(text: str, config: CheckSettings | None = None) -> list[Finding]:
     """Return the findings about dates in a description without its queue statement."""
-    report = check(Source(f"{text}\nqueue\n", "job.sub"), config or Settings(NOW))
+    report = check(Source(f"{text}\nqueue\n", "job.sub"), config or CheckSettings(NOW))
     return [f for f in report.findings if f.diagnostic.code.startswith("CRN2")]
 
 
-def codes(text: str, config: Settings | None = None) -> list[str]:
+def codes(text: str, config: CheckSettings | None = None) -> list[str]:
     """Return the codes of these findings, sorted."""
     return sorted(f.diagnostic.code for f in found(text, config))
 
 
-def message(text: str, code: str, config: Settings | None = None) -> str:
+def message(text: str, code: str, config: CheckSettings | None = None) -> str:
     """Return the message of the one finding under a code."""
     (finding,) = [f for f in found(text, config) if f.diagnostic.code == code]
     return finding.diagnostic.message
@@ -114,11 +114,11 @@ def test_a_finding_gives_the_facts(text: str, code: str, words: str) -> None:
 
 def test_the_interval_is_a_setting() -> None:
     """A schedd may look more often."""
-    assert codes("cron_minute = */2", Settings(NOW, schedd_interval=120)) == []
-    assert codes("cron_minute = */10", Settings(NOW, schedd_interval=601)) == ["CRN206"]
+    assert codes("cron_minute = */2", CheckSettings(NOW, schedd_interval=120)) == []
+    assert codes("cron_minute = */10", CheckSettings(NOW, schedd_interval=601)) == ["CRN206"]
 
 
-BERLIN = Settings(NOW, "Europe/Berlin")
+BERLIN = CheckSettings(NOW, "Europe/Berlin")
 
 
 @pytest.mark.parametrize(
@@ -136,17 +136,17 @@ BERLIN = Settings(NOW, "Europe/Berlin")
         ),
         (
             "cron_minute = 30\ncron_hour = 2",
-            Settings(NOW, "Europe/Berlin", Policy.SKIP),
+            CheckSettings(NOW, "Europe/Berlin", Policy.SKIP),
             "(skip: no run, the schedd: Sun 2027-03-28 03:30)",
         ),
         (
             "cron_minute = 30\ncron_hour = 2",
-            Settings(NOW, "America/New_York"),
+            CheckSettings(NOW, "America/New_York"),
             "in America/New_York 2027-03-14 skips 02:00 to 03:00",
         ),
     ],
 )
-def test_clock_changes_are_named_with_what_happens(text: str, config: Settings, words: str) -> None:
+def test_clock_changes_are_named_with_what_happens(text: str, config: CheckSettings, words: str) -> None:
     """The zone, the date, the policy's answer, and the schedd's where it is another."""
     assert words in message(text, "CRN205", config)
 
@@ -158,11 +158,11 @@ def test_clock_changes_are_named_with_what_happens(text: str, config: Settings, 
         ("cron_minute = 30", BERLIN),
         ("cron_minute = 30\ncron_hour = */2", BERLIN),
         ("cron_minute = 30\ncron_hour = 2\ncron_month = 7\ncron_day_of_month = 1", BERLIN),
-        ("cron_minute = 30\ncron_hour = 2", Settings(NOW, "Asia/Kolkata")),
-        ("cron_minute = 30\ncron_hour = 2", Settings(NOW)),
+        ("cron_minute = 30\ncron_hour = 2", CheckSettings(NOW, "Asia/Kolkata")),
+        ("cron_minute = 30\ncron_hour = 2", CheckSettings(NOW)),
     ],
 )
-def test_clock_changes_that_touch_no_run_are_not_named(text: str, config: Settings) -> None:
+def test_clock_changes_that_touch_no_run_are_not_named(text: str, config: CheckSettings) -> None:
     """Another hour, real time, another month, a zone without changes."""
     assert "CRN205" not in codes(text, config)
 
@@ -222,7 +222,7 @@ def test_under_the_fix_exactly_the_right_times_can_match(fields: dict[str, set[i
 
     ``delay`` is how long after a time has passed the schedd computes the next one.
     """
-    config = Settings(NOW, zone)
+    config = CheckSettings(NOW, zone)
     text = f"{weekly(fields)}\nrequirements = TARGET.Memory > 4096 || TARGET.Gpus > 0\nqueue\n"
     clause = requirements(fixed(check(Source(text), config), config).report.source.text)
     schedd = Recurrence(spec(Dialect.HTCONDOR, fields), zone)
@@ -259,7 +259,7 @@ def test_the_next_wrong_time_is_one_that_the_schedule_does_not_have(
 @given(WEEKLY)
 def test_a_file_with_the_clause_is_not_told_of_it_again(fields: dict[str, set[int]]) -> None:
     """Requirements are tried, not compared with the clause that the fix writes."""
-    config = Settings(NOW, "Europe/Berlin")
+    config = CheckSettings(NOW, "Europe/Berlin")
     first = check(Source(f"{weekly(fields)}\nqueue\n"), config)
     after = fixed(first, config).report
     assert "CRN204" not in {f.diagnostic.code for f in after.findings}
@@ -331,7 +331,7 @@ def test_the_clause_goes_where_only_its_jobs_read_it(text: str, after: str) -> N
     """Jobs of another schedule, or of none, would never match under it."""
     head = f"{DAILY}\ncron_day_of_week = 1\n"
     clause = 'formatTime(DeferralTime, "%w %H:%M") == "1 06:00"'
-    config = Settings(NOW)
+    config = CheckSettings(NOW)
     now = fixed(check(Source(head + text), config), config).report.source.text
     assert now == head + after.format(clause=clause, tuesday=clause.replace("1 06", "2 06"))
 
@@ -366,4 +366,4 @@ def test_no_year_is_too_early_or_too_late(text: str, year: int) -> None:
     """At the end of time there is less to find, and nothing breaks."""
     now = int(datetime(year, 12, 31, 23, tzinfo=ZoneInfo("UTC")).timestamp())
     for zone in ("UTC", "Europe/Berlin", "Pacific/Apia"):
-        found(f"{text}\nrequirements = DeferralTime > 5", Settings(now, zone))
+        found(f"{text}\nrequirements = DeferralTime > 5", CheckSettings(now, zone))

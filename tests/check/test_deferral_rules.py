@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.check import Settings
+from crondor.check import CheckSettings
 from crondor.diagnostics import Severity
 from tests.check.asking import NOW, SETTINGS, cured, found, places
 
@@ -131,7 +131,7 @@ def test_cures() -> None:
 
 def test_the_schedd_interval_is_said() -> None:
     """CRN306 names the interval that is assumed."""
-    settings = Settings(NOW, "UTC", schedd_interval=7)
+    settings = CheckSettings(NOW, "UTC", schedd_interval=7)
     (finding,) = found("CRN306", CRON, "cron_prep_time = 0", settings=settings)
     assert "once in 7 s" in finding.diagnostic.message
     assert SETTINGS.schedd_interval == 300

@@ -6,7 +6,7 @@ import pytest
 
 from crondor.check.edit import OverlappingEdits, apply, compatible, insertion, literal, replacement
 from crondor.check.rule import Edit, Fix
-from crondor.check.subject import CheckedFile, CheckedJob, Settings
+from crondor.check.subject import CheckedFile, CheckedJob, CheckSettings
 from crondor.source import Source
 from crondor.submit import read_submit
 
@@ -14,7 +14,7 @@ from crondor.submit import read_submit
 def job_of(text: str) -> CheckedJob:
     """Return the first job of a description."""
     source = Source(text, "job.sub")
-    return CheckedFile(source, Settings(0), read_submit(source)).jobs[0]
+    return CheckedFile(source, CheckSettings(0), read_submit(source)).jobs[0]
 
 
 def test_edits_are_made_in_one_pass_in_the_order_of_their_places() -> None:

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from crondor.check import RULES, Settings, check, page
+from crondor.check import RULES, CheckSettings, check, page
 from crondor.check.edit import apply
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 
-SETTINGS = Settings(1795305600, "Europe/Berlin")  # 2026-11-22 00:00 UTC
+SETTINGS = CheckSettings(1795305600, "Europe/Berlin")  # 2026-11-22 00:00 UTC
 CODES = sorted(RULES.keys() - {"CRN002"})  # bytes that are no text cannot stand on a page
 NOWHERE = "/nowhere"  # no file of this folder is there
 BLOCK = re.compile(r"^```submit\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import crondor
-from crondor.check import RULES, Report, Settings, check, refused
+from crondor.check import RULES, CheckReport, CheckSettings, check, refused
 from crondor.check.rules.reading import CLAIMS, READING_RULES, owner
 from crondor.diagnostics import Severity
 from crondor.macro import InvalidText, source_from_bytes
@@ -60,10 +60,10 @@ def test_no_fault_is_lost() -> None:
     assert all(RULES[code].code == code for code in CLAIMS)
 
 
-def read(folder: Path, text: str) -> Report:
+def read(folder: Path, text: str) -> CheckReport:
     """Check a description in a folder whose files may be read."""
     files = Files([str(folder)], base=str(folder))
-    return check(Source(text, "job.sub"), Settings(NOW, "UTC"), partial(read_submit, files=files, now=NOW))
+    return check(Source(text, "job.sub"), CheckSettings(NOW, "UTC"), partial(read_submit, files=files, now=NOW))
 
 
 CASES = [

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from crondor_cli.lazy_group import LazyGroup
+from crondor_cli.common.lazy_group import LazyGroup
 from crondor_cli.main import cli
 from tests.cli.running import crondor
 

@@ -19,7 +19,7 @@ import pytest
 
 from crondor.check import RULES
 from crondor.check.fixing import fixed
-from crondor_cli import check_fix
+from crondor_cli.check import fix as check_fix
 from tests.cli.conftest import Write
 from tests.cli.running import PROGRAM, Result, at_now, crondor, environment, process
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from click.testing import CliRunner
 
-from crondor_cli.classad_command import COMMANDS
+from crondor_cli.classad.group import COMMANDS
 from crondor_cli.main import COMMANDS as ALL
 from crondor_cli.main import main
 
@@ -32,7 +32,7 @@ class Result(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def _listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ALL, "classad", ("crondor_cli.classad_command", "ClassAd expressions and ads."))
+    monkeypatch.setitem(ALL, "classad", ("crondor_cli.classad.group", "ClassAd expressions and ads."))
 
 
 @pytest.fixture

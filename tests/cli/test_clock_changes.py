@@ -11,10 +11,10 @@ import pytest
 from crondor.recurrence import Policy
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec
-from crondor_cli.agenda_span import Span
-from crondor_cli.agenda_starts import first_start, members, starts
+from crondor_cli.agenda.span import Span
+from crondor_cli.agenda.starts import first_start, members, starts
 from tests.cli.running import crondor
-from tests.clock_oracle import DAY, GRID, Change, grid_id, runs
+from tests.engine.clock_oracle import DAY, GRID, Change, grid_id, runs
 
 ROUTES = """\
 JOB_ROUTER_SOURCE_JOB_CONSTRAINT = true

@@ -9,8 +9,8 @@ import pytest
 
 from crondor.classad import ClassAd
 from crondor.schedd.embedded import EmbeddedSchedd
-from crondor_cli import lock_wait
-from crondor_cli.lock_wait import PATIENCE, LockWait
+from crondor_cli.common import lock_wait
+from crondor_cli.common.lock_wait import PATIENCE, LockWait
 from tests.cli.running import NOW, NOW_EPOCH, PROGRAM, SLOWEST, crondor, environment
 
 JOB = "executable = /bin/date\ncron_minute = 0\nqueue\n"

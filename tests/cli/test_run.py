@@ -20,10 +20,17 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from crondor.job_queue import read_history
+from crondor.pool.daemons import pool as life
+from crondor.pool.local import programs as real_programs
+from crondor.pool.local import queue as kept_queue
+from crondor.pool.local import run_records, session
 from crondor.schedd import embedded
-from crondor.world import kept_queue, life, real_programs, run_records, session
-from crondor_cli import jobs, run_command, run_jobs, run_loop, view_run
+from crondor_cli.common import jobs
 from crondor_cli.main import main
+from crondor_cli.run import command as run_command
+from crondor_cli.run import jobs as run_jobs
+from crondor_cli.run import loop as run_loop
+from crondor_cli.run import text as view_run
 from tests.cli.running import PROGRAM, SLOWEST, ZONE, Result, crondor, environment
 from tests.cli.test_process import on_terminal
 from tests.hooks.test_runner import ends
@@ -55,7 +62,7 @@ POINTS = {
     "between the start and its telling": Point(real_programs.RealPrograms, "start", after=True),
     "when the program has begun": Point(real_programs.RealPrograms, "poll"),
     "before its end is recorded": Point(session.Session, "_ended"),
-    "before its end has an effect": Point(life.World, "ended"),
+    "before its end has an effect": Point(life.Pool, "ended"),
     "before the job leaves": Point(kept_queue.KeptQueue, "leave"),
     "before its records go": Point(run_records.Records, "forget"),
 }

@@ -11,7 +11,7 @@ import pytest
 
 from crondor.classad.ad import ClassAd
 from crondor.schedd.embedded import LOG, EmbeddedSchedd
-from crondor_cli.schedd_command import COMMANDS
+from crondor_cli.schedd.group import COMMANDS
 from tests.cli.running import NOW, NOW_EPOCH, ROOT, Result, crondor
 from tests.schedd.conftest import StandIn
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from crondor_cli.waking import waking
+from crondor_cli.common.signals import waking
 
 FOR_EVER = 100_000.0  # seconds
 

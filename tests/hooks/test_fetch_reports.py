@@ -14,7 +14,7 @@ import pytest
 
 from crondor.classad import ClassAd, Expression
 from crondor.hooks.fetch.journal import Journal, NotPermitted, RunState
-from crondor.hooks.fetch.reports import MODE, Report, ReportFault, Reports
+from crondor.hooks.fetch.reports import MODE, ReportFault, Reports, RunReport
 from crondor.hooks.fetch.source import Heard
 from crondor.hooks.hook_types import HookType
 from tests.hooks.crashing import crashing
@@ -117,7 +117,7 @@ def test_a_report_that_cannot_be_left_is_said(party: Party) -> None:
         assert "No space left" in party.be("alice", lambda: party.tell(HookType.JOB_EXIT))
     assert list(party.folder.iterdir()) == []
     with pytest.raises(ReportFault, match="too large"):
-        Reports(party.state).leave(Report("x" * 50_000, RunState.EXITED, NOON, {}))
+        Reports(party.state).leave(RunReport("x" * 50_000, RunState.EXITED, NOON, {}))
 
 
 def test_a_report_of_another_user_counts_for_nothing(party: Party) -> None:
@@ -127,7 +127,7 @@ def test_a_report_of_another_user_counts_for_nothing(party: Party) -> None:
     (finding,) = party.source().catch_up(NOON + 2)
     assert "tells of a.sub#0@1795608000, a run of alice's" in finding.message
     assert (party.run().state, list(party.folder.iterdir())) == (RunState.OFFERED, [])
-    Reports(party.state).leave(Report(KEY, RunState.RUNNING, NOON + 3, {}))
+    Reports(party.state).leave(RunReport(KEY, RunState.RUNNING, NOON + 3, {}))
     assert party.source().catch_up(NOON + 4) == []
     assert party.run().state is RunState.RUNNING
 

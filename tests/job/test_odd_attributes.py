@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from crondor.check import Settings as CheckSettings
-from crondor.check import check
+from crondor.check import CheckSettings, check
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
@@ -28,38 +27,39 @@ from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks
 from crondor.hooks.runner import Ended, HookCall, HookRun
 from crondor.hooks.starter_hooks import conclude_starter, starter_keyword
+from crondor.job.queued import JobStatus, QueuedJob
 from crondor.job_queue import JobId
-from crondor.queued import JobStatus, QueuedJob
-from crondor.router.life import Options, State, What, following
-from crondor.router.life import router as router_module
-from crondor.router.life.desk import Desk
-from crondor.router.life.record import RoutedJob
-from crondor.router.sites import Site
+from crondor.pool.daemons.pool import Pool
+from crondor.pool.simulate.outcome import Fate, OutcomeCounts
+from crondor.pool.simulate.simulation import Simulation
+from crondor.router.daemon import RouterOptions, State, What
+from crondor.router.daemon import follow as following
+from crondor.router.daemon import router as router_module
+from crondor.router.daemon.context import RouterContext
+from crondor.router.daemon.routed_job import RoutedJob
+from crondor.router.daemon.sites import Site
 from crondor.router_bridge import PlanOptions, plan
 from crondor.schedd.guard import Guard
-from crondor.schedd.look import Looker
+from crondor.schedd.look import StatusReader
 from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Hold
 from crondor.source import Source
 from crondor.spec import Dialect
 from crondor.submit import SubmitHost, job_ads, read_submit
-from crondor.world.life import World
-from crondor.world.outcome import Fate, Ledger
-from crondor.world.simulation import Simulation
 from tests.cli.running import ROOT, crondor
 from tests.hooks.test_cron import Programs, live, settings
 from tests.job.odd import HELD, JOB, NOW, ODD, RUNNING, UNREADABLE, attributes, job, jobs, long_form, names
-from tests.router.life.scenes import ROUTE, Stage, table
-from tests.router.life.scenes import job as routed_job
-from tests.world.pools import POOL
+from tests.pool.pools import POOL
+from tests.router.daemon.scenes import ROUTE, Stage, table
+from tests.router.daemon.scenes import job as routed_job
 
 # Who reads the attributes of jobs, in whatever order the modules stand.
 JOBS: Final = tuple(f"crondor/{each}" for each in ("queued.py", "schedule.py", "_job_terms.py", "spec.py"))
 SCHEDD: Final = (*JOBS, "crondor/schedd", "crondor/job_queue")
 POLICY: Final = (*JOBS, "crondor/job/policy.py")
-WORLD: Final = (*POLICY, "crondor/schedd/actions.py", "crondor/world")
-ROUTER: Final = (*POLICY, "crondor/router/life", "crondor/router/applying.py", "crondor/schedd/actions.py")
-PLAN: Final = (*POLICY, "crondor/router/planning", "crondor/router/applying.py")
+WORLD: Final = (*POLICY, "crondor/schedd/actions.py", "crondor/pool")
+ROUTER: Final = (*POLICY, "crondor/router/daemon", "crondor/router/apply/applying.py", "crondor/schedd/actions.py")
+PLAN: Final = (*POLICY, "crondor/router/plan", "crondor/router/apply/applying.py")
 HOOKS: Final = ("crondor/hooks",)
 LAST: Final = 1_000_000  # the cluster of the good job
 GOOD: Final = job("Good", "true", LAST)
@@ -79,7 +79,7 @@ def clock() -> list[int]:
 def test_a_queue_is_read(more: dict[str, str], dialect: Dialect) -> None:
     """Each job says what it can; what keeps it from running is its own trouble."""
     ads = jobs(*SCHEDD, values=(*ODD, *UNREADABLE), more=more)
-    looker = Looker(dialect=dialect)
+    looker = StatusReader(dialect=dialect)
     found = list(looker.looks([*ads, GOOD], NOW))
     assert (found[-1].id, found[-1].trouble) == (f"{LAST}.0", ())
     assert len(found) > len(ads) // 2
@@ -158,7 +158,7 @@ PLAIN: Final = {"CronMinute": "undefined", "DeferralTime": "undefined", "Require
 def test_a_router_polls_on(waits: bool) -> None:
     """The good job is routed and given back, whatever stands beside it."""
     made = table({"Site1": f"{ROUTE}{LIMITS}"}, KNOBS)
-    stage = Stage(made, [SITE], options=Options(waits_for_gates=waits))
+    stage = Stage(made, [SITE], options=RouterOptions(waits_for_gates=waits))
     stage.submit(*(jobs(*SCHEDD) if waits else jobs(*ROUTER, more=PLAIN)))
     (good,) = stage.submit(routed_job())
     stage.poll(8)
@@ -192,7 +192,7 @@ def test_what_is_edited_under_a_routers_hands_ends_nothing(which: str) -> None:
 
 def test_what_a_route_sets_ends_nothing() -> None:
     """A route that makes its copies odd has them alone."""
-    odd = list(attributes("crondor/router/life"))
+    odd = list(attributes("crondor/router/daemon"))
     for begin in range(0, len(odd), 60):
         rules = {
             f"R{number}": f"REQUIREMENTS Number == {number}\nUNIVERSE vanilla\nSET {name} {text}"
@@ -211,7 +211,7 @@ def test_a_job_of_whom_a_step_fails_is_passed_over(monkeypatch: pytest.MonkeyPat
     bad, good = stage.submit(routed_job(), routed_job())
     real = following.check_status
 
-    def fails(desk: Desk, found: RoutedJob) -> None:
+    def fails(desk: RouterContext, found: RoutedJob) -> None:
         if found.id == bad:
             ClassAd.of_texts({"A": "05"}).value("A")
         real(desk, found)
@@ -226,7 +226,7 @@ def test_a_job_of_whom_a_step_fails_is_passed_over(monkeypatch: pytest.MonkeyPat
 
 def test_a_run_that_the_schedd_has_not_computed_yet_is_routed() -> None:
     """The answer of a schedule is a number like others when it comes into an ad."""
-    stage = Stage(table({"Site1": ROUTE}), options=Options(waits_for_gates=True))
+    stage = Stage(table({"Site1": ROUTE}), options=RouterOptions(waits_for_gates=True))
     stage.submit(routed_job(CronMinute="*"))
     stage.poll(2)
     assert stage.states() == [State.SUBMITTED]
@@ -237,8 +237,8 @@ def test_a_run_that_the_schedd_has_not_computed_yet_is_routed() -> None:
 
 def test_a_pool_lives_on() -> None:
     """A day in the life of all these jobs together; the good one has its runs."""
-    world = World(replace(POOL, slots=1_000_000), NOW - 3600)
-    ledger = Ledger(world)
+    world = Pool(replace(POOL, slots=1_000_000), NOW - 3600)
+    ledger = OutcomeCounts(world)
     for ad in jobs(*WORLD):
         world.submit([ad])
     (good,) = world.submit([GOOD])

@@ -12,15 +12,15 @@ from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import Ending
 from crondor.job.policy import Act, Ruling, at_exit, ended, expressions, periodic
-from crondor.queued import JobStatus, QueuedJob
-from crondor.router.life import Options
-from crondor.router.life.runs import runs_again
-from crondor.router.planning.life import stays
-from crondor.router.sites import Site
+from crondor.job.queued import JobStatus, QueuedJob
+from crondor.router.daemon import RouterOptions
+from crondor.router.daemon.runs import runs_again
+from crondor.router.daemon.sites import Site
+from crondor.router.plan.planned_job import stays
 from crondor.schedd.protocol import Hold
 from tests.check.asking import found
-from tests.router.life.scenes import NOW, ROUTE, Stage, job, table
-from tests.world.pools import Seen
+from tests.pool.pools import Seen
+from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 
 CONTEXT: Final = Context(now=NOW)
 
@@ -187,7 +187,7 @@ def test_a_router_says_the_same_at_exit(name: str, text: str, act: Act) -> None:
 @pytest.mark.parametrize(("text", "again"), [("false", True), ("Foo", False), ("0.5", True), ('"x"', False)])
 def test_a_router_that_waits_for_gates_goes_by_it(text: str, again: bool) -> None:
     """Until the first run is over."""
-    stage = Stage(table({"Site1": ROUTE}), [Site("Site1", run_time=60)], options=Options(waits_for_gates=True))
+    stage = Stage(table({"Site1": ROUTE}), [Site("Site1", run_time=60)], options=RouterOptions(waits_for_gates=True))
     terms = {"DeferralWindow": 600, "DeferralPrepTime": 120, "ScheddInterval": 60}
     (source,) = stage.submit(job(CronMinute="0", OnExitRemove=Expression(text), **terms))
     while stage.now < NOW // 3600 * 3600 + 3600 + 900:

@@ -10,7 +10,7 @@ import pytest
 
 from crondor.diagnostics import render
 from crondor.job_queue import DamagedLog, Follower, JobQueue, read_log
-from crondor.job_queue.log import Reading, read_records
+from crondor.job_queue.log import LogReading, read_records
 from tests.job_queue.schedd_reader import Ads, Refused, schedd_recovers
 from tests.job_queue.scripted import NOW, Counting
 
@@ -19,11 +19,11 @@ BEFORE = b"101 1.0 Job Machine\n103 1.0 A 1\n"
 AFTER = b"105 \n103 1.0 A 2\n106 \n"
 
 
-def _read(data: bytes) -> Reading:
+def _read(data: bytes) -> LogReading:
     return read_records(io.BytesIO(data), "log")
 
 
-def _codes(reading: Reading) -> list[str]:
+def _codes(reading: LogReading) -> list[str]:
     return [found.code for found in reading.diagnostics if found.code != "queue-log-orphan"]
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from crondor.job_queue import (
     Change,
+    ChangeKind,
     Follower,
     JobId,
     JobQueue,
-    Kind,
     QueueIO,
     by_cron,
     by_owner,
@@ -54,13 +54,15 @@ def test_a_poll_tells_what_is_new(log: Path) -> None:
     follower = Follower(log)
     first = follower.poll()
     assert first.reloaded
-    assert {change.key: change.kind for change in first.changes} == dict.fromkeys(("01.-1", "1.0", "1.1"), Kind.CREATED)
+    assert {change.key: change.kind for change in first.changes} == dict.fromkeys(
+        ("01.-1", "1.0", "1.1"), ChangeKind.CREATED
+    )
     assert follower.poll() == follower.poll()
     assert follower.poll().transactions == ()
     _append(log, "103 1.0 JobStatus 2\n105 \n103 1.1 JobStatus 5\n102 1.0\n106 \n")
     assert follower.poll().transactions == (
-        (Change("1.0", Kind.CHANGED, frozenset({"jobstatus"})),),
-        (Change("1.1", Kind.CHANGED, frozenset({"jobstatus"})), Change("1.0", Kind.DESTROYED)),
+        (Change("1.0", ChangeKind.CHANGED, frozenset({"jobstatus"})),),
+        (Change("1.1", ChangeKind.CHANGED, frozenset({"jobstatus"})), Change("1.0", ChangeKind.DESTROYED)),
     )
     assert list(follower.mirror) == [JobId(1, 1)]
 
@@ -103,7 +105,7 @@ def test_compaction_is_no_change(tmp_path: Path) -> None:
         queue.compact()
         poll = follower.poll()
         assert poll.reloaded
-        assert poll.changes == (Change(str(job), Kind.CHANGED, frozenset({"jobstatus"})),)
+        assert poll.changes == (Change(str(job), ChangeKind.CHANGED, frozenset({"jobstatus"})),)
         assert (follower.mirror.sequence, follower.poll().reloaded) == (2, False)
 
 

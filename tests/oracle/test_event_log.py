@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from crondor.event_log import read_events, write_event
+from crondor.pool.daemons.user_log import events
 from crondor.schedd.protocol import Hold
-from crondor.world.user_log import events
-from tests.world.pools import NOW, Seen
+from tests.pool.pools import NOW, Seen
 
 PEER = Path(__file__).with_name("event_log_peer.py")
 LOGS = Path(__file__).parents[1] / "golden" / "queue_logs" / "user_logs"

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from crondor.classad import ClassAd, Context, read_ads
 from crondor.diagnostics import Severity
 from crondor.router import RoutingTable
-from crondor.router.applying import Routed, apply_route
-from crondor.router.candidates import Candidates
-from crondor.router.conversion import DELETED, RESET
-from crondor.router.matching import Matcher
-from crondor.router.remaps import EndlessRemaps, remapped
-from crondor.router.standing import Standing
+from crondor.router.apply.applying import Routed, apply_route
+from crondor.router.match.candidates import Candidates
+from crondor.router.match.matcher import Matcher
+from crondor.router.match.route_state import RouteState
+from crondor.router.table.conversion import DELETED, RESET
+from crondor.router.table.remaps import EndlessRemaps, remapped
 from crondor.transform import Facts
 from tests.router.tables import job, table_of
 
@@ -194,7 +194,7 @@ def _edit(table: RoutingTable, ad: ClassAd, now: int, kept: Candidates) -> bool:
     """Poll once at a time; where the job is edited, put it back as it then is."""
     context = Context(now=now)
     kept.put("1.0", ad, context)
-    found = kept.poll(Standing(), context).matches
+    found = kept.poll(RouteState(), context).matches
     for match in found:
         routed = apply_route(table, match.route, ad, facts=Facts(context=context))
         assert routed.in_place is not None

@@ -6,7 +6,7 @@ import pytest
 
 from crondor.config import read_config
 from crondor.diagnostics import Severity
-from crondor.router.checking import RULES, check_routes
+from crondor.router.rules import RULES, check_routes
 from crondor.source import Source
 
 HEAD = "JOB_ROUTER_ROUTE_NAMES = A\n"

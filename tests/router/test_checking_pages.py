@@ -8,7 +8,7 @@ import pytest
 
 from crondor.check import RULES as OTHERS
 from crondor.config import read_config
-from crondor.router.checking import RULES, check_routes, page
+from crondor.router.rules import RULES, check_routes, page
 from crondor.source import Source
 
 CODES = sorted(RULES.keys() - OTHERS.keys())

@@ -10,7 +10,7 @@ from crondor.classad import ClassAd
 from crondor.config import Configuration, read_config
 from crondor.diagnostics import Severity
 from crondor.router import RoutingTable, difference, load_table
-from crondor.router.knobs import KNOBS
+from crondor.router.table.knobs import KNOBS
 from crondor.source import Source
 
 SITE = "UNIVERSE VANILLA\nREQUIREMENTS WantJobRouter"

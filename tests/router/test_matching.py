@@ -8,12 +8,12 @@ import pytest
 
 from crondor.classad import ClassAd, Context, Format, read_ads, write_ads
 from crondor.router import RoutingTable
-from crondor.router.job_ids import id_text
-from crondor.router.limits import RouteLoad
-from crondor.router.matching import Matcher
-from crondor.router.standing import Standing
-from crondor.router.throttle import Throttle
-from crondor.router.umbrella import umbrella_text
+from crondor.router.match.limits import RouteLoad
+from crondor.router.match.matcher import Matcher
+from crondor.router.match.route_state import RouteState
+from crondor.router.match.throttle import Throttle
+from crondor.router.match.umbrella import umbrella_text
+from crondor.router.table.job_ids import id_text
 from tests.router.tables import job, table_of
 
 NOW = 1_700_000_000
@@ -21,10 +21,10 @@ CONTEXT = Context(now=NOW)
 
 
 def _matches(
-    table: RoutingTable, *jobs: ClassAd, standing: Standing | None = None, context: Context = CONTEXT
+    table: RoutingTable, *jobs: ClassAd, standing: RouteState | None = None, context: Context = CONTEXT
 ) -> list[str]:
     """Return `position:route` of each match."""
-    search = Matcher(table).match(((str(n), ad) for n, ad in enumerate(jobs)), standing or Standing(), context)
+    search = Matcher(table).match(((str(n), ad) for n, ad in enumerate(jobs)), standing or RouteState(), context)
     return [f"{match.job}:{match.route.name}" for match in search]
 
 
@@ -106,7 +106,7 @@ def test_whose_jobs_are_candidates() -> None:
     """A router that does not run as root looks at the jobs of its user alone."""
     table = table_of({"A": "REQUIREMENTS true"})
     jobs = [("1.0", job()), ("2.0", job(Owner='"bob"')), ("3.0", job(Owner='"bob"'))]
-    search = Matcher(table, "bob").match(jobs, Standing(), CONTEXT)
+    search = Matcher(table, "bob").match(jobs, RouteState(), CONTEXT)
     assert [match.job for match in search] == ["2.0", "3.0"]
     assert search.umbrella is not None
     assert search.umbrella.endswith(' && (target.Owner == "bob")')
@@ -152,7 +152,7 @@ def test_limits_count_within_a_search() -> None:
             read.append(number)
             yield str(number), job()
 
-    search = Matcher(table).match(jobs(), Standing(), CONTEXT)
+    search = Matcher(table).match(jobs(), RouteState(), CONTEXT)
     assert [f"{match.job}:{match.route.name}" for match in search] == ["0:A", "1:A", "2:B"]
     assert search.is_stopped
     assert read == [0, 1, 2]
@@ -166,15 +166,15 @@ def test_limits_count_within_a_search() -> None:
 def test_the_router_itself_has_a_limit() -> None:
     """JOB_ROUTER_MAX_JOBS counts the jobs that are managed already."""
     table = table_of({"A": "REQUIREMENTS true"}, "JOB_ROUTER_MAX_JOBS = 3")
-    assert _matches(table, *[job()] * 5, standing=Standing(managed=1)) == ["0:A", "1:A"]
-    assert _matches(table, job(), standing=Standing(managed=3)) == []
+    assert _matches(table, *[job()] * 5, standing=RouteState(managed=1)) == ["0:A", "1:A"]
+    assert _matches(table, job(), standing=RouteState(managed=3)) == []
     assert _matches(table_of({"A": "REQUIREMENTS true"}, "JOB_ROUTER_MAX_JOBS = 0"), job()) == []
 
 
 def test_a_throttle_is_a_limit() -> None:
     """As many jobs are routed in a window as the throttle has, a begun one counted."""
     table = table_of({"A": "REQUIREMENTS true"})
-    standing = Standing(throttles={"a": Throttle(NOW, routed=1, jobs=2.5)})
+    standing = RouteState(throttles={"a": Throttle(NOW, routed=1, jobs=2.5)})
     assert _matches(table, *[job()] * 5, standing=standing) == ["0:A", "1:A"]
     after = standing.after({"A": 2})
     assert after.throttles["a"].routed == 3
@@ -187,36 +187,36 @@ def test_round_robin_takes_turns() -> None:
     table = table_of(routes, "JOB_ROUTER_ROUND_ROBIN_SELECTION = true")
     jobs = [job(Group=str(n % 2)) for n in range(6)]
     assert _matches(table, *jobs) == ["0:A", "1:B", "2:A", "3:A", "4:A", "5:C"]
-    assert _matches(table, *jobs, standing=Standing(turn=(1 << 32) - 1)) == ["0:C", "1:A", "2:C", "3:C", "4:C", "5:B"]
+    assert _matches(table, *jobs, standing=RouteState(turn=(1 << 32) - 1)) == ["0:C", "1:A", "2:C", "3:C", "4:C", "5:B"]
 
 
 def test_a_route_that_is_listed_twice_has_its_limit_once() -> None:
     """Round robin finds it twice among those that match, and each time its jobs count."""
     table = table_of({"A": "REQUIREMENTS true\nMaxJobs = 3"}, "JOB_ROUTER_ROUND_ROBIN_SELECTION = true")
     twice = RoutingTable(table.routes * 2, settings=table.settings)
-    search = Matcher(twice).match(((str(n), job()) for n in range(9)), Standing(), CONTEXT)
+    search = Matcher(twice).match(((str(n), job()) for n in range(9)), RouteState(), CONTEXT)
     assert [match.job for match in search] == ["0", "1", "2"]
     assert search.standing.loads == {"a": RouteLoad(3, 3)}
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs of which no two are alike are matched as well, and leave little behind."""
-    monkeypatch.setattr("crondor.router.autoclusters.MOST_KEYS", 10)
-    monkeypatch.setattr("crondor.router.matching.MOST_KEYS", 10)
+    monkeypatch.setattr("crondor.router.match.clusters.MOST_KEYS", 10)
+    monkeypatch.setattr("crondor.router.match.matcher.MOST_KEYS", 10)
     table = table_of({"A": "REQUIREMENTS Want\nMaxJobs = 1000\nMaxIdleJobs = -1"})
     matcher = Matcher(table)
     jobs = [(str(n), job(Want="Seen > 50", Seen=str(n))) for n in range(100)]
     for _ in range(2):
-        assert len(list(matcher.match(jobs, Standing(), CONTEXT))) == 49
+        assert len(list(matcher.match(jobs, RouteState(), CONTEXT))) == 49
         assert len(matcher.clusters) <= 12
     odd = [(str(n), job(Want=f"{n} > 50")) for n in range(100)]
-    assert len(list(matcher.match(odd, Standing(), CONTEXT))) == 49
+    assert len(list(matcher.match(odd, RouteState(), CONTEXT))) == 49
 
 
 def test_jobs_that_are_managed_are_passed_over() -> None:
     """The router does not take what it has."""
     search = Matcher(table_of({"A": "REQUIREMENTS true"})).match(
-        [("1.0", job()), ("2.0", job())], Standing(), CONTEXT, managed={"1.0"}
+        [("1.0", job()), ("2.0", job())], RouteState(), CONTEXT, managed={"1.0"}
     )
     assert [match.job for match in search] == ["2.0"]
 
@@ -243,7 +243,7 @@ def test_the_clock_is_not_remembered() -> None:
     matcher = Matcher(table)
     found = []
     for now in (0, 20, 50, 100, 50, 0):
-        search = matcher.match(jobs, Standing(), Context(now=now))
+        search = matcher.match(jobs, RouteState(), Context(now=now))
         found.append(" ".join(match.route.name for match in search))
     assert found == ["", "C", "B C", "A A", "B C", ""]
 
@@ -268,5 +268,5 @@ def test_jobs_are_known_by_their_texts_in_every_form(form: Format) -> None:
     jobs = [job(ClusterId=str(number), VO='"atlas"', Cores="2") for number in range(50)]
     matcher = Matcher(table)
     read = ((str(id_text(ad)), ad) for ad in read_ads(write_ads(jobs, form), form))
-    assert len(list(matcher.match(read, Standing(), CONTEXT))) == 50
+    assert len(list(matcher.match(read, RouteState(), CONTEXT))) == 50
     assert len(matcher.clusters) == 1

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Expression
 from crondor.router import Route, RouterSettings, RoutingTable
-from crondor.router.candidates import Candidates
-from crondor.router.matching import Match, Matcher
-from crondor.router.standing import Standing
-from crondor.router.umbrella import umbrella_text
-from crondor.router.why import Outcome, why
+from crondor.router.match.candidates import Candidates
+from crondor.router.match.matcher import Match, Matcher
+from crondor.router.match.reasons import Outcome, why
+from crondor.router.match.route_state import RouteState
+from crondor.router.match.umbrella import umbrella_text
 from crondor.transform import Transform
 
 _NAMES = ["A", "B", "C", "D", "Owner", "JobStatus", "ProcId"]
@@ -83,11 +83,11 @@ def test_autoclusters_change_nothing(
         context = Context(now=now)
         jobs = [(f"1.{n}", _job(texts, n % 2)) for n, texts in enumerate(ads * 2)]
         expected = _one_by_one(table, jobs, context)
-        assert list(matcher.match(jobs, Standing(), context)) == expected
+        assert list(matcher.match(jobs, RouteState(), context)) == expected
         kept = Candidates(matcher)
         for name, ad in jobs:
             kept.put(name, ad, Context(now=5))
-        assert list(kept.poll(Standing(), context).matches) == expected
+        assert list(kept.poll(RouteState(), context).matches) == expected
 
 
 @settings(deadline=None)
@@ -99,8 +99,8 @@ def test_the_rest_of_the_queue_does_not_count(
     table = _table(table_parts[0], table_parts[1], round_robin=False)
     context = Context(now=now)
     jobs = [(f"1.{n}", _job(texts, n)) for n, texts in enumerate(ads)]
-    together = list(Matcher(table).match(jobs, Standing(), context))
-    alone = [match for each in jobs for match in Matcher(table).match([each], Standing(), context)]
+    together = list(Matcher(table).match(jobs, RouteState(), context))
+    alone = [match for each in jobs for match in Matcher(table).match([each], RouteState(), context)]
     assert together == alone
 
 
@@ -113,8 +113,8 @@ def test_why_says_what_matching_does(
     table = _table(*table_parts)
     context = Context(now=now)
     job = _job(ad, 0)
-    told = why(table, job, Standing(), context)
-    found = list(Matcher(table).match([("1.0", job)], Standing(), context))
+    told = why(table, job, RouteState(), context)
+    found = list(Matcher(table).match([("1.0", job)], RouteState(), context))
     assert [told.chosen] == [each.route for each in found] or (told.chosen is None and not found)
     if not found:
         assert all(each.outcome in {Outcome.NO_MATCH, Outcome.NOT_CANDIDATE} and each.reason for each in told.verdicts)
@@ -142,7 +142,7 @@ def test_changes_are_followed(
             queue.pop(name, None)
             kept.drop(name)
     assert len(kept) == len(queue)
-    expected = Matcher(table).match(queue.items(), Standing(), context)
-    found = kept.poll(Standing(), context)
+    expected = Matcher(table).match(queue.items(), RouteState(), context)
+    found = kept.poll(RouteState(), context)
     assert list(found.matches) == list(expected)
     assert found.standing == expected.standing

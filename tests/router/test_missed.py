@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crondor.classad import Context
-from crondor.router import Standing
-from crondor.router.umbrella import Clause
-from crondor.router.why import why
+from crondor.router import RouteState
+from crondor.router.match.reasons import why
+from crondor.router.match.umbrella import Clause
 from tests.router.tables import job, table_of
 
 _CONTEXT = Context(now=1)
@@ -41,7 +41,7 @@ _CONTEXT = Context(now=1)
 )
 def test_what_every_job_is_asked(attributes: dict[str, str], clause: Clause, reason: str) -> None:
     """The reason is in words, with what the job has."""
-    told = why(table_of({"A": "REQUIREMENTS true"}), job(**attributes), Standing(), _CONTEXT)
+    told = why(table_of({"A": "REQUIREMENTS true"}), job(**attributes), RouteState(), _CONTEXT)
     assert [(each.clause, each.reason) for each in told.missed] == [(clause, reason)]
     assert told.chosen is None
 
@@ -50,7 +50,7 @@ def test_a_job_without_a_status_and_of_another_user() -> None:
     """What is missing is said to be missing; all clauses that are not met are there."""
     ad = job()
     del ad["JobStatus"]
-    told = why(table_of({"A": "REQUIREMENTS true"}), ad, Standing(), _CONTEXT, owner="bob")
+    told = why(table_of({"A": "REQUIREMENTS true"}), ad, RouteState(), _CONTEXT, owner="bob")
     assert [each.reason for each in told.missed] == [
         "only idle jobs (JobStatus 1) are routed: no JobStatus",
         'a router that does not run as root takes its own user\'s jobs alone: Owner = "alice"',
@@ -60,7 +60,7 @@ def test_a_job_without_a_status_and_of_another_user() -> None:
 def test_a_route_that_hides_others_is_named() -> None:
     """Requirements that are no boolean keep a job from routes behind them in the order of names, not of the list."""
     table = table_of({"Z": "REQUIREMENTS true", "B": 'REQUIREMENTS "yes"', "A": "REQUIREMENTS false"})
-    told = why(table, job(), Standing(), _CONTEXT)
+    told = why(table, job(), RouteState(), _CONTEXT)
     assert [each.clause for each in told.missed] == [Clause.ROUTES]
     assert told.missed[0].reason.startswith("the requirements of B are neither true nor false, and hide the routes")
 
@@ -68,7 +68,7 @@ def test_a_route_that_hides_others_is_named() -> None:
 def test_my_where_candidates_are_asked() -> None:
     """A route that is met in the job's ad alone, and not where the job is TARGET, is said to be so."""
     table = table_of({"A": "REQUIREMENTS false", "M": "REQUIREMENTS MY.Color == 1"})
-    told = why(table, job(Color="1"), Standing(), _CONTEXT)
+    told = why(table, job(Color="1"), RouteState(), _CONTEXT)
     assert told.missed[0].reason == (
         "where routes are asked for candidates the job is TARGET and MY is nothing: M: MY.Color == 1: undefined == 1"
     )

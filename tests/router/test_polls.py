@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from crondor.classad import Context
-from crondor.router.candidates import Candidates
-from crondor.router.limits import RouteLoad
-from crondor.router.matching import Matcher
-from crondor.router.standing import Standing
+from crondor.router.match.candidates import Candidates
+from crondor.router.match.limits import RouteLoad
+from crondor.router.match.matcher import Matcher
+from crondor.router.match.route_state import RouteState
 from tests.router.tables import job, table_of
 
 _CONTEXT = Context(now=1)
@@ -45,7 +45,7 @@ def _operations(work: Callable[[], object]) -> int:
     return count
 
 
-def _cost(count: int, universe: str, standing: Standing) -> int:
+def _cost(count: int, universe: str, standing: RouteState) -> int:
     """Return what the second poll of so many jobs costs."""
     kept = Candidates(Matcher(_TABLE))
     for number in range(count):
@@ -60,14 +60,14 @@ _FULL = {"a": RouteLoad(100, 0), "b": RouteLoad(100, 0)}
 @pytest.mark.parametrize(
     ("universe", "standing"),
     [
-        ("7", Standing()),
-        ("5", Standing(_FULL)),
-        ("5", Standing(_FULL, managed=1000)),
-        ("5", Standing(managed=999)),
+        ("7", RouteState()),
+        ("5", RouteState(_FULL)),
+        ("5", RouteState(_FULL, managed=1000)),
+        ("5", RouteState(managed=999)),
     ],
     ids=["no route matches", "routes are full", "the router is full", "one job is taken"],
 )
-def test_a_poll_does_not_count_the_jobs(universe: str, standing: Standing) -> None:
+def test_a_poll_does_not_count_the_jobs(universe: str, standing: RouteState) -> None:
     """Polls of many jobs take the same steps as polls of few jobs of as many kinds."""
     few, many = (_cost(count, universe, standing) for count in (20, 2000))
     assert few == many > 10
@@ -78,5 +78,5 @@ def test_jobs_that_left_are_not_passed_over_again() -> None:
     kept = Candidates(Matcher(_TABLE))
     for number in range(3000):
         kept.put(f"1.{number}", job(ProcId=str(number), Color="1"), _CONTEXT)
-    taken = [kept.poll(Standing(managed=999), _CONTEXT).matches[0].job for _ in range(2990)]
+    taken = [kept.poll(RouteState(managed=999), _CONTEXT).matches[0].job for _ in range(2990)]
     assert taken == [f"1.{number}" for number in range(2990)]

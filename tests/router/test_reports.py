@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError, Context
 from crondor.classad.ad import ClassAd
-from crondor.router.reports import (
+from crondor.router.tools import (
     Site,
     Times,
     Totals,

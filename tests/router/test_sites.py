@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crondor.router.sites import Habit, Site
-from tests.router.life.scenes import ROUTE, Stage, job, table
+from crondor.router.daemon.sites import Habit, Site
+from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
 
 def test_a_site_that_begins_to_swallow_starts_nothing_more() -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from crondor.classad import ClassAd, Context
 from crondor.config import read_config
-from crondor.router import Matcher, RoutingTable, Standing, apply_route, load_table
+from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
 from crondor.source import Source
 from tests.router.tables import job
 
@@ -76,7 +76,7 @@ def test_jobs_of_the_upstream_test_are_routed_by_their_number() -> None:
     assert [route.name for route in table.routes] == ["Production1", "Analysis3", "Production2", "Analysis4"]
     jobs = {f"1.{n}": job(ProcId=str(n), RouteMe="true" if n < 8 else "false") for n in range(16)}
     wanted = {name: ad for name, ad in jobs.items() if ad.value("RouteMe") is True}
-    found = list(Matcher(table).match(jobs.items(), Standing(), Context()))
+    found = list(Matcher(table).match(jobs.items(), RouteState(), Context()))
     assert [match.job for match in found] == list(wanted)
     kinds: Counter[tuple[str, object, object]] = Counter()
     for match in found:
@@ -93,7 +93,7 @@ def test_eight_of_sixteen() -> None:
     table = _table(_CONFIG)
     jobs = [(f"{2 - wants}.{n}", job(ClusterId=str(2 - wants), ProcId=str(n), RouteMe=str(wants)))
             for wants in (0, 1) for n in range(8)]  # fmt: skip
-    found = Counter(match.route.name for match in Matcher(table).match(jobs, Standing(), Context()))
+    found = Counter(match.route.name for match in Matcher(table).match(jobs, RouteState(), Context()))
     assert found == {"Production1": 4, "Analysis3": 4}
 
 
@@ -101,9 +101,9 @@ def test_the_seeds_table_routes_and_names_the_stray_parenthesis() -> None:
     """PeriodicRemove is not set, all else is, and the finding points at the second parenthesis."""
     table = _table(_SEED)
     ad = job(WantJobRouter="LastRejMatchTime =!= UNDEFINED", Requirements="TARGET.Memory > 1")
-    assert not list(Matcher(table).match([("1.0", ad)], Standing(), Context()))
+    assert not list(Matcher(table).match([("1.0", ad)], RouteState(), Context()))
     ad.set("LastRejMatchTime", 5)
-    (match,) = Matcher(table).match([("1.0", ad)], Standing(), Context())
+    (match,) = Matcher(table).match([("1.0", ad)], RouteState(), Context())
     routed = apply_route(table, match.route, ad)
     assert routed.ad is not None
     assert _present(routed.ad, "PeriodicRemove", "WantJobRouter", "Requirements") == {"Requirements": "true"}

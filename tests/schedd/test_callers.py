@@ -10,8 +10,8 @@ import pytest
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
+from crondor.job.queued import QueuedJob
 from crondor.job_queue import JobId
-from crondor.queued import QueuedJob
 from crondor.schedd.ads import mirror_of
 from crondor.schedd.applying import apply_edits
 from crondor.schedd.crontab_book import recalculate

@@ -9,9 +9,9 @@ import pytest
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
+from crondor.job.queued import JobStatus, QueuedJob
 from crondor.job_queue import JobId
-from crondor.job_queue.mirror import Kind
-from crondor.queued import JobStatus, QueuedJob
+from crondor.job_queue.mirror import ChangeKind
 from crondor.schedd.ads import job_id
 from crondor.schedd.protocol import Acted, Hold, NotOffered, PartlyEdited, Schedd, ScheddError
 from crondor.schedd.selection import Selection, Which
@@ -117,14 +117,14 @@ def test_changes_are_told_once(place: Place) -> None:
     one, two, _ = place.fill()
     schedd = place.schedd
     assert {(change.job, change.kind) for change in schedd.changes()} == {
-        (JobId(number, 0), Kind.CREATED) for number in (1, 2, 3)
+        (JobId(number, 0), ChangeKind.CREATED) for number in (1, 2, 3)
     }
     assert schedd.changes() == []
     place.edit(one, "JobPrio", 5)
     place.edit(one, "Note", "x")
     four = place.add(ClassAd({"Owner": "carol", "JobStatus": 1}))
     found = {change.job: (change.kind, change.attributes) for change in schedd.changes()}
-    assert found == {one: (Kind.CHANGED, frozenset({"jobprio", "note"})), four: (Kind.CREATED, frozenset())}
+    assert found == {one: (ChangeKind.CHANGED, frozenset({"jobprio", "note"})), four: (ChangeKind.CREATED, frozenset())}
     assert two not in found
 
 

@@ -17,11 +17,11 @@ import pytest
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
+from crondor.job.queued import JobStatus, QueuedJob
 from crondor.job_queue import JobId
-from crondor.queued import JobStatus, QueuedJob
-from crondor.router.life import Options, Router, What
-from crondor.router.life.journal import Entry
-from crondor.router.loading import load_table
+from crondor.router.daemon import Router, RouterOptions, What
+from crondor.router.daemon.log import Entry
+from crondor.router.table.loading import load_table
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Acted, Hold
 from crondor.schedd.selection import Selection
@@ -139,7 +139,7 @@ def test_a_routed_copy_runs_with_its_arguments_and_environment(pool: LiveSchedd,
     made = pool.submit([source(tmp_path, "v1", **v1), source(tmp_path, "v2", **v2), source(tmp_path, "none")])
     said: list[Entry] = []
     clock = lambda: int(time.time())  # noqa: E731, TID251 - the pool's
-    router = Router(load_table(read_config(ROUTES)), pool, clock=clock, options=Options(log=said.append))
+    router = Router(load_table(read_config(ROUTES)), pool, clock=clock, options=RouterOptions(log=said.append))
     deadline = time.monotonic() + PATIENCE
     done: set[JobId] = set()
     while not set(made) <= done and time.monotonic() < deadline:

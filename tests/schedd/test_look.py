@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
-from crondor.schedd.look import Looker, ScheduledJob, State
+from crondor.schedd.look import ScheduledJob, State, StatusReader
 from crondor.spec import Dialect
 
 NOW = 1_795_195_625  # a Friday, 17:27:05 UTC
@@ -20,7 +20,7 @@ def look(**attributes: object) -> ScheduledJob:
     usual = {"ClusterId": 1, "ProcId": 0, "JobStatus": 1, "CronMinute": "0", "OnExitRemove": False}
     usual |= {"DeferralWindow": 60, "DeferralPrepTime": 120}
     given = {name: value for name, value in {**usual, **attributes}.items() if value is not None}
-    (found,) = Looker(dialect=Dialect.MANUAL).looks([ClassAd(given)], NOW)
+    (found,) = StatusReader(dialect=Dialect.MANUAL).looks([ClassAd(given)], NOW)
     return found
 
 
@@ -94,7 +94,7 @@ def test_a_job_that_runs_and_never_began_is_trouble() -> None:
 
     def codes(later: int = 0, **more: object) -> list[str]:
         ad = ClassAd({"ClusterId": 1, "ProcId": 0, "CronMinute": "0", "DeferralWindow": 60, **on_machine, **more})
-        (found,) = Looker(dialect=Dialect.MANUAL).looks([ad], NOW + later)
+        (found,) = StatusReader(dialect=Dialect.MANUAL).looks([ad], NOW + later)
         return [trouble.code for trouble in found.trouble]
 
     assert codes() == ["missed-running"]
@@ -128,7 +128,7 @@ def test_odd_ads_are_no_tracebacks() -> None:
     for value in ("x", 1.5, True, -1, 0, 2**62, [1], {"a": 1}, Expression("1/0"), Expression("undefined")):
         for name in ("JobStatus", "DeferralTime", "DeferralWindow", "CronMinute", "ClusterId", "HoldReasonCode"):
             assert look(**{name: value}).id
-    assert list(Looker().looks([ClassAd({"Owner": "alice"})], NOW)) == []
+    assert list(StatusReader().looks([ClassAd({"Owner": "alice"})], NOW)) == []
 
 
 TIMES = st.sampled_from([None, NOW + 100, NOW - 30, NOW - 900, Expression("time() + 5"), "soon", 0, 7.5])
@@ -161,6 +161,6 @@ def test_jobs_that_are_looked_at_together_stand_as_alone(
         faults = [(each.code, each.message) for each in found.trouble]
         return found.id, found.state, found.deferral_time, found.next, str(time), faults
 
-    together = [shown(each) for each in Looker(dialect=Dialect.MANUAL).looks(ads(parent), NOW)]
-    alone = [shown(each) for ad in ads(parent.copy()) for each in Looker(dialect=Dialect.MANUAL).looks([ad], NOW)]
+    together = [shown(each) for each in StatusReader(dialect=Dialect.MANUAL).looks(ads(parent), NOW)]
+    alone = [shown(each) for ad in ads(parent.copy()) for each in StatusReader(dialect=Dialect.MANUAL).looks([ad], NOW)]
     assert together == alone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crondor.check.rule import Edit, Fix, Found, rule
+from crondor.check.rule import Edit, Fix, RuleHit, rule
 from crondor.check.suppress import Comments, Order
 from crondor.diagnostics import Severity
 
@@ -25,19 +25,19 @@ class Silence(NamedTuple):
 
 
 @rule("CRN901", "unused-ignore", Severity.NOTE, "a comment that silences nothing")
-def unused(silence: Silence) -> Iterator[Found]:
+def unused(silence: Silence) -> Iterator[RuleHit]:
     """An order that met no finding hides the next one that comes along."""
     for order in silence.comments.orders if silence.is_whole else ():
         if order not in silence.used and _is_known(order, silence.codes):
-            yield Found(f"nothing is found here under {order.prefix}", order.span, "remove it from the comment")
+            yield RuleHit(f"nothing is found here under {order.prefix}", order.span, "remove it from the comment")
 
 
 @rule("CRN902", "bad-ignore", Severity.WARNING, "a comment to crondor that cannot be read")
-def malformed(silence: Silence) -> Iterator[Found]:
+def malformed(silence: Silence) -> Iterator[RuleHit]:
     """A comment that is not understood silences nothing."""
     for span in silence.comments.malformed:
         message = "this comment speaks to crondor, and cannot be read"
-        yield Found(message, span, "write # crondor: ignore[CRN101], or ignore-file, with the codes in brackets")
+        yield RuleHit(message, span, "write # crondor: ignore[CRN101], or ignore-file, with the codes in brackets")
     known: dict[str, str | None] = {}
     for order in silence.comments.orders:
         if not _is_known(order, silence.codes):
@@ -46,7 +46,7 @@ def malformed(silence: Silence) -> Iterator[Found]:
             close = known[order.prefix]
             help_text = f"did you mean {close}?" if close else "crondor check --rules lists the codes"
             fix = Fix(f"write {close}", (Edit(order.span, close),)) if close else None
-            yield Found(f"no rule has the code {order.prefix}", order.span, help_text, fix)
+            yield RuleHit(f"no rule has the code {order.prefix}", order.span, help_text, fix)
 
 
 def _is_known(order: Order, codes: frozenset[str]) -> bool:

@@ -10,7 +10,7 @@ from crondor.calendar import DAY, LONGEST, SHORT_MONTHS, DayRule, short_weekday
 from crondor.check.crontab import NAMES
 from crondor.check.edit import insertion
 from crondor.check.rewrite import REQUIREMENTS, edit_requirements
-from crondor.check.rule import Fix, Found, rule
+from crondor.check.rule import Fix, RuleHit, rule
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import CrondorError, Severity
 from crondor.recurrence import NeverRuns, OutOfRange, Recurrence, never_reason
@@ -29,7 +29,7 @@ _LOOPS = "a schedd that is given it never returns from its search, and serves no
 
 
 @rule("CRN201", "never-fires", Severity.ERROR, "a date that does not exist")
-def never_fires(job: CheckedJob) -> Iterator[Found]:
+def never_fires(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd searches for ever for 31 February, and answers nobody while it does."""
     ours, theirs = job.crontab.manual, job.crontab.schedd
     reason = None if ours is None else never_reason(ours)
@@ -44,11 +44,11 @@ def never_fires(job: CheckedJob) -> Iterator[Found]:
     try:
         Recurrence(spec).next(0) if spec else None
     except NeverRuns as error:
-        yield Found(message, job.field_span(DAY_OF_MONTH), error.diagnostics[0].help)
+        yield RuleHit(message, job.field_span(DAY_OF_MONTH), error.diagnostics[0].help)
 
 
 @rule("CRN202", "fires-rarely", Severity.WARNING, "a schedule that passes over whole years")
-def fires_rarely(job: CheckedJob) -> Iterator[Found]:
+def fires_rarely(job: CheckedJob) -> Iterator[RuleHit]:
     """Only 29 February is a day that a year may lack."""
     recurrence = _recurrence(job)
     if recurrence is None or not _is_leap_day(recurrence.wall_clock.rule):
@@ -64,11 +64,11 @@ def fires_rarely(job: CheckedJob) -> Iterator[Found]:
         f"the schedule fires on 29 February only: next {coming}, and up to {years} years may pass between two runs "
         f"(from {since} to {since + years})"
     )
-    yield Found(message, job.field_span(DAY_OF_MONTH), "write 28 for the end of each February, or another month")
+    yield RuleHit(message, job.field_span(DAY_OF_MONTH), "write 28 for the end of each February, or another month")
 
 
 @rule("CRN203", "short-months", Severity.NOTE, "a day that some months do not have")
-def short_months(job: CheckedJob) -> Iterator[Found]:
+def short_months(job: CheckedJob) -> Iterator[RuleHit]:
     """A month without the day is passed over; the run is not moved to its last day."""
     spec = job.crontab.manual
     if spec is None or spec.stars[DAY_OF_MONTH.index] or never_reason(spec):
@@ -88,11 +88,13 @@ def short_months(job: CheckedJob) -> Iterator[Found]:
     if bare and alone:
         message += f": {_month_names(bare)} {'has' if len(bare) == 1 else 'have'} no run"
     help_text = "for the last day of each month write 28-31, and let the job itself test whether tomorrow is the 1st"
-    yield Found(message, job.field_span(DAY_OF_MONTH), help_text, severity=Severity.WARNING if bare and alone else None)
+    yield RuleHit(
+        message, job.field_span(DAY_OF_MONTH), help_text, severity=Severity.WARNING if bare and alone else None
+    )
 
 
 @rule("CRN204", "day-zero", Severity.ERROR, "a day of week alone: the schedd adds the last day of the month")
-def day_zero(job: CheckedJob) -> Iterator[Found]:
+def day_zero(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd sets day 0 of a month, and when that is past "now + 120 s", again and again until the month ends."""
     spec, schedd = job.crontab.manual, job.crontab.schedd
     if spec is None or schedd is None or spec.bits[DAY_OF_MONTH.index] != DAY_OF_MONTH.full:
@@ -113,14 +115,14 @@ def day_zero(job: CheckedJob) -> Iterator[Found]:
     message = f"the schedd adds day 0 to a day of week without a day of month: {_wrong_words(job, wrong)}"
     if tried is not None and tried.refused is not None:
         message += f"; requirements refuse the run of {_moment(job, tried.refused)}"
-        yield Found(message, job.field_span(DAY_OF_WEEK), "correct what requirements says of DeferralTime")
+        yield RuleHit(message, job.field_span(DAY_OF_WEEK), "correct what requirements says of DeferralTime")
         return
     if not has_day_zero(wanted):  # CRN112 and CRN113 speak of what is to be written first
-        yield Found(message, job.field_span(DAY_OF_WEEK), "write the day fields so that the schedd reads them alike")
+        yield RuleHit(message, job.field_span(DAY_OF_WEEK), "write the day fields so that the schedd reads them alike")
         return
     edit = edit_requirements(job, wanted)
     fix = Fix("add the clause to requirements that refuses the wrong times", (edit,)) if edit else None
-    yield Found(message, job.field_span(DAY_OF_WEEK), _clause_help(wanted), fix)
+    yield RuleHit(message, job.field_span(DAY_OF_WEEK), _clause_help(wanted), fix)
 
 
 def _wrong_words(job: CheckedJob, wrong: Wrong) -> str:
@@ -139,7 +141,7 @@ def _clause_help(spec: CronSpec) -> str:
 
 
 @rule("CRN205", "clock-change", Severity.NOTE, "a clock change within a year that touches a run")
-def clock_change(job: CheckedJob) -> Iterator[Found]:
+def clock_change(job: CheckedJob) -> Iterator[RuleHit]:
     """Schedules are wall-clock time; the schedd moves a run in a skipped hour, mostly behind it."""
     zone = zone_of(job.settings.zone)
     recurrence = None if zone.is_fixed else _recurrence(job)
@@ -157,7 +159,7 @@ def clock_change(job: CheckedJob) -> Iterator[Found]:
     if changes:
         said = "; ".join(_change_words(job, change, recurrence.policy) for change in changes)
         help_text = "choose an hour that no clock change skips or repeats, or the zone of a host without them"
-        yield Found(f"in {zone.name} {said}", job.field_span(HOUR), help_text)
+        yield RuleHit(f"in {zone.name} {said}", job.field_span(HOUR), help_text)
 
 
 def _change_words(job: CheckedJob, change: ClockChange, policy: Policy) -> str:
@@ -170,7 +172,7 @@ def _change_words(job: CheckedJob, change: ClockChange, policy: Policy) -> str:
 
 
 @rule("CRN206", "too-frequent", Severity.WARNING, "runs closer together than SCHEDD_INTERVAL")
-def too_frequent(job: CheckedJob) -> Iterator[Found]:
+def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd computes the next time once in SCHEDD_INTERVAL; runs that are past by then are not made up."""
     recurrence, schedule = _recurrence(job), job.manual.schedule
     interval = job.settings.schedd_interval
@@ -192,7 +194,7 @@ def too_frequent(job: CheckedJob) -> Iterator[Found]:
         f"to {len(lost)} of {len(table)} runs a day are lost ({shown})"
     )
     help_text = f"leave {interval} s between two runs, or take the local universe, or let the job itself repeat"
-    yield Found(message, job.field_span(MINUTE), help_text)
+    yield RuleHit(message, job.field_span(MINUTE), help_text)
 
 
 def _lost(table: tuple[int, ...], interval: int) -> list[int]:
@@ -208,7 +210,7 @@ def _lost(table: tuple[int, ...], interval: int) -> list[int]:
 
 
 @rule("CRN207", "either-day", Severity.NOTE, "both day fields set: either decides, not both")
-def either_day(job: CheckedJob) -> Iterator[Found]:
+def either_day(job: CheckedJob) -> Iterator[RuleHit]:
     """Where day of month and day of week both restrict, a day that satisfies either of them counts."""
     recurrence = _recurrence(job)
     if recurrence is None or not recurrence.wall_clock.rule.either:
@@ -227,13 +229,15 @@ def either_day(job: CheckedJob) -> Iterator[Found]:
         f"day of month and day of week are joined by OR: {either} days in a year from now ({by_month} by day of month, "
         f"{by_week} by day of week); both hold on {both}"
     )
-    yield Found(message, job.field_span(DAY_OF_WEEK), "for days that satisfy both let the job itself test one of them")
+    yield RuleHit(
+        message, job.field_span(DAY_OF_WEEK), "for days that satisfy both let the job itself test one of them"
+    )
 
 
 @rule(
     "CRN208", "field-left-out", Severity.WARNING, "an hour or a day without a minute: every minute of it", misses=True
 )
-def field_left_out(job: CheckedJob) -> Iterator[Found]:
+def field_left_out(job: CheckedJob) -> Iterator[RuleHit]:
     """A field that is not set counts as `*`: cron_hour = 6 alone runs at each minute from 6:00 to 6:59."""
     left_out = job.crontab.left_out
     if left_out is None or any(name in job.values for name in NAMES[left_out[0]]):
@@ -244,7 +248,7 @@ def field_left_out(job: CheckedJob) -> Iterator[Found]:
     fix = Fix(f"set {missing.command} = 0", (edit,), safe=False) if edit else None
     help_text = f"set {missing.command}, to `*` if every {missing.title} is meant"
     severity = Severity.NOTE if missing is HOUR else None
-    yield Found(message, job.field_span(field), help_text, fix, severity)
+    yield RuleHit(message, job.field_span(field), help_text, fix, severity)
 
 
 def _recurrence(job: CheckedJob) -> Recurrence | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from crondor._job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
 from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
-from crondor.check.rule import Edit, Fix, Found, rule
+from crondor.check.rule import Edit, Fix, RuleHit, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Severity
@@ -30,21 +30,21 @@ _DAY = 86400
 
 
 @rule("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses")
-def bad_number(job: CheckedJob) -> Iterator[Found]:
+def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
     """A literal must be a non-negative integer; condor_submit 25.14 makes no job of anything else."""
     for fault in job.faults("submit-number"):
-        yield Found(fault.message, fault.span, fault.help)
+        yield RuleHit(fault.message, fault.span, fault.help)
 
 
 @rule("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0")
-def overflow(job: CheckedJob) -> Iterator[Found]:
+def overflow(job: CheckedJob) -> Iterator[RuleHit]:
     """A literal above 2^63-1 becomes 0 without a word: no deferral time at all."""
     for fault in job.faults("submit-overflow"):
-        yield Found(fault.message, fault.span, fault.help)
+        yield RuleHit(fault.message, fault.span, fault.help)
 
 
 @rule("CRN303", "window-zero", Severity.NOTE, "a window of 0: one second late is too late")
-def window_zero(job: CheckedJob) -> Iterator[Found]:
+def window_zero(job: CheckedJob) -> Iterator[RuleHit]:
     """Requirements match until the second before DeferralTime, and a job that arrives later is held."""
     schedule = _deferred(job)
     if schedule is not None and schedule.window == 0 and _may_start(job, schedule):
@@ -52,11 +52,11 @@ def window_zero(job: CheckedJob) -> Iterator[Found]:
             "with a window of 0 the last possible match is the second before the time, and a job that reaches its "
             "machine a second late, by that machine's clock, is held (code 20)"
         )
-        yield Found(message, _place(job, _WINDOW), "set cron_window to the seconds that a start may be late")
+        yield RuleHit(message, _place(job, _WINDOW), "set cron_window to the seconds that a start may be late")
 
 
 @rule("CRN304", "window-long", Severity.WARNING, "a window longer than the time between two runs")
-def window_long(job: CheckedJob) -> Iterator[Found]:
+def window_long(job: CheckedJob) -> Iterator[RuleHit]:
     """A missed run is given up only when its window has passed; runs that fall into it are lost."""
     schedule = _deferred(job)
     if schedule is None or not isinstance(schedule.window, int):
@@ -68,11 +68,11 @@ def window_long(job: CheckedJob) -> Iterator[Found]:
         f"the window of {schedule.window} s is longer than the shortest time between two runs, {gap} s: the schedd "
         "computes no new time before the window has passed, and the runs within it are lost"
     )
-    yield Found(message, _place(job, _WINDOW), f"set a window of at most {gap} s")
+    yield RuleHit(message, _place(job, _WINDOW), f"set a window of at most {gap} s")
 
 
 @rule("CRN305", "prep-long", Severity.WARNING, "a prep time longer than the time between two runs")
-def prep_long(job: CheckedJob) -> Iterator[Found]:
+def prep_long(job: CheckedJob) -> Iterator[RuleHit]:
     """The job may be matched again as soon as a run ends, and holds its slot idle until the next."""
     schedule = _deferred(job)
     if schedule is None or not isinstance(schedule.prep_time, int) or schedule.universe is Universe.LOCAL:
@@ -88,11 +88,11 @@ def prep_long(job: CheckedJob) -> Iterator[Found]:
         f"the prep time of {schedule.prep_time} s{given} is as long as the shortest time between two runs, {gap} s: "
         "the job is matched again at once, and its slot waits idle for the next run"
     )
-    yield Found(message, _place(job, _PREP), "set a shorter cron_prep_time, or take the local universe")
+    yield RuleHit(message, _place(job, _PREP), "set a shorter cron_prep_time, or take the local universe")
 
 
 @rule("CRN306", "prep-short", Severity.WARNING, "a prep time too short for a match to be made")
-def prep_short(job: CheckedJob) -> Iterator[Found]:
+def prep_short(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd passes over its queue once in SCHEDD_INTERVAL; the last pass may leave no more than the prep time."""
     schedule = _deferred(job)
     if schedule is None or schedule.universe is Universe.LOCAL:
@@ -103,13 +103,13 @@ def prep_short(job: CheckedJob) -> Iterator[Found]:
             f"a prep time of {prep} s and a window of {window} s leave the schedd, which looks once in "
             f"{schedule.schedd_interval} s, too little for a match: the negotiator looks once in {_NEGOTIATION} s"
         )
-        yield Found(
+        yield RuleHit(
             message, _place(job, _PREP), f"set cron_prep_time to {_NEGOTIATION} s or more; the default is 300 s"
         )
 
 
 @rule("CRN307", "time-past", Severity.ERROR, "a deferral time in the past")
-def time_past(job: CheckedJob) -> Iterator[Found]:
+def time_past(job: CheckedJob) -> Iterator[RuleHit]:
     """Past its window the job never matches and stays idle for ever; within it, it starts at once."""
     run = _one_time_run(job)
     now = job.settings.now
@@ -118,14 +118,14 @@ def time_past(job: CheckedJob) -> Iterator[Found]:
     span = job.span(*_TIME)
     if now <= run.last_match:
         message = f"the time is past: the job would start at once, if it is matched within {run.last_match - now} s"
-        yield Found(message, span, severity=Severity.NOTE)
+        yield RuleHit(message, span, severity=Severity.NOTE)
     else:
         message = "the time is past, and its window too: the job would never match and stay idle for ever"
-        yield Found(message, span, "set a later deferral_time, or a longer deferral_window")
+        yield RuleHit(message, span, "set a later deferral_time, or a longer deferral_window")
 
 
 @rule("CRN308", "stays-idle", Severity.WARNING, "a one-time job that stays when it misses its time", misses=True)
-def stays_idle(job: CheckedJob) -> Iterator[Found]:
+def stays_idle(job: CheckedJob) -> Iterator[RuleHit]:
     """Requirements stop matching at the window's end; the job is not held then, but idle for ever."""
     run = _one_time_run(job)
     if run is None or run.last_match < job.settings.now:
@@ -146,30 +146,30 @@ def stays_idle(job: CheckedJob) -> Iterator[Found]:
     help_text = f"add periodic_hold = {clause} (or periodic_remove)"
     edit = insertion(job, "periodic_hold", clause) if job.first(*PERIODIC_HOLD) is None else None
     fix = Fix("hold the job when it has missed its time", (edit,), safe=False) if edit else None
-    yield Found(message, job.span(*_TIME), help_text, fix)
+    yield RuleHit(message, job.span(*_TIME), help_text, fix)
 
 
 @rule("CRN309", "time-and-cron", Severity.WARNING, "a deferral time beside cron fields")
-def time_and_cron(job: CheckedJob) -> Iterator[Found]:
+def time_and_cron(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd overwrites DeferralTime when it computes the first time of the cron fields."""
     for fault in job.faults("cron-and-time"):
         name = job.first(*_TIME)
         span = literal(job, name) if name else None
         fix = Fix(f"remove {name}", (_line(span.source.text, span.start, job),)) if name and span else None
-        yield Found(fault.message, fault.span, fault.help, fix)
+        yield RuleHit(fault.message, fault.span, fault.help, fix)
 
 
 @rule("CRN310", "without-time", Severity.WARNING, "a window or prep time without a time", misses=True)
-def without_time(job: CheckedJob) -> Iterator[Found]:
+def without_time(job: CheckedJob) -> Iterator[RuleHit]:
     """Window and prep time alone set nothing: condor_submit adds no attribute for them."""
     if any(fault.fix in _STARTS for fault in job.file.misspelt):
         return  # CRN501 speaks of the name that was to give the time
     for fault in job.faults("window-alone"):
-        yield Found(fault.message, fault.span, fault.help)
+        yield RuleHit(fault.message, fault.span, fault.help)
 
 
 @rule("CRN311", "bad-value", Severity.ERROR, "a time, window or prep time with which the job cannot run")
-def bad_value(job: CheckedJob) -> Iterator[Found]:
+def bad_value(job: CheckedJob) -> Iterator[RuleHit]:
     """The starter holds a job whose DeferralTime is no positive integer; a bad window makes Requirements undefined."""
     said = job.told("submit-overflow", "expression-target")  # CRN302 and CRN313
     for found in _without_value(job):
@@ -177,7 +177,7 @@ def bad_value(job: CheckedJob) -> Iterator[Found]:
             yield found
 
 
-def _without_value(job: CheckedJob) -> Iterator[Found]:
+def _without_value(job: CheckedJob) -> Iterator[RuleHit]:
     schedule = job.manual.schedule
     if schedule is None or not schedule.is_deferred:
         return
@@ -190,11 +190,11 @@ def _without_value(job: CheckedJob) -> Iterator[Found]:
     except CrondorError as error:
         for fault in error.diagnostics:
             names = _by_attribute(fault.span.source.name if fault.span else "")
-            yield Found(fault.message, job.span(*names), fault.help)
+            yield RuleHit(fault.message, job.span(*names), fault.help)
 
 
 @rule("CRN312", "bad-expression", Severity.ERROR, "an expression that cannot be read")
-def bad_expression(job: CheckedJob) -> Iterator[Found]:
+def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
     """condor_submit parses what it puts into the job ad, and refuses what is no ClassAd expression."""
     time = job.first(*_TIME)
     is_date = time is not None and _DATE.fullmatch(job.values[time].strip('" '))
@@ -203,7 +203,7 @@ def bad_expression(job: CheckedJob) -> Iterator[Found]:
         date = (
             f"DeferralTime is in epoch seconds: crondor at '{job.values[time]}' says them" if is_time and time else None
         )
-        yield Found(fault.message, fault.span, date or fault.help)
+        yield RuleHit(fault.message, fault.span, date or fault.help)
     names = [name for name in POLICIES if job.values.get(name, "").strip().lower() not in _PLAIN]
     if not names:
         return
@@ -216,34 +216,34 @@ def bad_expression(job: CheckedJob) -> Iterator[Found]:
         except ClassAdSyntaxError as error:
             for fault in error.diagnostics:
                 told = fault.relocated(span)
-                yield Found(told.message, told.span, told.help)
+                yield RuleHit(told.message, told.span, told.help)
 
 
 @rule("CRN313", "asks-machine", Severity.WARNING, "an expression that asks what the job's ad does not have")
-def asks_machine(job: CheckedJob) -> Iterator[Found]:
+def asks_machine(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd and the starter evaluate the job's own ad alone: what a machine has is undefined there."""
     faults = tuple(job.faults("expression-target"))
     fatal = {found.span for found in _without_value(job)} if faults else set()
     for fault in faults:
-        yield Found(fault.message, fault.span, fault.help, severity=Severity.ERROR if fault.span in fatal else None)
+        yield RuleHit(fault.message, fault.span, fault.help, severity=Severity.ERROR if fault.span in fatal else None)
 
 
 @rule("CRN314", "asks-clock", Severity.WARNING, "a time that moves while the job waits for it")
-def asks_clock(job: CheckedJob) -> Iterator[Found]:
+def asks_clock(job: CheckedJob) -> Iterator[RuleHit]:
     """Requirements evaluate the expression at each look, the starter once more: time() + 60 is never reached."""
     for fault in job.faults("expression-clock"):
-        yield Found(fault.message, fault.span, fault.help)
+        yield RuleHit(fault.message, fault.span, fault.help)
 
 
 @rule("CRN315", "asks-number", Severity.NOTE, "an expression that each job of a queue statement answers otherwise")
-def asks_number(job: CheckedJob) -> Iterator[Found]:
+def asks_number(job: CheckedJob) -> Iterator[RuleHit]:
     """What is said of the first job need not hold for the others."""
     if job.group.count == 1 or not needs_evaluation(job.values):
         return
     name = next((name for name in _ASKED if "procid" in job.values.get(name, "").lower()), None)
     if name is not None:
         message = f"the expression asks for ProcId: only the first of {job.group.count} jobs is checked"
-        yield Found(message, job.span(name), "write the number with $(ProcId), and each job is checked")
+        yield RuleHit(message, job.span(name), "write the number with $(ProcId), and each job is checked")
 
 
 def _place(job: CheckedJob, names: tuple[str, ...]) -> Span:

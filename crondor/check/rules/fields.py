@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from crondor._spelling import FieldDifference
+from crondor._recurrence.spelling import FieldDifference
 from crondor.check.crontab import NAMES, FieldFault, few
 from crondor.check.rewrite import edit_days, edit_field, mended, placed
-from crondor.check.rule import Fix, Found, rule
+from crondor.check.rule import Fix, RuleHit, rule
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Severity
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, Field
@@ -18,13 +18,13 @@ _UNSURE = frozenset({"cron-reversed", "cron-blank", "cron-empty"})  # the author
 
 
 @rule("CRN101", "out-of-range", Severity.ERROR, "a value outside its field")
-def out_of_range(job: CheckedJob) -> Iterator[Found]:
+def out_of_range(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd takes a single value out of range for every value of the field, and clips a range."""
     yield from _faults(job, "cron-range")
 
 
 @rule("CRN102", "step-phase", Severity.WARNING, "a step that the schedd counts from 0, not from the range's begin")
-def step_phase(job: CheckedJob) -> Iterator[Found]:
+def step_phase(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd keeps the multiples of the step; the manual and Unix cron count from the low end of the range."""
     for found in job.crontab.differences:
         if found.schedd is not None and not _is_starred_weekday(found) and not _is_full_month(found):
@@ -36,43 +36,43 @@ def step_phase(job: CheckedJob) -> Iterator[Found]:
 
 
 @rule("CRN103", "reversed-range", Severity.ERROR, "a range whose end lies before its begin")
-def reversed_range(job: CheckedJob) -> Iterator[Found]:
+def reversed_range(job: CheckedJob) -> Iterator[RuleHit]:
     """A range does not wrap around; to the schedd it is empty, and an empty day of week restricts nothing."""
     yield from _faults(job, "cron-reversed")
 
 
 @rule("CRN104", "name", Severity.ERROR, "the name of a month or weekday")
-def name(job: CheckedJob) -> Iterator[Found]:
+def name(job: CheckedJob) -> Iterator[RuleHit]:
     """HTCondor reads numbers only, and the schedd holds a job with letters in a field."""
     yield from _faults(job, "cron-name")
 
 
 @rule("CRN105", "nickname", Severity.ERROR, "a crontab nickname such as @daily")
-def nickname(job: CheckedJob) -> Iterator[Found]:
+def nickname(job: CheckedJob) -> Iterator[RuleHit]:
     """A nickname stands for a whole crontab line; the schedd holds a job that has one in a field."""
     yield from _faults(job, "cron-nickname")
 
 
 @rule("CRN106", "foreign-syntax", Severity.ERROR, "characters that belong to other schedulers, or to none")
-def foreign_syntax(job: CheckedJob) -> Iterator[Found]:
+def foreign_syntax(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd's character class is digits, comma, hyphen, point, slash, star and blank; it holds the job else."""
     yield from _faults(job, "cron-character", "cron-unsupported", "cron-digit", "cron-macro")
 
 
 @rule("CRN107", "quoted", Severity.ERROR, "quotes in the value of a submit command")
-def quoted(job: CheckedJob) -> Iterator[Found]:
+def quoted(job: CheckedJob) -> Iterator[RuleHit]:
     """A submit command takes all that stands behind =, quotes too, and the schedd holds the job for them."""
     yield from _faults(job, "cron-quoted")
 
 
 @rule("CRN108", "blank-inside", Severity.ERROR, "a blank between two numbers")
-def blank_inside(job: CheckedJob) -> Iterator[Found]:
+def blank_inside(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd removes blanks wherever they stand: 1 5 is 15."""
     yield from _faults(job, "cron-blank")
 
 
 @rule("CRN109", "empty", Severity.WARNING, "an empty item or field")
-def empty(job: CheckedJob) -> Iterator[Found]:
+def empty(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd passes over empty items; a command without a value is as good as none."""
     for found in _faults(job, "cron-empty-item", "cron-empty"):
         is_held = job.crontab.hold_reason is not None
@@ -83,23 +83,23 @@ def empty(job: CheckedJob) -> Iterator[Found]:
             continue
         message = f"{field.command} is empty: condor_submit leaves it out, "
         message += f"and every {field.title} counts" if job.crontab.names else "and the job runs at once"
-        yield Found(message, job.span(unset), f"write a value, `*` for every {field.title}, or remove the line")
+        yield RuleHit(message, job.span(unset), f"write a value, `*` for every {field.title}, or remove the line")
 
 
 @rule("CRN110", "single-step", Severity.ERROR, "a step behind a single value")
-def single_step(job: CheckedJob) -> Iterator[Found]:
+def single_step(job: CheckedJob) -> Iterator[RuleHit]:
     """Unix cron reads 5/15 as 5-59/15; the schedd keeps 5 if it is a multiple of the step, and else nothing."""
     yield from _faults(job, "cron-single-step")
 
 
 @rule("CRN111", "step-zero", Severity.ERROR, "a step of 0")
-def step_zero(job: CheckedJob) -> Iterator[Found]:
+def step_zero(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd holds the job, and the HoldReason says nothing behind its colon."""
     yield from _faults(job, "cron-step-zero")
 
 
 @rule("CRN112", "starred-weekday", Severity.WARNING, "an item with * in the day of week, which the schedd drops")
-def starred_weekday(job: CheckedJob) -> Iterator[Found]:
+def starred_weekday(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd drops items with * in the day of week: */2 restricts nothing there, and *,1 is Mondays."""
     for found in job.crontab.differences:
         if found.schedd is not None and _is_starred_weekday(found):
@@ -111,7 +111,7 @@ def starred_weekday(job: CheckedJob) -> Iterator[Found]:
 
 
 @rule("CRN113", "full-month", Severity.WARNING, "all days of the month written out, beside a day of week")
-def full_month(job: CheckedJob) -> Iterator[Found]:
+def full_month(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd takes 31 values for *; by the manual the two day fields are joined by OR, which is every day."""
     for found in job.crontab.differences:
         if _is_full_month(found):
@@ -121,7 +121,7 @@ def full_month(job: CheckedJob) -> Iterator[Found]:
 
 
 @rule("CRN114", "no-string", Severity.ERROR, "an attribute that is no string")
-def no_string(job: CheckedJob) -> Iterator[Found]:
+def no_string(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd takes an attribute that is not a string for *, even one that is undefined."""
     yield from _faults(job, "cron-type")
     faulty = {fault.field for fault in job.crontab.faults}
@@ -132,22 +132,22 @@ def no_string(job: CheckedJob) -> Iterator[Found]:
         text = job.crontab.values.get(field, "").strip()
         if not text or text.lower() == "undefined":
             message = f"{field.attribute} is undefined: the schedd makes a crontab job of it, at every {field.title}"
-            yield Found(message, job.field_span(field), f'write {field.attribute} = "..." with the values in quotes')
+            yield RuleHit(message, job.field_span(field), f'write {field.attribute} = "..." with the values in quotes')
         elif text.isdecimal():
             message = f"{field.attribute} is a number, not a string: the schedd takes every {field.title}"
             edit = edit_field(job, field, text)
             fix = Fix(f"make {field.attribute} a string", (edit,)) if edit else None
-            yield Found(message, job.field_span(field), f'write {field.attribute} = "{text[:20]}"', fix)
+            yield RuleHit(message, job.field_span(field), f'write {field.attribute} = "{text[:20]}"', fix)
 
 
 @rule("CRN115", "syntax", Severity.ERROR, "a field that is neither values, ranges, steps nor *")
-def syntax(job: CheckedJob) -> Iterator[Found]:
+def syntax(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd checks characters only, and reads what it can of each item: 1-2-3 is 1-2, ** is *, /5 is 0/5."""
     yield from _faults(job, "cron-syntax", "cron-more", "cron-none")
 
 
 @rule("CRN116", "held", Severity.ERROR, "a field that the manual allows and the schedd holds the job for")
-def held(job: CheckedJob) -> Iterator[Found]:
+def held(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd keeps the multiples of a step only; if none lies in the range, nothing is left of the field."""
     for found in job.crontab.differences:
         if found.schedd is None:
@@ -156,13 +156,13 @@ def held(job: CheckedJob) -> Iterator[Found]:
 
 
 @rule("CRN117", "set-twice", Severity.WARNING, "a field that is set under two names")
-def set_twice(job: CheckedJob) -> Iterator[Found]:
+def set_twice(job: CheckedJob) -> Iterator[RuleHit]:
     """An attribute with + or MY. wins over the command, and the command over the attribute's name without them."""
     for names in NAMES.values():
         given = [name for name in names if job.values.get(name, "").strip()]
         for other in given[1:]:
             message = f"{_shown(job, other)} has no effect beside {_shown(job, given[0])}"
-            yield Found(message, job.span(other), "remove one of the two")
+            yield RuleHit(message, job.span(other), "remove one of the two")
 
 
 def _shown(job: CheckedJob, key: str) -> str:
@@ -170,7 +170,7 @@ def _shown(job: CheckedJob, key: str) -> str:
     return written.text if written else key
 
 
-def _faults(job: CheckedJob, *codes: str) -> Iterator[Found]:
+def _faults(job: CheckedJob, *codes: str) -> Iterator[RuleHit]:
     """Yield the faults of the fields under some codes: what, what the schedd does with the field, what to write."""
     crontab = job.crontab
     found: dict[tuple[Field, str], list[FieldFault]] = {}
@@ -186,7 +186,7 @@ def _faults(job: CheckedJob, *codes: str) -> Iterator[Found]:
             help_text = f"write {fix.better}" if fix else help_text
         message = f"{said}; {crontab.consequence(field, first.text)}"
         told = placed(job, field, replace(first.fault, message=message, help=help_text))
-        yield Found(told.message, told.span, told.help, fix and fix.fix)
+        yield RuleHit(told.message, told.span, told.help, fix and fix.fix)
 
 
 def _wrong(found: FieldFault) -> str:
@@ -218,7 +218,7 @@ def _is_full_month(found: FieldDifference) -> bool:
     return found.field is DAY_OF_MONTH and found.schedd == found.manual
 
 
-def _differing(job: CheckedJob, found: FieldDifference, message: str) -> Found:
+def _differing(job: CheckedJob, found: FieldDifference, message: str) -> RuleHit:
     """Return a finding about a field that the schedd reads otherwise, and the spelling that it reads alike."""
     field = found.field
     title = f"write {field.command} = {found.portable}, which the schedd reads as the manual says"
@@ -228,4 +228,4 @@ def _differing(job: CheckedJob, found: FieldDifference, message: str) -> Found:
         edit = edit_field(job, field, found.portable)
         edits = (edit,) if edit else ()
     fix = Fix(title, edits) if edits else None
-    return Found(message, job.field_span(field), f"write {field.command} = {found.portable}", fix)
+    return RuleHit(message, job.field_span(field), f"write {field.command} = {found.portable}", fix)

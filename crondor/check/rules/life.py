@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from crondor.check.edit import insertion, joined
 from crondor.check.job_policy import PERIODIC, RELEASE, REMOVE, RETRIES, never_removed, repeats, stays
-from crondor.check.rule import Edit, Fix, Found, rule
+from crondor.check.rule import Edit, Fix, RuleHit, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import MISSED_CODE, MISSED_REASON
 from crondor.diagnostics import Severity
@@ -21,7 +21,7 @@ _MOST_JOBS = 200  # different ones behind a line that is to be added; with more 
 
 
 @rule("CRN401", "runs-once", Severity.WARNING, "a crontab job that leaves the queue after its first run", misses=True)
-def runs_once(job: CheckedJob) -> Iterator[Found]:
+def runs_once(job: CheckedJob) -> Iterator[RuleHit]:
     """A job leaves the queue when it exits, unless on_exit_remove says otherwise; cron fields do not change that."""
     if not is_crontab(job) or job.first("my.onexitremove") is not None:
         return
@@ -31,35 +31,35 @@ def runs_once(job: CheckedJob) -> Iterator[Found]:
             f"{retries} makes the job leave the queue at its first success, whatever on_exit_remove says: the schedule "
             "does not repeat it"
         )
-        yield Found(message, job.span(retries), f"remove {retries}, and write on_exit_remove = false")
+        yield RuleHit(message, job.span(retries), f"remove {retries}, and write on_exit_remove = false")
         return
     if job.first(*REMOVE) is not None:
         return
     edit = _added(job, "on_exit_remove", "false", REMOVE, is_crontab)
     fix = Fix("keep the job in the queue after a run", (edit,), safe=False) if edit else None
     message = "the job leaves the queue after its first run: the schedule does not repeat it"
-    yield Found(message, _cron_span(job), "add on_exit_remove = false; or silence this, if one run is meant", fix)
+    yield RuleHit(message, _cron_span(job), "add on_exit_remove = false; or silence this, if one run is meant", fix)
 
 
 @rule("CRN402", "never-ends", Severity.NOTE, "a job that nothing ever takes out of the queue", misses=True)
-def never_ends(job: CheckedJob) -> Iterator[Found]:
+def never_ends(job: CheckedJob) -> Iterator[RuleHit]:
     """With on_exit_remove false for every outcome and no periodic policy, only condor_rm ends the job."""
     if not is_crontab(job) or job.first(*REMOVE) is None or job.first(*PERIODIC) is not None:
         return
     if never_removed(job):
         message = "no outcome of a run takes this job out of the queue: it repeats until condor_rm"
         help_text = "let it end, for example on_exit_remove = (ExitCode == 77), or with periodic_remove"
-        yield Found(message, job.span(*REMOVE), help_text)
+        yield RuleHit(message, job.span(*REMOVE), help_text)
 
 
 @rule("CRN403", "held-for-ever", Severity.WARNING, "a repeating job that stays held after a missed run", misses=True)
-def held_for_ever(job: CheckedJob) -> Iterator[Found]:
+def held_for_ever(job: CheckedJob) -> Iterator[RuleHit]:
     """A job that reaches its machine too late is held with code 20, and HTCondor releases no job by itself."""
     if not _stays_held(job):
         return
     message = f"a run that arrives late is held (code {MISSED_CODE}), and nothing releases the job for the next one"
     fix = Fix("release the job after a missed run", edits, safe=False) if (edits := _release(job)) else None
-    yield Found(message, job.span(*RELEASE, *REMOVE), f"add periodic_release = ({_CLAUSE})", fix)
+    yield RuleHit(message, job.span(*RELEASE, *REMOVE), f"add periodic_release = ({_CLAUSE})", fix)
 
 
 def _stays_held(job: CheckedJob) -> bool:
@@ -81,7 +81,7 @@ def _stays_held(job: CheckedJob) -> bool:
 
 
 @rule("CRN404", "other-clock", Severity.NOTE, "an expression that asks another machine's zone")
-def other_clock(job: CheckedJob) -> Iterator[Found]:
+def other_clock(job: CheckedJob) -> Iterator[RuleHit]:
     """formatTime, splitTime and localTimeString use the zone of the host that evaluates them, not the submit host's."""
     name = job.first("my.requirements", "requirements")
     if name is None or "time" not in job.values[name].lower():
@@ -89,7 +89,7 @@ def other_clock(job: CheckedJob) -> Iterator[Found]:
     called = _functions(job.values[name]) & {"formattime", "splittime", "localtimestring"}
     if called:
         message = "the function takes the zone of each host that evaluates requirements, not the submit host's"
-        yield Found(message, job.span(name), "see that submit, central and execute machines share a zone")
+        yield RuleHit(message, job.span(name), "see that submit, central and execute machines share a zone")
 
 
 def _functions(text: str) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from crondor.check.rule import Edit, Fix, Found, Rule
+from crondor.check.rule import Edit, Fix, Rule, RuleHit
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Diagnostic, Severity
 
@@ -53,12 +53,12 @@ def owner(code: str) -> str:
     return _OWNERS.get(code, "CRN001")
 
 
-def _said(rule: str, cure: Cure | None, severity: Severity | None, file: CheckedFile) -> Iterator[Found]:
+def _said(rule: str, cure: Cure | None, severity: Severity | None, file: CheckedFile) -> Iterator[RuleHit]:
     """Pass on what reading said under the codes of a rule; ``severity`` where crondor, not the file, is at its end."""
     for fault in file.all_faults:
         if owner(fault.code) == rule:
             fix = cure(file, fault) if cure is not None else None
-            yield Found(fault.message, fault.span, fault.help, fix, severity or fault.severity)
+            yield RuleHit(fault.message, fault.span, fault.help, fix, severity or fault.severity)
 
 
 def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:

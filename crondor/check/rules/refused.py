@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from crondor.check.job_policy import POLICIES
-from crondor.check.rule import Found, rule
+from crondor.check.rule import RuleHit, rule
 from crondor.check.rules.commands import no_universe
 from crondor.check.rules.deferral import bad_expression
 from crondor.check.rules.reading import owner
@@ -43,7 +43,7 @@ _OF_TIMES = frozenset(("submit-number", "submit-scheduler"))  # CRN301 and CRN50
 
 
 @rule("CRN017", "refused", Severity.ERROR, "a job that condor_submit refuses")
-def refused(file: CheckedFile) -> Iterator[Found]:
+def refused(file: CheckedFile) -> Iterator[RuleHit]:
     """The words are those of condor_submit 25.14, which makes no job of the file then."""
     if file.submit is None or not file.is_whole or not file.is_checked or len(file.source.text) > _LONGEST:
         return
@@ -54,7 +54,7 @@ def refused(file: CheckedFile) -> Iterator[Found]:
     for fault in faults:
         is_refusal = fault.code.startswith("submit-") or owner(fault.code) == "CRN005"
         if is_refusal and (fault.span is None or fault.span not in said):
-            yield Found(fault.message, fault.span or _queue(file), fault.help)
+            yield RuleHit(fault.message, fault.span or _queue(file), fault.help)
 
 
 def _faults(file: CheckedFile) -> tuple[Diagnostic, ...]:

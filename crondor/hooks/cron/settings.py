@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from crondor.argument_syntax import split_environment, split_raw_arguments
 from crondor.classad.expression import Expression
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.hook_types import Knobs, knob
+from crondor.job.arguments import split_environment, split_raw_arguments
 
 MOST_PERIOD: Final = 1 << 40
 """Seconds; a longer period is refused."""

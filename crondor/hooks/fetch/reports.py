@@ -50,7 +50,7 @@ class ReportFault(CrondorError, RuntimeError):
     """A report cannot be left: the journal will not say how far the run has come."""
 
 
-class Report(NamedTuple):
+class RunReport(NamedTuple):
     """How far a run has come, at a time (epoch seconds), and what else a hook was told."""
 
     key: str
@@ -61,7 +61,7 @@ class Report(NamedTuple):
 
 class _Found(NamedTuple):
     name: str
-    report: Report
+    report: RunReport
     writer: int
 
 
@@ -97,7 +97,7 @@ class Reports:
             os.close(folder)
         sync_folder(self.folder.parent)
 
-    def leave(self, report: Report) -> None:
+    def leave(self, report: RunReport) -> None:
         """Put a report on disk, whole. Raises ReportFault."""
         said = {name: text[:_LONGEST] for name, text in report.said.items()}
         told = {"key": report.key, "state": report.state.value, "time": report.time, "said": said}
@@ -216,7 +216,7 @@ def _writer(found: os.stat_result) -> int:
     return found.st_uid
 
 
-def _report(told: object) -> Report:
+def _report(told: object) -> RunReport:
     """Check what a report says. Raises ValueError."""
     if not isinstance(told, dict):
         raise ValueError("it is no report")  # noqa: TRY004 - one kind of error for all that is wrong
@@ -226,7 +226,7 @@ def _report(told: object) -> Report:
     if not isinstance(state, str) or state not in {each.value for each in STATES}:
         raise ValueError("it tells of a state that is not for a report to tell")
     texts = {name: text[:_LONGEST] for name, text in said.items() if name in _WORDS and isinstance(text, str)}
-    return Report(key, RunState(state), moment, texts)
+    return RunReport(key, RunState(state), moment, texts)
 
 
 def _distrust(found: _Found, writer: Writer) -> str | None:
@@ -242,7 +242,7 @@ def _distrust(found: _Found, writer: Writer) -> str | None:
 def _apply(found: list[_Found], writer: Writer, now: int) -> bool:
     """Take down the latest of each state of a run, in the order of states; say whether there was any."""
     order = list(RunState)
-    latest: dict[tuple[str, RunState], Report] = {}
+    latest: dict[tuple[str, RunState], RunReport] = {}
     for report in sorted((each.report for each in found), key=lambda each: (order.index(each.state), each.time)):
         latest[report.key, report.state] = report
     news = False

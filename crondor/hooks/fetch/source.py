@@ -17,11 +17,11 @@ from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.journal import Journal, JournalFault, NotPermitted, RunRecord, RunState, Writer
-from crondor.hooks.fetch.reports import SAID, Report, Reports
+from crondor.hooks.fetch.reports import SAID, Reports, RunReport
 from crondor.hooks.fetch.slot import has_ended, refuses
 from crondor.hooks.hook_types import HookType
 from crondor.job.attributes import boolean, expression, string
-from crondor.queued import QueuedJob
+from crondor.job.queued import QueuedJob
 from crondor.spec import Dialect
 from crondor.zones import Policy
 
@@ -157,7 +157,7 @@ class WorkSource:
                 raise
         if not key:
             raise CrondorError(_unknown(key))
-        self._reports.leave(Report(key, state, now, said))
+        self._reports.leave(RunReport(key, state, now, said))
         return Heard(None)
 
     def catch_up(self, now: int) -> list[Diagnostic]:

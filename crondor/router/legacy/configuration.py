@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from crondor.classad import lower
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.macro.scan import Kind, Scanner
+from crondor.macro.scan import MacroKind, Scanner
+from crondor.router.legacy.corrected import convert_mended
 from crondor.router.legacy.entry import LegacyEntry
-from crondor.router.legacy.mended import convert_mended
 from crondor.router.legacy.table import NAMES, REFRESH, ROUTE, LegacyTable
 from crondor.router.legacy.tool import tag_of
 
@@ -126,7 +126,7 @@ def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str]
         scanner = Scanner(text)
         while at >= 0:
             macro = scanner.scan(at)
-            knob = table.configuration.find(macro.name) if macro.kind is Kind.MACRO else None
+            knob = table.configuration.find(macro.name) if macro.kind is MacroKind.MACRO else None
             if knob is not None and not knob.is_default and macro.name not in found:
                 found[macro.name] = (knob.name, knob.text)
                 left.append(knob.text)

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from crondor.macro.lines import LogicalLine
-from crondor.macro.scan import Kind, Scanner
+from crondor.macro.scan import MacroKind, Scanner
 from crondor.source import Source, Span
 
 STRINGS = (
@@ -102,10 +102,10 @@ class Placed:
         scanner = Scanner(text)
         while at >= 0:
             found = scanner.scan(at)
-            if _is_inside(strings, at) or found.kind is Kind.PLAIN:
+            if _is_inside(strings, at) or found.kind is MacroKind.PLAIN:
                 at = text.find("$", max(found.resume, at + 1))
                 continue
-            end = found.end if found.kind in {Kind.MACRO, Kind.FUNCTION} else len(text)
+            end = found.end if found.kind in {MacroKind.MACRO, MacroKind.FUNCTION} else len(text)
             parts += self.segments(begin, at)
             parts.append(Segment(fill(text[at:end]), span=self.span(at, end)))
             begin, at = end, text.find("$", end)

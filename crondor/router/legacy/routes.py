@@ -9,10 +9,9 @@ from crondor.classad.scope import Context
 from crondor.config import read_config
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.legacy.configuration import NewTable, convert_table
+from crondor.router.legacy.corrected import convert_mended
 from crondor.router.legacy.entry import LegacyEntry
-from crondor.router.legacy.faithful import convert_faithfully
 from crondor.router.legacy.knobs import Texts
-from crondor.router.legacy.mended import convert_mended
 from crondor.router.legacy.table import (
     DEFAULTS,
     ENTRIES,
@@ -24,9 +23,10 @@ from crondor.router.legacy.table import (
     LegacyTable,
     read_legacy,
 )
-from crondor.router.loading import load_table
-from crondor.router.route import Route
-from crondor.router.table import RoutingTable
+from crondor.router.legacy.verbatim import convert_faithfully
+from crondor.router.table.loading import load_table
+from crondor.router.table.route import Route
+from crondor.router.table.table import RoutingTable
 
 
 def convert(entry: LegacyEntry, *, faithful: bool = False) -> str:

@@ -74,7 +74,7 @@ def set_more(draft: Draft, of: Arguments) -> None:
         draft.set(*found.attribute(of))
 
 
-class Found(NamedTuple):
+class WrittenArguments(NamedTuple):
     """Arguments, and whether they were written in the new syntax."""
 
     items: list[str]
@@ -85,7 +85,7 @@ class Found(NamedTuple):
         return of.attributes[self.is_new], joined(self.items) if self.is_new else " ".join(self.items)
 
 
-def read_arguments(draft: Draft, of: Arguments) -> Found | None:
+def read_arguments(draft: Draft, of: Arguments) -> WrittenArguments | None:
     """Return the arguments that the commands give; None where they are at fault, or the job before has them."""
     old, new = draft.command(*of.old), draft.command(of.new)
     older = draft.command(of.older) if of.older else None
@@ -102,10 +102,10 @@ def read_arguments(draft: Draft, of: Arguments) -> Found | None:
         return None
     text = new or old or older
     if text is None:
-        return None if draft.has(*of.attributes) else Found([], is_new=True)
+        return None if draft.has(*of.attributes) else WrittenArguments([], is_new=True)
     is_new = new is not None or is_quoted(text)
     try:
-        return Found(split(unquoted(text)) if is_new else _plain(text), is_new)
+        return WrittenArguments(split(unquoted(text)) if is_new else _plain(text), is_new)
     except WrongQuotes as error:
         name = of.new if new is not None else draft.written(*of.old, of.older) or ""
         message = of.error.format(str(error), shown(text))

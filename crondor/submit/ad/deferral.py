@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from crondor._job_terms import ATTRIBUTES, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor._schedule.job_terms import ATTRIBUTES, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.job.attributes import exact_integer_of
 from crondor.schedule import Universe

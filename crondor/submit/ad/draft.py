@@ -12,7 +12,7 @@ from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expre
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.job.attributes import boolean_of, string_of
-from crondor.job_expressions import NEW_JOB
+from crondor.job.expressions import NEW_JOB
 from crondor.source import Span
 from crondor.submit.ad import values
 from crondor.submit.ad.knobs import Knobs

@@ -18,7 +18,7 @@ from crondor.submit.ad.draft import Draft, shown
 from crondor.submit.ad.knobs import Knobs
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     """How a value is read."""
 
     STRING = "string"
@@ -34,9 +34,9 @@ class Kind(Enum):
     DISABLED = "nothing: the administrator has disabled the command"
 
 
-_UNQUOTED: Final = frozenset((Kind.BARE, Kind.BARE_LIST, Kind.BARE_FILE))
-_LISTS: Final = frozenset((Kind.LIST, Kind.BARE_LIST))
-_FILES: Final = frozenset((Kind.FILE, Kind.BARE_FILE))
+_UNQUOTED: Final = frozenset((ValueKind.BARE, ValueKind.BARE_LIST, ValueKind.BARE_FILE))
+_LISTS: Final = frozenset((ValueKind.LIST, ValueKind.BARE_LIST))
+_FILES: Final = frozenset((ValueKind.FILE, ValueKind.BARE_FILE))
 
 
 class Simple(NamedTuple):
@@ -44,7 +44,7 @@ class Simple(NamedTuple):
 
     command: str
     attribute: str
-    kind: Kind
+    kind: ValueKind
     alternative: bool = False
 
     @property
@@ -53,20 +53,20 @@ class Simple(NamedTuple):
         return self.command, self.attribute.lower()
 
 
-def _of(kind: Kind, **attributes: str) -> tuple[Simple, ...]:
+def _of(kind: ValueKind, **attributes: str) -> tuple[Simple, ...]:
     return tuple(Simple(command, attribute, kind) for command, attribute in attributes.items())
 
 
 TABLE: Final = (
     *_of(
-        Kind.EXPRESSION,
+        ValueKind.EXPRESSION,
         next_job_start_delay="NextJobStartDelay",
         keep_claim_idle="KeepClaimIdle",
         max_idle="JobMaterializeMaxIdle",
     ),
-    Simple("materialize_max_idle", "JobMaterializeMaxIdle", Kind.EXPRESSION, alternative=True),
+    Simple("materialize_max_idle", "JobMaterializeMaxIdle", ValueKind.EXPRESSION, alternative=True),
     *_of(
-        Kind.EXPRESSION,
+        ValueKind.EXPRESSION,
         want_graceful_removal="WantGracefulRemoval",
         job_max_vacate_time="JobMaxVacateTime",
         file_remaps="FileRemaps",
@@ -85,7 +85,7 @@ TABLE: Final = (
         allowed_execute_duration="AllowedExecuteDuration",
     ),
     *_of(
-        Kind.STRING,
+        ValueKind.STRING,
         job_ad_information_attrs="JobAdInformationAttrs",
         ulog_execute_attrs="UserLogExecuteEventAttrs",
         docker_network_type="DockerNetworkType",
@@ -121,14 +121,17 @@ TABLE: Final = (
         cuda_version="CUDAVersion",
     ),
     # Three commands for one attribute: the last one that is given wins.
-    *(Simple(f"{cloud}_access_key_id_file", "EC2AccessKeyId", Kind.STRING) for cloud in ("aws", "s3", "gs")),
-    *(Simple(f"{cloud}_secret_access_key_file", "EC2SecretAccessKey", Kind.STRING) for cloud in ("aws", "s3", "gs")),
-    *(Simple(field.command, field.attribute, Kind.STRING) for field in FIELDS),
-    *_of(Kind.LIST, email_attributes="EmailAttributes"),
-    *_of(Kind.FILE, log="UserLog", dagman_log="DAGManNodesLog", output_directory="OutputDirectory"),
-    *_of(Kind.BARE_FILE, starter_log="JobStarterLog"),
+    *(Simple(f"{cloud}_access_key_id_file", "EC2AccessKeyId", ValueKind.STRING) for cloud in ("aws", "s3", "gs")),
+    *(
+        Simple(f"{cloud}_secret_access_key_file", "EC2SecretAccessKey", ValueKind.STRING)
+        for cloud in ("aws", "s3", "gs")
+    ),
+    *(Simple(field.command, field.attribute, ValueKind.STRING) for field in FIELDS),
+    *_of(ValueKind.LIST, email_attributes="EmailAttributes"),
+    *_of(ValueKind.FILE, log="UserLog", dagman_log="DAGManNodesLog", output_directory="OutputDirectory"),
+    *_of(ValueKind.BARE_FILE, starter_log="JobStarterLog"),
     *_of(
-        Kind.BARE,
+        ValueKind.BARE,
         container_target_dir="ContainerTargetDir",
         mount_under_scratch="MountUnderScratch",
         starter_debug="JobStarterDebug",
@@ -137,7 +140,7 @@ TABLE: Final = (
         jobset="JobSetName",
     ),
     *_of(
-        Kind.BOOLEAN,
+        ValueKind.BOOLEAN,
         docker_override_entrypoint="DockerOverrideEntrypoint",
         docker_send_credentials="DockerSendCredentials",
         transfer_container="TransferContainer",
@@ -154,15 +157,15 @@ TABLE: Final = (
         skip_if_dataflow="SkipIfDataflow",
     ),
     *_of(
-        Kind.INTEGER,
+        ValueKind.INTEGER,
         job_machine_attrs_history_length="JobMachineAttrsHistoryLength",
         match_list_length="LastMatchListLength",
         core_size="CoreSize",
         checkpoint_exit_code="SuccessCheckpointExitCode",
         priority="JobPrio",
     ),
-    Simple("prio", "JobPrio", Kind.INTEGER, alternative=True),
-    *_of(Kind.COUNT, dagman_job_id="DAGManJobId"),
+    Simple("prio", "JobPrio", ValueKind.INTEGER, alternative=True),
+    *_of(ValueKind.COUNT, dagman_job_id="DAGManJobId"),
 )
 
 NAMES: Final = frozenset((*SCHEDULING, *(name for simple in TABLE for name in simple.names)))
@@ -198,23 +201,23 @@ def extended(knobs: Knobs) -> Iterator[Simple]:
     for ad in read_ads(text, Format.LONG, report=lambda _: None):
         for name, expression in ad.items():
             found = values.literal(expression.tree)
-            kind = Kind.EXPRESSION if found is None else _kind(found.value)
+            kind = ValueKind.EXPRESSION if found is None else _kind(found.value)
             if kind is not None:
                 yield Simple(lower(name), name, kind)
 
 
-def _kind(value: object) -> Kind | None:
+def _kind(value: object) -> ValueKind | None:
     """Return how a value is read that must be like another one; None for what is no command."""
-    kind: Kind | None = Kind.EXPRESSION
+    kind: ValueKind | None = ValueKind.EXPRESSION
     if value is UNDEFINED or value is ERROR:
-        kind = None if value is UNDEFINED else Kind.DISABLED
+        kind = None if value is UNDEFINED else ValueKind.DISABLED
     elif isinstance(value, bool):
-        kind = Kind.BOOLEAN
+        kind = ValueKind.BOOLEAN
     elif isinstance(value, int):
-        kind = Kind.INTEGER if value < 0 else Kind.COUNT
+        kind = ValueKind.INTEGER if value < 0 else ValueKind.COUNT
     elif isinstance(value, str):
         is_file = lower(value).startswith("file")
-        kind = Kind.BARE_LIST if "," in value else Kind.BARE_FILE if is_file else Kind.BARE
+        kind = ValueKind.BARE_LIST if "," in value else ValueKind.BARE_FILE if is_file else ValueKind.BARE
     return kind
 
 
@@ -228,18 +231,18 @@ def set_extended(draft: Draft) -> None:
 
 def _set(draft: Draft, simple: Simple, text: str) -> None:
     kind = simple.kind
-    if kind is Kind.EXPRESSION:
+    if kind is ValueKind.EXPRESSION:
         draft.copy_expression(simple.attribute, *simple.names)
-    elif kind is Kind.DISABLED:
+    elif kind is ValueKind.DISABLED:
         message = f"{simple.attribute}={shown(text)} has been disabled by the administrator."
         draft.fault("submit-disabled", draft.written(*simple.names) or "", message, "remove it")
-    elif kind is Kind.BOOLEAN:
+    elif kind is ValueKind.BOOLEAN:
         flag = draft.flag(*simple.names)
         if flag is not None:
             draft.set(simple.attribute, flag)
-    elif kind is Kind.INTEGER or kind is Kind.COUNT:
+    elif kind is ValueKind.INTEGER or kind is ValueKind.COUNT:
         number = draft.integer(*simple.names)
-        if number is not None and number < 0 and kind is Kind.COUNT:
+        if number is not None and number < 0 and kind is ValueKind.COUNT:
             draft.refuse(simple.names, text, "must eval to a non-negative integer", "write an integer from 0 up")
         elif number is not None:
             draft.set(simple.attribute, number)
@@ -247,7 +250,7 @@ def _set(draft: Draft, simple: Simple, text: str) -> None:
         draft.set(simple.attribute, _string(draft, kind, text))
 
 
-def _string(draft: Draft, kind: Kind, text: str) -> str:
+def _string(draft: Draft, kind: ValueKind, text: str) -> str:
     text = values.unquoted(text) if kind in _UNQUOTED else text
     if kind in _FILES and text:
         return draft.path(text)

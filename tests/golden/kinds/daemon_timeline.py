@@ -16,19 +16,19 @@ from typing import NamedTuple
 from crondor.classad import Expression, Form
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Literal
+from crondor.job.queued import JobStatus
 from crondor.job_queue import JobId
-from crondor.queued import JobStatus
+from crondor.pool.daemons.job_process import process_of
+from crondor.pool.daemons.pool import Pool
+from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.programs import DrawnPrograms, Lasting
+from crondor.pool.settings.exits import Exit
+from crondor.pool.settings.lengths import Lengths
+from crondor.pool.settings.links import FlowSettings
+from crondor.pool.settings.pool import PoolSettings
 from crondor.schedd.protocol import Hold
 from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads, read_submit
-from crondor.world.exits import Exit
-from crondor.world.job_process import process_of
-from crondor.world.lengths import Lengths
-from crondor.world.life import World
-from crondor.world.links import FlowSettings
-from crondor.world.programs import DrawnPrograms, Lasting
-from crondor.world.settings import Settings
-from crondor.world.world_job import Run, WorldJob
 from tests.golden.kinds.case import Case, Difference, Malformed, Replay, compare, integer, items, mapping, shown, text
 
 _POLL = 1.0  # seconds between two looks at the queue
@@ -79,12 +79,12 @@ class _Shell(DrawnPrograms):
     What sleeps is over at its time also when it was stopped meanwhile.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: PoolSettings) -> None:
         super().__init__(settings)
         self.clock: Callable[[], int] = lambda: 0
         self._ends: dict[JobId, int] = {}
 
-    def start(self, job: WorldJob, run: Run, now: int) -> Lasting:
+    def start(self, job: PoolJob, run: Run, now: int) -> Lasting:
         """Read how long it sleeps, and how it ends."""
         process = process_of(run.ad)
         command = "" if isinstance(process, Hold) else " ".join(process.argv)
@@ -93,7 +93,7 @@ class _Shell(DrawnPrograms):
         self._ends[job.id] = now + seconds
         return Lasting(seconds, Exit(int(killed[1]), by_signal=True) if killed else Exit(int(ended[1]) if ended else 0))
 
-    def resume(self, job: WorldJob, run: Run) -> None:
+    def resume(self, job: PoolJob, run: Run) -> None:
         """Let it sleep on."""
         run.left = max(0, self._ends[job.id] - self.clock())
 
@@ -165,7 +165,7 @@ class _Life:
 
     def live(self, commands: Sequence[_Command]) -> list[Difference]:
         """Do what the users did, and return where it did not work as it did."""
-        settings = Settings(
+        settings = PoolSettings(
             schedd_interval=self._interval,
             transfer=_TRANSFER,
             slots=1000,
@@ -176,7 +176,7 @@ class _Life:
         turns = _Recorded(self._interval, self._procs, self._t0)
         start = min(command.t for command in commands)
         programs = _Shell(settings)
-        world = World(settings, self._t0 + start, turns=turns, programs=programs)
+        world = Pool(settings, self._t0 + start, turns=turns, programs=programs)
         programs.clock = lambda: world.now
         jobs: list[JobId] = []
         found: list[Difference] = []
@@ -206,7 +206,7 @@ class _Life:
         file = read_submit(Source(self._submit, "job.sub"), now=now, host=host)
         return [ad for jobs, ad in job_ads(file, in_order=True) for _ in range(jobs.count)]
 
-    def _do(self, world: World, jobs: Sequence[JobId], words: Sequence[str]) -> bool:
+    def _do(self, world: Pool, jobs: Sequence[JobId], words: Sequence[str]) -> bool:
         """Do what a command does to each of the jobs, and say whether it did anything."""
         tool, arguments = words[0], list(words[1:])
         by = f"via {tool}"
@@ -221,7 +221,7 @@ class _Life:
         done = [self._act(world, job, tool, arguments, by) for job in chosen]  # all of them, before one is asked for
         return any(done)
 
-    def _act(self, world: World, job: JobId, tool: str, arguments: Sequence[str], by: str) -> bool:
+    def _act(self, world: Pool, job: JobId, tool: str, arguments: Sequence[str], by: str) -> bool:
         if tool == "condor_qedit":
             value = Expression.parse(Source(" ".join(arguments[2:]), "<qedit>"), old=True)
             return world.edit(job, {arguments[1]: value})
@@ -236,13 +236,13 @@ class _Life:
             return False
         return actions.get(tool, lambda: world.vacate(job))()
 
-    def _advance(self, world: World, until: int) -> None:
+    def _advance(self, world: Pool, until: int) -> None:
         while (time := world.next_time) is not None and time <= until:
             world.advance(time)
             self._look(world)
         world.advance(until)
 
-    def _look(self, world: World) -> None:
+    def _look(self, world: Pool) -> None:
         """Note what a look at the queue would show at the end of this second."""
         t = world.now - self._t0
         for proc in self._procs:

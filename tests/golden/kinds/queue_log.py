@@ -15,7 +15,7 @@ from pathlib import Path
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format
 from crondor.job_queue import DamagedLog, Follower, JobId, JobQueue, JobQueueError, Mirror, cluster_key
-from crondor.job_queue.log import Reading, read_records
+from crondor.job_queue.log import LogReading, read_records
 from crondor.job_queue.records import BEGIN
 from tests.golden.kinds.case import (
     Case,
@@ -225,7 +225,7 @@ def _content(folder: Path, name: str) -> bytes:
     return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
 
 
-def _read(folder: Path, name: str, *, live: bool = False) -> Reading:
+def _read(folder: Path, name: str, *, live: bool = False) -> LogReading:
     return read_records(io.BytesIO(_content(folder, name)), name, live=live)
 
 

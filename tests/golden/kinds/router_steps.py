@@ -13,8 +13,8 @@ from crondor.classad import Expression, Form
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.job_queue import JobId
-from crondor.router.life import Router
-from crondor.router.loading import load_table
+from crondor.router.daemon import Router
+from crondor.router.table.loading import load_table
 from crondor.schedd.memory import MemorySchedd
 from crondor.source import Source
 from tests.golden.kinds.case import Case, Difference, Replay, items, mapping, one_of, text, texts

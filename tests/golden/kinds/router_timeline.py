@@ -15,13 +15,13 @@ from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.event_log import EventType, JobEvent, read_events
 from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import Found, RouterHooks
+from crondor.hooks.router_hooks import HookProgram, RouterHooks
 from crondor.hooks.runner import Ended, HookCall, HookRun
+from crondor.job.queued import JobStatus
 from crondor.job_queue import JobId
-from crondor.queued import JobStatus
-from crondor.router.life import Entry, HookDesk, Options, Router, What
-from crondor.router.life.mirroring import MIRRORED
-from crondor.router.loading import load_table
+from crondor.router.daemon import Entry, HookRunners, Router, RouterOptions, What
+from crondor.router.daemon.mirror import MIRRORED
+from crondor.router.table.loading import load_table
 from crondor.schedd.memory import MemorySchedd
 from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads, read_submit
@@ -98,10 +98,10 @@ class _Recorded(RouterHooks):
         """Return the job's own."""
         return super().keyword(source, context)
 
-    def find(self, hook: HookType, source: ClassAd, context: Context | None = None) -> Found:  # noqa: ARG002
+    def find(self, hook: HookType, source: ClassAd, context: Context | None = None) -> HookProgram:  # noqa: ARG002
         """Return what the log says that the router has found."""
         path = self.paths.get(hook.value, "UNDEFINED")
-        return Found(hook, None if path == "UNDEFINED" else path, hook.value)
+        return HookProgram(hook, None if path == "UNDEFINED" else path, hook.value)
 
     def start(self, call: HookCall) -> _Answered:
         """Return the answer at once."""
@@ -157,7 +157,9 @@ class _Life:
         self.refused: list[Difference] = []
         self._schedd = MemorySchedd(clock=lambda: self.now)
         hooks = _Recorded(self._log, text(record, "keyword"))
-        options = Options(hooks=HookDesk(hooks, hooks.start), log=self._entries.append, write_event=self._write)
+        options = RouterOptions(
+            hooks=HookRunners(hooks, hooks.start), log=self._entries.append, write_event=self._write
+        )
         self._router = Router(
             load_table(read_config(self._config())), self._schedd, clock=lambda: self.now, options=options
         )

@@ -10,13 +10,13 @@ from crondor.classad.expression import Expression
 from crondor.classad.formats import Format, Mode, Order, read_ads
 from crondor.classad.scope import AdValue, Context
 from crondor.config import read_config
-from crondor.router.applying import Routed, apply_route
-from crondor.router.conversion import forget_routing
-from crondor.router.job_ids import id_text
-from crondor.router.loading import load_table
-from crondor.router.matching import Match, Matcher
-from crondor.router.standing import Standing
-from crondor.router.table import RoutingTable
+from crondor.router.apply.applying import Routed, apply_route
+from crondor.router.match.matcher import Match, Matcher
+from crondor.router.match.route_state import RouteState
+from crondor.router.table.conversion import forget_routing
+from crondor.router.table.job_ids import id_text
+from crondor.router.table.loading import load_table
+from crondor.router.table.table import RoutingTable
 from crondor.source import Source
 from tests.golden.kinds.case import (
     Case,
@@ -73,7 +73,7 @@ def _replay(case: Case) -> list[Difference]:
     configuration = read_config(Source(text(record, "config"), "config"), environ=_ENVIRON, context=context)
     table = load_table(configuration, context=context)
     jobs = dict(_jobs(texts(record, "jobs"), ignores=_IGNORE in options))
-    search = Matcher(table).match(jobs.items(), Standing(), context)
+    search = Matcher(table).match(jobs.items(), RouteState(), context)
     found = list(search)
     differences += _umbrella(optional_text(record, "umbrella"), search.umbrella, jobs.values())
     differences += compare("matches", _matches(record), [{"job": job, "route": route.name} for job, route in found])

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from crondor.config import Configuration, read_config
 from crondor.diagnostics import Severity
 from crondor.router import Route, RoutingTable, load_table
-from crondor.router.printing import printed_route, printed_transform
+from crondor.router.table.printing import printed_route, printed_transform
 from crondor.source import Source
 from tests.golden.kinds.case import Difference, Malformed, check_fields, compare, integer, items, mapping, text, texts
 

@@ -1,0 +1,86 @@
+"""An agenda as JSON; the keys are documented in docs/cli.md."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+from crondor.calendar import short_weekday
+from crondor_cli.agenda.collisions import Collision
+from crondor_cli.agenda.days import Agenda, Entry, Minute
+from crondor_cli.agenda.span import Day
+from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.options import Clock
+from crondor_cli.common.output import say
+
+
+def print_json(agenda: Agenda, clock: Clock, pairs: int) -> None:
+    """Print one object."""
+    span = agenda.span
+    busiest, ties = agenda.busiest()
+    found, more = agenda.collisions(pairs)
+    data = {
+        "zone": clock.zone_name,
+        "now": clock.now,
+        "from": span.start,
+        "until": span.end,
+        "dialect": agenda.dialect.value,
+        "job_count": agenda.jobs,
+        "starts": agenda.total,
+        "days": [_day(agenda, day) for day in span.days],
+        "first": [_minute(agenda, minute, clock) for minute in agenda.soonest()],
+        "busiest": [_minute(agenda, minute, clock) for minute in busiest],
+        "busiest_more": ties,
+        "collisions": [_collision(agenda, collision, clock) for collision in found],
+        "collisions_more": more,
+        "jobs": [_job(entry, clock) for entry in agenda.entries],
+        "invalid": [{"name": name, "line": line} for name, line in agenda.invalid],
+        "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(agenda.findings)],
+    }
+    say(json.dumps(data, indent=2))
+
+
+def _day(agenda: Agenda, day: Day) -> dict[str, object]:
+    return {
+        "date": day.date.isoformat(),
+        "weekday": short_weekday(day.date),
+        "seconds": day.end - day.start,
+        "starts": agenda.in_day(day),
+        "hours": [agenda.in_hour(hour) for hour in day.hours],
+    }
+
+
+def _minute(agenda: Agenda, minute: Minute, clock: Clock) -> dict[str, object]:
+    time = agenda.span.instant(minute.number)
+    return {"time": time, "local": _local(time, clock), "starts": minute.starts, "jobs": minute.entries}
+
+
+def _collision(agenda: Agenda, collision: Collision, clock: Clock) -> dict[str, object]:
+    time = agenda.span.instant(collision.first)
+    return {
+        "jobs": list(collision.jobs),
+        "count": collision.times,
+        "time": time,
+        "local": _local(time, clock),
+    }
+
+
+def _job(entry: Entry, clock: Clock) -> dict[str, object]:
+    spec = entry.schedule.spec
+    return {
+        "name": entry.job.name,
+        "line": entry.job.line,
+        "count": entry.job.count,
+        "canonical": spec and str(spec),
+        "runs": entry.starts,
+        "time": entry.first,
+        "local": _local(entry.first, clock),
+    }
+
+
+def _local(time: int, clock: Clock) -> str | None:
+    """Return an instant as ISO 8601, None for a deferral time beyond the year 9999."""
+    try:
+        return datetime.fromtimestamp(time, clock.zone).isoformat()
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,0 +1,137 @@
+"""The starts of a schedule as a bit set of minutes, and the starts of many as one tally; no list of runs is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby, takewhile
+
+from crondor.calendar import EPOCH_ORDINAL
+from crondor.recurrence import Recurrence
+from crondor.schedule import JobSchedule
+from crondor.spec import Dialect
+from crondor_cli.agenda.span import Span
+
+_DAY_BYTES = 1440 // 8
+
+
+def first_start(schedule: JobSchedule, span: Span, now: int) -> int:
+    """Return the first start in the span or after it; a deferral time, taken at ``now``, may lie before.
+
+    Raises NeverRuns, ScheddHangs, UnknownValue and InvalidDeferral.
+    """
+    if schedule.recurrence is None:
+        return schedule.next(now).time
+    return int(schedule.recurrence.next(span.start - 1))
+
+
+def starts(schedule: JobSchedule, first: int, span: Span) -> int:
+    """Return the minutes of the span in which a job with this first start is started, bit n for minute n."""
+    if not span.start <= first < span.end:
+        return 0
+    if schedule.recurrence is None:
+        return 1 << span.minute(first)
+    if schedule.recurrence.spec.dialect is Dialect.HTCONDOR:
+        # The chain is that of `crondor next`, which begins after the start.
+        chain = takewhile(span.end.__gt__, schedule.recurrence.upcoming(span.start))
+        at_once = [first] if first == span.start else []
+        return _bits(span, [*at_once, *chain])
+    return _by_days(schedule.recurrence, span)
+
+
+def _by_days(recurrence: Recurrence, span: Span) -> int:
+    """Put a day's pattern where the clock is plain; enumerate the runs of the other days."""
+    wall = recurrence.wall_clock
+    pattern = sum(wall.minutes << 60 * hour for hour in range(24) if wall.hours >> hour & 1)
+    taken, free = pattern.to_bytes(_DAY_BYTES, "little"), bytes(_DAY_BYTES)
+    found = 0
+    begun = span.start > span.origin  # the first minute, of which a run of a plain day would lie before the start
+    for plain, days in groupby(span.days, span.is_plain):
+        some = list(days)
+        first = some[0]
+        if plain:
+            numbers = (day.date.toordinal() - EPOCH_ORDINAL for day in some)
+            block = b"".join(taken if wall.rule.next_day(number) == number else free for number in numbers)
+            shift = span.minute(first.start)
+            bits = int.from_bytes(block, "little")
+            found |= (bits << shift if shift >= 0 else bits >> -shift) & ~begun
+        else:
+            found |= _bits(span, recurrence.between(max(first.start, span.start) - 1, min(some[-1].end, span.end) - 1))
+    return found
+
+
+def _bits(span: Span, instants: Iterable[int]) -> int:
+    digits = bytearray(b"0" * span.size)
+    for instant in instants:
+        digits[-1 - span.minute(instant)] = 49  # ASCII 1
+    return int(digits, 2)
+
+
+def members(bits: int) -> Iterator[int]:
+    """Yield the members of a bit set in order."""
+    digits = bin(bits)[:1:-1]
+    found = digits.find("1")
+    while found >= 0:
+        yield found
+        found = digits.find("1", found + 1)
+
+
+class Tally:
+    """How many jobs start in each minute.
+
+    The counts are kept as bit planes, plane n with the bit 2**n of every minute's count: a schedule is added to
+    all minutes at once, whatever the number of its runs.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._planes: list[int] = []
+        self._digits: list[str] = []
+
+    def add(self, bits: int, jobs: int) -> None:
+        """Count ``jobs`` starts in each minute of a bit set."""
+        self._digits = []
+        level = 0
+        while jobs:
+            if jobs & 1:
+                self._carry(bits, level)
+            jobs >>= 1
+            level += 1
+
+    def _carry(self, bits: int, level: int) -> None:
+        while bits:
+            self._planes += [0] * (level + 1 - len(self._planes))
+            plane = self._planes[level]
+            self._planes[level] = plane ^ bits
+            bits &= plane
+            level += 1
+
+    @property
+    def minutes(self) -> int:
+        """The minutes with any start."""
+        found = 0
+        for plane in self._planes:
+            found |= plane
+        return found
+
+    @property
+    def total(self) -> int:
+        """The starts of all minutes."""
+        return sum(plane.bit_count() << level for level, plane in enumerate(self._planes))
+
+    def count(self, low: int, high: int) -> int:
+        """Return the starts in the minutes from ``low`` to ``high`` (excluded)."""
+        if not self._digits:
+            self._digits = [bin(plane)[:1:-1] for plane in self._planes]
+        return sum(digits.count("1", low, high) << level for level, digits in enumerate(self._digits))
+
+    def levels(self) -> Iterator[tuple[int, int]]:
+        """Yield the counts that occur, the largest first, each with the bit set of its minutes."""
+        left = self.minutes
+        while left:
+            count, chosen = 0, left
+            for level in reversed(range(len(self._planes))):
+                if chosen & self._planes[level]:
+                    chosen &= self._planes[level]
+                    count |= 1 << level
+            yield count, chosen
+            left &= ~chosen

@@ -1,0 +1,196 @@
+"""An agenda as text for people: a table of days and hours, then lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+
+from crondor.calendar import DAY, short_weekday
+from crondor.diagnostics import printable
+from crondor_cli.agenda.days import Agenda, Entry, Minute
+from crondor_cli.agenda.span import Day, Span
+from crondor_cli.common.columns import plural
+from crondor_cli.common.options import Clock
+from crondor_cli.common.output import say
+from crondor_cli.times.text import local_text, relative
+
+_NAMED = 3  # jobs named in a line
+_LISTED = 10  # jobs of a list
+_HOURS = tuple(f"{hour:02}" for hour in range(24))
+
+
+def print_table(agenda: Agenda, clock: Clock, pairs: int) -> None:
+    """Print the agenda; nothing where no file has a job with a time."""
+    if not agenda.entries:
+        return
+    lines = [_title(agenda, clock)]
+    if agenda.total:
+        lines += ["", *_table(agenda), *_notes(agenda)]
+        lines += ["", "First starts", *_minutes(agenda, agenda.soonest(), clock)]
+        lines += ["", *_busiest(agenda, clock)]
+        lines += _collisions(agenda, clock, pairs)
+    lines += _idle(agenda, clock)
+    lines += _invalid(agenda)
+    say("\n".join(lines))
+
+
+def some(agenda: Agenda, numbers: Sequence[int]) -> str:
+    """Return the names of some entries, the first few of them."""
+    labels = [with_count(agenda.entries[number]) for number in numbers[:_NAMED]]
+    more = len(numbers) - _NAMED
+    return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
+
+
+def with_count(entry: Entry) -> str:
+    """Return the name of an entry, and how many jobs it stands for if there are several."""
+    return entry.label if entry.job.count == 1 else f"{entry.label} ({entry.job.count} jobs)"
+
+
+def _title(agenda: Agenda, clock: Clock) -> str:
+    span = agenda.span
+    end = local_text(span.end, clock.zone)
+    hint = "" if clock.is_given else "; --tz names another"
+    return (
+        f"{plural(agenda.jobs, 'job')}, {plural(agenda.total, 'start')} "
+        f"from {local_text(span.start, clock.zone)} until {end}\n"
+        f"zone {clock.zone_name} (must be the submit host's{hint}), dialect {agenda.dialect.value}"
+    )
+
+
+def _table(agenda: Agenda) -> list[str]:
+    """Return a row for each date; wide counts leave less room for the date."""
+    days = agenda.span.days
+    counts = [[agenda.in_hour(hour) for hour in day.hours] for day in days]
+    unit = _unit(max(count or 0 for row in counts for count in row))
+    cells = [
+        [_cell(count, unit, skipped=is_skipped(day, hour, agenda.span)) for hour, count in enumerate(row)]
+        for day, row in zip(days, counts, strict=True)
+    ]
+    width = max(2, *(len(cell) for row in cells for cell in row))
+    names = [_date(day, short=width > 2) for day in days]
+    totals = [_cell(agenda.in_day(day), unit) for day in days]
+    last = max(3, *map(len, totals))
+    lines = [" ".join([" " * len(names[0]), *(hour.rjust(width) for hour in _HOURS), f"{'all':>{last}}"])]
+    for name, row, total in zip(names, cells, totals, strict=True):
+        lines.append(" ".join([name, *(cell.rjust(width) for cell in row), total.rjust(last)]))
+    if unit > 1:
+        name = "thousands" if unit == 1000 else "millions"
+        lines.append(f"counts are {name}, cut off; --format json has the numbers")
+    return lines
+
+
+def _unit(most: int) -> int:
+    """Return in what counts are shown, so that none of an hour has more than three digits."""
+    return 1 if most < 1000 else 1000 if most < 1_000_000 else 1_000_000
+
+
+def _date(day: Day, *, short: bool = False) -> str:
+    weekday = short_weekday(day.date)
+    return f"{weekday} {day.date.day:02}" if short else f"{weekday} {day.date.isoformat()}"
+
+
+def _cell(count: int | None, unit: int, *, skipped: bool = False) -> str:
+    if count is None:
+        return "-" if skipped else ""
+    if not count:
+        return "."
+    return str(count // unit) if count >= unit else "<1"
+
+
+def is_skipped(day: Day, hour: int, span: Span) -> bool:
+    """Say whether the clock skips an hour of a date; what lies before the span is not looked at."""
+    later = any(inside.ranges for inside in day.hours[:hour]) or day.start >= span.start
+    return later and not day.hours[hour].length
+
+
+def _notes(agenda: Agenda) -> Iterator[str]:
+    """Say which days have no 24 hours, and why."""
+    span = agenda.span
+    for change in span.changes:
+        day = next(day for day in span.days if day.start <= change.instant < day.end)
+        old, new = (_wall(change.instant + offset) for offset in (change.before, change.after))
+        forward = change.after > change.before
+        length = relative(day.end - day.start).removeprefix("in ").replace("1 d 1 h", "25 h").replace("1 d", "24 h")
+        how = f"from {old} to {new}" if forward else f"from {old} back to {new}, and that time counts twice"
+        yield f"{_date(day)} has {length}: the clock goes {how}"
+
+
+def _wall(local: int) -> str:
+    minutes = local % DAY // 60
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def _minutes(agenda: Agenda, minutes: list[Minute], clock: Clock) -> list[str]:
+    rows = []
+    for minute in minutes:
+        time = agenda.span.instant(minute.number)
+        count = plural(minute.starts, "start")
+        rows.append([local_text(time, clock.zone), relative(time - clock.now), count, some(agenda, minute.entries)])
+    return _aligned(rows, right={2})
+
+
+def _busiest(agenda: Agenda, clock: Clock) -> list[str]:
+    minutes, more = agenda.busiest()
+    shared = [minute for minute in minutes if minute.starts > 1]
+    if not shared:
+        return ["Busiest minutes: no minute has more than one start"]
+    lines = ["Busiest minutes", *_minutes(agenda, shared, clock)]
+    if more and shared == minutes:
+        lines.append(f"  and {plural(more, 'more minute')} with {plural(minutes[-1].starts, 'start')}")
+    return lines
+
+
+def _collisions(agenda: Agenda, clock: Clock, pairs: int) -> list[str]:
+    found, more = agenda.collisions(pairs)
+    if not found and not more:
+        return ["", "Collisions: no two jobs start in the same minute"] if agenda.jobs > 1 else []
+    rows = [
+        [
+            plural(collision.times, "time"),
+            f"first {local_text(agenda.span.instant(collision.first), clock.zone)}",
+            _pair(agenda, *collision.jobs),
+        ]
+        for collision in found
+    ]
+    lines = ["", "Collisions, jobs that start in the same minute", *_aligned(rows, right={0})]
+    if more:
+        lines.append(f"  {'and ' if found else ''}{more:,} {'more ' if found else ''}pair{'' if more == 1 else 's'}")
+    return lines
+
+
+def _pair(agenda: Agenda, one: int, other: int) -> str:
+    first, second = with_count(agenda.entries[one]), with_count(agenda.entries[other])
+    return f"{first} with one another" if one == other else f"{first} and {second}"
+
+
+def _idle(agenda: Agenda, clock: Clock) -> list[str]:
+    idle = agenda.idle
+    if not idle:
+        return []
+    rows = [[with_count(entry), _later(entry, agenda.span, clock.zone)] for entry in idle[:_LISTED]]
+    more = [f"  and {len(idle) - _LISTED:,} more"] if len(idle) > _LISTED else []
+    return ["", "No start in this time", *_aligned(rows), *more]
+
+
+def _later(entry: Entry, span: Span, zone: tzinfo) -> str:
+    return f"{'next' if entry.first >= span.end else 'was'} {local_text(entry.first, zone)}"
+
+
+def _invalid(agenda: Agenda) -> list[str]:
+    if not agenda.invalid:
+        return []
+    names = [printable(name if line is None else f"{name}:{line}") for name, line in agenda.invalid[:_LISTED]]
+    more = [f"  and {len(agenda.invalid) - _LISTED:,} more"] if len(agenda.invalid) > _LISTED else []
+    return ["", "Left out, for the errors above", *(f"  {name}" for name in names), *more]
+
+
+def _aligned(rows: list[list[str]], right: set[int] | None = None) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if right and number in right else cell.ljust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,105 @@
+"""`crondor check`: what will go wrong with submit files, before submission."""
+
+from __future__ import annotations
+
+import click
+
+from crondor_cli.common.options import clock_options, format_option, include_option
+from crondor_cli.common.output import say
+
+EPILOG = """\b
+Examples:
+  crondor check job.sub
+  crondor check --select CRN1,CRN2 --ignore CRN203 jobs/
+  crondor check --fix job.sub
+  crondor check --fix --write jobs/*.sub
+  crondor check --format sarif jobs/ > crondor.sarif
+  crondor check --explain CRN204
+
+A directory stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
+is executed, and files that it includes are read only below its own folder and those of --allow-dir.
+
+A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
+The section [tool.crondor] of the nearest pyproject.toml may set select, ignore, allow-dirs, tz, schedd-interval and
+strict; the command line wins.
+
+Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
+that cannot be read."""
+
+
+@click.command("check", epilog=EPILOG, short_help="What will go wrong with submit files, before submission.")
+@click.argument("files", nargs=-1, metavar="FILES...")
+@click.option("--select", multiple=True, metavar="CODES", help="Only rules whose code begins so (comma-separated).")
+@click.option("--ignore", multiple=True, metavar="CODES", help="No rules whose code begins so.")
+@click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
+@click.option("--write", is_flag=True, help="With --fix: change the files.")
+@click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
+@click.option("--explain", metavar="CODE", help="Explain a rule.")
+@click.option("--rules", is_flag=True, help="List the rules.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@click.option("--strict", is_flag=True, default=None, help="Exit with 1 for notes as well.")
+@include_option
+@click.option("--no-config", is_flag=True, help="Pass over pyproject.toml.")
+@clock_options
+@click.option(
+    "--schedd-interval",
+    type=click.IntRange(0, 86400),
+    metavar="SECONDS",
+    help="The schedd's SCHEDD_INTERVAL (default: 300).",
+)
+@format_option("text", "json", "sarif", "github", text="How to print the findings.")
+def command(
+    files: tuple[str, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fix: bool,
+    write: bool,
+    unsafe: bool,
+    explain: str | None,
+    rules: bool,
+    statistics: bool,
+    strict: bool | None,
+    allow_dirs: tuple[str, ...],
+    no_config: bool,
+    now: str | None,
+    tz: str | None,
+    schedd_interval: int | None,
+    format_: str,
+) -> None:
+    """Say what condor_submit lets through, what the schedd silently changes, and what will be held.
+
+    Every finding has a code, the place, why, and what to write instead.
+    """
+    if explain is not None or rules:
+        from crondor_cli.common.findings import rules as check_rules  # noqa: PLC0415 - the rest of the command is not needed
+
+        check_rules.explain(explain) if explain is not None else check_rules.list_rules()
+        return
+    context = click.get_current_context(silent=True)
+    if not files:
+        raise click.UsageError("name the files to check, a directory, or - for standard input", context)
+    if (write or unsafe) and not fix:
+        raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
+    if fix and format_ != "text":
+        raise click.UsageError("--fix shows a diff, and no other --format", context)
+    from crondor_cli.check.run import Options, run  # noqa: PLC0415 - the engine, after the cheap refusals
+
+    given = Options(select, ignore, allow_dirs, tz, schedd_interval, strict)
+    result = run(files, given, now, use_config=not no_config)
+    if fix:
+        from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - only where it is asked for
+
+        status = fix_files(result, write=write, unsafe=unsafe)
+    elif statistics:
+        from crondor_cli.common.findings.text import print_statistics  # noqa: PLC0415 - one view is needed
+
+        print_statistics(result, format_)
+        status = result.status
+    else:
+        from crondor_cli.common.findings import text as view_check  # noqa: PLC0415 - the same
+
+        view_check.print_report(result, format_)
+        status = result.status
+    for reason in result.unread:
+        say(f"Error: {reason}", err=True)
+    raise click.exceptions.Exit(status)

@@ -1,0 +1,111 @@
+"""One run of `crondor check`: the settings, the files, and what was found in each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import NamedTuple
+
+import click
+
+from crondor.check import RULES, CheckReport, CheckSettings, check, refused
+from crondor.diagnostics import CrondorError
+from crondor.source import Source
+from crondor.submit import SubmitFile, read_submit
+from crondor_cli.check.files import find
+from crondor_cli.common.findings.result import STDIN, Checked
+from crondor_cli.common.findings.rules import codes_of
+from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.options import clock_of
+
+_AROUND_BAR = 32  # columns of the label, the number and the time left
+_MANY = 100  # files, from which on a person wants to see progress
+
+
+class Options(NamedTuple):
+    """What the command line says; empty or None where it says nothing."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    allow_dirs: tuple[str, ...]
+    tz: str | None
+    schedd_interval: int | None
+    strict: bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Checked):
+    """What was found, and how to check again."""
+
+    settings: CheckSettings
+    allow_dirs: tuple[str, ...]
+
+    def read(self, source: Source) -> SubmitFile:
+        """Read one of the descriptions once more, changed perhaps."""
+        return _read(source, self.settings, self.allow_dirs)
+
+
+def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: bool) -> Result:
+    """Check the files; those that cannot be read are left out.
+
+    Raises UsageError for options and settings that cannot be used, and where no file can be read.
+    """
+    result = _settle(given, now, use_config=use_config)
+    paths = find(names)
+    reports: list[CheckReport] = []
+    unread: list[click.UsageError] = []
+    with _progress(paths) as shown:
+        for path in shown:
+            checked = _check(path, result)
+            if isinstance(checked, CheckReport):
+                reports.append(checked)
+            else:
+                unread.append(checked)
+    if not reports:
+        raise unread[0]
+    return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
+
+
+def _settle(given: Options, now: str | None, *, use_config: bool) -> Result:
+    """Put together what the command line and pyproject.toml say, before anything is checked."""
+    from crondor_cli.check.config import Config, find_config  # noqa: PLC0415 - after the cheap refusals
+
+    config = find_config() if use_config else Config()
+    clock = clock_of(now, given.tz or config.tz)
+    interval = next((x for x in (given.schedd_interval, config.schedd_interval) if x is not None), 300)
+    return Result(
+        (),
+        codes_of(given.select or config.select, RULES),
+        codes_of((*given.ignore, *config.ignore), RULES),
+        bool(config.strict) if given.strict is None else given.strict,
+        settings=CheckSettings(clock.now, clock.zone, schedd_interval=interval),
+        allow_dirs=(*given.allow_dirs, *config.allow_dirs),
+    )
+
+
+def _check(path: str, result: Result) -> CheckReport | click.UsageError:
+    """Check one file, or say why it cannot be read; one that is no text is a finding like any other."""
+    try:
+        source = read_source(path)
+    except CrondorError as error:
+        return refused(path, error, result.settings)
+    except click.UsageError as error:
+        return error
+    return check(source, result.settings, result.read)
+
+
+def _read(source: Source, settings: CheckSettings, allow_dirs: tuple[str, ...]) -> SubmitFile:
+    path = "-" if source.name == STDIN else source.name
+    zone = settings.zone if isinstance(settings.zone, tzinfo) else None
+    return read_submit(source, files=files_of(path, allow_dirs), now=settings.now, zone=zone)
+
+
+def _progress(paths: list[str]) -> AbstractContextManager[Iterable[str]]:
+    if len(paths) < _MANY or not sys.stderr.isatty():
+        return nullcontext(paths)
+    room = os.get_terminal_size(sys.stderr.fileno()).columns - _AROUND_BAR
+    return click.progressbar(paths, label="Checking", file=sys.stderr, width=min(36, max(1, room)))

@@ -1,0 +1,93 @@
+"""`crondor classad eval`: the value of an expression, alone, in an ad or in a match of two."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from crondor.classad import EvaluationFailed, Explanation, Expression, print_value
+from crondor.classad.ad import ClassAd
+from crondor.classad.tree import Reference
+from crondor.diagnostics import printable
+from crondor.source import Source
+from crondor_cli.common.ad_files import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
+from crondor_cli.common.options import clock_of, clock_options, format_option
+from crondor_cli.common.output import say
+
+EPILOG = """\b
+Examples:
+  crondor classad eval '1 + 2 * 3'
+  crondor classad eval 'formatTime(time(), "%F %T")' --now '2026-12-24 18:00' --tz Europe/Berlin
+  crondor classad eval 'Memory > 1024' --my slot.ad
+  condor_q -long 12.0 | crondor classad eval Requirements --my - --target slot.ad --explain
+  crondor classad eval -- '-1 % 2'          -- lets an expression begin with a minus
+
+A bare name is looked up in --my, then in --target; MY.x and TARGET.x ask one of them.
+
+Exit status: 0 there is a value, be it undefined or error; 1 a text that cannot be read, or no value; 2 wrong usage."""
+
+
+@click.command("eval", epilog=EPILOG, short_help="The value of an expression, and why it is not true.")
+@click.argument("expression", metavar="EXPR")
+@click.option("--my", "my_path", metavar="FILE", help="The ad that EXPR stands in; - reads standard input.")
+@click.option("--target", "target_path", metavar="FILE", help="The ad it is matched with.")
+@clock_options
+@faithful_option
+@lenient_option
+@click.option("--explain", is_flag=True, help="Show the value of every part, and the shortest reason.")
+@format_option("text", "json", text="How to print the value.")
+def command(
+    expression: str,
+    my_path: str | None,
+    target_path: str | None,
+    now: str | None,
+    tz: str | None,
+    lenient: bool,
+    faithful: bool,
+    explain: bool,
+    format_: str,
+) -> None:
+    """Print the value of EXPR as HTCondor's daemons compute it; time() is --now."""
+    check_stdin(my_path, target_path)
+    context = context_of(clock_of(now, tz), faithful=faithful)
+    code = Expression.parse(Source(expression, "EXPR"))
+    my = ClassAd() if my_path is None else ad_of(my_path, mode_of(lenient))
+    target = None if target_path is None else ad_of(target_path, mode_of(lenient))
+    explanation = _explained(code, my).explain(my, target, context) if explain else None
+    try:
+        shown = print_value(code.evaluate(my, target, context))
+    except EvaluationFailed:
+        if explanation is not None and format_ == "text":
+            say("\n".join(map(printable, explanation.lines())))
+        raise
+    if format_ == "json":
+        data: dict[str, object] = {"expression": str(code), "value": shown}
+        if explanation is not None:
+            data |= {"reason": explanation.reason(), "parts": [part_data(part) for part in explanation.parts]}
+        say(json.dumps(data, indent=2))
+        return
+    if explanation is None:
+        say(printable(shown))
+        return
+    say("\n".join(map(printable, explanation.lines())))
+    reason = explanation.reason()
+    if reason is not None:
+        say(f"\nnot true: {printable(reason)}")
+
+
+def _explained(code: Expression, my: ClassAd) -> Expression:
+    """Return what is worth explaining: of an attribute's bare name its expression."""
+    tree = code.tree
+    is_name = isinstance(tree, Reference) and tree.scope is None and not tree.absolute and tree.name in my
+    return my[tree.name] if is_name and isinstance(tree, Reference) else code
+
+
+def part_data(part: Explanation) -> dict[str, object]:
+    """Return a part of an explanation for programs."""
+    return {
+        "expression": part.text,
+        "value": None if part.value is None else part.shown,
+        "reached": part.reached,
+        "parts": [part_data(inner) for inner in part.parts],
+    }

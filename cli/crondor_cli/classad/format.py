@@ -1,0 +1,70 @@
+"""`crondor classad format`: ads from one form into another."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.classad.formats import Format, Order, read_ads, write_ads
+from crondor.diagnostics import Diagnostic
+from crondor_cli.common.ad_files import chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.output import emit
+from crondor_cli.common.show import show
+
+EPILOG = """\b
+Examples:
+  crondor classad format job.ad --to json
+  condor_q -long | crondor classad format - --to new
+  crondor classad format history --to jsonl --lenient
+  crondor classad format queue.xml --to long --order name
+
+Ads are written as HTCondor prints them, one after the other as they are read: a file may be of any size.
+An ad or a line that cannot be read is reported with its place and left out.
+
+Exit status: 0 fine; 1 something could not be read; 2 wrong usage."""
+
+_MANY = 1 << 16  # characters that are written at once
+_FORMS = [form.value for form in Format]
+
+
+@click.command("format", epilog=EPILOG, short_help="Ads from one form into another.")
+@click.argument("file", metavar="FILE")
+@click.option("--to", "to", type=click.Choice(_FORMS), required=True, help="The form to write.")
+@click.option("--from", "from_", type=click.Choice(_FORMS), help="The form to read (default: told by the beginning).")
+@click.option(
+    "--order",
+    type=click.Choice([order.value for order in Order]),
+    default=Order.LIBRARY.value,
+    show_default=True,
+    help="The order of attributes: HTCondor's own, by name as its tools print, or as they were read.",
+)
+@lenient_option
+def command(file: str, to: str, from_: str | None, order: str, lenient: bool) -> None:
+    """Write the ads of FILE (- is standard input) in another form."""
+    faults: list[Diagnostic] = []
+
+    def report(found: Diagnostic) -> None:
+        faults.append(found)
+        show([found])
+        del faults[1:]  # that there was one is all that is asked later
+
+    form = None if from_ is None else Format(from_)
+    ads = read_ads(chunks(file), form, mode_of(lenient), name=name_of(file), report=report)
+    parts: list[str] = []
+    size = 0
+    try:
+        for text in write_ads(ads, Format(to), Order(order)):
+            parts.append(text)
+            size += len(text)
+            if size >= _MANY:
+                _write(parts)
+                size = 0
+    finally:  # what was read before a file that ends in an error is printed
+        _write(parts)
+    if faults:
+        raise click.exceptions.Exit(1)
+
+
+def _write(parts: list[str]) -> None:
+    """Write texts as bytes, those that are no UTF-8 included, and forget them."""
+    emit("".join(parts).encode("utf-8", "surrogateescape"))
+    parts.clear()

@@ -1,0 +1,91 @@
+"""Ads from the files that the classad commands are given."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import click
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import MAX_AD, Mode, read_ad
+from crondor.diagnostics import printable
+from crondor.source import Source
+from crondor_cli.common.options import Clock
+
+_CHUNK = 1 << 16
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def chunks(path: str) -> Iterator[str]:
+    """Yield the text of a file, or of standard input for ``-``, piece by piece; bytes that are no UTF-8 are kept.
+
+    Raises UsageError if it cannot be read.
+    """
+    from codecs import getincrementaldecoder  # noqa: PLC0415 - only where a file is read
+
+    decoder = getincrementaldecoder("utf-8")("surrogateescape")
+    try:
+        if path == "-":
+            stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
+            while stdin is not None and (data := stdin.read(_CHUNK)):
+                yield decoder.decode(data)
+        else:
+            with open(path, "rb") as file:
+                while data := file.read(_CHUNK):
+                    yield decoder.decode(data)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        message = f"cannot read '{printable(path)}': {reason}"
+        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+    yield decoder.decode(b"", final=True)
+
+
+def name_of(path: str) -> str:
+    """Return the name that messages call a file by."""
+    return "<stdin>" if path == "-" else path
+
+
+def ad_of(path: str, mode: Mode) -> ClassAd:
+    """Return the one ad of a file.
+
+    Raises CrondorError for faults, none or a second one; UsageError if the file cannot be read.
+    """
+    parts: list[str] = []
+    size = 0
+    for chunk in chunks(path):
+        parts.append(chunk)
+        size += len(chunk)
+        if size > MAX_AD:  # the reader says so
+            break
+    return read_ad(Source("".join(parts), name_of(path)), mode=mode)
+
+
+def context_of(clock: Clock, *, faithful: bool = False) -> Context:
+    """Return what an evaluation may know of the world; ``faithful`` is that of Context."""
+    return Context(now=clock.now, zone=clock.zone, faithful=faithful)
+
+
+def lenient_option(function: _Function) -> _Function:
+    """Add --lenient."""
+    help_text = "Read as HTCondor's daemons do: what follows a bad line of an ad is dropped in silence."
+    return click.option("--lenient", is_flag=True, help=help_text)(function)
+
+
+def faithful_option(function: _Function) -> _Function:
+    """Add --faithful."""
+    help_text = 'Evaluate exactly as HTCondor 25.14 does, where crondor mends it: a name selected from x["y"].'
+    return click.option("--faithful", is_flag=True, help=help_text)(function)
+
+
+def mode_of(lenient: bool) -> Mode:
+    """Return how strict to read."""
+    return Mode.DAEMON if lenient else Mode.STRICT
+
+
+def check_stdin(*paths: str | None) -> None:
+    """Refuse standard input for two files at once. Raises UsageError."""
+    if paths.count("-") > 1:
+        raise click.UsageError("standard input is one file", click.get_current_context(silent=True))

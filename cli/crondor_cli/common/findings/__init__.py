@@ -1,0 +1,1 @@
+"""Findings on the screen: text, JSON, GitHub, SARIF, and the rules behind them."""

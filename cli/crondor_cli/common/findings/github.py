@@ -1,0 +1,38 @@
+"""The findings of `crondor check` as workflow commands of GitHub Actions, which shows them beside the lines."""
+
+from __future__ import annotations
+
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.output import say
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def print_github(result: Checked) -> None:
+    """Print a line for each finding."""
+    for finding in result.all_findings:
+        say(_line(finding.diagnostic, result))
+
+
+def _line(diagnostic: Diagnostic, result: Checked) -> str:
+    properties = {"title": f"{diagnostic.code} {result.rules[diagnostic.code].name}"}
+    span = diagnostic.span
+    if span is not None:
+        end_line, end_column = span.source.position(span.end)
+        properties |= {"file": span.source.name, "line": str(span.line), "endLine": str(end_line)}
+        if end_line == span.line:  # GitHub takes columns within one line only
+            properties |= {"col": str(span.column), "endColumn": str(end_column)}
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    text = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
+    return f"::{_LEVELS[diagnostic.severity]} {said}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    """Escape as the runner unescapes a message; nothing in it acts on a terminal."""
+    text = "".join(c if c in "\r\n" else printable(c) for c in text)
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

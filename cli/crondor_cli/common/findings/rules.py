@@ -1,0 +1,45 @@
+"""The rules of `crondor check` on paper: a list, and the page of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import click
+
+from crondor.check import RULES, Rule, page
+from crondor.diagnostics import printable
+from crondor_cli.common.output import say
+
+
+def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
+    """Print code, severity, name and title of every rule."""
+    width = max(len(rule.name) for rule in rules.values())
+    for code, rule in sorted(rules.items()):
+        say(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
+
+
+def explain(code: str, rules: Mapping[str, Rule[Any]] = RULES, page_of: Callable[[str], str] = page) -> None:
+    """Print the page of a rule, which may be named by its code or its name. Raises UsageError for an unknown one."""
+    asked = code.strip()
+    known = next((rule for rule in rules.values() if asked.upper() == rule.code or asked.lower() == rule.name), None)
+    if known is None:
+        from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for a mistake only
+
+        names = [*rules, *(rule.name for rule in rules.values())]
+        close = get_close_matches(asked, names, 1) or get_close_matches(asked.upper(), names, 1)
+        hint = f"did you mean {close[0]}?" if close else "--rules lists them"
+        message = f"there is no rule {printable(asked)}: {hint}"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    say(page_of(known.code).rstrip("\n"))
+
+
+def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:
+    """Return the codes of comma-separated lists in capitals; one that no rule begins with is a usage error."""
+    known_codes = tuple(rules)
+    codes = tuple(code.strip().upper() for text in given for code in text.split(",") if code.strip())
+    for code in codes:
+        if not any(known.startswith(code) for known in known_codes):
+            message = f"no rule has a code that begins with {printable(code)}: --rules lists them"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+    return codes

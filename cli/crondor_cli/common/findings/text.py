@@ -1,0 +1,92 @@
+"""The findings of `crondor check` for people: blocks with the line underlined, a summary, or a count by rule."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+
+from crondor.check import Finding
+from crondor.diagnostics import Severity, render
+from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.output import say
+from crondor_cli.common.show import coloured, wants_colour
+
+
+def print_report(result: Checked, form: str) -> None:
+    """Print the findings of all files in one of the forms."""
+    if form == "text":
+        _print_text(result)
+    elif form == "github":
+        from crondor_cli.common.findings.github import print_github  # noqa: PLC0415 - one view is needed
+
+        print_github(result)
+    elif form == "sarif":
+        from crondor_cli.common.findings.sarif import print_sarif  # noqa: PLC0415 - the same
+
+        print_sarif(result)
+    else:
+        from crondor_cli.common.findings.data import print_json  # noqa: PLC0415 - the same
+
+        print_json(result)
+
+
+def _print_text(result: Checked) -> None:
+    colour = wants_colour(sys.stdout)
+    count: Counter[Severity] = Counter()
+    cures: Counter[bool] = Counter()
+    for finding in result.all_findings:
+        text = render(finding.diagnostic)
+        if finding.fix is not None:
+            text += f"\n    = fix: {finding.fix.title} ({_option(finding)})"
+            cures[finding.fix.safe] += 1
+        say(coloured(text) if colour else text)
+        count[finding.diagnostic.severity] += 1
+    say(_summary(len(result.reports), count, cures))
+
+
+def _option(finding: Finding) -> str:
+    return "--fix" if finding.fix is not None and finding.fix.safe else "--fix --unsafe"
+
+
+def _summary(files: int, count: Counter[Severity], cures: Counter[bool]) -> str:
+    checked = _many(files, "file")
+    if not count:
+        return f"{checked} checked: nothing found"
+    found = ", ".join(_many(count[severity], severity.value) for severity in Severity if count[severity])
+    cured = f"; --fix cures {cures[True]}" if cures[True] else ""
+    more = f"{',' if cured else ';'} --fix --unsafe {cures.total()}" if cures[False] else ""
+    return f"{checked} checked: {found}{cured}{more}"
+
+
+def _many(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def print_statistics(result: Checked, form: str) -> None:
+    """Print how often each rule found something, the most frequent first."""
+    rows = _counted(result.all_findings)
+    if form == "json":
+        import json  # noqa: PLC0415 - for programs only
+
+        data = [
+            {
+                "code": code,
+                "name": result.rules[code].name,
+                "severity": result.rules[code].severity.value,
+                "count": number,
+            }
+            for code, number in rows
+        ]
+        say(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))
+        return
+    width = max((len(str(number)) for _, number in rows), default=1)
+    for code, number in rows:
+        say(f"{number:>{width}}  {code}  {result.rules[code].name}: {result.rules[code].title}")
+    if not rows:
+        say(_summary(len(result.reports), Counter(), Counter()))
+
+
+def _counted(findings: Iterable[Finding]) -> list[tuple[str, int]]:
+    counted = Counter(finding.diagnostic.code for finding in findings)
+    return sorted(counted.items(), key=lambda row: (-row[1], row[0]))

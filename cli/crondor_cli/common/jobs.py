@@ -1,0 +1,294 @@
+"""The schedules a command is asked about: the jobs of a submit file, a crontab line, or single fields."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.macro.files import Files
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
+from crondor.source import Source, Span
+from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
+from crondor.submit import InvalidSubmit, JobGroup, Origin, SubmitFile, SubmitHost, read_submit
+from crondor.zones import Policy
+from crondor_cli.common.options import Clock, Surroundings
+
+_HOST = SubmitHost()
+_REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
+
+
+class ReadSchedule(NamedTuple):
+    """One schedule in one dialect: what it asks for, or why it is refused."""
+
+    dialect: Dialect
+    schedule: JobSchedule | None
+    error: CrondorError | None = None
+
+
+class Job:
+    """Equal jobs of a file, or one schedule from the command line, and how to read it in a dialect."""
+
+    def __init__(
+        self,
+        name: str,
+        queue: Span | None,
+        count: int,
+        commands: Mapping[str, str],
+        spans: Mapping[str, Span],
+        request: Request,
+        proc_id: int = 0,
+        origins: Mapping[str, tuple[Origin, ...]] | None = None,
+    ) -> None:
+        """Take the queue statement, the commands by lower-case name, the places they are written at, the first job."""
+        self.name = name
+        self.queue = queue
+        self.line = queue.line if queue is not None else None
+        self.count = count
+        self.commands = commands
+        self._spans = spans
+        self.clock = request.clock
+        self.present: int | None = None  # DeferralTime that a schedd has computed (epoch seconds)
+        self.state: JobState | None = None
+        self.requirements = ""  # those that speak of the time
+        self.submitted = request.clock.now if needs_evaluation(commands) else None
+        self._request = request
+        self._proc_id = proc_id
+        self._origins = origins or {}
+
+    @property
+    def spans(self) -> Mapping[str, Span]:
+        """The places of the commands by lower-case name."""
+        return self._spans
+
+    @property
+    def time_span(self) -> Span | None:
+        """The place of the deferral time, if there is one."""
+        return next((self.spans[name] for name in ("deferral_time", "deferraltime") if name in self.spans), None)
+
+    def read(self, dialect: Dialect) -> ReadSchedule:
+        """Read the schedule in a dialect; where there are expressions, as that of a job submitted now."""
+        request = self._request
+        try:
+            if self.submitted is not None:
+                return ReadSchedule(dialect, self._submitted(dialect, self.submitted))
+            schedule = JobSchedule.from_submit(
+                self.commands,
+                spans=self.spans,
+                dialect=dialect,
+                zone=self.clock.zone,
+                policy=request.policy,
+                schedd_interval=request.schedd_interval,
+            )
+        except (InvalidSchedule, InvalidSpec) as error:
+            error.diagnostics = tuple(map(self._traced, error.diagnostics))
+            return ReadSchedule(dialect, None, error)
+        return ReadSchedule(dialect, schedule)
+
+    def admission(self) -> Callable[[int], bool] | None:
+        """Return a test whether the job's requirements let a DeferralTime match, None where they let all."""
+        if not self.requirements:
+            return None
+        from crondor.classad import EvaluationFailed  # noqa: PLC0415 - few requirements speak of the time
+        from crondor.job.expressions import admission  # noqa: PLC0415 - the same
+
+        may_match = admission(self.requirements, self.clock.zone)
+        if may_match is None:
+            return None
+
+        def matches(time: int) -> bool:
+            try:
+                return may_match(time)
+            except EvaluationFailed:
+                return True
+
+        return matches
+
+    def _traced(self, fault: Diagnostic) -> Diagnostic:
+        """Say which macros a value with a fault was made of."""
+        name = next((name for name, span in self.spans.items() if span == fault.span), "")
+        way = "; ".join(str(origin) for origin in self._origins.get(name, ()))
+        if not way:
+            return fault
+        return replace(fault, help=f"{fault.help}; the value comes {way}" if fault.help else f"the value comes {way}")
+
+    def _submitted(self, dialect: Dialect, now: int) -> JobSchedule:
+        from crondor.job.expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
+
+        schedule = submitted_schedule(
+            self.commands,
+            now,
+            spans=self.spans,
+            proc_id=self._proc_id,
+            dialect=dialect,
+            zone=self.clock.zone,
+            policy=self._request.policy,
+            schedd_interval=self._request.schedd_interval,
+        )
+        if self.count == 1 or not any("procid" in text.lower() for text in self.commands.values()):
+            return schedule
+        message = f"an expression asks for ProcId, and what is shown is that of the first of {self.count} jobs"
+        note = Diagnostic(
+            "expression-job", message, Severity.WARNING, self.queue, f"the others differ from {self._proc_id}"
+        )
+        return replace(schedule, notes=(*schedule.notes, note))
+
+
+class JobState(NamedTuple):
+    """What a queue says of a job: JobStatus in words, and whether it runs at none of its times as things stand.
+
+    ``facts`` are lines for people, ``data`` the same for programs. ``is_idle``: it waits to be matched.
+    """
+
+    title: str
+    is_idle: bool
+    is_halted: bool
+    facts: list[tuple[str, str]]
+    data: dict[str, object]
+
+
+class Request(NamedTuple):
+    """What the command line says about the schedules to read."""
+
+    spec: str | None
+    crontab: str | None
+    fields: Mapping[str, str | None]
+    clock: Clock
+    dialect: Dialect | None = None
+    schedd_interval: int = 300
+    policy: Policy | None = None
+    line_name: str = "--crontab"  # what errors call the line
+    surroundings: Surroundings = Surroundings()
+
+    @property
+    def is_given(self) -> bool:
+        """Say whether a schedule is named at all."""
+        return self.spec is not None or self.crontab is not None or any(t is not None for t in self.fields.values())
+
+    def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
+        """Return the jobs and the warnings about their file. Raises CrondorError, and UsageError for a bad request."""
+        given = {name: text for name, text in self.fields.items() if text is not None}
+        ways = [self.spec is not None, self.crontab is not None, bool(given)]
+        if sum(ways) != 1:
+            message = "name one schedule, in one way: --spec FILE, --crontab LINE, or --minute, --hour and so on"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        if self.spec is not None:
+            return self._of_file(self.spec)
+        if self.crontab is not None:
+            return [self._of_line(self.crontab)], []
+        spans = {f"cron_{name}": Source(text, f"--{name.replace('_', '-')}").span() for name, text in given.items()}
+        return [self._job("command line", None, 1, {f"cron_{n}": t for n, t in given.items()}, spans)], []
+
+    def _job(
+        self, name: str, queue: Span | None, count: int, commands: Mapping[str, str], spans: Mapping[str, Span]
+    ) -> Job:
+        return Job(name, queue, count, commands, spans, self)
+
+    def _of_line(self, line: str) -> Job:
+        """Take a crontab line apart; which of its fields are valid is the dialects' business."""
+        source = Source(line, self.line_name)
+        words = [source.span(word.start(), word.end()) for word in re.finditer(r"\S+", line)]
+        if len(words) == len(FIELDS):
+            spans = {field.command: word for field, word in zip(FIELDS, words, strict=True)}
+            return self._job(line.strip(), None, 1, {name: word.text for name, word in spans.items()}, spans)
+        # A nickname, or a line that is wrong as a whole.
+        spec = CronSpec.from_line(line, dialect=self.dialect or Dialect.MANUAL, name=source.name)
+        commands = {field.command: text or "*" for field, text in zip(FIELDS, spec.given, strict=True)}
+        return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
+
+    def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
+        file = self.read(path)
+        names = ((key, file.name(key)) for key in file.keys)
+        warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
+        groups = _with_attributes(file)
+        warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
+        return list(self._merged(file, groups)), warnings
+
+    def read(self, path: str) -> SubmitFile:
+        """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
+        return self.read_from(read_source(path), path)
+
+    def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
+        """Return a submit file of which the text is known. Raises CrondorError."""
+        allow_dirs, seed, environ = self.surroundings
+        return read_submit(
+            source,
+            files=files_of(path, allow_dirs),
+            environ=environ,
+            now=self.clock.now,
+            zone=self.clock.zone,
+            seed=seed,
+            host=host,
+        )
+
+    def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:
+        """Merge equal groups of different queue statements, in order of their first jobs."""
+        merged: dict[tuple[tuple[str, str], ...], tuple[JobGroup, int]] = {}
+        for group in groups:
+            key = tuple(sorted(group.values.items()))
+            first, count = merged.get(key, (group, 0))
+            merged[key] = first, count + group.count
+        for group, count in merged.values():
+            commands = {name: text for name, text in group.values.items() if name not in _REQUIREMENTS}
+            job = Job(file.source.name, group.queue, count, commands, group.spans, self, group.first[1], group.origins)
+            job.requirements = next((group.values[name] for name in _REQUIREMENTS if group.values.get(name)), "")
+            yield job
+
+
+def _with_attributes(file: SubmitFile) -> list[JobGroup]:
+    """Return the groups of a file, where there are expressions with the attributes that they name.
+
+    The requirements are among the values where something in the file speaks of the time, and they can be expanded.
+    """
+    names: tuple[str, ...] = COMMANDS
+    groups = list(file.groups(names))
+    speaks = any("deferraltime" in source.text.lower() for source in file.sources)
+    if speaks and any(name in file.keys for name in _REQUIREMENTS):
+        with suppress(InvalidSubmit):
+            groups = list(file.groups((*names, *_REQUIREMENTS)))
+            names = (*names, *_REQUIREMENTS)
+    if not any(needs_evaluation(group.values) for group in groups):
+        return groups
+    from crondor.submit.named import groups_with_attributes  # noqa: PLC0415 - plain numbers name nothing
+
+    return groups_with_attributes(file, names)
+
+
+def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
+    """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
+    folder = os.path.dirname(path) or "."
+    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder)
+
+
+def read_source(path: str) -> Source:
+    """Return the text of a file, or of standard input for ``-``. Raises CrondorError, UsageError if unreadable."""
+    from crondor.macro import MAX_BYTES, source_from_bytes  # noqa: PLC0415 - only where a file is read
+
+    most = MAX_BYTES + 1  # one byte more than is allowed says enough, of /dev/zero too
+    if path == "-":
+        stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
+        return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
+    try:
+        with open(path, "rb") as file:
+            data = file.read(most)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise click.UsageError(
+            f"cannot read '{printable(path)}': {reason}", click.get_current_context(silent=True)
+        ) from None
+    return source_from_bytes(data, path)
+
+
+def not_deferred(job: Job) -> Diagnostic:
+    """Say that a job has no schedule."""
+    message = "the job has no cron field and no deferral_time: it may run at once"
+    return Diagnostic(
+        "not-deferred", message, Severity.NOTE, job.queue, "define cron_minute, cron_hour ... or deferral_time"
+    )

@@ -1,0 +1,203 @@
+"""The options that several commands share, and the clock and zone they stand for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from functools import wraps
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import click
+
+from crondor.diagnostics import CrondorError, printable
+from crondor.spec import FIELDS, Dialect
+from crondor.zones import Policy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+class Clock(NamedTuple):
+    """The time the command takes for now (epoch seconds), and the zone it shows and reads times in."""
+
+    now: int
+    zone_name: str
+    zone: tzinfo
+    is_given: bool = False  # the zone was named with --tz
+
+    def read(self, text: str | None, option: str) -> int:
+        """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
+        if text is None:
+            return self.now
+        from crondor_cli.times.parse import parse_time  # noqa: PLC0415 - only where a time is typed
+
+        try:
+            return parse_time(text, self.now, self.zone, label=option)
+        except CrondorError as error:
+            raise UsageProblem(error) from None
+
+
+class Surroundings(NamedTuple):
+    """What submit files may see beside their own text: folders, a seed, variables for $ENV() (None: not known)."""
+
+    allow_dirs: tuple[str, ...] = ()
+    seed: int | None = None
+    environ: Mapping[str, str] | None = None
+
+
+class UsageProblem(click.ClickException):
+    """A value on the command line that cannot be read; carries the diagnostics to show."""
+
+    exit_code = 2
+
+    def __init__(self, error: CrondorError) -> None:
+        """Keep the error."""
+        super().__init__(str(error))
+        self.error = error
+
+    def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
+        """Write the diagnostics to stderr."""
+        from crondor_cli.common.show import show_error  # noqa: PLC0415 - the import goes the other way at start
+
+        show_error(self.error)
+
+
+class SpecCommand(click.Command):
+    """A command that takes no arguments, and says where a file or a crontab line goes."""
+
+    allow_extra_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse what is left over, with a hint."""
+        left = super().parse_args(ctx, args)
+        if left and not ctx.resilient_parsing:
+            hint = "a submit file goes after --spec, and a crontab line in quotes after --crontab"
+            ctx.fail(f"Got unexpected extra argument ({' '.join(left)}): {hint}")
+        return left
+
+
+def clock_of(now: str | None, tz: str | None) -> Clock:
+    """Return the clock for --now and --tz; a bad value is a usage error."""
+    from crondor_cli.times.zone import find_zone, local_zone  # noqa: PLC0415 - zones are slow to import
+
+    try:
+        name, zone = (tz, find_zone(tz)) if tz is not None else local_zone(os.environ)
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+    clock = Clock(int(time.time()), name, zone)
+    return Clock(clock.read(now, "--now"), name, zone, is_given=tz is not None)
+
+
+def spec_options(function: _Function) -> _Function:
+    """Add the ways to name a schedule: a submit file, a crontab line, or single fields."""
+    for field in reversed(FIELDS):
+        option = f"--{field.name.replace('_', '-')}"
+        help_text = f"{field.command} without a file: {field.low}-{field.high}."
+        function = click.option(option, field.name, metavar="FIELD", help=help_text)(function)
+    function = click.option("--crontab", metavar="LINE", help='A crontab line, such as "30 2 * * *".')(function)
+    return click.option("--spec", metavar="FILE", help="A submit file; - reads standard input.")(function)
+
+
+def file_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add --allow-dir, --seed and --env, which come as one argument ``surroundings``."""
+
+    @wraps(function)
+    def command(
+        *args: object, allow_dirs: tuple[str, ...], seed: int | None, variables: tuple[str, ...], **options: object
+    ) -> None:
+        function(*args, surroundings=Surroundings(allow_dirs, seed, _environ(variables)), **options)
+
+    for option in (
+        click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable that $ENV() sees."),
+        click.option("--seed", type=int, metavar="N", help="Let $RANDOM_CHOICE() and $RANDOM_INTEGER() draw."),
+        click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to read files from."),
+    ):
+        command = option(command)
+    return command
+
+
+def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
+    """Return the variables of --env, None without one; a name alone takes this process's own value."""
+    found: dict[str, str] = {}
+    for each in variables:
+        name, sign, value = each.partition("=")
+        if not sign:
+            value = os.environ.get(name, "")
+        if not name or (not sign and name not in os.environ):
+            message = f"--env {printable(each)}: write NAME=VALUE, or the name of a variable that is set here"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        found[name] = value
+    return found or None
+
+
+def clock_options(function: _Function) -> _Function:
+    """Add --now and --tz."""
+    function = click.option("--tz", metavar="ZONE", help="The submit host's time zone (default: this host's).")(
+        function
+    )
+    return click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")(function)
+
+
+def format_option(*formats: str, text: str = "How to print.") -> Callable[[_Function], _Function]:
+    """Add --format, as ``format_``: one of the formats, without it the first."""
+    kinds = click.Choice(formats)
+    return click.option("--format", "format_", type=kinds, default=formats[0], show_default=True, help=text)
+
+
+def interval_option(function: _Function) -> _Function:
+    """Add --schedd-interval (seconds), as ``schedd_interval``."""
+    return click.option(
+        "--schedd-interval",
+        type=click.IntRange(0, 86400),
+        default=300,
+        show_default=True,
+        metavar="SECONDS",
+        help="The schedd's SCHEDD_INTERVAL.",
+    )(function)
+
+
+def include_option(function: _Function) -> _Function:
+    """Add --allow-dir for files that name others to be read with them, as ``allow_dirs``."""
+    help_text = "A folder to include files from."
+    return click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help=help_text)(function)
+
+
+def reading_options(*, htcondor: bool) -> Callable[[_Function], _Function]:
+    """Add --dialect and --policy; ``htcondor`` says whether the schedd's dialect is offered."""
+    dialects = [dialect.value for dialect in Dialect if htcondor or dialect is not Dialect.HTCONDOR]
+    kinds = click.Choice(dialects, case_sensitive=False)
+
+    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Dialect | None:
+        return None if value is None else Dialect(value)
+
+    def add(function: _Function) -> _Function:
+        function = policy_option(" (default: compatible; unix: debian)")(function)
+        return click.option("--dialect", type=kinds, callback=read, help="Read the fields in this way only.")(function)
+
+    return add
+
+
+def policy_option(more: str = " (default: compatible)") -> Callable[[_Function], _Function]:
+    """Add --policy; ``more`` is what its help says beside."""
+    kinds = click.Choice([policy.value for policy in Policy], case_sensitive=False)
+
+    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Policy | None:
+        return None if value is None else Policy(value)
+
+    help_text = f"Runs in hours that a clock change skips or repeats{more}."
+    return click.option("--policy", type=kinds, callback=read, help=help_text)
+
+
+def state_folder(name: str, option: str) -> Path:
+    """Return crondor's folder of that name among the user's states. Raises UsageError where he has no home."""
+    from pathlib import Path  # noqa: PLC0415 - it takes longer to import than plain fields to read
+
+    base = os.environ.get("XDG_STATE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".local" / "state") / "crondor" / name
+    except RuntimeError:
+        raise click.UsageError(f"this user has no home folder: name another with {option}") from None

@@ -1,0 +1,284 @@
+"""Which queue a schedd command is about, and which of its jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.schedd.selection import NoSelection, Selection
+from crondor.spec import Dialect
+from crondor_cli.common.first_faults import FirstFaults
+from crondor_cli.common.lock_wait import LockWait
+from crondor_cli.common.options import Clock, UsageProblem, state_folder
+from crondor_cli.common.show import show
+
+if TYPE_CHECKING:
+    from crondor.classad.ad import ClassAd
+    from crondor.schedd.embedded import EmbeddedSchedd
+    from crondor.schedd.live import LiveSchedd
+    from crondor.schedd.protocol import Schedd, Scheduled
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+VARIABLE = "CRONDOR_QUEUE"
+
+
+class QueueOptions(NamedTuple):
+    """The options that name a queue."""
+
+    queue: str | None
+    log: str | None = None
+    live: bool = False
+    name: str | None = None
+    pool: str | None = None
+    ads: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """``queue``, ``log``, ``live`` or ``ads``. Raises UsageError for more than one."""
+        given = {"log": self.log, "live": self.live or self.name or self.pool, "ads": self.ads, "queue": self.queue}
+        chosen = [kind for kind, value in given.items() if value]
+        if len(chosen) > 1:
+            named = " and ".join(f"--{kind}" for kind in chosen)
+            raise click.UsageError(f"{named} name different queues: choose one", click.get_current_context(silent=True))
+        return chosen[0] if chosen else "queue"
+
+    @property
+    def folder(self) -> Path:
+        """Where the embedded queue is."""
+        return folder_of(self.queue)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How Cron attributes are read there: the embedded queue as the manual says, a schedd's as it does itself."""
+        return Dialect.MANUAL if self.kind == "queue" else Dialect.HTCONDOR
+
+
+class QueueJobs(NamedTuple):
+    """The scheduled ones of the jobs that were asked for, how many these are, and what there is to say of the queue."""
+
+    ads: list[ClassAd]
+    total: int
+    sees_deferral_time: bool
+    findings: list[Diagnostic]
+
+
+def folder_of(queue: str | None) -> Path:
+    """Return the folder of the embedded queue."""
+    given = queue or os.environ.get(VARIABLE)
+    if given:
+        return Path(given)
+    return state_folder("queue", "--queue")
+
+
+def queue_option(function: _Function) -> _Function:
+    """Add --queue."""
+    help_text = f"The embedded queue's folder (default: {VARIABLE}, else crondor/queue in the user's state folder)."
+    return click.option("--queue", metavar="PATH", help=help_text)(function)
+
+
+def source_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add all ways to name a queue to be read, which come as one argument ``asked``."""
+    command = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")(
+        _asking(function)
+    )
+    command = _live_options(command)
+    command = click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")(command)
+    return queue_option(command)
+
+
+def schedd_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ways to name a queue that can be written, which come as one argument ``asked``."""
+    return queue_option(_live_options(_asking(function)))
+
+
+def _asking(function: Callable[..., None]) -> Callable[..., None]:
+    """Put the options that name a queue together."""
+
+    @wraps(function)
+    def command(*args: object, **options: object) -> None:
+        asked = QueueOptions._make(options.pop(field, None) for field in QueueOptions._fields)
+        function(*args, asked=asked, **options)
+
+    return command
+
+
+def _live_options(function: _Function) -> _Function:
+    """Add --live, --name and --pool."""
+    function = click.option("--pool", metavar="HOST", help="With --live: the collector of another pool.")(function)
+    function = click.option("--name", metavar="NAME", help="With --live: the schedd of this name.")(function)
+    return click.option("--live", is_flag=True, help="The schedd that runs here (needs the htcondor package).")(
+        function
+    )
+
+
+def job_arguments(function: _Function) -> _Function:
+    """Add the jobs: ids, owners, and --constraint."""
+    help_text = "Only jobs for which this expression is true."
+    function = click.option("--constraint", metavar="EXPR", help=help_text)(function)
+    return click.argument("jobs", nargs=-1, metavar="[JOB]...")(function)
+
+
+def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool = False) -> Selection:
+    """Return the jobs named; words that name none are a usage error, and with ``needed`` so is naming none at all."""
+    if needed and not jobs and constraint is None:
+        message = "name the jobs: 12.0, 12, an owner, or --constraint EXPR (true for all)"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    try:
+        return Selection.parse(jobs, constraint)
+    except NoSelection as error:
+        raise UsageProblem(error) from None
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+
+
+def read_jobs(asked: QueueOptions, clock: Clock) -> tuple[list[ClassAd], list[Diagnostic]]:
+    """Return all jobs of a queue, and what there is to say of it; nothing is written.
+
+    Raises CrondorError; UsageError for an unreadable file.
+    """
+    if asked.kind == "ads":
+        told = FirstFaults()
+        ads = list(_ads_of(asked.ads or "-", told))
+        return ads, told.listed()
+    with opened(asked, clock) as schedd:
+        if schedd is None:
+            return [], [no_queue(asked.folder)]
+        return schedd.jobs(), [*getattr(schedd, "diagnostics", ())]
+
+
+def read_scheduled(asked: QueueOptions, chosen: Selection, clock: Clock) -> QueueJobs:
+    """Return the scheduled jobs of a queue, without writing anything.
+
+    Raises CrondorError; UsageError for an unreadable file.
+    """
+    kind = asked.kind
+    if kind == "ads":
+        return _of_ads(asked.ads or "-", chosen, clock)
+    with opened(asked, clock) as schedd:
+        if schedd is None:
+            return QueueJobs([], 0, sees_deferral_time=True, findings=[no_queue(asked.folder)])
+        findings = [*getattr(schedd, "diagnostics", ())]  # of the first reading: the next one begins anew
+        found = schedd.scheduled(chosen)
+        findings += [*getattr(schedd, "diagnostics", ()), *_unknown(chosen, found)]
+        return QueueJobs(found.ads, found.total, schedd.capabilities.sees_deferral_time, findings)
+
+
+@contextmanager
+def opened(asked: QueueOptions, clock: Clock) -> Iterator[Schedd | None]:
+    """Give a schedd to read; None for an embedded queue that does not exist yet. Raises CrondorError."""
+    from crondor.schedd.queue_log import QueueLogSchedd  # noqa: PLC0415 - one kind is needed
+
+    kind = asked.kind
+    if kind == "live":
+        with live_of(asked) as schedd:
+            yield schedd
+    elif kind == "log":
+        yield QueueLogSchedd(asked.log or "", clock=lambda: clock.now, zone=clock.zone)
+    else:
+        from crondor.schedd.embedded import HISTORY, LOG  # noqa: PLC0415 - the same
+
+        path = asked.folder / LOG
+        if not is_there(path):
+            yield None
+            return
+        yield QueueLogSchedd(
+            path, clock=lambda: clock.now, zone=clock.zone, history_path=asked.folder / HISTORY, embedded=True
+        )
+
+
+def live_of(asked: QueueOptions, *, as_owner: bool = False) -> LiveSchedd:
+    """Return the live schedd that was asked for; ``as_owner``: root submits jobs as their owners."""
+    from crondor.schedd.live import LiveSchedd  # noqa: PLC0415 - the same
+
+    return LiveSchedd(asked.name, asked.pool, as_owner=as_owner)
+
+
+def embedded_of(
+    queue: str | None,
+    clock: Clock,
+    *,
+    make: bool = False,
+    ticks: Callable[[], int] | None = None,
+    waits: bool = True,
+) -> EmbeddedSchedd:
+    """Open the embedded queue for writing, say what was found in its log, and with ``make`` begin it.
+
+    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still. While another process has the
+    queue ``waits`` waits some seconds for it, and says so.
+    Raises CrondorError where there is none, JobQueueError.
+    """
+    from crondor.job_queue.lock import at_once  # noqa: PLC0415 - the same
+    from crondor.rights.trust import Untrusted  # noqa: PLC0415 - the same
+    from crondor.schedd.embedded import LOG, EmbeddedSchedd  # noqa: PLC0415 - the same
+
+    folder = folder_of(queue)
+    if not make and not is_there(folder / LOG):  # a slip in a path must not begin a queue there
+        raise CrondorError(no_queue(folder, Severity.ERROR))
+    try:
+        wait = LockWait(folder) if waits else at_once
+        schedd = EmbeddedSchedd(folder, clock=ticks or (lambda: clock.now), zone=clock.zone, wait=wait)
+    except Untrusted as error:
+        raise error.naming("--queue PATH") from None
+    show(schedd.diagnostics)
+    return schedd
+
+
+def is_there(log: Path) -> bool:
+    """Say whether there is a queue's log. Raises QueueIO where this user may not look."""
+    try:
+        return log.exists()
+    except OSError as error:
+        from crondor.job_queue.faults import refused_by_disk  # noqa: PLC0415 - where it is refused
+
+        raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
+
+
+def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
+    """Return what there is to say of a folder without a queue."""
+    hint = "crondor schedd submit makes it; --queue names another folder"
+    return Diagnostic("no-queue", f"there is no queue yet in {folder}", severity, help=hint)
+
+
+def _ads_of(path: str, told: FirstFaults) -> Iterator[ClassAd]:
+    from crondor.classad.formats import Mode, read_ads  # noqa: PLC0415 - the same
+    from crondor_cli.common.ad_files import chunks, name_of  # noqa: PLC0415 - the same
+
+    return read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=told.add)
+
+
+def _of_ads(path: str, chosen: Selection, clock: Clock) -> QueueJobs:
+    from crondor.schedd.reading import scheduled_among  # noqa: PLC0415 - the same
+    from crondor_cli.common.ad_files import context_of  # noqa: PLC0415 - the same
+
+    told = FirstFaults()
+    context = context_of(clock)
+    found = scheduled_among((ad for ad in _ads_of(path, told) if chosen.holds(ad, context)), chosen)
+    findings = [*told.listed(), *_unknown(chosen, found)]
+    return QueueJobs(found.ads, found.total, sees_deferral_time=True, findings=findings)
+
+
+def _unknown(chosen: Selection, found: Scheduled) -> list[Diagnostic]:
+    """Return an error for each job and cluster that was named and is not there."""
+    beside = " for which the constraint is true" if chosen.constraint is not None else ""
+    return [unknown_job(name, beside) for name in found.missing]
+
+
+def no_job(beside: str = "") -> Diagnostic:
+    """Return the warning for words that are right and name nobody."""
+    hint = "crondor schedd status lists the scheduled jobs"
+    return Diagnostic("no-job", f"no job of the queue is meant{beside}", Severity.WARNING, help=hint)
+
+
+def unknown_job(name: str, beside: str = "") -> Diagnostic:
+    """Return the error for a job that is not in the queue."""
+    what = "job" if "." in name else "job of cluster"
+    hint = "crondor schedd status lists the scheduled jobs, crondor schedd history those that have left"
+    return Diagnostic("unknown-job", f"there is no {what} {name}{beside} in the queue", help=hint)

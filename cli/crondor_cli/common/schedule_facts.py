@@ -1,0 +1,188 @@
+"""What there is to know of one schedule: its sets, gaps and counts, the real schedd, and the clock changes ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from itertools import islice
+from typing import NamedTuple
+
+from crondor.algebra import Untranslatable, day_zero_clause, has_day_zero, portable
+from crondor.audit import ClockChange, clock_changes
+from crondor.calendar import DAY
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
+from crondor.schedule import Expression, JobSchedule
+from crondor.spec import CronSpec, Dialect
+from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
+from crondor_cli.common.preview import hold_reason, placed, schedd_hold
+from crondor_cli.common.reasons import DAY_ZERO, day_zero, reasons
+from crondor_cli.common.rows import Reason
+
+_ANSWERS = 5
+LAST_INSTANT = 7289654399  # 2200 ends
+
+
+class Facts(NamedTuple):
+    """What holds of a set of instants: ``year`` runs until ``year_end`` (epoch seconds), and the next one."""
+
+    gaps: Gaps
+    counts: Counts
+    year: int
+    year_end: int
+    next: int | None
+
+
+class ScheddSide(NamedTuple):
+    """What the real schedd makes of a schedule: what it reads otherwise, day 0, or why it holds the job."""
+
+    reasons: list[Reason]
+    has_day_zero: bool
+    hold_reason: str | None = None
+    hangs: bool = False  # in its search for a date that does not exist
+
+
+@dataclass
+class Explanation:
+    """One job explained; ``until`` is how far the clock changes were looked at, ``at`` the instant asked about."""
+
+    job: Job
+    reading: ReadSchedule
+    until: int
+    at: int | None = None
+    findings: list[Diagnostic] = field(default_factory=list)
+    facts: Facts | None = None
+    schedd: ScheddSide | None = None
+    changes: list[ClockChange] | None = None
+    answers: list[ScheddAnswer] | None = None
+    asked: int = 0
+    why: Why | None = None
+
+    @property
+    def schedule(self) -> JobSchedule | None:
+        """What the job asks for, None where it is refused."""
+        return self.reading.schedule
+
+    @property
+    def spec(self) -> CronSpec | None:
+        """The crontab fields, if the job has any."""
+        return self.schedule.spec if self.schedule is not None else None
+
+    @property
+    def failed(self) -> bool:
+        """Say whether the schedule is invalid or never fires."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+    @property
+    def is_deferred(self) -> bool:
+        """Say whether the job waits for anything."""
+        return self.schedule is None or self.schedule.is_deferred
+
+
+def explain(job: Job, dialect: Dialect, until: int, at: int | None) -> Explanation:
+    """Explain a job in a dialect: as a whole, or at one instant; clock changes up to ``until`` (epoch seconds)."""
+    reading = job.read(dialect)
+    result = Explanation(job, reading, until, at)
+    if reading.schedule is None:
+        result.findings += reading.error.diagnostics if reading.error else ()
+        result.findings += [_schedds_answer(job)] if dialect is Dialect.MANUAL else []
+        return result
+    result.findings += reading.schedule.notes
+    recurrence = reading.schedule.recurrence
+    if recurrence is None:
+        result.findings += _without_cron(job, reading.schedule)
+        return result
+    try:
+        if dialect is Dialect.HTCONDOR:
+            _as_a_chain(result, recurrence)
+        elif at is None:
+            _as_a_set(result, recurrence)
+        else:
+            result.why = recurrence.why(at)
+            result.changes = list(clock_changes(recurrence.spec, job.clock.zone, max(0, at - DAY), at + DAY))
+            _require_runs(recurrence)
+    except CrondorError as error:
+        result.findings += [placed(fault, job) for fault in error.diagnostics]
+    return result
+
+
+def _without_cron(job: Job, schedule: JobSchedule) -> list[Diagnostic]:
+    """Say that a job has no schedule, or that its time is an expression without a value to run by."""
+    if not schedule.is_deferred:
+        return [not_deferred(job)]
+    if isinstance(schedule.time, Expression):
+        try:
+            schedule.next(job.clock.now)
+        except CrondorError as error:
+            return [placed(fault, job) for fault in error.diagnostics]
+    return []
+
+
+def _schedds_answer(job: Job) -> Diagnostic:
+    """Say what the schedd does with a schedule that the manual does not allow."""
+    held = hold_reason(job.read(Dialect.HTCONDOR).error)
+    if held is not None:
+        return schedd_hold(held)
+    message = "the real schedd takes the schedule without a word"
+    return Diagnostic("schedd-accepts", message, Severity.NOTE, help="--dialect htcondor explains how it reads it")
+
+
+def _as_a_chain(result: Explanation, recurrence: Recurrence) -> None:
+    """Take the schedd's next answers, asked now or just before the instant in question."""
+    result.asked = result.job.clock.now if result.at is None else max(0, result.at - 1)
+    chain = islice(recurrence.upcoming(result.asked), _ANSWERS)
+    if has_day_zero(recurrence.spec):
+        clause = day_zero_clause(recurrence.spec)
+        result.schedd = ScheddSide([Reason("day-zero", DAY_ZERO, clause, is_clause=True)], has_day_zero=True)
+    result.answers = [answer for answer in chain if isinstance(answer, ScheddAnswer)]
+
+
+def _as_a_set(result: Explanation, recurrence: Recurrence) -> None:
+    job, now = result.job, result.job.clock.now
+    if recurrence.spec.dialect is Dialect.MANUAL:
+        result.schedd = _schedd_side(job, result.reading)
+    _require_runs(recurrence)
+    year_end = years_after(now, 1, job.clock.zone)
+    following = next(recurrence.between(now, LAST_INSTANT), None)
+    year = recurrence.count(now, year_end)
+    result.facts = Facts(recurrence.gaps(), recurrence.counts(), year, year_end, following)
+    result.changes = list(clock_changes(recurrence.spec, job.clock.zone, now, result.until))
+
+
+def _require_runs(recurrence: Recurrence) -> None:
+    """Raise NeverRuns where there are none."""
+    if recurrence.wall_clock.never:
+        recurrence.gaps()
+
+
+def _schedd_side(job: Job, reading: ReadSchedule) -> ScheddSide:
+    """Compare with the schedd's reading; the day-0 defect counts wherever it can strike."""
+    theirs = job.read(Dialect.HTCONDOR)
+    schedd = theirs.schedule.spec if theirs.schedule is not None else None
+    found = list(reasons([], job.clock, reading.schedule, theirs.schedule))
+    strikes = schedd is not None and has_day_zero(schedd)
+    if strikes and reading.schedule is not None and reading.schedule.spec is not None:
+        reason = day_zero(reading.schedule.spec)
+        is_cured = not has_day_zero(portable(reading.schedule.spec))  # by what is to be written anyway
+        found.append(reason._replace(write=None, is_clause=False) if is_cured else reason)
+    hangs = schedd is not None and never_reason(schedd) is not None
+    return ScheddSide(found, strikes, hold_reason(theirs.error), hangs)
+
+
+def years_after(now: int, years: int, zone: tzinfo) -> int:
+    """Return the same wall-clock time some years later, at the latest the last second of 2200."""
+    moment = datetime.fromtimestamp(now, zone)
+    if (moment.month, moment.day) == (2, 29):
+        moment = moment.replace(day=28)
+    return min(int(moment.replace(year=moment.year + years).timestamp()), LAST_INSTANT)
+
+
+def portable_line(spec: CronSpec) -> str | None:
+    """Return the line that every dialect reads alike, None where there is none."""
+    if spec.dialect is Dialect.HTCONDOR:
+        return None
+    try:
+        alike = portable(CronSpec.from_line(str(spec), dialect=spec.dialect))
+    except Untranslatable:
+        return None
+    return " ".join(text or "*" for text in alike.given)

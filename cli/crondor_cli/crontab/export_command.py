@@ -1,0 +1,118 @@
+"""`crondor export`: the schedule of a job for programs that are not HTCondor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.jobs import Request
+from crondor_cli.common.options import (
+    Clock,
+    SpecCommand,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    reading_options,
+    spec_options,
+)
+from crondor_cli.common.output import emit
+from crondor_cli.common.show import show
+from crondor_cli.crontab.jobs import ExportJob, ScheduleOptions, jobs_of
+
+EPILOG = """\b
+Examples:
+  crondor export --spec job.sub --to crontab
+  crondor export --crontab '0 6 * * 1' --command 'report --weekly' --to crontab
+  crondor export --spec job.sub --to ics -n 50 -o runs.ics
+  crondor export --spec job.sub --to ics --rrule
+
+A crontab has no window, no prep time, no pool and no deferral_time: what is lost is said. Calendars need the Python
+library icalendar (in a clone of crondor: pip install '.[ics]').
+
+Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage."""
+
+
+@click.command(
+    "export", cls=SpecCommand, epilog=EPILOG, short_help="A schedule as lines for Unix cron, or as a calendar."
+)
+@spec_options
+@click.option("--to", type=click.Choice(["crontab", "ics"]), required=True, help="What to write.")
+@click.option("-o", "--output", metavar="FILE", help="Write into this file (default: print).")
+@click.option("--command", "text", metavar="TEXT", help="The command of the lines, instead of what the file runs.")
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs in the calendar (default: 10).")
+@click.option("--until", metavar="TIME", help="No run in the calendar later than this.")
+@click.option("--rrule", is_flag=True, help="One event with a recurrence rule, instead of an event for each run.")
+@file_options
+@clock_options
+@reading_options(htcondor=False)
+def command(
+    spec: str | None,
+    crontab: str | None,
+    to: str,
+    output: str | None,
+    text: str | None,
+    count: int | None,
+    until: str | None,
+    rrule: bool,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    surroundings: Surroundings,
+    **fields: str | None,
+) -> None:
+    """Write the schedules of a submit file, a crontab line or single fields in another form."""
+    clock = clock_of(now, tz)
+    if to == "crontab" and (rrule or until is not None or count is not None):
+        raise _usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
+    if to == "crontab" and spec is None and text is None:
+        raise _usage("a crontab line needs a command: name it with --command")
+    asked = ScheduleOptions(clock, dialect or Dialect.MANUAL, policy, to == "crontab")
+    request = Request(spec, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings)
+    jobs, findings = jobs_of(request, asked, text)
+    data, more = _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, _end(clock, until), rrule=rrule)
+    findings += more
+    show(dict.fromkeys(findings))
+    if output is None:
+        emit(data)
+    elif data:
+        _write(Path(output), data)
+    if not data or any(finding.severity is Severity.ERROR for finding in findings):
+        raise click.exceptions.Exit(1)
+
+
+def _crontab(jobs: list[ExportJob]) -> tuple[bytes, list[Diagnostic]]:
+    from crondor_cli.crontab.lines import crontab_of  # noqa: PLC0415 - one form is needed
+
+    return crontab_of(jobs)
+
+
+def _calendar(
+    jobs: list[ExportJob], clock: Clock, count: int | None, end: int | None, *, rrule: bool
+) -> tuple[bytes, list[Diagnostic]]:
+    from crondor_cli.crontab.calendar import calendar_of  # noqa: PLC0415 - the same
+
+    return calendar_of(jobs, clock, count, end, rrule=rrule)
+
+
+def _end(clock: Clock, until: str | None) -> int | None:
+    end = None if until is None else clock.read(until, "--until")
+    if end is not None and end < clock.now:
+        raise _usage("--until is earlier than now: no run can lie between them")
+    return end
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise _usage(f"cannot write '{printable(str(path))}': {error.strerror}") from None
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context(silent=True))

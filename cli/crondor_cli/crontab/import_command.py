@@ -1,0 +1,31 @@
+"""`crondor import`: schedules that other programs keep; its subcommands are loaded when they are asked for."""
+
+from __future__ import annotations
+
+import click
+
+from crondor_cli.common.lazy_group import LazyGroup
+
+COMMANDS = {
+    "crontab": ("crondor_cli.crontab.import_crontab", "A Unix crontab: a submit file for each line."),
+}
+
+EPILOG = """\b
+Examples:
+  crontab -l | crondor import crontab -
+  crondor import crontab /etc/crontab -o jobs"""
+
+
+@click.group(
+    "import",
+    cls=LazyGroup,
+    modules=COMMANDS,
+    epilog=EPILOG,
+    no_args_is_help=True,
+    short_help="A Unix crontab as submit files.",
+)
+def command() -> None:
+    """Make submit files of schedules that other programs keep.
+
+    Exit status: 0 fine, 1 a finding (a line that has no equivalent), 2 wrong usage.
+    """

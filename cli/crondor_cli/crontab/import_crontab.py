@@ -1,0 +1,138 @@
+"""`crondor import crontab`: a submit file for each line of a Unix crontab."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from crondor.crontab.file import is_system_crontab, read_crontab
+from crondor.crontab.import_ import Imported, ImportSettings, SubmitText, import_crontab
+from crondor.diagnostics import Severity, printable
+from crondor.schedule import Universe
+from crondor.spec import FIELDS
+from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.jobs import read_source
+from crondor_cli.common.options import clock_of, format_option
+from crondor_cli.common.output import emit, say
+from crondor_cli.common.show import show
+
+EPILOG = """\b
+Examples:
+  crontab -l | crondor import crontab -
+  crondor import crontab /etc/crontab --tz Europe/Berlin -o jobs
+  crondor import crontab my.crontab --universe vanilla --window 900
+  crondor import crontab /etc/cron.d/backup --format json
+
+The jobs run in the local universe, on the access point, where the crontab's commands, folders and clock are; with
+--universe vanilla they run on any machine of the pool. What HTCondor cannot say, or says otherwise, is told line by
+line; docs/crontab.md has the list.
+
+Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all), 2 wrong usage."""
+
+
+@click.command("crontab", epilog=EPILOG, short_help="A Unix crontab: a submit file for each line.")
+@click.argument("file", metavar="FILE|-")
+@click.option("-o", "--output", metavar="DIR", help="Write NAME.sub files into this folder (default: print them).")
+@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.option(
+    "--system/--user",
+    "has_users",
+    default=None,
+    help="A user's name follows the schedule, or not (default: only in etc/crontab and in cron.d/).",
+)
+@click.option(
+    "--universe",
+    type=click.Choice(["local", "vanilla"], case_sensitive=False),
+    default="local",
+    show_default=True,
+    help="Where the jobs run.",
+)
+@click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The cron_window of all jobs.")
+@click.option("--prep-time", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="Their cron_prep_time.")
+@click.option("--tz", metavar="ZONE", help="The submit host's time zone (default: this host's).")
+@format_option("text", "json", text="How to print the submit files.")
+def command(
+    file: str,
+    output: str | None,
+    force: bool,
+    has_users: bool | None,
+    universe: str,
+    window: int | None,
+    prep_time: int | None,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Make submit files of the crontab FILE (- is standard input): one for each line with a schedule."""
+    clock = clock_of(None, tz)
+    settings = ImportSettings(Universe[universe.upper()], clock.zone, clock.zone_name, window, prep_time)
+    with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users
+    crontab = read_crontab(read_source(file), has_users=with_users)
+    found = import_crontab(crontab, settings)
+    show(dict.fromkeys(finding for submit in found.files for finding in submit.diagnostics))
+    show(found.diagnostics)
+    if output is not None:
+        for path in _write(found.files, Path(output), force=force):
+            if format_ == "text":
+                say(printable(str(path)))
+    if format_ == "json":
+        say(json.dumps(_data(found, has_users=with_users), indent=2))
+    elif output is None:
+        _print(found.files)
+    if not found.files or any(finding.severity is Severity.ERROR for finding in found.diagnostics):
+        raise click.exceptions.Exit(1)
+
+
+def _print(files: list[SubmitText]) -> None:
+    for number, submit in enumerate(files):
+        emit(f"{chr(10) if number else ''}#### {submit.name}.sub\n{submit.text}")
+
+
+def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
+    """Write the files and return their paths; none at all where one of them exists and is not to be overwritten."""
+    paths = [folder / f"{submit.name}.sub" for submit in files]
+    taken = [] if force else [path for path in paths if os.path.lexists(path)]
+    if taken:
+        exist = f"and {len(taken) - 1} more exist" if len(taken) > 1 else "exists"
+        message = f"'{printable(str(taken[0]))}' {exist}: nothing was written; --force overwrites"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    try:
+        folder.mkdir(exist_ok=True)
+        for path, submit in zip(paths, files, strict=True):
+            if force:
+                path.unlink(missing_ok=True)  # a link is replaced, and what it leads to stays as it is
+            with path.open("x", encoding="utf-8", newline="\n") as opened:
+                opened.write(submit.text)
+    except OSError as error:
+        message = f"cannot write '{printable(str(error.filename or folder))}': {error.strerror}"
+        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+    return paths
+
+
+def _data(found: Imported, *, has_users: bool) -> dict[str, object]:
+    return {
+        "has_users": has_users,
+        "files": [_file_data(submit) for submit in found.files],
+        "diagnostics": [diagnostic_data(finding) for finding in found.diagnostics],
+    }
+
+
+def _file_data(submit: SubmitText) -> dict[str, object]:
+    entry, schedule = submit.entry, submit.schedule
+    return {
+        "name": f"{submit.name}.sub",
+        "line": entry.span.line,
+        "written": entry.schedule.text,
+        "fields": {field.name: text or "*" for field, text in zip(FIELDS, schedule.spec.given, strict=True)},
+        "requirements": schedule.requirements,
+        "is_exact": not schedule.is_joined,
+        "prep_time": submit.prep_time,
+        "window": submit.window,
+        "user": entry.user,
+        "command": entry.command,
+        "stdin": entry.stdin,
+        "text": submit.text,
+        "diagnostics": [diagnostic_data(finding) for finding in submit.diagnostics],
+    }

@@ -1,0 +1,150 @@
+"""`crondor diff`: where two schedules part, or two readings of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.spec import Dialect
+from crondor_cli.common.jobs import Job, Request
+from crondor_cli.common.options import (
+    Clock,
+    Surroundings,
+    UsageProblem,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+)
+from crondor_cli.common.schedule_facts import LAST_INSTANT
+from crondor_cli.common.show import show
+from crondor_cli.diff.comparison import Comparison, compare, pairs
+
+EPILOG = """\b
+Examples:
+  crondor diff old.sub new.sub
+  crondor diff '0 6 * * 1' '0 6 1-10/3 * 1' --tz Europe/Berlin
+  crondor diff job.sub
+  crondor diff '0 0 */2 * 1' --dialect manual,unix
+  crondor diff '@daily' job.sub --dialect unix,manual --until 2027-01-01
+
+A and B are submit files (- is standard input) or crontab lines: what contains a blank or begins with @, and names no
+file. A alone is compared in two dialects, by default as the manual reads it and as the real schedd does.
+
+Exit status, as of diff(1): 0 no difference, 1 they differ, 2 trouble (wrong usage, an invalid schedule)."""
+
+
+def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[Dialect, ...] | None:
+    """Read one dialect for both sides, or two, separated by a comma."""
+    if value is None:
+        return None
+    known = {dialect.value: dialect for dialect in Dialect}
+    names = [name.strip().lower() for name in value.split(",")]
+    if len(names) > 2 or any(name not in known for name in names):
+        message = f"'{printable(value)}' is not one or two (X,Y) of {', '.join(map(repr, known))}."
+        raise click.BadParameter(message, ctx, param)
+    return tuple(known[name] for name in names)
+
+
+@click.command("diff", epilog=EPILOG, short_help="Where two schedules, or two readings of one, part.")
+@click.argument("sides", nargs=-1, metavar="A [B]")
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")
+@click.option("--until", metavar="TIME", help="Look no further (default: 2200; with the real schedd: a year on).")
+@file_options
+@clock_options
+@click.option(
+    "--dialect",
+    "dialects",
+    callback=_dialects,
+    metavar="X[,Y]",
+    help="Read both sides in X, or A in X and B in Y (default: manual; A alone: manual,htcondor).",
+)
+@format_option("table", "json", text="How to print the comparison.")
+def command(
+    sides: tuple[str, ...],
+    count: int,
+    until: str | None,
+    now: str | None,
+    tz: str | None,
+    dialects: tuple[Dialect, ...] | None,
+    format_: str,
+    surroundings: Surroundings,
+) -> None:
+    """Show where two schedules part: the first times that one of them has alone, and what differs field by field."""
+    readings = _readings(sides, dialects)
+    clock = clock_of(now, tz)
+    end = None if until is None else min(clock.read(until, "--until"), LAST_INSTANT)
+    if end is not None and end < clock.now:
+        raise _usage("--until is earlier than now: nothing can part between them")
+    left, right, warnings = _jobs(sides, readings, clock, surroundings)
+    comparisons = [compare(first, second, count, end) for first, second in pairs(left, right, readings)]
+    show(dict.fromkeys([*warnings, *(finding for c in comparisons for finding in c.findings)]))
+    if any(_is_trouble(c, is_one=len(sides) == 1) for c in comparisons):
+        raise click.exceptions.Exit(2)
+    if format_ == "table":
+        from crondor_cli.diff.text import print_table  # noqa: PLC0415 - one view is needed
+
+        print_table(comparisons, count)
+    else:
+        from crondor_cli.diff.data import print_json  # noqa: PLC0415 - the same
+
+        print_json(comparisons, warnings)
+    if any(c.differs for c in comparisons):
+        raise click.exceptions.Exit(1)
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context(silent=True))
+
+
+def _readings(sides: tuple[str, ...], dialects: tuple[Dialect, ...] | None) -> tuple[Dialect, Dialect]:
+    """Return the dialect of each side."""
+    if not 1 <= len(sides) <= 2:
+        raise _usage("name two schedules to compare, A and B, or one; a crontab line is one argument, in quotes")
+    if dialects is None:
+        return Dialect.MANUAL, Dialect.HTCONDOR if len(sides) == 1 else Dialect.MANUAL
+    if len(sides) == 1 and len(set(dialects)) == 1:
+        raise _usage("one schedule in one dialect is nothing to compare: write --dialect X,Y")
+    return dialects[0], dialects[-1]
+
+
+def _jobs(
+    sides: tuple[str, ...], readings: tuple[Dialect, Dialect], clock: Clock, surroundings: Surroundings
+) -> tuple[list[Job], list[Job], list[Diagnostic]]:
+    """Return the jobs of both sides, as many on the left as on the right, and the warnings about their files."""
+    if list(sides) == ["-", "-"]:
+        raise _usage("standard input can be read once only: one of A and B is to be something else")
+    try:
+        right, more = left, warnings = _of(sides[0], readings[0], clock, surroundings)
+        if len(sides) == 2 or _is_line(sides[0]):
+            right, more = _of(sides[-1], readings[1], clock, surroundings)
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+    if len(left) != len(right):
+        counts = [f"{printable(side)} has {len(jobs)}" for side, jobs in zip(sides, (left, right), strict=True)]
+        raise _usage(f"schedules are compared one by one, in order: {' and '.join(counts)} of them")
+    return left, right, list(dict.fromkeys([*warnings, *more]))
+
+
+def _of(side: str, dialect: Dialect, clock: Clock, surroundings: Surroundings) -> tuple[list[Job], list[Diagnostic]]:
+    is_line = _is_line(side)
+    spec, line = (None, side) if is_line else (side, None)
+    return Request(spec, line, {}, clock, dialect, line_name=f"'{side}'", surroundings=surroundings).jobs()
+
+
+def _is_line(side: str) -> bool:
+    """Say whether an argument is a crontab line: it contains a blank or begins with @, and names no file."""
+    if not (side.startswith("@") or any(character.isspace() for character in side)):
+        return False
+    try:
+        return not Path(side).exists()
+    except (OSError, ValueError):  # too long for a name, or a null byte in it
+        return True
+
+
+def _is_trouble(comparison: Comparison, *, is_one: bool) -> bool:
+    """Say whether there is no answer; of one schedule read twice one refusal is a difference."""
+    refused = sum(side.schedule is None for side in comparison.sides)
+    return comparison.trouble or refused > (1 if is_one else 0)

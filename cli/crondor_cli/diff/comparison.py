@@ -1,0 +1,260 @@
+"""Two schedules, or two readings of one, compared: where they part, what differs, and how they relate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from crondor.algebra import first_collision, first_difference, is_subset
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.recurrence import NeverRuns, Recurrence, ScheddAnswer
+from crondor.schedule import JobSchedule
+from crondor.spec import FIELDS, CronSpec, Dialect, Field
+from crondor.zones import zone_of
+from crondor_cli.common.jobs import Job, ReadSchedule
+from crondor_cli.common.preview import hold_reason, placed, shortened
+from crondor_cli.common.schedule_facts import LAST_INSTANT, years_after
+from crondor_cli.common.wording import value_set
+
+
+class Relation(str, Enum):
+    """How the instants of two schedules relate."""
+
+    SAME = "same"
+    SUBSET = "subset"  # the first is a part of the second
+    SUPERSET = "superset"
+    NEITHER = "neither"
+
+
+class Side(NamedTuple):
+    """One schedule in one dialect."""
+
+    job: Job
+    reading: ReadSchedule
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the fields are read."""
+        return self.reading.dialect
+
+    @property
+    def schedule(self) -> JobSchedule | None:
+        """What the job asks for, None where it is refused."""
+        return self.reading.schedule
+
+    @property
+    def spec(self) -> CronSpec | None:
+        """The crontab fields, if there are any."""
+        return self.schedule.spec if self.schedule is not None else None
+
+    @property
+    def recurrence(self) -> Recurrence | None:
+        """When the crontab fields fire."""
+        return self.schedule.recurrence if self.schedule is not None else None
+
+    @property
+    def as_set(self) -> Recurrence | None:
+        """The same where it is a set of instants."""
+        return None if self.dialect is Dialect.HTCONDOR else self.recurrence
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the dialect refuses the schedule, or how the schedd does."""
+        fault = self.reading.error
+        if self.schedule is not None or fault is None:
+            return None
+        held = hold_reason(fault)
+        return fault.diagnostics[0].message if held is None else f"held, {shortened(held)}"
+
+
+class Parting(NamedTuple):
+    """An instant at which exactly one side fires; ``is_retry`` where it is a schedd's "now + 120 s"."""
+
+    time: int
+    is_first: bool
+    is_retry: bool = False
+
+
+class Term(NamedTuple):
+    """Something beside the schedule that differs: its name, and the value of each side."""
+
+    name: str
+    first: int | str | None
+    second: int | str | None
+
+
+@dataclass
+class Comparison:
+    """Two sides compared from now until ``until`` (epoch seconds)."""
+
+    first: Side
+    second: Side
+    until: int
+    findings: list[Diagnostic] = field(default_factory=list)
+    fields: list[Field] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
+    partings: list[Parting] = field(default_factory=list)
+    common: int | None = None
+    wall: Relation | None = None
+    zone: Relation | None = None
+    trouble: bool = False
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Both sides."""
+        return self.first, self.second
+
+    @property
+    def is_refused(self) -> bool:
+        """Say whether a side has no schedule because its dialect does not accept it."""
+        return any(side.schedule is None for side in self.sides)
+
+    @property
+    def has_instants(self) -> bool:
+        """Say whether there are times to compare: both wait for some, and not for one unknown time."""
+        if not all(side.schedule is not None and side.schedule.is_deferred for side in self.sides):
+            return False
+        times = [side.schedule.time for side in self.sides if side.schedule is not None and side.spec is None]
+        return not (len(times) == 2 and times[0] == times[1] and not isinstance(times[0], int))
+
+    @property
+    def differs(self) -> bool:
+        """Say whether anything but the spelling differs."""
+        deferred = {side.schedule is not None and side.schedule.is_deferred for side in self.sides}
+        return bool(self.partings or self.terms) or self.is_refused or len(deferred) == 2
+
+
+def compare(first: Side, second: Side, count: int, until: int | None) -> Comparison:
+    """Compare two sides; ``count`` is the most instants to name, ``until`` where to stop (epoch seconds)."""
+    clock = first.job.clock
+    has_chain = any(side.recurrence is not None and side.as_set is None for side in (first, second))
+    end = until if until is not None else years_after(clock.now, 1, clock.zone) if has_chain else LAST_INSTANT
+    result = Comparison(first, second, end)
+    for side in result.sides:
+        result.findings += side.reading.error.diagnostics if side.reading.error else ()
+        result.findings += side.schedule.notes if side.schedule else ()
+    if result.is_refused:
+        return result
+    result.fields = [f for f in FIELDS if first.spec and second.spec and _differ(first.spec, second.spec, f)]
+    result.terms = list(_terms(first, second))
+    result.wall, result.zone = _relations(first, second)
+    try:
+        _find_instants(result, count)
+    except CrondorError as error:
+        result.trouble = True
+        result.findings += error.diagnostics
+    return result
+
+
+def _differ(a: CronSpec, b: CronSpec, which: Field) -> bool:
+    """Say whether a field is written or read otherwise; one that is not given is `*`."""
+    written = [(spec.given[which.index] or "*").strip() for spec in (a, b)]
+    stars = [spec.stars[which.index] for spec in (a, b)]
+    return written[0] != written[1] or value_set(a, which) != value_set(b, which) or stars[0] != stars[1]
+
+
+def _terms(first: Side, second: Side) -> Iterator[Term]:
+    """Yield what else differs of two jobs of files; a crontab line says nothing of it."""
+    ours, theirs = first.schedule, second.schedule
+    if ours is None or theirs is None or first.job.line is None or second.job.line is None:
+        return
+    found: list[tuple[str, object, object]] = [
+        ("deferral_time", ours.time, theirs.time),
+        ("window", ours.window, theirs.window),
+        ("prep_time", ours.prep_time, theirs.prep_time),
+        ("universe", ours.universe.name.lower(), theirs.universe.name.lower()),
+    ]
+    for name, one, two in found if ours.spec is None and theirs.spec is None else found[1:]:
+        if one != two:
+            yield Term(
+                name, *(value if isinstance(value, int) or value is None else str(value) for value in (one, two))
+            )
+
+
+def _relations(first: Side, second: Side) -> tuple[Relation | None, Relation | None]:
+    """Return how two sets relate on the wall clock, and in the zone."""
+    a, b, zone = first.spec, second.spec, first.job.clock.zone
+    if a is None or b is None or first.as_set is None or second.as_set is None:
+        return None, None
+    wall = _relation(is_subset(a, b), is_subset(b, a))
+    if zone_of(zone).is_fixed:
+        return wall, wall
+    return wall, _relation(is_subset(a, b, zone), is_subset(b, a, zone))
+
+
+def _relation(inside: bool, around: bool) -> Relation:
+    if inside:
+        return Relation.SAME if around else Relation.SUBSET
+    return Relation.SUPERSET if around else Relation.NEITHER
+
+
+def _find_instants(result: Comparison, count: int) -> None:
+    """Find the instants that one side alone has, and the first that both have."""
+    now, until = result.first.job.clock.now, result.until
+    a, b = result.first.as_set, result.second.as_set
+    if a is not None and b is not None and not (a.wall_clock.never or b.wall_clock.never):
+        result.common = first_collision(a, b, now, until)
+        while len(result.partings) < count:
+            found = first_difference(a, b, now, until)
+            if found is None:
+                return
+            now = found.instant
+            result.partings.append(Parting(now, found.first == now))
+        return
+    if result.has_instants:
+        ours, theirs = (_runs(side, now, until, result.findings) for side in result.sides)
+        _walk(result, ours, theirs, count)
+
+
+def _runs(side: Side, start: int, end: int, findings: list[Diagnostic]) -> Iterator[int]:
+    """Return the runs of a side, whatever it is; one that never fires has none, and a warning says so."""
+    schedule = side.schedule
+    if schedule is None or not schedule.is_deferred:
+        return iter(())
+    if schedule.recurrence is None:
+        return iter(_once(side.job, schedule, start, end))
+    try:
+        return schedule.recurrence.between(start, end)
+    except NeverRuns as error:
+        for fault in error.diagnostics:
+            found = placed(fault, side.job)
+            findings.append(Diagnostic(found.code, found.message, Severity.WARNING, found.span, found.help))
+        return iter(())
+
+
+def _once(job: Job, schedule: JobSchedule, start: int, end: int) -> tuple[int, ...]:
+    try:
+        time = schedule.next(start).time
+    except CrondorError as error:
+        raise CrondorError([placed(fault, job) for fault in error.diagnostics]) from None
+    return (time,) if start < time <= end else ()
+
+
+def _walk(result: Comparison, first: Iterator[int], second: Iterator[int], count: int) -> None:
+    """Walk along two chains side by side, until there is nothing left to find."""
+    one, two = next(first, None), next(second, None)
+    while one is not None or two is not None:
+        if len(result.partings) == count and (result.common is not None or one is None or two is None):
+            return
+        if one == two:
+            result.common = one if result.common is None else result.common
+            one, two = next(first, None), next(second, None)
+        elif two is None or (one is not None and one < two):
+            _part(result, one, count, is_first=True)
+            one = next(first, None)
+        else:
+            _part(result, two, count, is_first=False)
+            two = next(second, None)
+
+
+def _part(result: Comparison, time: int | None, count: int, *, is_first: bool) -> None:
+    if time is not None and len(result.partings) < count:
+        result.partings.append(Parting(time, is_first, isinstance(time, ScheddAnswer) and time.is_retry))
+
+
+def pairs(left: list[Job], right: list[Job], dialects: tuple[Dialect, Dialect]) -> Iterator[tuple[Side, Side]]:
+    """Pair as many jobs with as many, in order."""
+    for ours, theirs in zip(left, right, strict=True):
+        yield Side(ours, ours.read(dialects[0])), Side(theirs, theirs.read(dialects[1]))

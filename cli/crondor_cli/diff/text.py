@@ -1,0 +1,164 @@
+"""Comparisons as text for people: `<` is the first side and `>` the second, as in diff(1)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from textwrap import wrap
+
+from crondor.algebra import has_day_zero
+from crondor.day_rule import decided_by
+from crondor.diagnostics import printable
+from crondor.recurrence import never_reason
+from crondor.spec import CronSpec, Dialect, Field
+from crondor.words import describe
+from crondor_cli.common.output import say
+from crondor_cli.common.reasons import DAY_ZERO
+from crondor_cli.common.schedule_facts import LAST_INSTANT
+from crondor_cli.common.wording import columns, day_rule_words, value_set, written
+from crondor_cli.diff.comparison import Comparison, Relation, Side
+from crondor_cli.times.text import local_text, relative
+
+_WIDTH = 108
+_RELATIONS = {
+    Relation.SAME: "both mean the same",
+    Relation.SUBSET: "every run of < is one of >, but not the other way round",
+    Relation.SUPERSET: "every run of > is one of <, but not the other way round",
+    Relation.NEITHER: "neither contains the other",
+}
+
+
+def print_table(comparisons: list[Comparison], count: int) -> None:
+    """Print all comparisons, a blank line between them."""
+    say("\n\n".join("\n\n".join("\n".join(part) for part in _sections(c, count)) for c in comparisons))
+
+
+def _sections(c: Comparison, count: int) -> list[list[str]]:
+    clock = c.first.job.clock
+    hint = "" if clock.is_given else "; --tz names another"
+    zone = _fact("zone", f"{clock.zone_name} (must be the submit host's{hint})")
+    head = [*_side("<", c.first, c), *_side(">", c.second, c), *zone]
+    if c.is_refused:
+        return [head]
+    found = [head, _table(c)] if _has_rows(c) else [head]
+    if c.has_instants:
+        found += [[*_relation(c), *_common(c)], _partings(c, count)]
+    return found + [_day_zero(mark) for mark, side in zip("<>", c.sides, strict=True) if _strikes(side)]
+
+
+def _side(mark: str, side: Side, c: Comparison) -> list[str]:
+    job = side.job
+    name = printable(job.name if job.line is None else f"{job.name}:{job.line}")
+    jobs = "" if job.count == 1 else f" ({job.count} jobs)"
+    plain = all(other.dialect is Dialect.MANUAL for other in c.sides)
+    return [f"{mark} {name}{jobs}{'' if plain else f', {side.dialect.value}'}", *_wrapped(_words(side), "    ")]
+
+
+def _words(side: Side) -> str:
+    if side.schedule is None:
+        return f"{'the schedd would not run it' if side.dialect is Dialect.HTCONDOR else 'refused'}: {side.refusal}"
+    if side.spec is not None:
+        return describe(side.spec)
+    time = side.schedule.time
+    if time is None:
+        return "no schedule: the job may run at once"
+    return f"once, at {local_text(time, side.job.clock.zone)}" if isinstance(time, int) else f"once, at {time}"
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return wrap(printable(text), _WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _fact(name: str, text: str) -> list[str]:
+    return wrap(text, _WIDTH, initial_indent=f"  {name:<12}  ", subsequent_indent=" " * 16)
+
+
+def _has_rows(c: Comparison) -> bool:
+    return bool(c.fields or c.terms)
+
+
+def _table(c: Comparison) -> list[str]:
+    """Return what differs, a pair of lines for each field."""
+    rows = [["field", "", "written", "values"]]
+    a, b = c.first.spec, c.second.spec
+    if a is not None and b is not None:
+        for field in c.fields:
+            ours, theirs = value_set(a, field), _second_set(a, b, field)
+            rows.append([field.title, "<", printable(written(a, field)), ours])
+            rows.append(["", ">", printable(written(b, field)), theirs])
+    for name, one, two in c.terms:
+        unit = " s" if name in {"window", "prep_time"} else ""
+        rows.append([name.replace("_", " "), "<", printable(f"{one}{unit}"), ""])
+        rows.append(["", ">", printable(f"{two}{unit}"), ""])
+    lines = columns(rows)
+    if a is not None and b is not None and decided_by(a) is not decided_by(b):
+        lines += [*_fact("day rule", f"<  {day_rule_words(a)}"), *_fact("", f">  {day_rule_words(b)}")]
+    return lines
+
+
+def _second_set(a: CronSpec, b: CronSpec, field: Field) -> str:
+    text = value_set(b, field)
+    if text != value_set(a, field):
+        return text
+    starred = [spec.stars[field.index] for spec in (a, b)]
+    return "the same" if starred[0] == starred[1] else f"the same, {'' if starred[1] else 'not '}starred"
+
+
+def _relation(c: Comparison) -> list[str]:
+    never = [mark for mark, side in zip("<>", c.sides, strict=True) if side.spec and never_reason(side.spec)]
+    if never:
+        hangs = ", and the schedd hangs in its search" if c.wall is None else ""
+        return _fact("relation", f"{'neither ever' if len(never) == 2 else f'{never[0]} never'} fires{hangs}")
+    if c.wall is None or c.zone is None:
+        if all(side.spec is not None for side in c.sides):
+            return _fact(
+                "relation",
+                "none: the htcondor dialect is no set of times, since its answers depend on when it is asked",
+            )
+        return []
+    if c.wall is c.zone:
+        return _fact("relation", _RELATIONS[c.wall])
+    zone = c.first.job.clock.zone_name
+    return _fact("relation", f"on the wall clock {_RELATIONS[c.wall]}; in {zone} {_RELATIONS[c.zone]}")
+
+
+def _common(c: Comparison) -> list[str]:
+    clock = c.first.job.clock
+    if c.common is None:
+        return _fact("first common", f"no time {_until(c)} that both have")
+    return _fact("first common", f"{local_text(c.common, clock.zone)}, {relative(c.common - clock.now)}")
+
+
+def _until(c: Comparison) -> str:
+    if c.until == LAST_INSTANT:
+        return "before 2201"
+    end = datetime.fromtimestamp(c.until, c.first.job.clock.zone)
+    return f"until {end:%Y-%m-%d %H:%M}"
+
+
+def _partings(c: Comparison, count: int) -> list[str]:
+    """Return the times that one side alone has."""
+    clock = c.first.job.clock
+    if not c.partings:
+        return _fact("partings", f"no time {_until(c)} that only one of them has")
+    if len(c.partings) < count:
+        title = f"  The times {_until(c)} that only one of them has:"
+    else:
+        title = (
+            f"  The first {count} times that only one of them has:"
+            if count > 1
+            else "  The first time that only one of them has:"
+        )
+    rows = []
+    for parting in c.partings:
+        mark = " (retry)" if parting.is_retry else ""
+        time = local_text(parting.time, clock.zone) + mark
+        rows.append([("<" if parting.is_first else ">") + f"  {time}", relative(parting.time - clock.now)])
+    return [title, *(f"  {line}" for line in columns(rows))]
+
+
+def _strikes(side: Side) -> bool:
+    return side.dialect is Dialect.HTCONDOR and side.spec is not None and has_day_zero(side.spec)
+
+
+def _day_zero(mark: str) -> list[str]:
+    return wrap(f"{mark} has the schedd's {DAY_ZERO}", 100, initial_indent="  ", subsequent_indent="  ")

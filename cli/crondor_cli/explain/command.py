@@ -1,0 +1,93 @@
+"""`crondor explain`: what a schedule means, and why it fires at a time or does not."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.jobs import Request
+from crondor_cli.common.options import (
+    Clock,
+    SpecCommand,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+    reading_options,
+    spec_options,
+)
+from crondor_cli.common.schedule_facts import LAST_INSTANT, explain, years_after
+from crondor_cli.common.show import show
+
+EPILOG = """\b
+Examples:
+  crondor explain --spec job.sub
+  crondor explain --crontab '0 6 1-10/3 * 1' --tz Europe/Berlin
+  crondor explain --crontab '30 2 * * *' --at '2026-12-02 02:31'
+  crondor explain --minute 0 --hour '*/6' --until 2030-01-01 --format json
+
+The fields are read as HTCondor's manual says, and compared with what the schedd of HTCondor 25.14 really reads;
+--dialect names another reading.
+
+Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fires); 2 wrong usage."""
+
+
+@click.command(
+    "explain", cls=SpecCommand, epilog=EPILOG, short_help="What a schedule means, and why it fires at a time or not."
+)
+@spec_options
+@click.option("--at", metavar="TIME", help="Say why the schedule fires at this time, or why not.")
+@click.option("--until", metavar="TIME", help="Look for clock changes up to this time (default: two years on).")
+@file_options
+@clock_options
+@reading_options(htcondor=True)
+@format_option("table", "json", text="How to print the explanation.")
+def command(
+    spec: str | None,
+    crontab: str | None,
+    at: str | None,
+    until: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    format_: str,
+    surroundings: Surroundings,
+    **fields: str | None,
+) -> None:
+    """Explain a schedule: its values, gaps and counts, what the schedd reads otherwise, and clock changes ahead.
+
+    With --at it says instead why the schedule fires at that time, or which field keeps it from firing.
+    """
+    clock = clock_of(now, tz)
+    end = _until(clock, until, at)
+    instant = clock.read(at, "--at") if at is not None else None
+    only = dialect or Dialect.MANUAL
+    request = Request(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
+    jobs, warnings = request.jobs()
+    explanations = [explain(job, only, end, instant) for job in jobs]
+    show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))
+    if format_ == "table":
+        from crondor_cli.explain.text import print_table  # noqa: PLC0415 - one view is needed
+
+        print_table(explanations)
+    else:
+        from crondor_cli.explain.data import print_json  # noqa: PLC0415 - the same
+
+        print_json(explanations, warnings)
+    if any(e.failed for e in explanations) or not any(e.is_deferred for e in explanations):
+        raise click.exceptions.Exit(1)
+
+
+def _until(clock: Clock, until: str | None, at: str | None) -> int:
+    if until is None:
+        return years_after(clock.now, 2, clock.zone)
+    context = click.get_current_context(silent=True)
+    if at is not None:
+        raise click.UsageError("--until is for the clock changes ahead, which --at does not ask for", context)
+    end = clock.read(until, "--until")
+    if end < clock.now:
+        raise click.UsageError("--until is earlier than now: no clock change can lie between them", context)
+    return min(end, LAST_INSTANT)

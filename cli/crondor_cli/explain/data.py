@@ -1,0 +1,136 @@
+"""Explanations for programs; the keys are documented in docs/cli.md."""
+
+from __future__ import annotations
+
+import json
+from datetime import tzinfo
+
+from crondor.audit import ClockChange
+from crondor.day_rule import decided_by, is_unrestricted
+from crondor.diagnostics import Diagnostic
+from crondor.recurrence import ScheddAnswer, Why
+from crondor.spec import FIELDS, CronSpec
+from crondor.words import describe
+from crondor_cli.common.data import diagnostic_data, instant
+from crondor_cli.common.output import say
+from crondor_cli.common.rows import Reason
+from crondor_cli.common.schedule_facts import Explanation, Facts, ScheddSide, portable_line
+from crondor_cli.common.wording import day_rule_words, length
+from crondor_cli.explain.why_words import sentence
+
+
+def print_json(explanations: list[Explanation], warnings: list[Diagnostic]) -> None:
+    """Print one object with the jobs in file order."""
+    data = {"jobs": [_job(e) for e in explanations], "diagnostics": [diagnostic_data(w) for w in warnings]}
+    say(json.dumps(data, indent=2))
+
+
+def _job(e: Explanation) -> dict[str, object]:
+    clock, schedule = e.job.clock, e.schedule
+    zone = clock.zone
+    recurrence = schedule.recurrence if schedule is not None else None
+    is_set = recurrence is not None and e.answers is None
+    once = schedule.time if schedule is not None and e.spec is None else None
+    return {
+        "name": e.job.name,
+        "line": e.job.line,
+        "count": e.job.count,
+        "zone": clock.zone_name,
+        "now": clock.now,
+        "dialect": e.reading.dialect.value,
+        "policy": recurrence.policy.value if recurrence is not None and is_set else None,
+        "deferral_time": once if once is None or isinstance(once, int) else str(once),
+        "schedule": e.spec and _schedule(e.spec),
+        "next": e.facts and (None if e.facts.next is None else instant(e.facts.next, zone)),
+        "gaps": e.facts and _gaps(e.facts),
+        "counts": e.facts and _counts(e.facts),
+        "schedd": e.schedd and _schedd(e.schedd),
+        "answers": None if e.answers is None else [_answer(a, zone) for a in e.answers],
+        "until": e.until if e.changes is not None and e.why is None else None,
+        "clock_changes": None if e.changes is None else [_change(c, zone) for c in e.changes],
+        "at": e.why and e.spec and _why(e, e.why, e.spec),
+        "diagnostics": [diagnostic_data(finding) for finding in e.findings],
+    }
+
+
+def _schedule(spec: CronSpec) -> dict[str, object]:
+    return {
+        "words": describe(spec),
+        "canonical": str(spec),
+        "portable": portable_line(spec),
+        "fields": [
+            {
+                "field": field.name,
+                "written": spec.given[field.index],
+                "values": list(spec.values(field)),
+                "unrestricted": is_unrestricted(spec, field),
+            }
+            for field in FIELDS
+        ],
+        "day_rule": {"rule": decided_by(spec).value, "words": day_rule_words(spec)},
+    }
+
+
+def _gaps(facts: Facts) -> dict[str, object]:
+    gaps = facts.gaps
+    both = {"shortest": (gaps.shortest, gaps.shortest_from), "longest": (gaps.longest, gaps.longest_from)}
+    return {
+        name: {"seconds": seconds, "words": length(seconds, day), "first_after": day.isoformat()}
+        for name, (seconds, day) in both.items()
+    }
+
+
+def _counts(facts: Facts) -> dict[str, object]:
+    units = zip(("day", "month", "year"), facts.counts, strict=True)
+    data: dict[str, object] = {unit: {"least": low, "most": high} for unit, (low, high) in units}
+    return {**data, "next_12_months": facts.year, "until": facts.year_end}
+
+
+def _schedd(side: ScheddSide) -> dict[str, object]:
+    return {
+        "differences": [reason_data(reason) for reason in side.reasons],
+        "day_zero": side.has_day_zero,
+        "hold_reason": side.hold_reason,
+        "hangs": side.hangs,
+    }
+
+
+def reason_data(reason: Reason) -> dict[str, object]:
+    """Return a reason with its four parts."""
+    return {"code": reason.code, "why": reason.why, "write": reason.write, "is_clause": reason.is_clause}
+
+
+def _answer(answer: ScheddAnswer, zone: tzinfo) -> dict[str, object]:
+    return {**instant(answer, zone), "retry": answer.is_retry, "computed": answer.computed}
+
+
+def _change(change: ClockChange, zone: tzinfo) -> dict[str, object]:
+    runs: dict[str, object] = {
+        policy.value: [instant(run, zone) for run in found] for policy, found in change.policies.items()
+    }
+    return {
+        **instant(change.instant, zone),
+        "seconds": change.seconds,
+        "low": change.low.isoformat(),
+        "high": change.high.isoformat(),
+        **runs,
+        "schedd": [_answer(answer, zone) for answer in change.schedd],
+    }
+
+
+def _why(e: Explanation, why: Why, spec: CronSpec) -> dict[str, object]:
+    clock = e.job.clock
+    near = {
+        name: None if time is None else instant(time, clock.zone)
+        for name, time in (("earlier", why.earlier), ("later", why.later))
+    }
+    return {
+        **instant(why.instant, clock.zone),
+        "fires": why.fires,
+        "words": sentence(spec, why, clock),
+        "fields": [{"field": m.field.name, "value": m.value, "matches": m.matches} for m in why.fields],
+        "arm": why.arm.value,
+        "blocking": [field.name for field in why.blocking],
+        "note": why.note,
+        **near,
+    }

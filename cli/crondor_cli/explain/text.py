@@ -1,0 +1,235 @@
+"""Explanations as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+from textwrap import wrap
+
+from crondor.audit import ClockChange
+from crondor.calendar import short_weekday
+from crondor.diagnostics import CrondorError, printable
+from crondor.recurrence import ScheddAnswer
+from crondor.schedule import JobSchedule
+from crondor.spec import DAY_OF_WEEK, FIELDS, HOLD_CODE, MONTH, CronSpec, Dialect
+from crondor.words import describe
+from crondor_cli.common.output import say
+from crondor_cli.common.preview import shortened
+from crondor_cli.common.rows import Reason
+from crondor_cli.common.schedule_facts import Explanation, Facts, portable_line
+from crondor_cli.common.wording import columns, day_rule_words, length, value_set, written
+from crondor_cli.explain.why_words import sentence, value_name
+from crondor_cli.times.text import local_text, relative
+
+_WIDTH = 108
+_FEW = 4  # runs that are worth naming one by one
+
+
+def print_table(explanations: list[Explanation]) -> None:
+    """Print all explanations, a blank line between them."""
+    blocks = ["\n".join(_block(e)) for e in explanations if e.schedule is not None and e.is_deferred]
+    if blocks:
+        say("\n\n".join(blocks))
+
+
+def _block(e: Explanation) -> list[str]:
+    sections = [[_title(e), *_lines(_head(e))]]
+    if e.spec is not None:
+        if e.why is not None:
+            sections += _why(e, e.spec)
+        else:
+            sections += [[*_fields(e.spec), *_lines([("day rule", day_rule_words(e.spec))])]]
+        sections += [_lines(_numbers(e, e.facts))] if e.facts is not None else []
+        sections += [_answers(e, e.answers)] if e.answers is not None else []
+        sections += [_schedd(e)] if e.schedd is not None else []
+        sections += [_audit(e, e.changes)] if e.changes is not None and (e.changes or e.why is None) else []
+    return "\n\n".join("\n".join(section) for section in sections).split("\n")
+
+
+def _title(e: Explanation) -> str:
+    job = e.job
+    jobs = "" if job.count == 1 else f" ({job.count} jobs)"
+    return printable(job.name if job.line is None else f"{job.name}:{job.line}") + jobs
+
+
+def _lines(facts: list[tuple[str, str]]) -> list[str]:
+    found = []
+    for name, text in facts:
+        found += wrap(text, _WIDTH, initial_indent=f"  {name:<12}  ", subsequent_indent=" " * 16)
+    return found
+
+
+def _head(e: Explanation) -> list[tuple[str, str]]:
+    clock, schedule = e.job.clock, e.schedule
+    hint = "" if clock.is_given else "; --tz names another"
+    zone = ("zone", f"{clock.zone_name} (must be the submit host's{hint})")
+    if e.spec is None:
+        return [("schedule", _once(e, schedule)), zone] if schedule is not None else [zone]
+    facts = [("schedule", describe(e.spec)), ("canonical", str(e.spec))]
+    if e.spec.dialect is not Dialect.HTCONDOR and e.why is None:
+        portable = portable_line(e.spec)
+        if portable is None:
+            portable = "none: only the unix dialect can ask for both day fields at once"
+        facts.append(("portable", "the same" if portable == str(e.spec) else portable))
+    facts.append(zone)
+    recurrence = schedule.recurrence if schedule is not None else None
+    if e.spec.dialect is not Dialect.MANUAL:
+        facts.append(("dialect", e.spec.dialect.value))
+    if recurrence is not None and e.spec.dialect is not Dialect.HTCONDOR:
+        facts.append(("policy", f"{recurrence.policy.value}, at clock changes"))
+    return facts
+
+
+def _once(e: Explanation, schedule: JobSchedule) -> str:
+    clock, time = e.job.clock, schedule.time
+    written = "once"
+    if not isinstance(time, int):
+        written = f"once, deferral_time = {printable(shortened(str(time)))}"
+        try:
+            time = schedule.next(clock.now).time
+        except CrondorError:  # said among the findings
+            return written
+    return f"{written}, at {local_text(time, clock.zone)}, {relative(time - clock.now)}"
+
+
+def _fields(spec: CronSpec) -> list[str]:
+    rows = [["field", "written", "values"]]
+    rows += [[field.title, printable(written(spec, field)), value_set(spec, field)] for field in FIELDS]
+    return columns(rows)
+
+
+def _numbers(e: Explanation, facts: Facts) -> list[tuple[str, str]]:
+    clock, gaps, counts = e.job.clock, facts.gaps, facts.counts
+    following = "none before 2201"
+    if facts.next is not None:
+        following = f"{local_text(facts.next, clock.zone)}, {relative(facts.next - clock.now)}"
+    shortest, longest = length(gaps.shortest, gaps.shortest_from), length(gaps.longest, gaps.longest_from)
+    if gaps.shortest == gaps.longest:
+        lines = [("gap", f"always {shortest} on the wall clock")]
+    else:
+        lines = [
+            ("shortest gap", f"{shortest}, first after {gaps.shortest_from:%Y-%m-%d}"),
+            ("longest gap", f"{longest}, first after {gaps.longest_from:%Y-%m-%d}"),
+        ]
+    units = zip(("day", "month", "year"), counts, strict=True)
+    each = [f"{low:,}{'' if low == high else f' to {high:,}'} a {unit}" for unit, (low, high) in units]
+    end = datetime.fromtimestamp(facts.year_end, clock.zone)
+    ahead = f"{facts.year:,}, until {end:%Y-%m-%d}"
+    return [("next run", following), *lines, ("runs", ", ".join(each)), ("in 12 months", ahead)]
+
+
+def _answers(e: Explanation, answers: list[ScheddAnswer]) -> list[str]:
+    """Return the schedd's next answers, and why there is nothing else to say of it."""
+    clock = e.job.clock
+    asked = "now" if e.at is None else f"just before {local_text(e.at, clock.zone)}"
+    lines = [f"  asked {asked}, and again at each of its answers, the schedd says"]
+    lines += [f"    {local_text(a, clock.zone)}{' (retry)' if a.is_retry else ''}" for a in answers]
+    said = (
+        "The htcondor dialect is no set of times: what the schedd answers depends on when it is asked. So there are "
+        "no gaps, no counts, no reasons and no clock changes to tell of; the manual dialect has them."
+    )
+    return [*lines, "", *wrap(said, 100, initial_indent="  ", subsequent_indent="  ")]
+
+
+def _schedd(e: Explanation) -> list[str]:
+    side = e.schedd
+    if side is None or not (side.reasons or side.hold_reason or side.hangs):
+        return _lines([("real schedd", "reads every field alike, and its day-0 defect cannot strike")])
+    if side.hold_reason is not None:
+        lines = [f"  The real schedd holds this job (code {HOLD_CODE}): {printable(shortened(side.hold_reason))}"]
+    elif side.hangs:
+        lines = ["  The real schedd (HTCondor 25.14) never returns from its search for such a date: it hangs."]
+    elif e.answers is not None:
+        lines = ["  The schedd's day-0 defect strikes:"]
+    else:
+        lines = ["  The real schedd (HTCondor 25.14) differs:"]
+    for reason in side.reasons:
+        lines += _reason(reason)
+    return lines
+
+
+def _reason(reason: Reason) -> Iterator[str]:
+    yield from wrap(printable(reason.why), 100, initial_indent="    ", subsequent_indent="    ")
+    if reason.write:
+        yield f"      {'add to requirements' if reason.is_clause else 'write'}:  {printable(reason.write)}"
+
+
+def _audit(e: Explanation, changes: list[ClockChange]) -> list[str]:
+    """Return the clock changes; what several policies do alike stands in one line."""
+    zone = e.job.clock.zone
+    if e.why is None:
+        until = f"{datetime.fromtimestamp(e.until, zone):%Y-%m-%d}"
+        if not changes:
+            return _lines([("clocks", f"no change until {until} touches the schedule")])
+        lines = [f"  Clock changes until {until} that touch the schedule:"]
+    else:
+        lines = ["  Beside a clock change:"]
+    for change in changes:
+        day = datetime.fromtimestamp(change.instant, zone)
+        size = relative(abs(change.seconds)).removeprefix("in ")
+        way, fate = ("forward", "is skipped") if change.is_gap else ("back", "comes twice")
+        span = f"{_wall(change.low, day)} to {_wall(change.high, day)}"
+        lines.append(f"    {short_weekday(day)} {day:%Y-%m-%d}, {way} {size}: {span} {fate}")
+        rows = _alike(e, change)
+        width = max(len(names) for names, _ in rows)
+        lines += [f"      {names:<{width}}  {text}" for names, text in rows]
+    if e.schedd is not None and any(not change.is_gap and change.schedd for change in changes):
+        lines.append(
+            "    Of a repeated time a schedd's answer depends on its past; this one was started the day before."
+        )
+    return lines
+
+
+def _wall(wall: datetime, day: datetime) -> str:
+    return f"{wall:%H:%M}" if wall.date() == day.date() else f"{wall:%Y-%m-%d %H:%M}"
+
+
+def _alike(e: Explanation, change: ClockChange) -> list[tuple[str, str]]:
+    zone = e.job.clock.zone
+    merged: dict[str, list[str]] = {}
+    for policy, runs in change.policies.items():
+        merged.setdefault(_runs(runs, change, zone), []).append(policy.value)
+    if e.schedd is not None and e.schedd.hold_reason is None:
+        merged.setdefault(_runs(change.schedd, change, zone), []).append("real schedd")
+    total = sum(map(len, merged.values()))
+    return [("all" if len(names) == total else ", ".join(names), text) for text, names in merged.items()]
+
+
+def _runs(runs: tuple[int, ...], change: ClockChange, zone: tzinfo) -> str:
+    if not runs:
+        return "no run"
+    day = datetime.fromtimestamp(change.instant, zone).date()
+    if len(runs) > _FEW:
+        return f"{len(runs)} runs, {_clock(runs[0], zone, day)} to {_clock(runs[-1], zone, day)}"
+    return ", ".join(_clock(run, zone, day) for run in runs)
+
+
+def _clock(run: int, zone: tzinfo, day: object) -> str:
+    mark = " (retry)" if isinstance(run, ScheddAnswer) and run.is_retry else ""
+    moment = datetime.fromtimestamp(run, zone)
+    return (f"{moment:%H:%M %z}" if moment.date() == day else local_text(run, zone)) + mark
+
+
+def _why(e: Explanation, spec: CronSpec) -> list[list[str]]:
+    """Return the sentence, the fields one by one, and the runs before and after."""
+    why, clock = e.why, e.job.clock
+    if why is None:
+        return []
+    rows = [["field", "there", "allowed", ""]]
+    for match in why.fields:
+        name = value_name(match)
+        there = f"{match.value} ({name[:3]})" if match.field in {MONTH, DAY_OF_WEEK} else name
+        rows.append([match.field.title, there, value_set(spec, match.field), "yes" if match.matches else "no"])
+    near = []
+    for label, time in (("run before", why.earlier), ("run after", why.later)):
+        if time is not None:
+            side = "earlier" if time < why.instant else "later"
+            near.append((label, f"{local_text(time, clock.zone)}, {_distance(abs(time - why.instant))} {side}"))
+        else:
+            near.append((label, "none in the years 1970 to 2200"))
+    said = wrap(sentence(spec, why, clock), 100, initial_indent="  ", subsequent_indent="    ")
+    return [said, [*columns(rows), *_lines([("day rule", day_rule_words(spec))])], _lines(near)]
+
+
+def _distance(seconds: int) -> str:
+    return relative(seconds).removeprefix("in ")

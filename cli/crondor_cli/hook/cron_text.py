@@ -1,0 +1,74 @@
+"""What a daemon's cron jobs do and make, for people and for programs; the JSON keys are those of docs/hooks.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.printing import Format, Order
+from crondor.diagnostics import printable
+from crondor.hooks.cron.schedule import Event, What
+from crondor.hooks.cron.settings import Manager
+from crondor.job.attributes import printed, string
+from crondor_cli.common.options import Clock
+from crondor_cli.common.output import say
+
+
+class Screen:
+    """Prints events as they come, and the ads at the end."""
+
+    def __init__(self, format_: str, clock: Clock) -> None:
+        """Take the form (table or json) and the zone to show times in."""
+        self._is_json = format_ == "json"
+        self._clock = clock
+        self.failed = False
+
+    def event(self, event: Event) -> None:
+        """Print what happened."""
+        self.failed = self.failed or event.what is What.FAILED_TO_START
+        if self._is_json:
+            say(json.dumps(_event_data(event)))
+            return
+        moment = datetime.fromtimestamp(event.time, self._clock.zone)
+        name = event.job if event.block is None else event.block.name
+        said = event.text
+        if event.published is not None:
+            said = "update of the collector" if event.published.updates else "no update"
+        say(printable(f"{moment:%H:%M:%S}  {name:12}  {event.what.value:15}  {said}".rstrip()))
+        if event.block is not None:
+            for line in _lines(event.block.ad):
+                say(f"          {printable(line)}")
+
+    def ads(self, manager: Manager, ads: Iterable[tuple[ClassAd, ClassAd]]) -> None:
+        """Print what the jobs have added to the ads: pairs of an ad without and with it."""
+        for before, after in ads:
+            added = after.flat()
+            for each in [n for n in after if n in before and printed(after, n) == printed(before, n)]:
+                added.prune(each)
+            shown = string(before, "Name") or "the ad"
+            if self._is_json:
+                values = {each: added.text(each) for each in added}
+                say(json.dumps({"manager": manager.name.lower(), "ad": shown, "attributes": values}))
+            else:
+                say(f"\n{printable(shown)}")
+                for line in _lines(added) if added else ["nothing"]:
+                    say(f"  {printable(line)}")
+
+
+def _lines(ad: ClassAd) -> list[str]:
+    return ad.print(Format.LONG, Order.NAME).splitlines()
+
+
+def _event_data(event: Event) -> dict[str, object]:
+    block, published = event.block, event.published
+    return {
+        "time": round(event.time, 3),
+        "job": event.job,
+        "event": event.what.value,
+        "text": event.text,
+        "ad": None if block is None else {"name": block.name, "attributes": {n: block.ad.text(n) for n in block.ad}},
+        "changed": None if published is None else published.changed,
+        "updates": None if published is None else published.updates,
+    }

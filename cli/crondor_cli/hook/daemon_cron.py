@@ -1,0 +1,154 @@
+"""`crondor hook daemon-cron`: a daemon's cron jobs, run as the daemon would, and the ads that come of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import ExitStack, suppress
+from itertools import chain
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import read_ads
+from crondor.classad.scope import Context
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.hooks.cron.live import LivePrograms
+from crondor.hooks.cron.misspelt import misspelt
+from crondor.hooks.cron.schedule import CronManager
+from crondor.hooks.cron.settings import CronSettings, Manager, read_settings
+from crondor.hooks.environment import daemon_environment
+from crondor_cli.common.ad_files import chunks, name_of
+from crondor_cli.common.hook_config import knobs_of
+from crondor_cli.common.options import Clock, clock_of, clock_options, format_option
+from crondor_cli.common.show import show
+from crondor_cli.hook.cron_loop import CronLoop
+from crondor_cli.hook.cron_text import Screen
+
+EPILOG = """\b
+Examples:
+  crondor hook daemon-cron --config /etc/condor/config.d/50-cron.conf
+  crondor hook daemon-cron --config cron.conf --once --slots 4
+  condor_status -long | crondor hook daemon-cron --config cron.conf --once --slot-ads -
+  crondor hook daemon-cron --config cron.conf --manager schedd --for 60 --format json
+
+All jobs of the configuration run, of STARTD_CRON_, SCHEDD_CRON_ and, with --benchmarks, BENCHMARKS_. --once ends when
+each job that can has run one time; without it and without --for it goes on until Ctrl-C or SIGTERM, which end the
+programs (SIGTERM, a second later SIGKILL). At the end the ads are shown. SIGHUP reads the configuration anew, as
+condor_reconfig does.
+
+Exit status: 0 fine; 1 a fault in the configuration, or a program that could not be started; 2 wrong usage."""
+
+_NAMES = {manager.name.lower(): manager for manager in Manager}
+
+
+@click.command("daemon-cron", epilog=EPILOG, short_help="Run a daemon's cron jobs, and show the ads they make.")
+@click.option("--config", metavar="FILE", multiple=True, required=True, help="HTCondor configuration; later ones win.")
+@click.option("--manager", type=click.Choice(list(_NAMES)), multiple=True, help="Whose jobs (default: startd, schedd).")
+@click.option("--benchmarks", is_flag=True, help="Run the benchmarks, too: RunBenchmarks becomes true once.")
+@click.option("--slots", metavar="N", type=click.IntRange(1, 1000), default=1, show_default=True, help="Slots to fill.")
+@click.option("--slot-ads", metavar="FILE", help="The ads of the slots, from condor_status -long.")
+@click.option("--once", is_flag=True, help="End when each job has run one time.")
+@click.option("--for", "seconds", metavar="SECONDS", type=click.FloatRange(min=0), help="End after this time.")
+@clock_options
+@format_option("table", "json", text="json: a line each event.")
+def command(
+    config: tuple[str, ...],
+    manager: tuple[str, ...],
+    benchmarks: bool,
+    slots: int,
+    slot_ads: str | None,
+    once: bool,
+    seconds: float | None,
+    now: str | None,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Run the cron jobs of a configuration as the startd and the schedd do, and show the resulting ads."""
+    clock = clock_of(now, tz)
+    wanted = [_NAMES[name] for name in manager] or [Manager.STARTD, Manager.SCHEDD]
+    wanted += [Manager.BENCHMARKS] if benchmarks and Manager.BENCHMARKS not in wanted else []
+    settings, is_bad = _read(config, wanted, clock)
+    if not any(each.jobs for each in settings):
+        raise click.UsageError("no jobs: STARTD_CRON_JOBLIST or SCHEDD_CRON_JOBLIST names none that can run")
+    ads = _slots(slots, slot_ads)
+    managers = [_manager(each, clock, ads[0]) for each in settings]
+
+    def read_again() -> list[CronSettings] | None:
+        nonlocal is_bad
+        show([Diagnostic("cron-reconfig", "SIGHUP: the configuration is read again", Severity.NOTE)])
+        try:
+            found, is_bad = _read(config, wanted, clock)
+        except (click.UsageError, CrondorError) as error:
+            is_bad = True
+            show([Diagnostic("cron-reconfig", f"{error}; the jobs stay as they were")])
+            return None
+        for each, theirs in zip(managers, found, strict=True):
+            if isinstance(each.programs, LivePrograms):
+                each.programs.settings = theirs
+        return found
+
+    screen = Screen(format_, clock)
+    loop = CronLoop(managers, clock.now, stands=now is not None, read=read_again)
+    with ExitStack() as stack:
+        for each in managers:
+            stack.callback(_stop, each)
+        with suppress(KeyboardInterrupt):
+            for event in loop.events(once=once, seconds=seconds):
+                screen.event(event)
+                show(event.diagnostics)
+        _show_ads(screen, managers, ads)
+    if is_bad or screen.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _show_ads(screen: Screen, managers: list[CronManager], slots: list[ClassAd]) -> None:
+    """Show the slots, into which a startd's jobs and its benchmarks go, and the schedd."""
+    into_slots = [each for each in managers if each.settings.jobs and each.settings.manager is not Manager.SCHEDD]
+    for each in managers:
+        if each.settings.jobs and each.settings.manager is Manager.SCHEDD:
+            ad = ClassAd({"Name": "schedd"})
+            screen.ads(Manager.SCHEDD, [(ad, each.ads.merged(ad))])
+        elif into_slots and each is into_slots[0]:
+            screen.ads(each.settings.manager, [(slot, _merged(slot, into_slots)) for slot in slots])
+
+
+def _merged(slot: ClassAd, managers: list[CronManager]) -> ClassAd:
+    for each in managers:
+        slot = each.ads.merged(slot)
+    return slot
+
+
+def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple[list[CronSettings], bool]:
+    """Return the settings of the managers, and whether the configuration has faults, which are shown.
+
+    Raises UsageError for a file that cannot be read.
+    """
+    knobs = knobs_of(config, Context(now=clock.now, zone=clock.zone), "STARTD")
+    settings = [read_settings(each, knobs) for each in wanted]
+    faults = [*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings)]
+    for each in settings:
+        faults += misspelt(each, each.listed, knobs.names())
+    show(faults)
+    return settings, any(each.severity is Severity.ERROR for each in faults)
+
+
+def _manager(settings: CronSettings, clock: Clock, slot: ClassAd) -> CronManager:
+    programs = LivePrograms(settings, daemon_environment(os.environ), time.monotonic, os.getcwd())
+    return CronManager(settings, programs, slot, Context(now=clock.now, zone=clock.zone))
+
+
+def _stop(manager: CronManager) -> None:
+    """End what still runs, however the command ends."""
+    for _ in manager.stop(time.monotonic()):
+        pass
+
+
+def _slots(count: int, path: str | None) -> list[ClassAd]:
+    """Return the ads of the slots. Raises UsageError and CrondorError."""
+    if path is None:
+        return [ClassAd({"Name": f"slot{n}@localhost", "SlotID": n}) for n in range(1, count + 1)]
+    ads = list(read_ads(chunks(path), name=name_of(path)))
+    if not ads:
+        raise click.UsageError(f"'{name_of(path)}' has no ad")
+    return ads

@@ -1,0 +1,241 @@
+"""`crondor hook fetch-work`: the hooks of a startd that fetches crontab work from crondor."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.hooks.fetch.journal import Journal, JournalFault, RunRecord, RunState
+from crondor.hooks.fetch.source import Spec, WorkSource
+from crondor.hooks.hook_types import HookType
+from crondor.hooks.texts import ad_text, read_output
+from crondor.job.attributes import integer
+from crondor.macro import MAX_BYTES, source_from_bytes
+from crondor.rights.accounts import current_user, user_name
+from crondor.source import Source
+from crondor.submit import SubmitHost, job_ads
+from crondor.zones import Policy
+from crondor_cli.common.jobs import Request
+from crondor_cli.common.options import Clock, clock_of, clock_options, policy_option, state_folder
+from crondor_cli.common.output import emit, say
+from crondor_cli.common.show import show, show_error
+from crondor_cli.hook.choice import HookChoice
+
+EPILOG = """\b
+Examples:
+  crondor hook fetch-work --specs /etc/crondor/jobs < slot.ad
+  crondor hook fetch-work --specs /etc/crondor/jobs --as REPLY_FETCH accept < job-and-slot.ads
+  crondor hook fetch-work --specs /etc/crondor/jobs --list
+
+HTCondor calls a hook without arguments of yours: give each a script of two lines, #!/bin/sh and
+  exec crondor hook fetch-work --specs /etc/crondor/jobs --as FETCH_WORK "$@"
+docs/hooks.md has the whole configuration.
+
+A run is offered at most once, from its prep time before it until the end of its window; a slot that refuses it gives it
+back. Where it stands is in the journal, on disk before the startd hears of it. If the startd runs as root, the starter
+calls its hooks as the job's owner: they leave reports beside the journal, and the startd's next hook takes them in.
+
+Exit status: 0 fine, also without work; 1 a job that cannot be offered, a journal that cannot be trusted; 2 wrong
+usage. PREPARE_JOB has 0 whatever is wrong with the journal: any other would hold the job."""
+
+_HOOKS = (
+    HookType.FETCH_WORK,
+    HookType.REPLY_FETCH,
+    HookType.EVICT_CLAIM,
+    HookType.PREPARE_JOB,
+    HookType.UPDATE_JOB_INFO,
+    HookType.JOB_EXIT,
+)
+_MOST = 4 << 20  # characters of what the startd tells
+_MOST_JOBS = 1000  # of one submit file
+_DASHES = "-----"
+
+
+@click.command("fetch-work", epilog=EPILOG, short_help="Answer a startd's hooks with crontab work that is due.")
+@click.argument("answer", required=False, metavar="[ANSWER]")
+@click.option("--specs", metavar="DIR", required=True, help="The folder of the submit files, *.sub.")
+@click.option(
+    "--as",
+    "as_",
+    type=HookChoice(_HOOKS),
+    default="FETCH_WORK",
+    show_default=True,
+    help="The hook that is called.",
+)
+@click.option(
+    "--state", metavar="DIR", help="Where the journal is (default: crondor/fetch in the user's state folder)."
+)
+@click.option("--owner", metavar="USER", help="Whose jobs they are (default: the owner of the submit file).")
+@click.option("--list", "list_", is_flag=True, help="Show the runs that are known, and those that are due.")
+@clock_options
+@policy_option()
+def command(
+    answer: str | None,
+    specs: str,
+    as_: str,
+    state: str | None,
+    owner: str | None,
+    list_: bool,
+    now: str | None,
+    tz: str | None,
+    policy: Policy | None,
+) -> None:
+    """Answer a hook of a startd that fetches work: print the job that is due, or write down what became of one."""
+    hook = HookType(as_.upper())
+    wants_specs = list_ or hook is HookType.FETCH_WORK
+    if wants_specs and not os.path.isdir(specs):  # that of Path raises where it may not look
+        raise click.UsageError(f"'{printable(specs)}' is no folder")
+    clock = clock_of(now, tz)
+    findings: list[Diagnostic] = []
+    jobs = list(_specs(Path(specs), owner, clock, findings)) if wants_specs else []
+    source = WorkSource(jobs, Journal(_folder(state)), clock.zone, policy)
+    if list_:
+        _list(source, clock, findings)
+    elif hook is HookType.FETCH_WORK:
+        _offer(source, clock.now, findings)
+    else:
+        text, _, rest = _stdin().partition(f"\n{_DASHES}\n")
+        job, slot = _read(text, "the job's ad") or ClassAd(), _read(rest, "the slot's ad")
+        if hook is HookType.REPLY_FETCH and answer not in {"accept", "reject"}:
+            raise click.UsageError("REPLY_FETCH needs accept or reject")
+        try:
+            heard = source.hear(hook, job, clock.now, accepted=answer != "reject", reason=answer or "", slot=slot)
+            findings += heard.findings
+        except CrondorError as error:
+            if hook is not HookType.PREPARE_JOB:
+                raise
+            show_error(error)
+    show(dict.fromkeys(findings))
+    if any(each.severity is Severity.ERROR for each in findings):
+        raise click.exceptions.Exit(1)
+
+
+def _offer(source: WorkSource, now: int, findings: list[Diagnostic]) -> None:
+    """Print the job that is given out, if any is."""
+    try:
+        offer = source.offer(_read(_stdin(), "the slot's ad"), now)
+    except JournalFault as error:
+        findings += error.diagnostics
+        return
+    findings += offer.findings
+    if offer.job is not None:
+        emit(ad_text(offer.job))
+
+
+def _folder(state: str | None) -> Path:
+    if state:
+        return Path(state)
+    return state_folder("fetch", "--state")
+
+
+def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnostic]) -> Iterator[Spec]:
+    """Yield the jobs of a folder; a file with a fault is a finding, and the others count.
+
+    Folder and files are the owner's alone to write, as hooks are: what stands in them is run.
+    """
+    if folder.stat().st_mode & stat.S_IWOTH:
+        message = "it is world-writable: anybody could have jobs run"
+        findings.append(_refused(folder, message, f"chmod o-w {printable(str(folder))}"))
+        return
+    if not os.access(folder, os.R_OK | os.X_OK):
+        findings.append(_refused(folder, f"{user_name(current_user())} may not read it"))
+        return
+    request = Request(None, None, {}, clock)
+    for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
+        try:
+            writer, text = _read_file(path)
+            host = SubmitHost(folder=str(path.parent.resolve()))
+            made = list(job_ads(request.read_from(text, str(path), host), cluster=number))
+        except CrondorError as error:
+            findings += error.diagnostics
+            continue
+        count = sum(one.jobs.count for one in made)
+        if count > _MOST_JOBS:
+            message = f"{path.name} has {count} jobs: no more than {_MOST_JOBS} of a file are given out"
+            findings.append(Diagnostic("fetch-many", message, help="divide it"))
+            continue
+        for one in made:
+            for process in range(one.jobs.count):
+                ad = one.ad.copy()
+                proc = (integer(one.ad, "ProcId") or 0) + process
+                ad["ProcId"] = proc
+                ad["Owner"] = owner or writer
+                yield Spec(f"{path.name}#{proc}", ad)
+
+
+def _read_file(path: Path) -> tuple[str, Source]:
+    """Return whose file it is, and its text, of one and the same file: a link may lead elsewhere a moment later.
+
+    Raises CrondorError for one that another may have written, or that is no file.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise CrondorError(_refused(path, "it is not a plain file"))
+            link = path.lstat()
+            if link.st_uid not in {0, current_user(), found.st_uid}:
+                message = f"it is a link of {user_name(link.st_uid)}'s to a file of {user_name(found.st_uid)}'s"
+                raise CrondorError(_refused(path, message, "have the file's owner put it there"))
+            if found.st_mode & stat.S_IWOTH:
+                message = "it is world-writable: anybody could have jobs run in its owner's name"
+                raise CrondorError(_refused(path, message, f"chmod o-w {printable(str(path))}"))
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(MAX_BYTES + 1)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise CrondorError(_refused(path, f"cannot read it: {error.strerror}")) from None
+    return user_name(found.st_uid), source_from_bytes(data, str(path))
+
+
+def _refused(path: Path, reason: str, help_text: str | None = None) -> Diagnostic:
+    return Diagnostic("fetch-file", f"{printable(path.name)}: {reason}", help=help_text)
+
+
+def _stdin() -> str:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or sys.stdin.isatty():
+        return ""
+    data: bytes = stream.read(_MOST)
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _read(text: str, name: str) -> ClassAd | None:
+    """Return an ad of standard input, None for none; a line that is no attribute (a ClaimId) is passed over."""
+    return read_output(text, name).ad or None
+
+
+def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
+    """Print the runs of the journal, and those that are due and offered to nobody."""
+    from crondor_cli.times.text import local_text  # noqa: PLC0415 - only here
+
+    findings += source.catch_up(clock.now)
+    try:
+        known = source.journal.read()
+    except CrondorError as error:
+        show_error(error)
+        raise click.exceptions.Exit(1) from None
+    dues, found = source.due(clock.now)
+    findings += found
+    lines = [(run.key, run.state.value, run.time, run.slot, _end(run)) for run in known.values()]
+    lines += [(due.key, "due", int(due.deferral.time), "", "") for due in dues if due.key not in known]
+    for key, state, time, slot, end in lines:
+        text = f"{key:32}  {state:9}  {local_text(time, clock.zone)}  {slot:16}  {end}"
+        say(printable(text.rstrip()))
+
+
+def _end(run: RunRecord) -> str:
+    """Return how a job ended, as its hooks were told."""
+    for name, word in (("ExitCode", "status"), ("ExitSignal", "signal")):
+        if run.state in {RunState.EXITED, RunState.EVICTED} and name in run.said:
+            return f"{word} {run.said[name]}"
+    return ""

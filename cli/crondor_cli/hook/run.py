@@ -1,0 +1,264 @@
+"""`crondor hook run`: one hook, called as its daemon would, and what its answer means."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import Severity, printable
+from crondor.hooks.consequence import Action, Consequence
+from crondor.hooks.environment import Scratch, daemon_environment, main_job_end, starter_environment
+from crondor.hooks.fetch.cod import check_cod
+from crondor.hooks.fetch.slot import conclude_fetch, slot_input
+from crondor.hooks.hook_types import HookType
+from crondor.hooks.paths import PATH_FAULTS
+from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks, hook_input, route_ad
+from crondor.hooks.runner import HookCall, HookRun, HookRunner, Limits, wait
+from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOKS, conclude_starter
+from crondor.hooks.texts import ad_text
+from crondor.job.attributes import boolean, string
+from crondor_cli.common.ad_files import ad_of, check_stdin, lenient_option, mode_of
+from crondor_cli.common.options import format_option
+from crondor_cli.common.show import show
+from crondor_cli.common.signals import waking
+from crondor_cli.hook.choice import HookChoice
+
+EPILOG = """\b
+Examples:
+  crondor hook run TRANSLATE_JOB ./translate --job job.ad --route Grid --universe 9 --grid-resource 'batch slurm'
+  crondor hook run JOB_FINALIZE ./finalize --job job.ad --copy copy.ad
+  crondor hook run PREPARE_JOB ./java5 --job job.ad
+  crondor hook run FETCH_WORK ./fetch --slot slot.ad
+  crondor hook run REPLY_FETCH ./reply --job job.ad --slot slot.ad --answer reject
+  condor_q -long 12.0 | crondor hook run UPDATE_JOB_INFO ./update --copy -
+
+UPDATE_JOB_INFO and JOB_EXIT are hooks of the router with --copy, else of the starter. The program gets the
+environment that HTCondor's daemons give it, not yours: --env adds to it. A starter's hook runs in a new scratch folder.
+
+Exit status: 0 the hook did what it should; 1 it failed, or something is wrong with what it printed; 2 wrong usage."""
+
+_GOOD = frozenset(
+    {
+        Action.USE_AD,
+        Action.UPDATE_COPY,
+        Action.MIRROR,
+        Action.FINALIZE,
+        Action.FINISH,
+        Action.START_JOB,
+        Action.OFFER_JOB,
+        Action.NO_WORK,
+        Action.NOTHING,
+    }
+)
+_TICK = 0.1  # seconds between two looks at how long it has run
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def _run(call: HookCall) -> HookRun:
+    """Make a call; a signal that ends this process ends the hook before. Raises SystemExit then."""
+    asked: list[int] = []
+    with waking(dict.fromkeys(_ENDING, lambda number, _: asked.append(number))) as waker:
+        running = HookRunner().start(call)
+        while (run := running.poll()) is None:
+            if asked:
+                running.cancel()
+                raise SystemExit(128 + asked[0])
+            wait([running], _TICK, [waker.descriptor])
+    return run
+
+
+class Given(NamedTuple):
+    """The ads of the command line, empty where none is given, and what else a hook is told."""
+
+    job: ClassAd
+    copy: ClassAd | None
+    slot: ClassAd
+    route: ClassAd
+    claim: str | None
+    answer: str
+    reason: str
+    arguments: tuple[str, ...]
+
+
+@click.command("run", epilog=EPILOG, short_help="Try a hook by hand: what it gets, says and causes.")
+@click.argument("type_", metavar="TYPE", type=HookChoice(HookType))
+@click.argument("script", metavar="SCRIPT")
+@click.option("--job", metavar="FILE", help="The job's ad; for the router's hooks, the source's.")
+@click.option("--copy", metavar="FILE", help="The ad of the routed copy.")
+@click.option("--slot", metavar="FILE", help="The slot's ad.")
+@click.option("--route", metavar="NAME", default="Route", show_default=True, help="The route, for TRANSLATE_JOB.")
+@click.option("--universe", metavar="N", type=int, default=9, show_default=True, help="The route's universe.")
+@click.option("--grid-resource", metavar="TEXT", help="The route's GridResource.")
+@click.option(
+    "--answer", type=click.Choice(["accept", "reject"]), default="accept", show_default=True, help="For REPLY_FETCH."
+)
+@click.option("--claim", metavar="ID", default="<claim>", show_default=True, help="The slot's ClaimId.")
+@click.option(
+    "--reason", type=click.Choice(EXIT_REASONS), default="exit", show_default=True, help="For the starter's JOB_EXIT."
+)
+@click.option("--arg", "arguments", metavar="TEXT", multiple=True, help="An argument, for the prepare hooks.")
+@click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A variable beside HTCondor's.")
+@click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0.01), help="End it after this time.")
+@lenient_option
+@format_option("table", "json")
+def command(
+    type_: str,
+    script: str,
+    job: str | None,
+    copy: str | None,
+    slot: str | None,
+    route: str,
+    universe: int,
+    grid_resource: str | None,
+    answer: str,
+    claim: str,
+    reason: str,
+    arguments: tuple[str, ...],
+    variables: tuple[str, ...],
+    timeout: float | None,
+    lenient: bool,
+    format_: str,
+) -> None:
+    """Call the program SCRIPT as the hook TYPE, and show what it got, what it said, and what becomes of the job."""
+    hook = HookType(type_.upper())
+    check_stdin(job, copy, slot)
+    _check_needs(hook, job, copy, slot)
+    mode = mode_of(lenient)
+    ads = [None if path is None else ad_of(path, mode) for path in (job, copy, slot)]
+    given = Given(
+        ads[0] or ClassAd(),
+        ads[1],
+        ads[2] or ClassAd(),
+        route_ad(route, universe, grid_resource),
+        claim if hook is HookType.EVICT_CLAIM or answer == "accept" else None,
+        answer,
+        reason,
+        arguments,
+    )
+    added = {"PATH": "/usr/bin:/bin", **_variables(variables)}
+    path = str(Path(script).absolute())
+    if _is_router(hook, copy):
+        environ = {**daemon_environment(os.environ), **added}
+        run = _call(hook, path, given, environ, None, timeout)
+        consequence = _without_hook(run) or RouterHooks({}, environ).conclude(hook, run)
+    elif hook in STARTER_HOOKS:
+        run = _call_as_starter(hook, path, given, added, timeout)
+        consequence = conclude_starter(hook, run)
+    else:
+        run = _call(hook, path, given, {**daemon_environment(os.environ), **added}, None, timeout)
+        consequence = _fetched(run, given.slot) if hook is HookType.FETCH_WORK else _advisory(run)
+    show(dict.fromkeys((*run.diagnostics, *consequence.diagnostics)))
+    from crondor_cli.hook.text import print_run, run_data  # noqa: PLC0415 - after what can go wrong
+
+    (run_data if format_ == "json" else print_run)(script, hook, run, consequence)
+    severe = any(each.severity is Severity.ERROR for each in (*run.diagnostics, *consequence.diagnostics))
+    if severe or consequence.action not in _GOOD:
+        raise click.exceptions.Exit(1)
+
+
+def _without_hook(run: HookRun) -> Consequence | None:
+    """Return what becomes of a program that may not be called; None for others."""
+    if not any(each.code in PATH_FAULTS for each in run.diagnostics):
+        return None
+    reason = "the router routes the job by itself, as if no hook was configured"
+    return Consequence(Action.NO_HOOK, ClassAd(), reason, run.diagnostics)
+
+
+def _fetched(run: HookRun, slot: ClassAd) -> Consequence:
+    """Return what a fetched job means, with what its ad lacks for the starter."""
+    said = conclude_fetch(run)
+    if said.action is not Action.OFFER_JOB:
+        return said
+    faults = check_cod(said.ad, is_partitionable=boolean(slot, "PartitionableSlot") is True)
+    return said._replace(diagnostics=(*said.diagnostics, *faults))
+
+
+def _is_router(hook: HookType, copy: str | None) -> bool:
+    shared = {HookType.UPDATE_JOB_INFO, HookType.JOB_EXIT}
+    return (hook in ROUTER_HOOKS and hook not in shared) or (hook in shared and copy is not None)
+
+
+def _check_needs(hook: HookType, job: str | None, copy: str | None, slot: str | None) -> None:
+    """Refuse a call that lacks an ad. Raises UsageError."""
+    needs: dict[str, bool] = {"--job": True, "--copy": False, "--slot": False}
+    if hook in {HookType.JOB_FINALIZE, HookType.JOB_CLEANUP}:
+        needs["--copy"] = True
+    if hook in {HookType.FETCH_WORK, HookType.REPLY_FETCH, HookType.EVICT_CLAIM}:
+        needs["--slot"] = True
+    if hook in {HookType.FETCH_WORK, HookType.JOB_CLEANUP} or (hook is HookType.UPDATE_JOB_INFO and copy is not None):
+        needs["--job"] = False
+    for option, value in (("--job", job), ("--copy", copy), ("--slot", slot)):
+        if needs[option] and value is None:
+            raise click.UsageError(f"{hook.value} needs {option} FILE")
+
+
+def _variables(texts: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for each in texts:
+        name, sign, value = each.partition("=")
+        if not (sign and name):
+            raise click.UsageError(f"--env {printable(each)}: write NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def _call(
+    hook: HookType,
+    path: str,
+    given: Given,
+    environ: Mapping[str, str],
+    folder: str | None,
+    timeout: float | None,
+) -> HookRun:
+    default = EXIT_TIMEOUT if hook is HookType.JOB_EXIT and given.copy is None else Limits().seconds
+    limits = Limits(seconds=default if timeout is None else timeout)
+    stdin = _stdin(hook, given)
+    return _run(HookCall(path, _arguments(hook, given), stdin, environ, folder, limits, name=hook.value))
+
+
+def _call_as_starter(
+    hook: HookType, path: str, given: Given, added: Mapping[str, str], timeout: float | None
+) -> HookRun:
+    """Call a hook in a scratch folder with the files that a starter keeps there."""
+    with tempfile.TemporaryDirectory(prefix="crondor-hook-") as folder:
+        iwd, name = string(given.job, "Iwd"), string(given.slot, "Name")
+        scratch = Scratch(
+            folder,
+            folder if iwd is None else iwd,
+            slot="slot1" if name is None else name.partition("@")[0],
+            execute=str(Path(folder).parent),
+            ending=main_job_end(given.job) if hook is HookType.JOB_EXIT else {},
+        )
+        for file, ad in ((scratch.job_ad, given.job), (scratch.machine_ad, given.slot)):
+            Path(file).write_text(ad_text(ad), encoding="utf-8", errors="surrogateescape")
+        environ = {**starter_environment(daemon_environment(os.environ), scratch), **added}
+        return _call(hook, path, given, environ, folder, timeout)
+
+
+def _arguments(hook: HookType, given: Given) -> tuple[str, ...]:
+    if hook in {HookType.PREPARE_JOB, HookType.PREPARE_JOB_BEFORE_TRANSFER}:
+        return given.arguments
+    if hook is HookType.JOB_EXIT and given.copy is None:
+        return (given.reason,)
+    return (given.answer,) if hook is HookType.REPLY_FETCH else ()
+
+
+def _stdin(hook: HookType, given: Given) -> str:
+    if hook is HookType.FETCH_WORK:
+        return ad_text(given.slot)
+    if hook in {HookType.REPLY_FETCH, HookType.EVICT_CLAIM}:
+        return slot_input(given.job, given.slot, given.claim)
+    if hook in STARTER_HOOKS and given.copy is None:
+        return ad_text(given.job)
+    return hook_input(hook, given.job, given.copy, given.route)
+
+
+def _advisory(run: HookRun) -> Consequence:
+    reason = "the startd does not wait for it, and looks neither at its status nor at its output"
+    return Consequence(Action.NOTHING, ClassAd(), reason, run.diagnostics)

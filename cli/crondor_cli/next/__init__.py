@@ -1,0 +1,1 @@
+"""crondor next, prev and at."""

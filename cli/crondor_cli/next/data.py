@@ -1,0 +1,129 @@
+"""Previews for programs: JSON, CSV and bare epoch seconds; the JSON keys are documented in docs/cli.md."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import tzinfo
+
+from crondor.diagnostics import Diagnostic
+from crondor.schedule import JobSchedule
+from crondor.spec import FIELDS, Dialect
+from crondor.words import describe
+from crondor_cli.common.data import diagnostic_data, iso
+from crondor_cli.common.output import emit, say
+from crondor_cli.common.preview import Preview
+from crondor_cli.common.rows import Run
+
+_SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_interval", "universe")
+
+
+def print_json(previews: list[Preview], warnings: list[Diagnostic]) -> None:
+    """Print one object with the jobs in file order."""
+    data = {"jobs": [_job(preview) for preview in previews], "diagnostics": [diagnostic_data(w) for w in warnings]}
+    say(json.dumps(data, indent=2))
+
+
+def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
+    """Print a line for each run; times are epoch seconds beside the local time."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    head = ["name", "line", "number", "time", "local", "match_opens", "last_start", "schedd_time", "retry", "differs"]
+    writer.writerow(head)
+    for preview in previews:
+        zone = preview.job.clock.zone
+        for row in preview.rows:
+            run = row.run.deferral if row.run else None
+            theirs = row.schedd
+            retry = any(side is not None and side.is_retry for side in (row.run, theirs))
+            writer.writerow(
+                [
+                    preview.job.name,
+                    preview.job.line or "",
+                    row.number,
+                    *((run.time, iso(run.time, zone), run.match_opens, run.last_start) if run else ("",) * 4),
+                    theirs.deferral.time if theirs else "",
+                    str(retry).lower(),
+                    str(row.differs).lower(),
+                ]
+            )
+    emit(lines.getvalue())
+
+
+def print_epochs(previews: list[Preview], _: list[Diagnostic]) -> None:
+    """Print the epoch seconds of each run, a line each."""
+    for preview in previews:
+        for row in preview.rows:
+            if row.run is not None:
+                say(row.run.deferral.time)
+
+
+def _job(preview: Preview) -> dict[str, object]:
+    job, schedule = preview.job, preview.schedule
+    data: dict[str, object] = {
+        "name": job.name,
+        "line": job.line,
+        "count": job.count,
+        "zone": job.clock.zone_name,
+        "now": job.clock.now,
+        "submitted": job.submitted,
+        "queued": job.state and job.state.data,
+        "dialect": None if preview.is_compared else preview.dialect.value,
+    }
+    data |= _schedule(schedule) if schedule is not None else dict.fromkeys(_SCHEDULE_KEYS)
+    data["runs"] = [
+        {"number": row.number, **_sides(preview, row.run, row.schedd), "differs": row.differs} for row in preview.rows
+    ]
+    kept = preview.kept_out
+    data["kept_out"] = {"count": len(kept), "first": kept[0].deferral.time} if kept else None
+    data["differences"] = [
+        {"code": reason.code, "why": reason.why, "write": reason.write, "is_clause": reason.is_clause}
+        for reason in preview.reasons
+    ]
+    fault = preview.schedd_fault
+    data["schedd_fault"] = fault and {
+        "message": fault.diagnostics[0].message,
+        "hold_reason": preview.hold_reason,
+    }
+    data["diagnostics"] = [diagnostic_data(finding) for finding in preview.findings]
+    return data
+
+
+def _schedule(schedule: JobSchedule) -> dict[str, object]:
+    spec = schedule.spec
+    fields = spec and {f.name: text for f, text in zip(FIELDS, spec.canonical, strict=True)}
+    return {
+        "schedule": spec and {"words": describe(spec), "canonical": str(spec), "fields": fields},
+        "deferral_time": schedule.time
+        if isinstance(schedule.time, int) or schedule.time is None
+        else str(schedule.time),
+        "window": schedule.window if isinstance(schedule.window, int) else str(schedule.window),
+        "prep_time": schedule.prep_time if isinstance(schedule.prep_time, int) else str(schedule.prep_time),
+        "schedd_interval": schedule.schedd_interval,
+        "universe": schedule.universe.name.lower(),
+    }
+
+
+def _sides(preview: Preview, run: Run | None, schedd: Run | None) -> dict[str, object]:
+    zone = preview.job.clock.zone
+    if not preview.is_compared:
+        return {preview.dialect.value: _run(run, zone)}
+    return {Dialect.MANUAL.value: _run(run, zone), Dialect.HTCONDOR.value: _run(schedd, zone)}
+
+
+def _run(run: Run | None, zone: tzinfo) -> dict[str, object] | None:
+    if run is None:
+        return None
+    deferral = run.deferral
+    data: dict[str, object] = {
+        "time": deferral.time,
+        "local": iso(deferral.time, zone),
+        "nominal_match": deferral.nominal_match,
+        "match_opens": deferral.match_opens,
+        "last_match": deferral.last_match,
+        "last_start": deferral.last_start,
+    }
+    if run.answer is not None:
+        data |= {"retry": run.is_retry, "computed": run.answer.computed}
+    return data

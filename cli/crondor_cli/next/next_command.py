@@ -1,0 +1,132 @@
+"""`crondor next`: the coming runs of every job of a submit file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.jobs import Job, Request
+from crondor_cli.common.options import (
+    SpecCommand,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+    interval_option,
+    reading_options,
+    spec_options,
+)
+from crondor_cli.common.preview import Preview, preview
+from crondor_cli.common.show import show
+
+EPILOG = """\b
+Examples:
+  crondor next --spec job.sub
+  crondor next --spec job.sub -n 20 --from 'tomorrow 6:00' --tz Europe/Berlin
+  crondor next --crontab '0 6 * * 1' --format json
+  crondor next --minute 0 --hour '*/6' --until 2027-01-01
+  condor_q -long | crondor next --ads - -n 3
+
+Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 really
+does. Where the two part, the table shows both and says why.
+
+Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a difference), 2 wrong usage."""
+
+
+@click.command(
+    "next", cls=SpecCommand, epilog=EPILOG, short_help="When a job will run, be matched, and start at the latest."
+)
+@spec_options
+@click.option("--ads", metavar="FILE", help="Jobs in a queue, as condor_q -long, -json or -xml prints them.")
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Runs to show.")
+@click.option("--from", "from_", metavar="TIME", help="Show runs later than this (default: now).")
+@click.option("--until", metavar="TIME", help="Show no run later than this.")
+@file_options
+@clock_options
+@reading_options(htcondor=True)
+@interval_option
+@click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
+@format_option("table", "json", "csv", "epoch", text="How to print the runs.")
+def command(
+    spec: str | None,
+    crontab: str | None,
+    ads: str | None,
+    count: int,
+    from_: str | None,
+    until: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    schedd_interval: int,
+    strict: bool,
+    format_: str,
+    surroundings: Surroundings,
+    **fields: str | None,
+) -> None:
+    """Show when a job will run, from when it may be matched, and until when it may start.
+
+    TIME is `now`, `tomorrow 6:30`, `next monday 06:00`, `in 3 hours`, a date such as `2026-11-20 06:30`, or epoch
+    seconds.
+    """
+    clock = clock_of(now, tz)
+    start = clock.read(from_, "--from")
+    end = clock.read(until, "--until") if until is not None else None
+    if end is not None and end < start:
+        message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    request = Request(spec, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings)
+    jobs, warnings = request.jobs() if ads is None else _queue_jobs(ads, request)
+    previews = [preview(job, dialect, start, count, end) for job in jobs]
+    show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
+    _print(previews, warnings, format_)
+    if format_ == "epoch":
+        show(_unseen(previews))
+    if _is_finding(previews, strict=strict) or any(w.severity is Severity.ERROR for w in warnings):
+        raise click.exceptions.Exit(1)
+
+
+def _queue_jobs(path: str, request: Request) -> tuple[list[Job], list[Diagnostic]]:
+    if request.is_given:
+        message = "--ads names jobs of a queue: leave out --spec, --crontab, --minute and the like"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    from crondor_cli.next.queue_jobs import read_jobs  # noqa: PLC0415 - ads need the ClassAd engine
+
+    return read_jobs(path, request)
+
+
+def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:
+    if form == "table":
+        from crondor_cli.next.text import print_table  # noqa: PLC0415 - one view is needed
+
+        print_table(previews)
+    else:
+        from crondor_cli.next import data as view_data  # noqa: PLC0415 - the same
+
+        {"json": view_data.print_json, "csv": view_data.print_csv, "epoch": view_data.print_epochs}[form](
+            previews, warnings
+        )
+
+
+def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:
+    """Warn of differences, where the form of the output has no place for them."""
+    for p in previews:
+        if p.differs:
+            count = sum(row.differs for row in p.rows)
+            message = f"the real schedd differs in {count} of {len(p.rows)} rows"
+            help_text = "--format table shows the rows, and why"
+            yield Diagnostic("schedd-differs", message, Severity.WARNING, p.job.queue, help_text)
+
+
+def _distinct(findings: list[Diagnostic]) -> list[Diagnostic]:
+    return list(dict.fromkeys(findings))
+
+
+def _is_finding(previews: list[Preview], *, strict: bool) -> bool:
+    nothing = all(p.schedule is not None and not p.schedule.is_deferred for p in previews)
+    return nothing or any(p.failed or (strict and p.differs) for p in previews)

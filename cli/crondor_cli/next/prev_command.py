@@ -1,0 +1,99 @@
+"""`crondor prev`: when a schedule fired last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.recurrence import OutOfRange, Recurrence
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.jobs import Job, Request
+from crondor_cli.common.options import (
+    SpecCommand,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+    reading_options,
+    spec_options,
+)
+from crondor_cli.common.preview import placed
+from crondor_cli.common.show import show
+
+EPILOG = """\b
+Examples:
+  crondor prev --spec job.sub
+  crondor prev --crontab '0 6 * * 1' -n 3 --from 2026-12-01 --format epoch
+
+The times are those of the schedule as HTCondor's manual reads it (or --dialect unix). What a schedd did is another
+matter: its answers depend on when it was asked, so that they cannot be computed backwards.
+
+Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong usage."""
+
+
+@click.command("prev", cls=SpecCommand, epilog=EPILOG, short_help="When a schedule fired last.")
+@spec_options
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Runs to show.")
+@click.option("--from", "from_", metavar="TIME", help="Show runs earlier than this (default: now).")
+@file_options
+@clock_options
+@reading_options(htcondor=False)
+@format_option("table", "json", "epoch", text="How to print the times.")
+def command(
+    spec: str | None,
+    crontab: str | None,
+    count: int,
+    from_: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    format_: str,
+    surroundings: Surroundings,
+    **fields: str | None,
+) -> None:
+    """Show when the schedule of a job fired last, the latest time first."""
+    clock = clock_of(now, tz)
+    start = clock.read(from_, "--from")
+    only = dialect or Dialect.MANUAL
+    request = Request(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
+    jobs, warnings = request.jobs()
+    show(warnings)
+    found = [(job, _times(job, only, start, count)) for job in jobs]
+    from crondor_cli.next.past import VIEWS  # noqa: PLC0415 - after the input has been found good
+
+    VIEWS[format_](found, clock)
+    if any(times is None for _, times in found):
+        raise click.exceptions.Exit(1)
+
+
+def _times(job: Job, dialect: Dialect, start: int, count: int) -> list[int] | None:
+    """Return the times before ``start``, latest first; None, with the reason shown, for a job that has none."""
+    reading = job.read(dialect)
+    if reading.schedule is None:
+        show(reading.error.diagnostics if reading.error else ())
+        return None
+    show(reading.schedule.notes)
+    if reading.schedule.recurrence is None:
+        span = job.time_span or job.queue
+        show([Diagnostic("no-cron", "a job without cron fields has no earlier run", Severity.NOTE, span)])
+        return None
+    try:
+        return list(islice(_backwards(reading.schedule.recurrence, start), count))
+    except CrondorError as error:
+        show(placed(fault, job) for fault in error.diagnostics)
+        return None
+
+
+def _backwards(recurrence: Recurrence, start: int) -> Iterator[int]:
+    while True:
+        try:
+            start = recurrence.previous(start)
+        except OutOfRange:
+            return
+        yield start

@@ -1,0 +1,191 @@
+"""Previews as text for people: a block of facts for each job, then its runs in columns."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime, tzinfo
+
+from crondor.deferral import LATEST, Deferral
+from crondor.diagnostics import printable
+from crondor.schedule import Expression, JobSchedule
+from crondor.spec import HOLD_CODE, CronSpec, Dialect
+from crondor.words import describe
+from crondor_cli.common.output import say
+from crondor_cli.common.preview import Preview, shortened
+from crondor_cli.common.rows import Row, Run
+from crondor_cli.times.text import local_text, relative
+
+_SAME_WEEK = 6 * 86400
+
+
+def print_table(previews: list[Preview]) -> None:
+    """Print all previews, a blank line between them."""
+    blocks = ["\n".join(_block(preview)) for preview in previews if _has_something(preview)]
+    if blocks:
+        say("\n\n".join(blocks))
+
+
+def _has_something(preview: Preview) -> bool:
+    return bool(preview.rows) or (preview.schedule is not None and preview.schedule.is_deferred)
+
+
+def _block(preview: Preview) -> list[str]:
+    lines = [_title(preview)]
+    lines += [f"  {name:<10} {text}" for name, text in _facts(preview)]
+    if preview.rows:
+        lines += ["", *_table(preview)]
+    elif not preview.failed and not (preview.job.state and preview.job.state.is_halted):
+        lines += ["", "  no run in this time"]
+    if preview.differs or preview.schedd_fault:
+        lines += ["", *_reasons(preview)]
+    if preview.kept_out:
+        lines += ["", *_kept_out(preview)]
+    return lines
+
+
+def _title(preview: Preview) -> str:
+    job = preview.job
+    if job.state is not None:
+        return job.state.title
+    where = job.name if job.line is None else f"{job.name}:{job.line}"
+    jobs = "" if job.count == 1 else f" ({job.count} jobs)"
+    return printable(where) + jobs
+
+
+def _facts(preview: Preview) -> list[tuple[str, str]]:
+    schedule, clock = preview.schedule, preview.job.clock
+    facts = []
+    if schedule is not None and schedule.spec is not None:
+        facts += [("schedule", describe(schedule.spec)), *_spellings(schedule.spec)]
+    elif schedule is not None and schedule.time is not None:
+        facts.append(("schedule", f"once, deferral_time = {printable(shortened(str(schedule.time)))}"))
+    if preview.job.state is not None:
+        facts += preview.job.state.facts
+    if preview.job.submitted is not None:
+        facts.append(("submitted", f"{local_text(preview.job.submitted, clock.zone)} assumed (QDate)"))
+    hint = "" if clock.is_given else "; --tz names another"
+    facts.append(("zone", f"{clock.zone_name} (must be the submit host's{hint})"))
+    if schedule is not None:
+        first = next((row.run.deferral for row in preview.rows if row.run is not None), None)
+        facts.append(("timing", _timing(schedule, first)))
+    return facts
+
+
+def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
+    """Return the canonical line, and the one that every dialect reads alike where that is another."""
+    text = str(spec)
+    found = [("canonical", text)]
+    if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
+        from crondor.algebra import Untranslatable, portable  # noqa: PLC0415 - rarely needed
+
+        with suppress(Untranslatable):
+            spelled = " ".join(part or "*" for part in portable(CronSpec.from_line(text, dialect=spec.dialect)).given)
+            found += [("portable", spelled)] if spelled != text else []
+    return found
+
+
+def _timing(schedule: JobSchedule, first: Deferral | None) -> str:
+    """Return the numbers around a run; what an expression comes to is that of the first run."""
+    window = _length(schedule.window, None if first is None else first.window)
+    prep_time = _length(schedule.prep_time, None if first is None else first.prep_time)
+    return (
+        f"window {window}, prep time {prep_time}, "
+        f"SCHEDD_INTERVAL {schedule.schedd_interval} s, {schedule.universe.name.lower()} universe"
+    )
+
+
+def _length(written: int | Expression, value: int | None) -> str:
+    if isinstance(written, int):
+        return f"{written} s"
+    text = printable(shortened(written.text))
+    return text if value is None else f"{text} = {value} s"
+
+
+def _table(preview: Preview) -> list[str]:
+    clock = preview.job.clock
+    refused = preview.schedule is None  # then the schedd's side is all there is
+    both = preview.differs and not refused
+    header = ["", "#", "real schedd" if refused else "local time", "from now", "match opens", "last start"]
+    rows = [header + (["real schedd"] if both else [])]
+    for row in preview.rows:
+        run = row.schedd if refused else row.run
+        cells = ["!" if row.differs else "", str(row.number), *_cells(run, clock.now, clock.zone)]
+        rows.append([*cells, _schedd_cell(row, clock.zone)] if both else cells)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [_line(row, widths) for row in rows]
+
+
+def _line(row: list[str], widths: list[int]) -> str:
+    mark, number, *rest = row
+    cells = [text.ljust(width) for text, width in zip(rest, widths[2:], strict=True)]
+    return f"  {mark:1}{number.rjust(widths[1])}  {'  '.join(cells)}".rstrip()
+
+
+def _cells(run: Run | None, now: int, zone: tzinfo) -> list[str]:
+    if run is None:
+        return ["no run", "", "", ""]
+    deferral = run.deferral
+    time = local_text(deferral.time, zone) + (" (retry)" if run.is_retry else "")
+    return [
+        time,
+        relative(deferral.time - now),
+        _beside(deferral.match_opens, deferral, zone),
+        _beside(deferral.last_start, deferral, zone),
+    ]
+
+
+def _schedd_cell(row: Row, zone: tzinfo) -> str:
+    if not row.compared:
+        return "not reached"
+    if row.schedd is None:
+        return "no run"
+    text = local_text(row.schedd.deferral.time, zone)
+    if not row.differs:
+        return "the same"
+    return f"{text} (retry)" if row.schedd.is_retry else text
+
+
+def _beside(epoch: int, deferral: Deferral, zone: tzinfo) -> str:
+    """Return a moment as briefly as it can be said beside the run's own time."""
+    if not 0 <= epoch <= LATEST:
+        return local_text(epoch, zone)
+    moment = datetime.fromtimestamp(epoch, zone)
+    run = datetime.fromtimestamp(deferral.time, zone)
+    clock = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
+    if moment.utcoffset() != run.utcoffset() or abs(epoch - deferral.time) > _SAME_WEEK:
+        return local_text(epoch, zone)
+    if moment.date() == run.date():
+        return clock
+    return f"{local_text(epoch, zone)[:3]} {clock}"
+
+
+def _reasons(preview: Preview) -> list[str]:
+    if preview.hold_reason is not None:
+        held = printable(shortened(preview.hold_reason))
+        lines = [f"  The real schedd holds this job (code {HOLD_CODE}): {held}"]
+    elif preview.schedd_fault is not None:
+        lines = _wrapped(f"The real schedd does not run this job: {preview.schedd_fault.diagnostics[0].message}", 2)
+    elif preview.schedule is None:
+        return ["  The manual does not allow this. The real schedd (HTCondor 25.14) accepts it and runs it as shown."]
+    else:
+        lines = ["  ! The real schedd (HTCondor 25.14) differs:"]
+    for reason in preview.reasons:
+        lines += _wrapped(reason.why, 4)
+        if reason.write:
+            verb = "add to requirements" if reason.is_clause else "write"
+            lines.append(f"      {verb}:  {printable(reason.write)}")
+    return lines
+
+
+def _kept_out(preview: Preview) -> list[str]:
+    first, count = preview.kept_out[0], len(preview.kept_out)
+    time = local_text(first.deferral.time, preview.job.clock.zone)
+    times = f"one more time, {time}" if count == 1 else f"{count} more times, the first {time}"
+    text = f"The real schedd computes {times}: requirements keep the job from matching there, and it does not run."
+    return _wrapped(text, 2)
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    from textwrap import wrap  # noqa: PLC0415 - rarely needed
+
+    return wrap(printable(text), 100, initial_indent=" " * indent, subsequent_indent="    ")

@@ -1,0 +1,96 @@
+"""What the commands share that ask a router about jobs: its table, how it stands, and the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.diagnostics import Severity, printable
+from crondor.router import RouteState, RoutingTable
+from crondor_cli.common.options import clock_of, clock_options, format_option
+from crondor_cli.common.output import say
+from crondor_cli.common.route_options import config_option, legacy_option, load_route_table
+from crondor_cli.common.transform_progress import AdFindings, Progress
+from crondor_cli.route.jobs import JobFiles, RoutedJob, is_terminal, jobs_options
+from crondor_cli.route.state import standing_of, standing_options, with_copies
+
+
+class Asking:
+    """A question about jobs. ``count`` is how many were read so far."""
+
+    def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None, progress: Progress) -> None:
+        """Take what the command line says."""
+        self.table = table
+        self.owner = owner
+        self.context: Context = files.context
+        self.standing = RouteState()
+        self.progress = progress
+        self.findings = AdFindings(progress)
+        self.count = 0
+        self._files = files
+        self._kept: Sequence[RoutedJob] | None = None
+
+    def stand(self, loads: Sequence[str], throttled: Sequence[str], *, counts_copies: bool) -> None:
+        """Set how the router stands; to count copies the jobs are read and kept. Raises UsageError."""
+        self.standing = standing_of(self.table, loads, throttled)
+        if counts_copies:
+            self._kept = list(self._files.jobs(self.findings, self.progress))
+            self.standing = with_copies(self.standing, self.table, (job.ad for job in self._kept), self.context)
+
+    def jobs(self) -> Iterator[RoutedJob]:
+        """Yield the jobs as they are read."""
+        jobs = self._files.jobs(self.findings, self.progress) if self._kept is None else iter(self._kept)
+        for self.count, job in enumerate(jobs, start=1):
+            yield job
+
+    def end(self) -> None:
+        """Say what has to be said at the end, and exit with 1 where something was wrong."""
+        self.progress.clear()
+        self.findings.end()
+        if not self.table.is_enabled:
+            self.findings.add(each for each in self.table.diagnostics if each.severity is Severity.ERROR)
+            say("JobRouter is disabled.", err=True)
+        for each in self.table.rejected:
+            why = f": {each.diagnostics[0].message}" if each.diagnostics else ""
+            say(printable(f"rejected: {each.name}{why}; see crondor route check"), err=True)
+        if self.findings.failed or not self.table.is_enabled:
+            raise click.exceptions.Exit(1)
+
+
+def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add all options of a question about jobs; the command gets ``asking`` and ``format_``."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(
+            *,
+            jobs: tuple[str, ...],
+            config: tuple[str, ...],
+            allow_dirs: tuple[str, ...],
+            legacy: bool,
+            now: str | None,
+            tz: str | None,
+            loads: tuple[str, ...],
+            throttled: tuple[str, ...],
+            count_copies: bool,
+            owner: str | None,
+            job_owner: str | None,
+            ignore_prior_routing: bool,
+            lenient: bool,
+            **options: object,
+        ) -> None:
+            files = JobFiles(jobs, clock_of(now, tz), allow_dirs, job_owner, lenient, ignore_prior_routing)
+            files.check(config)
+            context = files.context
+            table = load_route_table(config, allow_dirs, context, legacy=legacy)
+            asking = Asking(table, files, owner, Progress(is_wanted=not is_terminal()))
+            asking.stand(loads, throttled, counts_copies=count_copies)
+            function(asking, **options)
+
+        formed = clock_options(format_option(*formats)(command))
+        return config_option(legacy_option(jobs_options(standing_options(formed))))
+
+    return add

@@ -1,0 +1,74 @@
+"""`crondor route check`: what is wrong with a job router's configuration."""
+
+from __future__ import annotations
+
+import click
+
+from crondor_cli.common.options import clock_options, format_option, include_option
+from crondor_cli.common.route_options import CONFIG_HELP, ConfigCommand
+
+EPILOG = """\b
+Examples:
+  crondor route check --config 50-routes.conf
+  crondor route check --config 10-base.conf --config 50-routes.conf --ignore CRN644
+  crondor route check --config 50-routes.conf --format sarif > crondor.sarif
+  crondor route check --explain CRN621
+
+Files are read in their order, later lines win. A file may include files below its own folder and those of
+--allow-dir; no command in it is ever run.
+
+A comment `# crondor: ignore[CRN632]` silences rules for the line below it, also inside a route; `ignore-file[...]`
+for the whole file.
+
+Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
+that cannot be read."""
+
+
+@click.command(
+    "check",
+    cls=ConfigCommand,
+    epilog=EPILOG,
+    short_help="What is wrong with a router's configuration, or will surprise.",
+)
+@click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP)
+@include_option
+@click.option("--select", multiple=True, metavar="CODES", help="Only rules whose code begins so (comma-separated).")
+@click.option("--ignore", multiple=True, metavar="CODES", help="No rules whose code begins so.")
+@click.option("--explain", metavar="CODE", help="Explain a rule.")
+@click.option("--rules", is_flag=True, help="List the rules.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
+@format_option("text", "json", "sarif", "github", text="How to print the findings.")
+@clock_options
+def command(
+    config: tuple[str, ...],
+    allow_dirs: tuple[str, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    explain: str | None,
+    rules: bool,
+    statistics: bool,
+    strict: bool,
+    format_: str,
+    now: str | None,
+    tz: str | None,
+) -> None:
+    """Say what HTCondor refuses, what it leaves out without a word, and what routes otherwise than it reads.
+
+    Every finding has a code, the place, why, and what to write instead.
+    """
+    from crondor_cli.route import check_run as runs  # noqa: PLC0415 - the engine
+
+    if explain is not None or rules:
+        runs.explain(explain) if explain is not None else runs.list_rules()
+        return
+    if not config:
+        raise click.UsageError("name the files to check with --config", click.get_current_context(silent=True))
+    result = runs.run(config, runs.Options(allow_dirs, select, ignore, strict), now, tz)
+    from crondor_cli.common.findings import text as view_check  # noqa: PLC0415 - after all refusals
+
+    if statistics:
+        view_check.print_statistics(result, format_)
+    else:
+        view_check.print_report(result, format_)
+    raise click.exceptions.Exit(result.status)

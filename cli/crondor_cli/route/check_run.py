@@ -1,0 +1,82 @@
+"""One run of `crondor route check`: the files, the table they make, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from crondor.check import CheckReport, Rule
+from crondor.classad.scope import Context
+from crondor.diagnostics import CrondorError
+from crondor.router.rules import RULES, check_routes, page
+from crondor.router.rules.engine import refused
+from crondor.source import Source
+from crondor_cli.common.findings import rules as check_rules
+from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.findings.rules import codes_of
+from crondor_cli.common.jobs import read_source
+from crondor_cli.common.options import clock_of
+from crondor_cli.common.route_options import check_paths, join_config
+
+
+class Options(NamedTuple):
+    """What the command line says."""
+
+    allow_dirs: tuple[str, ...]
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    strict: bool
+
+
+@dataclass(frozen=True)
+class Result(Checked):
+    """What was found by the rules about routes."""
+
+    @property
+    def rules(self) -> Mapping[str, Rule[Any]]:
+        """The rules by code."""
+        return RULES
+
+    def page(self, code: str) -> str:
+        """Return the page of a rule."""
+        return page(code)
+
+
+def run(paths: Iterable[str], given: Options, now: str | None, tz: str | None) -> Result:
+    """Check the files together; one that is no text is a finding like any other, and the others are checked.
+
+    Raises UsageError for options that cannot be used, and for a file that cannot be read.
+    """
+    select, ignore = codes_of(given.select, RULES), codes_of(given.ignore, RULES)
+    clock = clock_of(now, tz)
+    texts: list[tuple[str, Source]] = []
+    broken: list[CheckReport] = []
+    for path in check_paths(paths):
+        read = _read(path)
+        if isinstance(read, Source):
+            texts.append((path, read))
+        else:
+            broken.append(read)
+    reports: tuple[CheckReport, ...] = tuple(broken)
+    if texts:
+        configuration = join_config(texts, given.allow_dirs, Context(now=clock.now, zone=clock.zone))
+        reports += check_routes(configuration, [source for _, source in texts]).reports
+    return Result(reports, select, ignore, given.strict)
+
+
+def _read(path: str) -> Source | CheckReport:
+    try:
+        return read_source(path)
+    except CrondorError as error:
+        return refused(path, error.diagnostics)
+
+
+def list_rules() -> None:
+    """Print the rules about routes."""
+    check_rules.list_rules(RULES)
+
+
+def explain(code: str) -> None:
+    """Print the page of a rule. Raises UsageError for an unknown one."""
+    check_rules.explain(code, RULES, page)

@@ -1,0 +1,176 @@
+"""`crondor route convert`: routes written as ClassAds as routes of today."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from crondor.config import Configuration
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.macro.files import Files
+from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, read_legacy
+from crondor.router.legacy.table import ENTRIES_CMD
+from crondor_cli.common.jobs import read_source
+from crondor_cli.common.options import format_option
+from crondor_cli.common.output import emit, say
+from crondor_cli.common.route_options import ConfigCommand, config_option, files_below, load_config
+from crondor_cli.common.show import show
+
+EPILOG = """\b
+Examples:
+  crondor route convert --config 02-old-routes.conf
+  crondor route convert --config 02-old-routes.conf -o 02-routes.conf && crondor route check --config 02-routes.conf
+  ./routing_table.sh > table.txt; crondor route convert --config old.conf --cmd-output table.txt
+  crondor route convert --config old.conf --faithful    -- as condor_transform_ads -convertoldroutes:file
+
+The result takes the place of JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES, JOB_ROUTER_ENTRIES_FILE and
+JOB_ROUTER_ENTRIES_CMD; what changes in meaning is said on stderr. The command of JOB_ROUTER_ENTRIES_CMD is never run.
+
+Exit status: 0 all routes are converted; 1 a route, or an attribute of one, is malformed and left out; 2 wrong usage,
+or a file that cannot be read or written."""
+
+
+@click.command("convert", cls=ConfigCommand, epilog=EPILOG, short_help="Routes written as ClassAds as routes of today.")
+@config_option
+@click.option(
+    "-o",
+    "--output",
+    "--out",
+    "out",
+    metavar="FILE",
+    default="-",
+    show_default=True,
+    help="Where the new configuration goes.",
+)
+@click.option("--faithful", is_flag=True, help="Convert as HTCondor's own tool does, its defects included.")
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    help="With --faithful: print as for a file (default), or as for the configuration in use.",
+)
+@click.option("--cmd-output", metavar="FILE", help="What the command of JOB_ROUTER_ENTRIES_CMD printed.")
+@format_option("text", "json", text="A configuration, or the routes and findings as data.")
+def command(
+    config: tuple[str, ...],
+    allow_dirs: tuple[str, ...],
+    out: str,
+    faithful: bool,
+    mode: str | None,
+    cmd_output: str | None,
+    format_: str,
+) -> None:
+    """Convert the routes of JOB_ROUTER_ENTRIES and its kin into knobs JOB_ROUTER_ROUTE_<name>."""
+    if mode is not None and not faithful:
+        raise click.UsageError("--mode says how --faithful prints: add --faithful")
+    if faithful and (cmd_output is not None or format_ == "json"):
+        raise click.UsageError("--faithful prints what HTCondor's tool prints: it takes no --cmd-output, no --format")
+    _check_out(out, (*config, *([cmd_output] if cmd_output else [])))
+    configuration = load_config(config, allow_dirs)
+    files = files_below(config, allow_dirs)
+    if faithful:
+        made = convert_as_tool(configuration, mode=Mode(mode or Mode.FILE.value), files=files)
+        _write(str(made), out)
+        found: Sequence[Diagnostic] = (*configuration.diagnostics, *made.diagnostics)
+        is_empty = False
+    else:
+        table = _converted(configuration, files, cmd_output)
+        found, is_empty = table.diagnostics, not table.routes
+        _write(str(table) if format_ == "text" else _json(table, found), out)
+    if format_ == "text":
+        show(_merged(found))
+        _summarise(found, faithful=faithful, is_empty=is_empty)
+    raise click.exceptions.Exit(int(any(each.severity is Severity.ERROR for each in found)))
+
+
+def _converted(configuration: Configuration, files: Files, cmd_output: str | None) -> NewTable:
+    if cmd_output is None:
+        return convert_table(read_legacy(configuration, files=files, macros=Macros.KEPT))
+    printed = read_source(cmd_output).text
+    if not configuration.is_set(ENTRIES_CMD):
+        raise click.UsageError(f"--cmd-output: the configuration has no {ENTRIES_CMD}")
+    return convert_table(read_legacy(configuration, files=files, run=lambda _: printed, macros=Macros.KEPT))
+
+
+def _check_out(out: str, inputs: Iterable[str]) -> None:
+    """Refuse to write over what is read. Raises UsageError."""
+    if out == "-" or not Path(out).is_file():
+        return
+    for path in inputs:
+        if path != "-" and Path(path).exists() and Path(out).samefile(path):
+            raise click.UsageError(f"--output '{printable(out)}' is read, too: name another file")
+
+
+def _write(text: str, out: str) -> None:
+    """Write the result. Raises UsageError."""
+    data = text.encode("utf-8", "surrogateescape")
+    if out == "-":
+        emit(data)
+        return
+    try:
+        Path(out).write_bytes(data)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise click.UsageError(f"cannot write '{printable(out)}': {reason}") from None
+
+
+def _merged(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return the findings, one for each place: what the defaults say is said of each route."""
+    kept: dict[tuple[object, ...], Diagnostic] = {}
+    for each in found:
+        span = each.span
+        key = (each.code, each.message) if span is None else (each.code, span.source.name, span.start, span.end)
+        kept.setdefault(key, each)
+    return list(kept.values())
+
+
+def _summarise(found: Iterable[Diagnostic], *, faithful: bool, is_empty: bool) -> None:
+    kept = _merged(found)
+    how = "as condor_transform_ads does it, its defects included" if faithful else "differences to the old routes"
+    said = _counted(each for each in kept if each.code.startswith("legacy-"))
+    say("there is no old route to convert" if is_empty and not said else f"{how}: {said or 'none'}", err=True)
+    others = _counted(each for each in kept if not each.code.startswith("legacy-"))
+    if others:
+        say(f"in the rest of the configuration: {others}", err=True)
+
+
+def _counted(found: Iterable[Diagnostic]) -> str:
+    counted = Counter(each.severity for each in found)
+    return ", ".join(
+        f"{counted[severity]} {severity.value}{'' if counted[severity] == 1 else 's'}"
+        for severity in Severity
+        if counted[severity]
+    )
+
+
+def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
+    from crondor_cli.common.findings.data import place  # noqa: PLC0415 - it imports all rules of check
+
+    data = {
+        "routes": [
+            {
+                "name": route.name,
+                "was": route.entry.name,
+                "knob": route.entry.knob,
+                "place": place(route.entry.span),
+                "commands": route.text.split("\n"),
+            }
+            for route in table.routes
+        ],
+        "names": list(table.names),
+        "macros": dict(table.macros),
+        "findings": [
+            {
+                "code": each.code,
+                "severity": each.severity.value,
+                "message": each.message,
+                "help": each.help,
+                "place": each.span and place(each.span),
+            }
+            for each in found
+        ],
+    }
+    return json.dumps(data, indent=2) + "\n"

@@ -1,0 +1,54 @@
+"""`crondor route explain`: why a job goes on a route, or does not."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from crondor.router import RouteState, why
+from crondor_cli.common.output import say
+from crondor_cli.route.asking import Asking, asking_options
+
+EPILOG = """\b
+Examples:
+  crondor route explain --config 50-routes.conf job.sub
+  crondor route explain --config 50-routes.conf --load Site1=100/50 jobs.ads
+  crondor route explain --config 50-routes.conf /var/lib/condor/spool/job_queue.log --count-copies --format json
+
+For each job and route: matched, or the shortest reason why not. Whether a route's requirements are met is said first;
+full, idle limit and throttled are reasons of a route whose requirements are met. Jobs are taken in their order, and
+count on their routes; JOBS are read as crondor route match reads them.
+
+Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
+
+
+@click.command("explain", epilog=EPILOG, short_help="For each job and route: matched, or the reason why not.")
+@asking_options("table", "json")
+def command(asking: Asking, format_: str) -> None:
+    """Say of each job which route takes it, and why the others do not."""
+    from crondor_cli.route import explain_text as view  # noqa: PLC0415 - after the cheap refusals
+
+    table, standing = asking.table, asking.standing
+    accepting = () if standing.is_full(table) else standing.accepting(table)
+    data = []
+    try:
+        for job in asking.jobs():
+            told = why(table, job.ad, standing, asking.context, owner=asking.owner, accepting=accepting)
+            if told.chosen is not None:
+                standing = _after(standing, told.chosen.name)
+            asking.progress.clear()
+            if format_ == "json":
+                data.append(view.data(job, told))
+            else:
+                for line in view.lines(job, told):
+                    say(line)
+    finally:
+        asking.progress.clear()
+    if format_ == "json":
+        say(json.dumps({"jobs": data, "rejected": [each.name for each in table.rejected]}, indent=2))
+    asking.end()
+
+
+def _after(standing: RouteState, name: str) -> RouteState:
+    return standing.after({name: 1})

@@ -1,0 +1,42 @@
+"""Routed jobs that have left, as condor_router_history prints them, and as JSON (docs/route-tools.md has its keys)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from crondor.diagnostics import Diagnostic
+from crondor.router.tools import Ended, Period, Site, heading, record_lines, site_lines, sites_of
+from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.options import Clock
+from crondor_cli.common.output import say
+
+
+def print_report(jobs: Sequence[Ended], period: Period, clock: Clock, *, records: bool, iwd: bool) -> None:
+    """Print the jobs one by one, or the summary by route."""
+    say(f"{heading(period, clock.zone)}\n")
+    for line in record_lines(jobs, iwd=iwd) if records or iwd else site_lines(sites_of(jobs)):
+        say(line)
+
+
+def print_json(jobs: Sequence[Ended], period: Period, clock: Clock, findings: Sequence[Diagnostic]) -> None:
+    """Print both as JSON."""
+    data = {
+        "zone": clock.zone_name,
+        "now": clock.now,
+        "start": int(period.start),
+        "end": int(period.end),
+        "routes": [_site(site) for site in sites_of(jobs)],
+        "jobs": [job._asdict() for job in jobs],
+        "diagnostics": [diagnostic_data(finding) for finding in findings],
+    }
+    say(json.dumps(data, indent=2))
+
+
+def _site(site: Site) -> dict[str, object]:
+    return {
+        "route": site.name,
+        "completed": site.completed,
+        "aborted": site.aborted,
+        "completed_seconds": int(site.seconds),
+    }

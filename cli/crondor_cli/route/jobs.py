@@ -1,0 +1,197 @@
+"""The jobs that a route command is asked about, from files of any kind, told by what is in them."""
+
+from __future__ import annotations
+
+import getpass
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, count
+from typing import NamedTuple, TypeVar
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import read_ads
+from crondor.classad.scope import Context
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.router.table.conversion import forget_routing
+from crondor.router.table.job_ids import id_text
+from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.options import Clock
+from crondor_cli.common.transform_progress import AdFindings, Progress
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+_PEEK = 1 << 16  # characters that a file's kind is told by
+_LOG = re.compile(r"10[1-7] ").match
+_QUEUE = re.compile(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])").search
+_AD = re.compile(r"(?im)^[ \t]*(?:ClusterId|ProcId|MyType|JobStatus|Owner)[ \t]*=[ \t]*[-0-9\"]").search
+
+
+class RoutedJob(NamedTuple):
+    """A job as the router sees it: its id, ``cluster.proc``, and its ad."""
+
+    id: str
+    ad: ClassAd
+
+
+class JobFiles(NamedTuple):
+    """The files that jobs come from, and what the command line says of them."""
+
+    paths: tuple[str, ...]
+    clock: Clock
+    allow_dirs: tuple[str, ...] = ()
+    owner: str | None = None
+    lenient: bool = False
+    ignores: bool = False
+
+    @property
+    def context(self) -> Context:
+        """What expressions may know of the world."""
+        return Context(now=self.clock.now, zone=self.clock.zone)
+
+    def check(self, others: Iterable[str] = ()) -> None:
+        """Look at the files before anything is written; ``others`` are read too. Raises UsageError."""
+        check_stdin(*self.paths, *others)
+        for path in self.paths:
+            if path != "-" and os.path.isdir(path):
+                raise click.UsageError(f"cannot read '{printable(path)}': Is a directory")
+            if path != "-" and not os.access(path, os.R_OK):
+                reason = "Permission denied" if os.path.exists(path) else "No such file or directory"
+                raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
+
+    def jobs(self, findings: AdFindings, progress: Progress) -> Iterator[RoutedJob]:
+        """Yield the jobs of all files as they are read; what has no id is reported and left out."""
+        context = self.context
+        for number, ad in enumerate(self._ads(findings), start=1):
+            progress.show(number)
+            if self.ignores:
+                forget_routing(ad)
+            name = id_text(ad, context)
+            if name is None:
+                place = "" if ad.place is None else f"{ad.place.name}:{ad.place.line}: "
+                message = f"{place}an ad is left out because it doesn't have a ClusterId and/or ProcId attribute"
+                findings.add([Diagnostic("no-job-id", message, Severity.WARNING)])
+                continue
+            yield RoutedJob(name, ad)
+
+    def _ads(self, findings: AdFindings) -> Iterator[ClassAd]:
+        clusters = count(1)
+        for path in self.paths:
+            try:
+                yield from self._of_file(path, clusters, findings)
+            except CrondorError as error:  # noqa: PERF203 - the jobs of the other files are there all the same
+                findings.add(error.diagnostics)
+
+    def _of_file(self, path: str, clusters: Iterator[int], findings: AdFindings) -> Iterator[ClassAd]:
+        """Yield the jobs of one file. Raises CrondorError for a submit file or a log that cannot be read."""
+        pieces = chunks(path)
+        head = _head(pieces)
+        begin = head.lstrip()
+        if _LOG(begin):
+            yield from _log(chain((head,), pieces), name_of(path), findings)
+        elif begin[:1] not in {"<", "[", "{"} and (_QUEUE(head) or (len(head) >= _PEEK and not _AD(head))):
+            yield from self._submitted(_short(chain((head,), pieces)), path, next(clusters), findings)
+        else:
+            yield from read_ads(
+                chain((head,), pieces),
+                None,
+                mode_of(self.lenient),
+                name=name_of(path),
+                report=lambda found: findings.add([found]),
+            )
+
+    def _submitted(self, text: bytes, path: str, cluster: int, findings: AdFindings) -> Iterator[ClassAd]:
+        """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""
+        from crondor.macro import source_from_bytes  # noqa: PLC0415 - most files hold ads
+        from crondor.submit import job_ads, read_submit  # noqa: PLC0415 - the same
+        from crondor_cli.common.jobs import files_of  # noqa: PLC0415 - the same
+
+        file = read_submit(
+            source_from_bytes(text, name_of(path)),
+            files=files_of(path, self.allow_dirs),
+            environ=os.environ,
+            now=self.clock.now,
+            zone=self.clock.zone,
+        )
+        findings.add(file.warnings, counts=False)
+        owner = self.owner or getpass.getuser()
+        for made in job_ads(file, in_order=True, cluster=cluster):
+            first = made.jobs.first[1]
+            for proc in range(first, first + made.jobs.count):
+                ad = made.ad.copy()
+                ad.set("ProcId", proc)
+                for name, value in (("JobStatus", 1), ("Owner", owner), ("QDate", self.clock.now)):
+                    if name not in ad:
+                        ad.set(name, value)
+                yield ad
+
+
+def _head(pieces: Iterator[str]) -> str:
+    """Return the beginning of a text, long enough to tell its kind."""
+    head: list[str] = []
+    size = 0
+    for piece in pieces:
+        head.append(piece)
+        size += len(piece)
+        if size >= _PEEK:
+            break
+    return "".join(head)
+
+
+def _short(pieces: Iterable[str]) -> bytes:
+    """Return a text that is no longer than a submit file may be, or one that is just too long, of /dev/zero too."""
+    from crondor.macro import MAX_BYTES  # noqa: PLC0415 - most files hold ads
+
+    found: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        found.append(piece.encode("utf-8", "surrogateescape"))
+        size += len(found[-1])
+        if size > MAX_BYTES:
+            break
+    return b"".join(found)
+
+
+class _Bytes(io.BytesIO):
+    """Pieces of text as an open file, for a reader of bytes."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        super().__init__()
+        self._pieces = iter(pieces)
+
+    def read(self, _size: int | None = -1, /) -> bytes:
+        """Return the next piece, nothing at the end."""
+        return next((piece.encode("utf-8", "surrogateescape") for piece in self._pieces if piece), b"")
+
+
+def _log(pieces: Iterable[str], name: str, findings: AdFindings) -> Iterator[ClassAd]:
+    """Yield the jobs of a job_queue.log. Raises DamagedLog."""
+    from crondor.job_queue.log import read_records  # noqa: PLC0415 - most files hold ads
+
+    reading = read_records(_Bytes(pieces), name, live=True)
+    findings.add(reading.diagnostics)
+    mirror = reading.mirror
+    for job in mirror:
+        yield mirror.ad(job)
+
+
+def jobs_options(function: _Function) -> _Function:
+    """Add JOBS and what says how they are read: --ignore-prior-routing, --job-owner, --lenient."""
+    for add in (
+        lenient_option,
+        click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you)."),
+        click.option(
+            "--ignore-prior-routing", is_flag=True, help="Take each job for idle, and as one that was never routed."
+        ),
+        click.argument("jobs", metavar="JOBS...", nargs=-1, required=True),
+    ):
+        function = add(function)
+    return function
+
+
+def is_terminal() -> bool:
+    """Say whether a person looks at stdout."""
+    return sys.stdout is not None and sys.stdout.isatty()

@@ -1,0 +1,127 @@
+"""`crondor route rm`: routed jobs leave the queue, as with condor_router_rm, and with all its options honoured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.router.tools import HELD, IDLE
+from crondor.schedd.protocol import Acted, NotOffered
+from crondor.schedd.selection import Selection
+from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.one_dash import OneDashCommand
+from crondor_cli.common.options import clock_of, clock_options, format_option
+from crondor_cli.common.output import say
+from crondor_cli.common.queue import QueueOptions, embedded_of, live_of, schedd_options
+from crondor_cli.common.show import show
+from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
+
+if TYPE_CHECKING:
+    from crondor.schedd.embedded import EmbeddedSchedd
+    from crondor.schedd.live import LiveSchedd
+
+EPILOG = """\b
+Examples:
+  crondor route rm -route Campus -held --live
+  crondor route rm -idle -constraint 'time() - QDate > 86400' --live
+  crondor route rm -all --queue ./queue --reason 'site closed'
+
+Options have one dash or two, and all of them hold at once; of several routes any one will do. Jobs without RouteName
+are never removed. A running router gives the source of a removed copy back, and routes it again where it still
+matches: to stop that, change the route first.
+
+Exit status: 0 removed, 1 a finding (no job is meant, or it was not removed), 2 wrong usage."""
+
+_REASON = "via crondor route rm"
+_NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help="crondor route q lists the routed jobs")
+
+
+@click.command(
+    "rm",
+    cls=OneDashCommand,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "-help", "--help"]},
+    short_help="Remove routed jobs from a queue.",
+)
+@copies_options
+@click.option("--all", "all_", is_flag=True, help="All routed jobs; without it something must say which.")
+@click.option(
+    "--reason", metavar="TEXT", default=_REASON, help=f'What is written as the reason (default: "{_REASON}").'
+)
+@schedd_options
+@contact_options
+@clock_options
+@format_option("text", "json")
+def command(
+    jobs: tuple[str, ...],
+    routes: tuple[str, ...],
+    idle: bool,
+    held: bool,
+    constraints: tuple[str, ...],
+    all_: bool,
+    reason: str,
+    asked: QueueOptions,
+    config: tuple[str, ...],
+    allow_dirs: tuple[str, ...],
+    now: str | None,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Remove routed jobs from the embedded queue or a live schedd's."""
+    if not (all_ or jobs or routes or idle or held or constraints):
+        message = "say which: -route NAME, -idle, -held, -constraint EXPR, the jobs, or -all for every routed job"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    states = [text for text, wanted in ((IDLE, idle), (HELD, held)) if wanted]
+    chosen = copies(jobs, routes, states, constraints)
+    clock = clock_of(now, tz)
+    asked = queue_of_copies(asked, config, allow_dirs, clock)
+    if asked.kind == "log":
+        message = (
+            f"the log of a queue is read only, and the configuration names no more than {printable(asked.log or '')}"
+        )
+        raise NotOffered(Diagnostic("schedd-not-offered", message, help="name the schedd: --live, or --name NAME"))
+    opened: AbstractContextManager[LiveSchedd | EmbeddedSchedd] = (
+        live_of(asked) if asked.kind == "live" else embedded_of(asked.queue, clock)
+    )
+    with opened as schedd:
+        missing = missing_copies(chosen, schedd.jobs(chosen, ["ProcId"]))
+        acted = schedd.remove(chosen, reason)
+    findings = [*missing, *_undone(acted)]
+    if not findings and not acted.done:
+        findings.append(_NOBODY)
+    _say(chosen, acted, findings, format_)
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+def _undone(acted: Acted) -> Iterator[Diagnostic]:
+    """Yield what was not done."""
+    for count, why in (
+        (acted.already, "removed already: somebody else lets them go"),
+        (acted.bad_status, "not to be removed"),
+        (acted.denied, "refused by the schedd: they are somebody else's"),
+    ):
+        if count:
+            yield Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING)
+
+
+def _say(chosen: Selection, acted: Acted, findings: list[Diagnostic], format_: str) -> None:
+    show(findings)
+    if format_ == "json":
+        counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "denied", "not_found")}
+        found = [diagnostic_data(finding) for finding in findings]
+        data = {"action": "rm", "constraint": chosen.text, **counts, "diagnostics": found}
+        say(json.dumps(data, indent=2))
+        return
+    if not findings:
+        say(f"All jobs matching constraint ({printable(chosen.text)}) have been marked for removal")
+    say(f"{_jobs(acted.done)} removed")
+
+
+def _jobs(count: int) -> str:
+    return f"{count:,} job{'' if count == 1 else 's'}"

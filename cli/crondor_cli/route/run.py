@@ -1,0 +1,328 @@
+"""`crondor route run`: a job router over an embedded queue or a live schedd."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.config import Configuration
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.rights.accounts import is_root
+from crondor.router import RoutingTable
+from crondor.router.daemon import Entry, EventWriter, HookRunners, Reason, Router, RouterLock, RouterOptions, UserLogs
+from crondor.router.daemon.events import no_log
+from crondor_cli.common.columns import plural
+from crondor_cli.common.options import Clock, clock_of, clock_options
+from crondor_cli.common.output import say
+from crondor_cli.common.queue import (
+    QueueOptions,
+    embedded_of,
+    live_of,
+    no_queue,
+    opened,
+    schedd_options,
+)
+from crondor_cli.common.route_options import config_option, legacy_option, load_config, show_faults, table_of
+from crondor_cli.common.show import show, show_error
+from crondor_cli.common.signals import Handler, Waker, waking
+from crondor_cli.route.files import FileOptions, file_options
+from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
+
+if TYPE_CHECKING:
+    from crondor.schedd.protocol import Schedd
+
+EPILOG = """\b
+Examples:
+  crondor route run --config 50-routes.conf --queue ./queue --once --dry-run
+  crondor route run --config 50-routes.conf --live
+  crondor route run --config 50-routes.conf --wait-for-gates --log-format json
+  crondor route run --config 50-routes.conf --queue ./jobs --destination-queue ./site
+
+With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration name the schedds that no option
+names. crondor route status shows how a router stands, also while it runs.
+
+SIGHUP reads the configuration anew; one that cannot be read leaves the old one in force, and says why. One that
+switches routing off does so: no more jobs are taken, and those that are routed go on. SIGTERM and Ctrl-C end the router
+between two polls: its jobs stay as they are, and the next router of this name goes on with them.
+
+A schedd that takes no writing, or does not answer, is left alone for some polls, longer each time; so is a job that it
+refuses. The reason is said once.
+
+Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, that
+takes no writing, or that refuses every job, a router of this name is running), 2 wrong usage."""
+
+_NO_LOGS = "the user logs of the jobs are not written: nobody sees there that a job was routed, has run and ended"
+_STAYS = "the routing table stays as it was"
+
+
+@click.command("run", epilog=EPILOG, short_help="Run a job router over a queue.")
+@config_option
+@legacy_option
+@schedd_options
+@destination_options
+@click.option("--once", is_flag=True, help="Make one poll and end.")
+@click.option("--dry-run", is_flag=True, help="Say what the next poll would do; nothing is written.")
+@click.option("--wait-for-gates", is_flag=True, help="Take crontab and deferral jobs only when a run's gate opens.")
+@click.option("--owner", metavar="USER", help="Take this user's jobs only, as a router that is not root.")
+@click.option("--uid-domain", default="", metavar="DOMAIN", help="For the copies' User (default: the source's).")
+@click.option("--user-logs", metavar="DIR", help="Write the jobs' user logs at or below this folder.")
+@click.option("--hooks", is_flag=True, help="Run the hooks that the configuration names.")
+@file_options
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to say what is done.")
+@clock_options
+def command(
+    config: tuple[str, ...],
+    allow_dirs: tuple[str, ...],
+    legacy: bool,
+    asked: QueueOptions,
+    destination_queue: str | None,
+    destination_name: str | None,
+    destination_pool: str | None,
+    once: bool,
+    dry_run: bool,
+    wait_for_gates: bool,
+    owner: str | None,
+    uid_domain: str,
+    user_logs: str | None,
+    hooks: bool,
+    spool: str | None,
+    files_dirs: tuple[str, ...],
+    token_issuer: str | None,
+    log_format: str,
+    now: str | None,
+    tz: str | None,
+) -> None:
+    """Route the jobs of a queue: take them over, submit their copies, keep both together, and clean up."""
+    if now is not None and not (once or dry_run):
+        raise click.UsageError("--now is for --once and --dry-run: a router that runs goes by the clock")
+    clock = clock_of(now, tz)
+    context = Context(now=clock.now, zone=clock.zone)
+
+    knobs = _Knobs()
+
+    def load() -> RoutingTable:
+        configuration = load_config(config, allow_dirs, context)
+        made = table_of(configuration, config, allow_dirs, context, legacy=legacy)
+        if made.is_enabled:
+            knobs.configuration = configuration
+        return made
+
+    table = load()
+    show_faults(table)
+    if not table.is_enabled:
+        say("JobRouter is disabled.", err=True)
+        raise click.exceptions.Exit(1)
+    source = source_of(asked, table)
+    copies = destination_of(source, table, destination_queue, destination_name, destination_pool)
+    moves = FileOptions(spool, files_dirs, token_issuer, lambda: load_config(config, allow_dirs, context))
+    moves.check(is_live=asked.live)
+    options = RouterOptions(
+        owner=owner,
+        domain=uid_domain,
+        waits_for_gates=wait_for_gates,
+        zone=clock.zone,
+        hooks=_desk(knobs) if hooks and not dry_run else None,
+        log=_writer(clock, log_format),
+    )
+    if not dry_run:
+        options = replace(options, write_event=_user_logs(user_logs, clock, is_said=asked.live))
+    fixed = now is not None and once
+    ticks = (lambda: clock.now) if fixed or dry_run else (lambda: int(time.time()))
+    named = [source] if copies is None else [source, copies]
+    with ExitStack() as stack:
+        if dry_run:
+            router = Router(
+                table,
+                *(_copied(each, clock, stack) for each in named),
+                clock=ticks,
+                options=replace(options, delivery=moves.planned()),
+            )
+            if not _poll_dry(router, clock, log_format):
+                raise click.exceptions.Exit(1)
+            return
+        # First: a slip in a path makes no folder.
+        queues = [_opened(each, clock, ticks, stack, waits=once) for each in named]
+        lock = lock_path(source, table)
+        stack.enter_context(RouterLock(lock, table.settings.name))
+        delivery = moves.delivery(queues[-1], lock, ticks)
+        router = Router(table, *queues, clock=ticks, options=replace(options, delivery=delivery))
+        loop = _Loop(router, queues, load, report_path(lock), lambda now: moves.reload(delivery, now))
+        if not once:
+            with waking(loop.handlers) as waker, stack.pop_all():  # the queues are closed before the handlers go
+                loop.run(waker)
+        elif not loop.poll():
+            raise click.exceptions.Exit(1)
+
+
+class _Loop:
+    """Polls until it is told to end."""
+
+    def __init__(
+        self,
+        router: Router,
+        queues: Sequence[Schedd],
+        load: Callable[[], RoutingTable],
+        report: Path,
+        reload: Callable[[int], None],
+    ) -> None:
+        from crondor.schedd.embedded import EmbeddedSchedd  # noqa: PLC0415 - after what can go wrong
+
+        self._router = router
+        self._embedded = [each for each in queues if isinstance(each, EmbeddedSchedd)]
+        self._load = load
+        self._report = report
+        self._can_report = True
+        self._reload_files = reload
+        self._is_over = False
+        self._is_stale = False
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """What the signals do, by name."""
+        return {"SIGTERM": self._end, "SIGINT": self._end, "SIGHUP": self._reload}
+
+    def poll(self) -> bool:
+        """Make a poll, and say whether the queues answered; finished jobs leave embedded queues.
+
+        With one queue all of a poll waits for the disk once: a crash of the machine loses the end of it alone. Of two
+        queues one could then be ahead of the other, or files ahead of their queue: there each edit waits.
+        """
+        is_alone = len(self._embedded) == 1 and self._router.options.delivery is None
+        with self._embedded[0].together() if is_alone else nullcontext():
+            answered = self._router.poll()
+            for each in self._embedded:
+                each.clear_finished()
+        return answered
+
+    def run(self, waker: Waker) -> None:
+        """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD, or when a signal wakes it."""
+        loaded = time.monotonic()
+        while not self._is_over:
+            refresh = self._router.table.settings.entries_refresh
+            if self._is_stale or (0 < refresh <= time.monotonic() - loaded):
+                self._take_table()
+                loaded = time.monotonic()
+            self.poll()
+            self._write_report()
+            waker.wait(max(1, self._router.table.settings.polling_period))
+        self._router.close()
+        self._report.unlink(missing_ok=True)
+
+    def _write_report(self) -> None:
+        """Leave for `crondor route status` how the router stands; where it cannot, that is said once."""
+        try:
+            self._router.report().write(self._report)
+            self._can_report = True
+        except CrondorError as error:
+            if self._can_report:
+                show_error(error)
+            self._can_report = False
+
+    def _take_table(self) -> None:
+        self._is_stale = False
+        try:
+            table = self._load()
+        except (CrondorError, click.ClickException) as error:
+            if isinstance(error, CrondorError):
+                show_error(error)
+            else:
+                say(error.format_message(), err=True)
+            say(_STAYS, err=True)
+            return
+        show_faults(table)
+        self._router.reload(table)
+        if table.is_enabled:
+            self._reload_files(int(time.time()))
+        else:
+            say(f"JobRouter is disabled: no more jobs are taken, {_STAYS}", err=True)
+
+    def _end(self, _number: int, _frame: object) -> None:
+        self._is_over = True
+
+    def _reload(self, _number: int, _frame: object) -> None:
+        self._is_stale = True
+
+
+def _opened(asked: QueueOptions, clock: Clock, ticks: Callable[[], int], stack: ExitStack, *, waits: bool) -> Schedd:
+    """Open a queue for writing. Raises CrondorError."""
+    if asked.kind == "live":
+        return stack.enter_context(live_of(asked, as_owner=True))
+    return stack.enter_context(embedded_of(asked.queue, clock, ticks=ticks, waits=waits))
+
+
+def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
+    """Say what a poll does, and why how many jobs stay where they are; say whether the queue answered."""
+    answered = router.poll()
+    for (reason, route), count in sorted(router.summary().items()):
+        if reason in (Reason.ROUTED, Reason.COPY):
+            continue
+        if form == "json":
+            data = {"time": clock.now, "what": "stays", "reason": reason.value, "route": route or None, "count": count}
+            say(json.dumps(data))
+        else:
+            about = f" ({printable(route)})" if route else ""
+            local = datetime.fromtimestamp(clock.now, clock.zone)
+            say(f"{local:%Y-%m-%d %H:%M:%S %z} JobRouter: {plural(count, 'job')} not routed: {reason.value}{about}")
+    return answered
+
+
+def _copied(asked: QueueOptions, clock: Clock, stack: ExitStack) -> Schedd:
+    """Return a copy of a queue in memory, to try a poll with. Raises CrondorError."""
+    from crondor.schedd.memory import MemorySchedd  # noqa: PLC0415 - for a dry run only
+
+    schedd = stack.enter_context(opened(asked, clock))
+    if schedd is None:
+        raise CrondorError(no_queue(asked.folder, Severity.ERROR))
+    return MemorySchedd(clock=lambda: clock.now, zone=clock.zone, ads=schedd.jobs())
+
+
+class _Knobs:
+    """The knobs of the hooks, as the configuration in force has them."""
+
+    configuration = Configuration()
+
+    def get(self, name: str, /) -> str | None:
+        return self.configuration.string(name)
+
+
+def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWriter:
+    """Return what writes the user logs; beside a pool, where people look for them, it is said where nothing does.
+
+    Raises BadParameter for a folder that is not there: a job counts as done only when its log says so.
+    """
+    if folder is None:
+        if is_said:
+            show([Diagnostic("route-user-logs", _NO_LOGS, Severity.NOTE, help="name their folder with --user-logs")])
+        return no_log
+    if not Path(folder).is_dir():
+        raise click.BadParameter(f"there is no folder {printable(folder)!r}", param_hint="--user-logs")
+    return UserLogs(folder, clock.zone, report=lambda found: show([found]))
+
+
+def _desk(knobs: _Knobs) -> HookRunners:
+    from crondor.hooks.router_hooks import RouterHooks  # noqa: PLC0415 - where they are asked for
+    from crondor.hooks.runner import HookRunner  # noqa: PLC0415 - the same
+
+    return HookRunners(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root())
+
+
+def _writer(clock: Clock, form: str) -> Callable[[Entry], None]:
+    def write(entry: Entry) -> None:
+        if form == "json":
+            data = {"time": entry.time, "what": entry.what.name.lower(), "job": entry.job, "text": str(entry)}
+            say(json.dumps(data))
+        else:
+            local = datetime.fromtimestamp(entry.time, clock.zone)
+            say(f"{local:%Y-%m-%d %H:%M:%S %z} {entry}")
+
+    return write

@@ -1,0 +1,55 @@
+"""`crondor route show`: the routing table of a configuration."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.diagnostics import Severity
+from crondor_cli.common.options import clock_of, clock_options, format_option
+from crondor_cli.common.output import say
+from crondor_cli.common.route_options import ConfigCommand, config_option, legacy_option, load_route_table
+from crondor_cli.common.show import show
+
+EPILOG = """\b
+Examples:
+  crondor route show --config 50-routes.conf
+  crondor route show --config 10-base.conf --config 50-routes.conf --format json
+
+Routes are shown as condor_job_router_info -config of HTCondor 25.14 shows them; those that it silently leaves out
+follow with the reason and the place. Where the value of a knob beside them cannot be read nothing is routed: they are
+shown all the same, and stderr says why.
+
+Exit status: 0 every listed route is there; 1 a route is rejected, routing is switched off, or a file is no text;
+2 wrong usage, or a file that cannot be read."""
+
+
+@click.command(
+    "show", cls=ConfigCommand, epilog=EPILOG, short_help="The routing table, and the routes that are rejected."
+)
+@config_option
+@legacy_option
+@format_option("table", "json", text="How to print the table.")
+@clock_options
+def command(
+    config: tuple[str, ...],
+    allow_dirs: tuple[str, ...],
+    legacy: bool,
+    format_: str,
+    now: str | None,
+    tz: str | None,
+) -> None:
+    """Show the routes of a configuration in the order in which they are asked, and the transforms around them."""
+    from crondor_cli.route import text as view_route  # noqa: PLC0415 - after the cheap refusals
+
+    clock = clock_of(now, tz)
+    context = Context(now=clock.now, zone=clock.zone)
+    table = load_route_table(config, allow_dirs, context, legacy=legacy)
+    if format_ == "json":
+        view_route.print_json(table)
+    else:
+        view_route.print_table(table)
+        show(each for each in table.diagnostics if each.severity is Severity.ERROR)
+        for line in view_route.remarks(table, legacy=legacy):
+            say(line, err=True)
+    raise click.exceptions.Exit(int(bool(table.rejected) or not table.is_enabled))

@@ -1,0 +1,200 @@
+"""`crondor run`: the jobs of submit files on this machine, on the real clock."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.source import Source
+from crondor.spec import Dialect
+from crondor_cli.common.jobs import read_source
+from crondor_cli.common.options import Clock, UsageProblem, clock_of, format_option
+from crondor_cli.common.queue import is_there, no_queue
+from crondor_cli.common.show import show
+
+if TYPE_CHECKING:
+    from crondor.pool.local.session import Session
+    from crondor.pool.settings.pool import PoolSettings
+
+EPILOG = """\b
+Examples:
+  crondor run --spec backup.sub
+  crondor run --spec job.sub --once
+  crondor run --spec job.sub --until "tomorrow 06:00" --format json
+  crondor schedd status --queue .crondor/backup.sub
+  crondor schedd hold --queue .crondor/backup.sub 1.0
+
+A job runs as in the local universe: its executable with its arguments and its environment, in its initialdir, with its
+files, its policies (periodic_*, on_exit_*) and its user log. The queue, its history and the records of what runs are in
+a folder, .crondor/FILE beside the submit file; killed and started again, crondor run goes on with what is there, and
+nothing is started twice. Ctrl-C starts nothing more and waits for what runs; a second one ends that at once.
+
+Exit status: 0 all went well, 1 a program failed, a job is held or has missed its time, or a file is invalid,
+2 wrong usage, 130 left by a second Ctrl-C."""
+
+_DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
+_LENGTH = re.compile(r"\s*\d+(?!\d)\s*(?:[a-z]+\s*)?(?:\d+\s*[a-z]+\s*)*", re.IGNORECASE).fullmatch
+_FOLDER = ".crondor"
+
+
+@click.command("run", epilog=EPILOG, short_help="Run the jobs of a submit file on this machine.")
+@click.option("--spec", "specs", multiple=True, metavar="FILE...", help="A submit file; - reads standard input.")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE beside the first FILE).")
+@click.option("--once", is_flag=True, help="Each job's next run only.")
+@click.option("--until", metavar="TIME", help="Start nothing from then on: a time, or a length such as 2h.")
+@click.option("--dialect", type=_DIALECTS, default="manual", show_default=True, help="How cron fields are read.")
+@click.option("--tz", metavar="ZONE", help="The zone of the schedules (default: this host's).")
+@format_option("text", "json", text="How to say what happens.")
+def command(
+    specs: tuple[str, ...],
+    files: tuple[str, ...],
+    state: str | None,
+    once: bool,
+    until: str | None,
+    dialect: str,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Run the jobs of submit files on this machine, when it is their time.
+
+    Without a file, --state goes on with the jobs that are in the queue there.
+    """
+    paths = _paths((*specs, *files), state)
+    clock = clock_of(None, tz)
+    end = _until(until, clock)
+    if end is not None and end < clock.now:
+        message = f"--until {printable(until or '')} is over: nothing is started"
+        show([Diagnostic("run-until", message, Severity.WARNING, help="write a time to come, or a length such as 2h")])
+    folder = _folder(paths, state)
+    from crondor.job_queue import QueueLocked  # noqa: PLC0415 - usage is checked first
+    from crondor.pool.local.session import Plan, Session  # noqa: PLC0415 - the same
+    from crondor.rights.trust import Untrusted  # noqa: PLC0415 - the same
+    from crondor.schedd.embedded import LOG  # noqa: PLC0415 - the same
+    from crondor_cli.run.jobs import read_spec  # noqa: PLC0415 - the same
+
+    sources = [(path, read_source(path)) for path in paths]
+    if not is_there(folder / LOG):  # what is refused leaves no folder behind
+        if not sources:
+            hint = "name a submit file as well (--spec FILE): its queue is made there"
+            raise CrondorError(replace(no_queue(folder, Severity.ERROR), help=hint))
+        for number, (path, source) in enumerate(sources, start=1):
+            read_spec(path, source, clock, number)
+    settings = _settings(clock, Dialect(dialect))
+    try:
+        session = Session(folder, settings, time.time, Plan(once=once, until=end))
+    except QueueLocked as error:
+        hint = "change its jobs by crondor schedd hold, release, rm or edit, or name another --state"
+        raise CrondorError([replace(found, help=hint) for found in error.diagnostics]) from None
+    except Untrusted as error:
+        raise error.naming("--state DIR") from None
+    with session:
+        show(session.embedded.diagnostics)
+        status = _run(session, sources, clock, is_json=format_ == "json")
+    if status:
+        raise click.exceptions.Exit(status)
+
+
+def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, is_json: bool) -> int:
+    """Submit what is new, run what there is, and return the exit status."""
+    from crondor.pool.local.job_logs import JobLogs  # noqa: PLC0415 - the same
+    from crondor_cli.run.loop import Loop  # noqa: PLC0415 - the same
+    from crondor_cli.run.text import view_of  # noqa: PLC0415 - the same
+
+    for path, source in sources:
+        _submit(session, path, source, clock)
+    view = view_of(session, clock.zone, is_json=is_json)
+    logs = JobLogs(platform.node() or "localhost", clock.zone, view.say)
+    session.world.watchers += [logs.note, view.note]
+    return Loop(session, view).run()
+
+
+def _submit(session: Session, path: str, source: Source, clock: Clock) -> None:
+    """Put the jobs of a file into the queue, unless they are there. Raises CrondorError."""
+    from crondor.job.attributes import string  # noqa: PLC0415 - the same
+    from crondor_cli.run.jobs import DIGEST, digest_of, path_of, read_spec  # noqa: PLC0415 - the same
+
+    there = session.submitted(path_of(path))
+    if there is not None:
+        mirror = session.embedded.mirror
+        changed = any(string(mirror.ad(job), DIGEST) != digest_of(source) for job in there)
+        _say_there(os.path.basename(source.name), len(there), is_changed=changed)
+        return
+    spec = read_spec(path, source, clock, session.embedded.next_cluster)
+    show(spec.findings)
+    done = session.ran_at(spec.path, spec.ads)
+    if done:
+        message = f"{_jobs(len(done))} of {printable(spec.label)} ran at this deferral_time already"
+        hint = "a run is not repeated: set another deferral_time, or another --state"
+        show([Diagnostic("run-done", message, Severity.WARNING, help=hint)])
+    numbers = [number for number in range(len(spec.ads)) if number not in done]
+    session.submit(spec.path, [spec.ads[number] for number in numbers], numbers)
+
+
+def _say_there(label: str, count: int, *, is_changed: bool) -> None:
+    what = f"{_jobs(count)} of {printable(label)} {'is' if count == 1 else 'are'} in the queue already: going on"
+    message = what if count else f"the jobs of {printable(label)} have all left the queue: the killed session is over"
+    if is_changed:
+        hint = "remove them (crondor schedd rm --queue DIR), or name another --state, to run the file as it is now"
+        message += ", as the file was then"
+        show([Diagnostic("run-changed", message, Severity.WARNING, help=hint)])
+    else:
+        show([Diagnostic("run-goes-on", message, Severity.NOTE)])
+
+
+def _jobs(count: int) -> str:
+    return f"{count:,} job{'' if count == 1 else 's'}"
+
+
+def _settings(clock: Clock, dialect: Dialect) -> PoolSettings:
+    """Return this machine as its jobs meet it."""
+    from crondor.pool.settings.pool import PoolSettings, schedd_ad  # noqa: PLC0415 - the same
+
+    here = schedd_ad()
+    with suppress(ValueError, OSError):
+        here.set("Memory", os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20)
+    return replace(PoolSettings(schedd=here), zone=clock.zone, dialect=dialect, periodic_interval=5)
+
+
+def _paths(paths: tuple[str, ...], state: str | None) -> tuple[str, ...]:
+    context = click.get_current_context(silent=True)
+    if not hasattr(os, "fork"):
+        raise click.UsageError("crondor run needs a system with processes as Linux has them", context)
+    if not paths and state is None:
+        raise click.UsageError("name a submit file: --spec FILE, or a queue to go on with: --state DIR", context)
+    if "-" in paths and state is None:
+        raise click.UsageError("a file from standard input (-) needs --state DIR, where its queue is to be", context)
+    if paths.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once", context)
+    return paths
+
+
+def _folder(paths: tuple[str, ...], state: str | None) -> Path:
+    if state is not None:
+        return Path(state)
+    return Path(os.path.dirname(paths[0]) or ".") / _FOLDER / os.path.basename(paths[0])
+
+
+def _until(text: str | None, clock: Clock) -> int | None:
+    """Return when --until is. Raises UsageProblem."""
+    if text is None:
+        return None
+    if _LENGTH(text):
+        from crondor_cli.times.parse import parse_time  # noqa: PLC0415 - only where a time is typed
+
+        seconds = f"{text} s" if text.strip().isdecimal() and len(text.strip()) < 9 else text
+        try:
+            return parse_time(f"in {seconds}", clock.now, clock.zone, label="--until")
+        except CrondorError as error:
+            if not text.strip().isdecimal():
+                raise UsageProblem(error) from None
+    return clock.read(text, "--until")

@@ -1,0 +1,1 @@
+"""crondor schedd, and crondor advertise."""

@@ -1,0 +1,107 @@
+"""What `crondor schedd hold`, `release` and `rm` have in common: an action on jobs of the embedded queue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.protocol import Acted
+from crondor.schedd.selection import Selection
+from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.options import clock_of, clock_options, format_option
+from crondor_cli.common.output import say
+from crondor_cli.common.queue import job_arguments, no_job, queue_option, selection_of, unknown_job
+from crondor_cli.common.show import show
+from crondor_cli.schedd.running import changed
+
+Act = Callable[[EmbeddedSchedd, Selection, str], Acted]
+
+
+class Action(NamedTuple):
+    """An action: the word for what it does, the words for what was done, and what jobs it is not done to."""
+
+    name: str
+    done: str
+    already: str
+    bad_status: str
+    act: Act
+
+
+def acting(action: Action, short_help: str, help_text: str) -> click.Command:
+    """Return the command of an action."""
+    reason_text = f"via crondor schedd {action.name}"
+    reason_help = f'What is written as the reason (default: "{reason_text}").'
+
+    @click.command(action.name, epilog=_epilog(action.name), short_help=short_help, help=help_text)
+    @job_arguments
+    @queue_option
+    @click.option("--reason", metavar="TEXT", default=reason_text, help=reason_help)
+    @clock_options
+    @format_option("text", "json")
+    def command(
+        jobs: tuple[str, ...],
+        constraint: str | None,
+        queue: str | None,
+        reason: str,
+        now: str | None,
+        tz: str | None,
+        format_: str,
+    ) -> None:
+        _act(action, jobs, constraint, queue, reason, now, tz, format_)
+
+    return command
+
+
+def _act(
+    action: Action, jobs: tuple[str, ...], constraint: str | None, queue: str | None, reason: str, now: str | None,
+    tz: str | None, format_: str,
+) -> None:  # fmt: skip
+    """Do an action to jobs, say what was done, and end with 1 where it was not done to all that were named."""
+    chosen = selection_of(jobs, constraint, needed=True)
+    clock = clock_of(now, tz)
+
+    def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
+        missing = chosen.missing(schedd.mirror)
+        return {**action.act(schedd, chosen, reason)._asdict(), "missing": missing}
+
+    request = {"what": action.name, "jobs": jobs, "constraint": constraint, "reason": reason}
+    answer = changed(queue, clock, direct, request)
+    acted = Acted(*(answer[name] for name in Acted._fields))
+    findings = [unknown_job(name) for name in answer["missing"]]
+    for count, why in ((acted.already, action.already), (acted.bad_status, action.bad_status)):
+        if count:
+            findings.append(Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING))
+    if not findings and not acted.done:
+        findings.append(no_job())
+    show(findings)
+    if format_ == "json":
+        counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "not_found")}
+        found = [diagnostic_data(finding) for finding in findings]
+        say(json.dumps({"action": action.name, **counts, "diagnostics": found}, indent=2))
+    else:
+        say(f"{_jobs(acted.done)} {action.done}")
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+def _epilog(name: str) -> str:
+    """Return the examples and exit statuses of an action."""
+    return f"""\\b
+Examples:
+  crondor schedd {name} 12.0
+  crondor schedd {name} 12 13.1 alice
+  crondor schedd {name} --constraint 'CronHour == "2"' --reason 'not tonight'
+
+Numbers and owners are joined by or; --constraint narrows them. Everything named is done at once, or nothing. Where
+crondor run has the queue open, that one does it, job by job, and by its own clock.
+
+Exit status: 0 fine, 1 a finding (a job that is not there, or that this cannot be done to), 2 wrong usage."""
+
+
+def _jobs(count: int) -> str:
+    return f"{count:,} job{'' if count == 1 else 's'}"

@@ -1,0 +1,129 @@
+"""`crondor advertise`: a queue's next deferrals as attributes, in the form of a daemon's cron job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.printing import Format, Order
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job.attributes import integer
+from crondor.schedd.look import ScheduledJob, State
+from crondor.spec import Dialect
+from crondor.submit import job_ads
+from crondor.zones import Policy
+from crondor_cli.common.jobs import Request
+from crondor_cli.common.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.common.output import emit
+from crondor_cli.common.queue import QueueJobs, QueueOptions, job_arguments, source_options
+from crondor_cli.common.show import show
+from crondor_cli.schedd.reading import QueueReading, read_queue
+from crondor_cli.schedd.starts import Start, starts_of
+
+EPILOG = """\b
+Examples:
+  crondor advertise --log /var/lib/condor/spool/job_queue.log
+  crondor advertise --spec nightly.sub --spec weekly.sub -n 5
+  condor_q -all -long | crondor advertise --ads -
+
+\b
+One line in the schedd's configuration, so that condor_status -schedd -long shows them:
+  use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, advertise --log $(SPOOL)/job_queue.log)
+
+Attributes: CrondorJobs counts the jobs with a schedule, CrondorIdle, CrondorWaiting, CrondorRunning and CrondorHeld
+those in a state, CrondorTrouble those with trouble; CrondorNextJob, CrondorNextOwner and CrondorNextDeferral (epoch
+seconds) are the next start, CrondorNext a list of the coming ones. There is no Next without a start.
+
+Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage."""
+
+_MOST = 100
+_MOST_JOBS = 1000  # of one submit file
+_STATES = (State.IDLE, State.WAITING, State.RUNNING, State.HELD)
+
+
+@click.command("advertise", epilog=EPILOG, short_help="A queue's next starts, as a Schedd Cron job prints them.")
+@job_arguments
+@click.option("--spec", metavar="FILE", multiple=True, help="A submit file, instead of a queue.")
+@click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")
+@source_options
+@clock_options
+@reading_options(htcondor=True)
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    spec: tuple[str, ...],
+    count: int,
+    asked: QueueOptions,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+) -> None:
+    """Print what the crontab and deferral jobs of a queue do next, as attributes for the schedd's own ad."""
+    if spec:
+        clock = clock_of(now, tz)
+        if any(asked):
+            raise click.UsageError("--spec and a queue: choose one")
+        read = QueueReading(asked, clock, _submitted(spec, clock), dialect or Dialect.HTCONDOR, policy)
+    else:
+        read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
+    looks = list(read.looks())
+    show(dict.fromkeys(read.found.findings))
+    ad = advertised(looks, starts_of(looks, count))
+    emit(ad.print(Format.LONG, Order.KEPT) + "-", nl=True)
+    if any(each.severity is Severity.ERROR for each in read.found.findings):
+        raise click.exceptions.Exit(1)
+
+
+def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
+    """Return the attributes for the daemon's ad."""
+    states = Counter(look.state for look in looks)
+    ad = ClassAd({"CrondorJobs": len(looks)})
+    for state in _STATES:
+        ad[f"Crondor{state.name.title()}"] = states[state]
+    ad["CrondorTrouble"] = sum(any(each.severity is not Severity.NOTE for each in look.trouble) for look in looks)
+    if starts:
+        first = starts[0]
+        ad["CrondorNextJob"] = first.job
+        if first.owner is not None:
+            ad["CrondorNextOwner"] = first.owner
+        ad["CrondorNextDeferral"] = int(first.deferral.time)
+        ad["CrondorNext"] = [
+            {
+                "Job": start.job,
+                "Owner": start.owner,
+                "Cmd": start.cmd,
+                "Deferral": int(start.deferral.time),
+                "MatchOpens": int(start.deferral.match_opens),
+                "LastStart": int(start.deferral.last_start),
+            }
+            for start in starts
+        ]
+    return ad
+
+
+def _submitted(paths: tuple[str, ...], clock: Clock) -> QueueJobs:
+    """Return the jobs of submit files, as if each file was a cluster."""
+    request = Request(None, None, {}, clock)
+    ads = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
+    return QueueJobs(ads, len(ads), sees_deferral_time=True, findings=[])
+
+
+def _jobs(request: Request, path: str, number: int) -> Iterator[ClassAd]:
+    """Yield the ads of one file's jobs. Raises CrondorError for very many."""
+    made = list(job_ads(request.read(path), cluster=number))
+    count = sum(one.jobs.count for one in made)
+    if count > _MOST_JOBS:
+        message = f"{printable(path)} has {count} jobs: no more than {_MOST_JOBS} of a file are advertised"
+        raise CrondorError(Diagnostic("advertise-many", message, help="submit it, and advertise the queue"))
+    for one in made:
+        first = integer(one.ad, "ProcId") or 0
+        for process in range(one.jobs.count):
+            ad = one.ad.copy()
+            ad["ProcId"] = first + process
+            if "JobStatus" not in ad:
+                ad["JobStatus"] = 1
+            yield ad

@@ -1,0 +1,18 @@
+"""`crondor schedd hold`: jobs of the embedded queue wait until they are released."""
+
+from __future__ import annotations
+
+from crondor.schedd.protocol import Hold
+from crondor_cli.schedd.acting import Action, acting
+
+command = acting(
+    Action(
+        "hold",
+        "held",
+        "held already",
+        "removed or completed, and not to be held",
+        lambda schedd, which, reason: schedd.hold(which, Hold(reason)),
+    ),
+    "Put jobs of the embedded queue on hold.",
+    "Put jobs of the embedded queue on hold: they do not start until they are released.",
+)

@@ -1,0 +1,57 @@
+"""`crondor schedd next`: the coming starts of a queue's jobs, in order."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.diagnostics import Severity
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.options import clock_options, format_option, reading_options
+from crondor_cli.common.queue import QueueOptions, job_arguments, source_options
+from crondor_cli.common.show import show
+from crondor_cli.schedd.reading import read_queue
+from crondor_cli.schedd.starts import starts_of
+
+EPILOG = """\b
+Examples:
+  crondor schedd next
+  crondor schedd next -n 3 alice
+  condor_q -all -long | crondor schedd next --ads -
+
+A job without on_exit_remove = false leaves the queue when a run ends: it has one start. Held jobs have none.
+`crondor next --ads` shows one job's runs in detail.
+
+Exit status: 0 fine, 1 a finding (a job that is not there, a queue that cannot be read), 2 wrong usage."""
+
+
+@click.command("next", epilog=EPILOG, short_help="The coming starts of all jobs, in order.")
+@job_arguments
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, help="How many (default: 10).")
+@source_options
+@clock_options
+@reading_options(htcondor=True)
+@format_option("table", "json")
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    count: int,
+    asked: QueueOptions,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    format_: str,
+) -> None:
+    """Show when jobs of a queue start next, with the moments of each start."""
+    read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
+    starts = starts_of(read.looks(), count)
+    show(dict.fromkeys(read.found.findings))
+    from crondor_cli.schedd.text import print_starts, starts_data  # noqa: PLC0415 - after what can go wrong
+
+    if format_ == "json":
+        starts_data(starts, read)
+    else:
+        print_starts(starts, read.clock)
+    if any(finding.severity is Severity.ERROR for finding in read.found.findings):
+        raise click.exceptions.Exit(1)

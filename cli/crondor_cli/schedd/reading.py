@@ -1,0 +1,42 @@
+"""The jobs of a queue and how their schedules are read there: where the commands that look at them begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crondor.schedd.look import ScheduledJob, StatusReader
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.options import Clock, clock_of
+from crondor_cli.common.queue import QueueJobs, QueueOptions, read_scheduled, selection_of
+
+
+class QueueReading(NamedTuple):
+    """What was found in a queue, and how the schedules in it are read."""
+
+    asked: QueueOptions
+    clock: Clock
+    found: QueueJobs
+    dialect: Dialect
+    policy: Policy | None
+
+    def looks(self) -> Iterator[ScheduledJob]:
+        """Yield how the jobs with a schedule stand now."""
+        looker = StatusReader(zone=self.clock.zone, dialect=self.dialect, policy=self.policy)
+        return looker.looks(self.found.ads, self.clock.now)
+
+
+def read_queue(
+    asked: QueueOptions,
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+) -> QueueReading:
+    """Read what the options of these names say. Raises CrondorError; UsageError for what cannot be read."""
+    chosen = selection_of(jobs, constraint)
+    clock = clock_of(now, tz)
+    return QueueReading(asked, clock, read_scheduled(asked, chosen, clock), dialect or asked.dialect, policy)

@@ -1,0 +1,17 @@
+"""`crondor schedd release`: held jobs of the embedded queue are idle again."""
+
+from __future__ import annotations
+
+from crondor_cli.schedd.acting import Action, acting
+
+command = acting(
+    Action(
+        "release",
+        "released",
+        "released already",
+        "not held",
+        lambda schedd, which, reason: schedd.release(which, reason),
+    ),
+    "Release held jobs of the embedded queue.",
+    "Release held jobs of the embedded queue: they are idle again.",
+)

@@ -1,0 +1,17 @@
+"""`crondor schedd rm`: jobs leave the embedded queue."""
+
+from __future__ import annotations
+
+from crondor_cli.schedd.acting import Action, acting
+
+command = acting(
+    Action(
+        "rm",
+        "removed",
+        "removed already: somebody else lets them go",
+        "not to be removed",
+        lambda schedd, which, reason: schedd.remove(which, reason),
+    ),
+    "Remove jobs from the embedded queue.",
+    "Remove jobs from the embedded queue; crondor schedd history shows them.",
+)

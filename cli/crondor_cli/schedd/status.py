@@ -1,0 +1,72 @@
+"""`crondor schedd status`: the crontab and deferral jobs of a queue, and how they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import click
+
+from crondor.diagnostics import Severity
+from crondor.schedd.look import ScheduledJob
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.options import clock_options, format_option, reading_options
+from crondor_cli.common.queue import QueueOptions, job_arguments, source_options
+from crondor_cli.common.show import show
+from crondor_cli.schedd.reading import read_queue
+
+EPILOG = """\b
+Examples:
+  crondor schedd status
+  crondor schedd status alice --constraint 'JobStatus == 5'
+  crondor schedd status --log /var/lib/condor/spool/job_queue.log
+  condor_q -all -long | crondor schedd status --ads -
+
+A job that HTCondor calls Running while it waits on its machine for its DeferralTime is `waiting` here. A followed log
+shows DeferralTime late: what is not there is computed from the schedule.
+
+Exit status: 0 fine, 1 a finding (a job with trouble, or that is not there; a queue that cannot be read), 2 wrong
+usage."""
+
+
+@click.command("status", epilog=EPILOG, short_help="The crontab and deferral jobs: state, next start, trouble.")
+@job_arguments
+@source_options
+@clock_options
+@reading_options(htcondor=True)
+@format_option("table", "json")
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    asked: QueueOptions,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    format_: str,
+) -> None:
+    """Show the jobs that have a schedule: what they do, when they start next, and what keeps them from it."""
+    read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
+    looks = _Watched(read.looks())
+    show(dict.fromkeys(read.found.findings))
+    from crondor_cli.schedd.text import print_status, status_data  # noqa: PLC0415 - after what can go wrong
+
+    if format_ == "json":
+        status_data(looks, read)
+    else:
+        print_status(looks, read)
+    if looks.troubled or any(finding.severity is Severity.ERROR for finding in read.found.findings):
+        raise click.exceptions.Exit(1)
+
+
+class _Watched:
+    """Hands jobs on, and remembers whether one had trouble."""
+
+    def __init__(self, looks: Iterable[ScheduledJob]) -> None:
+        self._looks = looks
+        self.troubled = False
+
+    def __iter__(self) -> Iterator[ScheduledJob]:
+        for look in self._looks:
+            self.troubled |= any(trouble.severity is not Severity.NOTE for trouble in look.trouble)
+            yield look

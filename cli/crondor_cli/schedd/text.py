@@ -1,0 +1,169 @@
+"""Queues as tables for people, and as JSON, whose keys are documented in docs/cli.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import tzinfo
+from typing import TYPE_CHECKING
+
+from crondor.deferral import Deferral
+from crondor.diagnostics import Diagnostic, printable
+from crondor.schedd.look import ScheduledJob, State
+from crondor_cli.common.columns import cell, print_rows
+from crondor_cli.common.data import diagnostic_data, iso
+from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
+from crondor_cli.times.text import local_text, relative
+
+if TYPE_CHECKING:
+    from crondor.schedd.crontab_book import Edit
+    from crondor_cli.common.options import Clock
+    from crondor_cli.schedd.reading import QueueReading
+    from crondor_cli.schedd.starts import Start
+
+_LATE = "the log shows DeferralTime late; a time that is not in it yet is computed from the schedule"
+
+
+def print_status(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
+    """Print a row for each job, and its trouble below it."""
+    found, clock = read.found, read.clock
+    rows = []
+    for look in looks:
+        rows.append([look.id, cell(look.queued.string("Owner")), _state(look, clock), *_moments(look.next, clock)])
+        rows += [[_trouble(trouble)] for trouble in look.trouble]
+    if not rows:
+        say(f"no job with a schedule, of {found.total}")
+        return
+    print_rows(["job", "owner", "state", "next start", "from now", "match opens", "last start"], rows)
+    if not found.sees_deferral_time:
+        say(f"note: {_LATE}")
+
+
+def _state(look: ScheduledJob, clock: Clock) -> str:
+    if look.state is State.WAITING and look.deferral_time is not None:
+        return f"waiting (starts {relative(look.deferral_time - clock.now)})"
+    return look.state.value
+
+
+def _moments(found: Deferral | None, clock: Clock) -> list[str]:
+    if found is None:
+        return ["-", "-", "-", "-"]
+    return [
+        local_text(found.time, clock.zone),
+        relative(found.time - clock.now),
+        _clock(found.match_opens, found.time, clock.zone),
+        _clock(found.last_start, found.time, clock.zone),
+    ]
+
+
+def _clock(moment: int, time: int, zone: tzinfo) -> str:
+    """Return a moment as briefly as it can be said beside another: without the date where it is the same."""
+    full, beside = local_text(moment, zone), local_text(time, zone)
+    same = full[:14] == beside[:14] and full[-5:] == beside[-5:] and not full.startswith("epoch")
+    return full[15:-6] if same else full
+
+
+def _trouble(trouble: Diagnostic) -> str:
+    hint = f"; {trouble.help}" if trouble.help else ""
+    return printable(f"{trouble.severity.value}: {trouble.message}{hint} [{trouble.code}]")
+
+
+def status_data(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
+    """Print the jobs as JSON."""
+    found = read.found
+    echo_json(
+        {
+            **_head(read),
+            "sees_deferral_time": found.sees_deferral_time,
+            "job_count": found.total,
+            "jobs": (_job(look, read.clock.zone) for look in looks),
+            "diagnostics": _findings(read),
+        }
+    )
+
+
+def _findings(read: QueueReading) -> Iterator[dict[str, object]]:
+    return map(diagnostic_data, read.found.findings)
+
+
+def _head(read: QueueReading) -> dict[str, object]:
+    clock = read.clock
+    return {"source": read.asked.kind, "zone": clock.zone_name, "now": clock.now, "dialect": read.dialect.value}
+
+
+def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
+    queued, schedule = look.queued, look.schedule
+    return {
+        "id": queued.id,
+        "owner": queued.string("Owner"),
+        "cmd": queued.string("Cmd"),
+        "state": look.state.value,
+        "canonical": str(schedule.spec) if schedule is not None and schedule.spec is not None else None,
+        "deferral_time": look.deferral_time,
+        "next": None if look.next is None else moments(look.next, zone),
+        "trouble": [diagnostic_data(trouble) for trouble in look.trouble],
+    }
+
+
+def moments(deferral: Deferral, zone: tzinfo) -> dict[str, object]:
+    """Return a start and the moments around it."""
+    return {
+        "time": deferral.time,
+        "local": iso(deferral.time, zone),
+        "nominal_match": deferral.nominal_match,
+        "match_opens": deferral.match_opens,
+        "last_match": deferral.last_match,
+        "last_start": deferral.last_start,
+    }
+
+
+def print_starts(starts: list[Start], clock: Clock) -> None:
+    """Print a row for each start."""
+    if not starts:
+        say("no start ahead")
+        return
+    rows = []
+    for start in starts:
+        time, distance, opens, last = _moments(start.deferral, clock)
+        rows.append([time, distance, start.job, cell(start.owner), cell(start.cmd), opens, last])
+    print_rows(["start", "from now", "job", "owner", "cmd", "match opens", "last start"], rows)
+
+
+def starts_data(starts: list[Start], read: QueueReading) -> None:
+    """Print the starts as JSON."""
+    rows = (
+        {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, read.clock.zone)}
+        for start in starts
+    )
+    echo_json({**_head(read), "starts": rows, "diagnostics": _findings(read)})
+
+
+def print_edits(edits: list[tuple[Edit, int | None]], clock: Clock, *, applied: bool) -> None:
+    """Print a row for each edit with the DeferralTime that was there."""
+    if not edits:
+        say("nothing to do: every crontab job has its time")
+        return
+    rows = []
+    for edit, before in edits:
+        was = "-" if before is None else local_text(before, clock.zone)
+        new = "held (code 25)" if edit.time is None else local_text(edit.time, clock.zone)
+        rows.append([str(edit.job), was, new, edit.why.value])
+        rows += [[printable(edit.hold)]] if edit.hold is not None else []
+    print_rows(["job", "was", "DeferralTime", "because"], rows)
+    say("written" if applied else "nothing is written: --apply writes it")
+
+
+def edits_data(edits: list[tuple[Edit, int | None]], read: QueueReading, *, applied: bool) -> None:
+    """Print the edits as JSON."""
+    rows = (
+        {
+            "job": str(edit.job),
+            "before": before,
+            "time": edit.time,
+            "local": None if edit.time is None else iso(edit.time, read.clock.zone),
+            "hold_reason": edit.hold,
+            "because": edit.why.value,
+        }
+        for edit, before in edits
+    )
+    echo_json({**_head(read), "applied": applied, "edits": rows, "diagnostics": _findings(read)})

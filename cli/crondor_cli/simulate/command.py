@@ -1,0 +1,276 @@
+"""`crondor simulate`: what a pool makes of the jobs of some submit files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from crondor.diagnostics import CrondorError, printable
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.options import UsageProblem, clock_of, clock_options, policy_option
+from crondor_cli.common.output import overwrite, say
+from crondor_cli.common.plot_file import needs_matplotlib, writes
+from crondor_cli.common.show import show
+from crondor_cli.simulate.options import Routed, check_options
+
+if TYPE_CHECKING:
+    from crondor.pool.daemons.events import PoolEvent, Watcher
+    from crondor_cli.simulate.lines import Lanes
+    from crondor_cli.simulate.runs import Simulated
+
+EPILOG = """\b
+Examples:
+  crondor simulate --spec examples/nightly.sub
+  crondor simulate --spec a.sub b.sub --days 90 --slots 4 --run-time 20m-2h
+  crondor simulate --spec job.sub --interval 60 --match-delay 120 --transfer 5m --dialect manual
+  crondor simulate --spec job.sub --days 2 --events
+  crondor simulate --spec job.sub --days 1 --trace flow --fail shadow-schedd@1h..2h
+  crondor simulate --spec job.sub --routes 50-routes.conf --site Site1=fail:30% --timeline
+
+All jobs are submitted at --now, at once. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
+that mean); those that are drawn are the same for the same --seed. What is shown is what HTCondor 25.14 does.
+
+Exit status: 0 all planned runs start, 1 some do not or a file is invalid, 2 wrong usage."""
+
+_DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
+_SECONDS = click.IntRange(1, 86_400)
+
+
+@click.command("simulate", epilog=EPILOG, short_help="What a pool makes of the jobs: on time, late, missed, held.")
+@click.option("--spec", "specs", multiple=True, metavar="FILE...", help="A submit file; - reads standard input.")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
+@click.option("--interval", type=_SECONDS, default=300, show_default=True, help="The schedd's SCHEDD_INTERVAL (s).")
+@click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
+@click.option(
+    "--match-delay",
+    default="0-60",
+    show_default=True,
+    metavar="LENGTH",
+    help="How long a job whose gates are open waits for the negotiator.",
+)
+@click.option("--transfer", default="1", show_default=True, metavar="LENGTH", help="How long its files travel.")
+@click.option("--slots", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Jobs that run at once.")
+@click.option(
+    "--machine",
+    "machines",
+    multiple=True,
+    metavar="cpus=N,memory=SIZE",
+    help="A machine that is divided as jobs ask for it, in place of --slots; disk=SIZE and count=N too. Repeatable.",
+)
+@click.option(
+    "--exit-code",
+    default="0",
+    show_default=True,
+    metavar="CODES",
+    help="How programs end: 1, sig9, 0:95,1:4,sig9:1.",
+)
+@click.option(
+    "--preempt", metavar="[N%@]LENGTH", help="The pool takes the machine back, so long after the match, in N % of runs."
+)
+@click.option(
+    "--fail",
+    "faults",
+    multiple=True,
+    metavar="LINK[:N%][@FROM..TO]",
+    help="Updates that fail, as shadow-schedd:20%@1h..2h, counted from --now. Repeatable.",
+)
+@click.option(
+    "--knob", "knobs", multiple=True, metavar="NAME=VALUE", help="SHADOW_QUEUE_UPDATE_INTERVAL=60, and the like."
+)
+@click.option(
+    "--skew",
+    type=click.IntRange(-86_400, 86_400),
+    default=0,
+    show_default=True,
+    help="How far the execute machine's clock is ahead (s).",
+)
+@click.option(
+    "--routes", multiple=True, metavar="FILE", help="The configuration of a job router, which gives the jobs to sites."
+)
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="ROUTE=run|fail[:N%]|swallow|hold|remove",
+    help="What the site of a route does; then ,slots=N ,delay=LENGTH ,run-time=LENGTH. Repeatable.",
+)
+@click.option("--wait-for-gates", is_flag=True, help="With --routes: take scheduled jobs when a run's gate opens.")
+@click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading beside htcondor's.")
+@click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="What is drawn follows it.")
+@policy_option(", in the other dialects")
+@clock_options
+@click.option("--advice/--no-advice", default=True, help="Find the prep time and the window that would be enough.")
+@click.option("--events", is_flag=True, help="Print all that happens, line by line.")
+@click.option("--trace", type=click.Choice(["flow"]), help="Print who tells whom about a job, line by line.")
+@click.option("--timeline", is_flag=True, help="Print a line of time for each job.")
+@click.option("--plot", metavar="FILE", help="Draw it, into a file .svg or .png (needs matplotlib).")
+@click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def command(
+    specs: tuple[str, ...],
+    files: tuple[str, ...],
+    days: int | None,
+    interval: int,
+    run_time: str,
+    match_delay: str,
+    transfer: str,
+    slots: int,
+    machines: tuple[str, ...],
+    exit_code: str,
+    preempt: str | None,
+    faults: tuple[str, ...],
+    knobs: tuple[str, ...],
+    skew: int,
+    routes: tuple[str, ...],
+    sites: tuple[str, ...],
+    wait_for_gates: bool,
+    dialects: tuple[str, ...],
+    seed: int,
+    policy: Policy | None,
+    now: str | None,
+    tz: str | None,
+    advice: bool,
+    events: bool,
+    trace: str | None,
+    timeline: bool,
+    plot: str | None,
+    log: str | None,
+    format_: str,
+) -> None:
+    """Simulate the jobs of submit files in a pool: which runs start, which are late, missed, held.
+
+    A schedd with SCHEDD_INTERVAL, a negotiator, slots and starters, on a clock that takes no time.
+    """
+    from crondor_cli.simulate.lines import Lanes, print_happenings  # noqa: PLC0415 - the same
+    from crondor_cli.simulate.pool import Pool  # noqa: PLC0415 - the same
+    from crondor_cli.simulate.runs import Simulated  # noqa: PLC0415 - usage is checked first
+
+    context = click.get_current_context()
+    if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
+    paths = _paths((*specs, *files), plot)
+    check_options(routed=bool(routes))
+    clock = clock_of(now, tz)
+    pool = Pool(
+        interval=interval,
+        match_delay=match_delay,
+        transfer=transfer,
+        run_time=run_time,
+        slots=slots,
+        machines=machines,
+        exit_code=exit_code,
+        preempt=preempt,
+        faults=faults,
+        knobs=knobs,
+        skew=skew,
+        zone=clock.zone,
+        policy=policy,
+        seed=seed,
+    )
+    try:
+        settings = pool.settings()
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+    simulated = Simulated(settings, clock.now, clock.now + _days(days, routes) * 86_400, clock)
+    if routes:
+        from crondor_cli.simulate.routed import run  # noqa: PLC0415 - seldom asked for
+
+        run(simulated, paths, Routed(routes, sites, wait_for_gates, events, timeline, format_))
+        return
+    _read(simulated, paths, format_)
+    lanes = Lanes(simulated)
+    happened: list[dict[str, object]] = []
+    messages: list[dict[str, object]] = []
+    for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, dialects))):
+        watchers: list[Watcher] = [lanes.note] if (timeline or plot) and not simulated.sides else []
+        if events and not simulated.sides:
+            watchers.append(print_happenings(simulated, happened if format_ == "json" else None))
+        if log is not None and not simulated.sides:
+            watchers.append(_log_writer(log, clock.zone))
+        listeners = []
+        if trace is not None and not simulated.sides:
+            from crondor_cli.simulate.flow import print_messages  # noqa: PLC0415 - seldom asked for
+
+            listeners.append(print_messages(simulated, messages if format_ == "json" else None))
+        bar = _progress(simulated, advice) if sys.stderr.isatty() else None
+        simulated.run(dialect, advise=advice, watchers=watchers, listeners=listeners, progress=bar)
+    _draw(simulated, lanes, plot)
+    if format_ == "json":
+        from crondor_cli.simulate.data import print_json  # noqa: PLC0415 - one view is needed
+
+        print_json(simulated, happened if events else None, messages if trace else None)
+    else:
+        from crondor_cli.simulate.text import print_table  # noqa: PLC0415 - the same
+
+        print_table(simulated, lanes if timeline else None)
+    if not simulated.is_fine:
+        raise click.exceptions.Exit(1)
+
+
+def _read(simulated: Simulated, paths: tuple[str, ...], format_: str) -> None:
+    """Read the files, and say what is wrong with them; where all are refused, there is no table to show."""
+    simulated.read(paths)
+    show(dict.fromkeys(simulated.findings))
+    if not simulated.groups and format_ != "json":
+        raise click.exceptions.Exit(1)
+
+
+def _days(days: int | None, routes: tuple[str, ...]) -> int:
+    return days if days is not None else 1 if routes else 30
+
+
+def _paths(paths: tuple[str, ...], plot: str | None) -> tuple[str, ...]:
+    context = click.get_current_context(silent=True)
+    if not paths:
+        raise click.UsageError("name at least one submit file: --spec FILE", context)
+    if paths.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once", context)
+    if plot is not None and Path(plot).suffix.lower() not in {".svg", ".png"}:
+        raise click.UsageError(f"--plot draws .svg and .png; '{printable(plot)}' is neither", context)
+    return paths
+
+
+def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
+    """Return what shows on a terminal how far a long simulation is; it may live through the span several times."""
+    span = max(1, simulated.end - simulated.start)
+
+    def show_progress(reached: int) -> None:
+        share = min(100, (reached - simulated.start) * 100 // span)
+        note = " (and again, to see what would be enough)" if advice else ""
+        overwrite(f"simulated {share:3} %{note}")
+        if share == 100:
+            say(err=True)
+
+    return show_progress
+
+
+def _log_writer(path: str, zone: tzinfo) -> Watcher:
+    """Return what writes the events of all jobs into a file that is not there yet."""
+    from crondor.event_log import write_event  # noqa: PLC0415 - seldom asked for
+    from crondor.pool.daemons.user_log import events  # noqa: PLC0415 - the same
+
+    with writes(path):
+        file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
+    click.get_current_context().call_on_close(file.close)
+
+    def note(seen: PoolEvent) -> None:
+        file.writelines(write_event(event, zone) for event in events(seen))
+
+    return note
+
+
+def _draw(simulated: Simulated, lanes: Lanes, path: str | None) -> None:
+    if path is None:
+        return
+    with needs_matplotlib():
+        from crondor_cli.simulate.plot import save  # noqa: PLC0415 - matplotlib is slow to import, and optional
+    with writes(path):
+        save(simulated, lanes, path)

@@ -1,0 +1,141 @@
+"""What happens in a simulation as lines of text: events as they come, and a lane of time for each job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from crondor.deferral import MISSED_CODE
+from crondor.diagnostics import printable
+from crondor.pool.daemons.events import PoolEvent, Watcher, What
+from crondor_cli.common.output import say
+from crondor_cli.simulate.runs import Group, Simulated
+from crondor_cli.times.text import local_text, relative
+
+COLUMNS: Final = 72
+MOST_LANES: Final = 50
+
+# What a column shows, the strongest that falls into it.
+IDLE, WAITING, RUNNING, LATE, HELD, MISSED = range(6)
+SIGNS: Final = ".wrLHM"
+_LEGEND: Final = "w waits on its slot, r runs, L started late, M missed, H held, . idle"
+
+
+class Lanes:
+    """Each job's line of time: as many columns as there are, however long the span and however many the runs."""
+
+    def __init__(self, simulated: Simulated) -> None:
+        """Begin with idle jobs."""
+        self._simulated = simulated
+        self._width = max(1, -(-(simulated.end - simulated.start) // COLUMNS))
+        self.columns: dict[int, list[int]] = {}
+        self._since: dict[int, tuple[int, int]] = {}
+        self._owner: dict[tuple[int, int], int] = {}
+        self._files = list(dict.fromkeys(id(group.file) for group in simulated.groups))
+
+    def note(self, seen: PoolEvent) -> None:
+        """Take note of something that has happened."""
+        number = self._group(seen)
+        if number is None or number >= MOST_LANES:
+            return
+        lane = self.columns.setdefault(number, [IDLE] * COLUMNS)
+        state, since = self._since.get(number, (IDLE, seen.time))
+        if seen.what is What.STARTED and state != HELD:
+            deferral = seen.job.gate.deferral()
+            late = deferral is not None and seen.time + self._simulated.settings.skew > deferral.time
+            self._mark(lane, seen.time, seen.time, LATE if late else RUNNING)
+        if seen.what is What.PLANNED and "window" in seen.text:
+            self._mark(lane, seen.time, seen.time, MISSED)
+        if seen.what is What.HELD and seen.number == MISSED_CODE:
+            self._mark(lane, seen.time, seen.time, MISSED)
+        after = _STATES.get(seen.what)
+        if after is not None:
+            self._mark(lane, since, seen.time, state)
+            self._since[number] = after, seen.time
+
+    def close(self) -> None:
+        """Draw what lasts until the end."""
+        for number, (state, since) in self._since.items():
+            self._mark(self.columns[number], since, self._simulated.end, state)
+        self._since.clear()
+
+    def lines(self) -> list[str]:
+        """Return a line for each group of jobs, with a legend."""
+        self.close()
+        labels = [group.label for group in self._simulated.groups[:MOST_LANES]]
+        wide = max(map(len, labels), default=0)
+        zone = self._simulated.clock.zone
+        start, end = (local_text(time, zone)[:20] for time in (self._simulated.start, self._simulated.end))
+        made = [f"Timeline, {start} to {end}, {relative(self._width)[3:]} a column: {_LEGEND}"]
+        for number, label in enumerate(labels):
+            lane = self.columns.get(number, [IDLE] * COLUMNS)
+            made.append(f"  {label:<{wide}}  {''.join(SIGNS[state] for state in lane)}")
+        if len(self._simulated.groups) > MOST_LANES:
+            made.append(f"  and {len(self._simulated.groups) - MOST_LANES} more")
+        return made
+
+    def _mark(self, lane: list[int], start: int, end: int, state: int) -> None:
+        first, last = ((time - self._simulated.start) // self._width for time in (start, end))
+        for column in range(max(0, first), min(COLUMNS - 1, last) + 1):
+            lane[column] = max(lane[column], state)
+
+    def _group(self, seen: PoolEvent) -> int | None:
+        """Return the number of a job's group."""
+        key = seen.job.id.cluster, seen.job.id.proc
+        if key not in self._owner:
+            self._owner[key] = number_of(self._simulated, *key)
+        return self._owner[key]
+
+
+_STATES: Final = {
+    What.ARRIVED: WAITING,
+    What.STARTED: RUNNING,
+    What.ENDED: IDLE,
+    What.EVICTED: IDLE,
+    What.HELD: HELD,
+    What.RELEASED: IDLE,
+    What.REMOVED: IDLE,
+    What.COMPLETED: IDLE,
+}
+
+
+def number_of(simulated: Simulated, cluster: int, proc: int) -> int:
+    """Return the number of the group that a job belongs to; a cluster is a file."""
+    files = list(dict.fromkeys(id(group.file) for group in simulated.groups))
+    left = proc
+    for number, group in enumerate(simulated.groups):
+        if id(group.file) == files[cluster - 1]:
+            if left < group.jobs.count:
+                return number
+            left -= group.jobs.count
+    raise ValueError(f"no job {cluster}.{proc}")
+
+
+def print_happenings(simulated: Simulated, into: list[dict[str, object]] | None) -> Watcher:
+    """Return what prints each thing that happens, or keeps it for JSON."""
+    owners: dict[tuple[int, int], Group] = {}
+
+    def note(seen: PoolEvent) -> None:
+        key = seen.job.id.cluster, seen.job.id.proc
+        if key not in owners:
+            owners[key] = simulated.groups[number_of(simulated, *key)]
+        said = _said(seen, simulated)
+        if into is None:
+            when = local_text(seen.time, simulated.clock.zone)
+            say(f"{when}  {seen.job.id!s:<7} {owners[key].label}  {seen.what.value}{said and f': {said}'}")
+        else:
+            into.append({"time": seen.time, "job": str(seen.job.id), "what": seen.what.value, "detail": said})
+
+    return note
+
+
+def _said(seen: PoolEvent, simulated: Simulated) -> str:
+    words: dict[What, Callable[[], str]] = {
+        What.PLANNED: lambda: f"DeferralTime {local_text(seen.number, simulated.clock.zone)}, {seen.text}",
+        What.ARRIVED: lambda: (
+            f"waits {seen.number} s" if seen.number > 0 else f"{-seen.number} s after its time" if seen.number else ""
+        ),
+        What.HELD: lambda: f"code {seen.number}, {printable(seen.text)}",
+        What.ENDED: lambda: "queued again" if seen.number else "done",
+    }
+    return words.get(seen.what, lambda: printable(seen.text))()

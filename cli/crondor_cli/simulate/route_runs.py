@@ -1,0 +1,141 @@
+"""Jobs of submit files, a router and its sites in a rehearsal: what becomes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from crondor.classad import lower
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job.queued import JobStatus
+from crondor.job_queue import JobId
+from crondor.pool.settings.pool import PoolSettings
+from crondor.router import RoutingTable
+from crondor.router.daemon import Rehearsal, RouterOptions
+from crondor.router.daemon.chronicle import Chronicle, Fates
+from crondor.router.daemon.sites import Site
+from crondor_cli.common.options import UsageProblem
+from crondor_cli.simulate.runs import Group, Simulated
+
+OWNER: Final = "user"
+_STEP: Final = 3600  # seconds between two looks whether anything is left
+_OF_POOL: Final = ("simulate-requirements", "simulate-universe")  # the local pool has no part in this
+
+
+@dataclass
+class RoutedSimulation:
+    """The jobs of ``simulated`` as sources of a router with this table, and the site of each route."""
+
+    simulated: Simulated
+    table: RoutingTable
+    sites: tuple[Site, ...]
+    world: Rehearsal
+    chronicle: Chronicle
+    jobs: list[JobId] = field(default_factory=list)
+    end: int = 0
+
+    @classmethod
+    def of(
+        cls, simulated: Simulated, table: RoutingTable, sites: Sequence[Site], options: RouterOptions
+    ) -> RoutedSimulation:
+        """Set it up, with the jobs submitted. Raises CrondorError."""
+        settings = simulated.settings
+        world = Rehearsal(
+            table,
+            sites,
+            simulated.start,
+            options=options,
+            schedd_interval=settings.schedd_interval,
+            seed=settings.seed,
+        )
+        made = cls(simulated, table, tuple(sites), world, Chronicle(world), end=simulated.start)
+        files: dict[int, list[Group]] = {}
+        for group in simulated.groups:
+            files.setdefault(id(group.file), []).append(group)
+        for groups in files.values():
+            ads = []
+            for group in groups:
+                ad = group.ad.copy()
+                if "Owner" not in ad:
+                    ad.set("Owner", OWNER)
+                ads += [ad] * group.jobs.count
+            made.jobs += world.schedd.submit(ads)
+        world.schedd.recalculate()
+        return made
+
+    def run(self) -> None:
+        """Live through it, up to its end or until no job is left."""
+        start, end = self.simulated.start, self.simulated.end
+        for time in range(start + _STEP, end + _STEP, _STEP):
+            self.end = min(time, end)
+            self.world.advance(self.end)
+            if not len(self.world.schedd.mirror):
+                break
+        self.chronicle.close()
+
+    def of_group(self, group: Group) -> list[JobId]:
+        """Return the jobs of a group."""
+        return self.jobs[group.first : group.first + group.jobs.count]
+
+    def fates(self) -> tuple[list[Fates], list[Fates]]:
+        """Return what became of the jobs of each group, and of the copies of each route, in the order of the table."""
+        sources, routes = self.chronicle.fates()
+        groups = [
+            _joined([sources.get(job, Fates()) for job in self.of_group(group)]) for group in self.simulated.groups
+        ]
+        return groups, [routes.get(route.name, Fates()) for route in self.table.routes]
+
+    @property
+    def is_fine(self) -> bool:
+        """Say whether every job was done, none failed, and none is on hold."""
+        groups, _ = self.fates()
+        whole = bool(groups) and all(
+            found.done >= group.jobs.count and not (found.failed or found.removed or found.now[JobStatus.HELD])
+            for found, group in zip(groups, self.simulated.groups, strict=True)
+        )
+        return whole and not self.simulated.has_failed and self.table.is_enabled
+
+
+def sites_of(table: RoutingTable, texts: Sequence[str], settings: PoolSettings) -> list[Site]:
+    """Return the site of each route: as --site says, else one that runs copies as --slots and --run-time say.
+
+    Raises UsageProblem.
+    """
+    found: dict[str, Site] = {}
+    faults: list[Diagnostic] = []
+    base = Site("", settings.slots, settings.match_delay, settings.run_time)
+    for text in texts:
+        try:
+            site = Site.parse(text, base, "--site")
+        except CrondorError as error:
+            faults += error.diagnostics
+            continue
+        if table.route(site.name) is None:
+            names = ", ".join(route.name for route in table.routes) or "none"
+            faults.append(Diagnostic("site", f"there is no route {printable(site.name)} (routes: {printable(names)})"))
+        found[lower(site.name)] = site
+    if faults:
+        raise UsageProblem(CrondorError(faults))
+    return [
+        found.get(lower(route.name)) or Site(route.name, base.slots, base.delay, base.run_time)
+        for route in table.routes
+    ]
+
+
+def findings_of(simulated: Simulated, table: RoutingTable) -> list[Diagnostic]:
+    """Return what there is to say of the jobs and of the table."""
+    kept = [each for each in simulated.findings if each.code not in _OF_POOL]
+    return [*kept, *(each for each in table.diagnostics if each.severity is Severity.ERROR)]
+
+
+def _joined(parts: Sequence[Fates]) -> Fates:
+    made = Fates()
+    for each in parts:
+        made.made += each.made
+        made.runs += each.runs
+        made.done += each.done
+        made.failed += each.failed
+        made.removed += each.removed
+        made.now.update(each.now)
+    return made

@@ -1,0 +1,253 @@
+"""Jobs of submit files in a simulated pool: what becomes of their runs, in one dialect or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job.attributes import int32
+from crondor.pool.daemons.events import Watcher
+from crondor.pool.daemons.flow.messages import Listener
+from crondor.pool.daemons.negotiator import Negotiator
+from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.requirements import Gate
+from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.simulate.outcome import Fate, Outcome
+from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
+from crondor.schedule import Universe, misspelt
+from crondor.source import Span
+from crondor.spec import Dialect
+from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
+from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.options import Clock
+
+MOST_JOBS = 10_000
+
+
+class Group(NamedTuple):
+    """Equal jobs of a file: ``first`` is the number of the first among all jobs, ``proc_id`` its ProcId."""
+
+    label: str
+    file: SubmitFile
+    jobs: JobGroup
+    ad: ClassAd
+    first: int
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.file.source.name
+
+    @property
+    def line(self) -> int | None:
+        """The line of the queue statement, from 1."""
+        queue = self.jobs.queue
+        return None if queue is None else queue.source.position(queue.start)[0]
+
+
+class Change(NamedTuple):
+    """A line of a submit file to change, or to add before the queue statement; ``old`` is None for one to add."""
+
+    name: str
+    line: int | None
+    command: str
+    old: str | None
+    new: int
+
+    def __str__(self) -> str:
+        """Return it as an instruction."""
+        place = printable(self.name) if self.line is None else f"{printable(self.name)}:{self.line}"
+        if self.old is None:
+            return f"{place}: add before it: {self.command} = {self.new}"
+        return f"{place}: change {self.command} = {printable(self.old)} to {self.command} = {self.new}"
+
+
+class Result(NamedTuple):
+    """What became of the jobs of a group in one dialect."""
+
+    outcome: Outcome
+    enough: Enough | None
+
+
+@dataclass
+class Simulated:
+    """The jobs, the pool, the span, and the results by dialect."""
+
+    settings: PoolSettings
+    start: int
+    end: int
+    clock: Clock
+    groups: list[Group] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    sides: dict[Dialect, list[Result]] = field(default_factory=dict)
+    has_failed: bool = False  # a file that cannot be simulated
+
+    @property
+    def job_count(self) -> int:
+        """How many jobs there are."""
+        return sum(group.jobs.count for group in self.groups)
+
+    @property
+    def is_fine(self) -> bool:
+        """Say whether every planned run starts, as a real pool does it."""
+        side = next(iter(self.sides.values()), [])
+        return not self.has_failed and bool(side) and not any(_is_bad(result.outcome) for result in side)
+
+    def read(self, paths: Sequence[str]) -> None:
+        """Read submit files; what is wrong with one is a finding, and the others count."""
+        host = SubmitHost(schedd_interval=self.settings.schedd_interval)
+        for path in paths:
+            try:
+                file = read_submit(
+                    read_source(path),
+                    files=files_of(path, ()),
+                    now=self.start,
+                    zone=self.clock.zone,
+                    host=host,
+                )
+                made = list(job_ads(file, in_order=True, limit=MOST_JOBS))
+            except CrondorError as error:
+                self.findings += error.diagnostics
+                self.has_failed = True
+                continue
+            names = ((key, file.name(key)) for key in file.keys)
+            self.findings += [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
+            for jobs, ad in made:
+                self._take(file, jobs, ad)
+        if self.job_count > MOST_JOBS:
+            message = f"{self.job_count} jobs are too many to simulate at once: {MOST_JOBS} are the most"
+            raise CrondorError(Diagnostic("simulate-jobs", message, help="simulate the files one by one"))
+
+    def _take(self, file: SubmitFile, jobs: JobGroup, ad: ClassAd) -> None:
+        number = sum(group.file is file for group in self.groups) + 1
+        group = Group("", file, jobs, ad, self.job_count)
+        place = file.source.name if group.line is None else f"{file.source.name}:{group.line}"
+        several = any(g.file is file and g.line == group.line for g in self.groups)
+        self.groups.append(group._replace(label=printable(f"{place} #{number}" if several else place)))
+        self.findings += jobs.findings
+        self.findings += self._unfit(group)
+
+    def _unfit(self, group: Group) -> list[Diagnostic]:
+        """Say where the simulated pool cannot answer: a universe it has not, Requirements that no machine meets."""
+        universe = int32(group.ad, "JobUniverse")
+        if universe == Universe.GRID:
+            message = "a grid universe job leaves for another system: nothing of it is simulated"
+            return [Diagnostic("simulate-universe", message, Severity.WARNING, group.jobs.queue)]
+        is_local = universe in (Universe.LOCAL, Universe.SCHEDULER)
+        context = Context(now=self.start, zone=self.clock.zone)
+        ads = [self.settings.schedd] if is_local else kinds_of(self.settings)
+        faults = [Gate(group.ad, ad, is_asked=not is_local).unmet(context) for ad in ads]
+        if not all(faults):
+            return []
+        unmet = faults[0]
+        message = f"no simulated machine meets {printable(unmet[0])[:200]}: the job never matches here"
+        hint = "take it out of requirements to see what time alone does, or submit in a pool that has such machines"
+        return [Diagnostic("simulate-requirements", message, Severity.WARNING, group.jobs.queue, hint)]
+
+    def run(
+        self,
+        dialect: Dialect,
+        *,
+        advise: bool,
+        watchers: Sequence[Watcher] = (),
+        listeners: Sequence[Listener] = (),
+        progress: Progress | None = None,
+    ) -> None:
+        """Simulate in a dialect, and keep the results. Raises UnknownZone."""
+        clusters: dict[int, list[ClassAd]] = {}
+        for group in self.groups:
+            clusters.setdefault(id(group.file), []).extend([group.ad] * group.jobs.count)
+        settings = replace(self.settings, dialect=dialect)
+        simulation = Simulation(settings, list(clusters.values()), self.start, self.end)
+        outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
+        spans = [range(group.first, group.first + group.jobs.count) for group in self.groups]
+        together = Together(self._lines(PREP_COMMANDS, spans), self._lines(WINDOW_COMMANDS, spans))
+        enough = simulation.enough(progress, together) if advise else []
+        self.sides[dialect] = [
+            Result(_together(outcomes[span.start : span.stop]), _most(enough[span.start : span.stop])) for span in spans
+        ]
+
+    def _lines(self, commands: Sequence[str], spans: Sequence[range]) -> list[list[int]]:
+        """Return the numbers of jobs, those together for which the same line would be changed."""
+        found: dict[tuple[object, ...], list[int]] = {}
+        for group, span in zip(self.groups, spans, strict=True):
+            change = _change(group, commands, 0)
+            found.setdefault((change.name, change.line, change.old is None), []).extend(span)
+        return list(found.values())
+
+    def changes(self, group: Group, result: Result) -> list[Change]:
+        """Return what to write so that all runs would have started; each change is enough by itself."""
+        outcome, enough = result.outcome, result.enough
+        if enough is None or not (outcome.failed - _not_ours(outcome) or outcome.counts[Fate.LATE]):
+            return []
+        found = []
+        if enough.window is not None and outcome.failed > _not_ours(outcome):
+            found.append(_change(group, WINDOW_COMMANDS, enough.window))
+        if enough.prep_time is not None:
+            found.append(_change(group, PREP_COMMANDS, enough.prep_time))
+        return found
+
+
+def kinds_of(settings: PoolSettings) -> list[ClassAd]:
+    """Return the ads of the kinds of machines in a pool."""
+    return Negotiator[PoolJob](settings.machine, settings.slots, settings.machines).ads
+
+
+def _is_bad(outcome: Outcome) -> bool:
+    return bool(outcome.failed or outcome.trouble or outcome.hold or outcome.is_stranded)
+
+
+def _not_ours(outcome: Outcome) -> int:
+    """Return how many runs failed for what neither prep time nor window can change."""
+    return outcome.counts[Fate.SKIPPED]
+
+
+def _change(group: Group, commands: Sequence[str], value: int) -> Change:
+    is_cron = any(name.startswith("cron_") and name not in (*PREP_COMMANDS, *WINDOW_COMMANDS) for name in _named(group))
+    spans = group.jobs.spans
+    for command in commands:
+        span: Span | None = spans.get(command)
+        if span is not None and group.jobs.values.get(command):
+            old = span.text.strip()
+            return Change(span.source.name, span.source.position(span.start)[0], command, old, value)
+    command = commands[0] if is_cron else next((c for c in commands if c.startswith("deferral_")), commands[0])
+    return Change(group.name, group.line, command, None, value)
+
+
+def _named(group: Group) -> Sequence[str]:
+    return [name for name, text in group.jobs.values.items() if text]
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the outcomes of equal jobs as one."""
+    made = Outcome(is_deferred=any(outcome.is_deferred for outcome in outcomes))
+    for outcome in outcomes:
+        for fate, count in outcome.counts.items():
+            made.counts[fate] += count
+        made.starts += outcome.starts
+        made.evicted += outcome.evicted
+        made.untold += outcome.untold
+        made.repeated += outcome.repeated
+        made.idle_slot += outcome.idle_slot
+        made.hold = made.hold or outcome.hold
+        made.is_stranded = made.is_stranded or outcome.is_stranded
+        made.trouble = made.trouble or outcome.trouble
+    made.has_left = all(outcome.has_left for outcome in outcomes)
+    return made
+
+
+def _most(found: Sequence[Enough]) -> Enough | None:
+    if not found:
+        return None
+    prep_times, windows = [e.prep_time for e in found], [e.window for e in found]
+    return Enough(_max(prep_times), _max(windows))
+
+
+def _max(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return max(known) if known and len(known) == len(values) else None

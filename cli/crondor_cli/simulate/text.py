@@ -1,0 +1,130 @@
+"""A simulation as a table, with what would have been enough below it."""
+
+from __future__ import annotations
+
+from crondor.diagnostics import printable
+from crondor.pool.simulate.outcome import Fate, Outcome
+from crondor.spec import Dialect
+from crondor_cli.common.columns import plural
+from crondor_cli.common.output import say
+from crondor_cli.simulate.lines import Lanes
+from crondor_cli.simulate.runs import Group, Result, Simulated
+from crondor_cli.times.text import local_text, relative
+
+_COLUMNS = {
+    "on time": Fate.ON_TIME,
+    "late": Fate.LATE,
+    "missed": Fate.MISSED,
+    "missed, held": Fate.MISSED_HELD,
+    "idle for ever": Fate.MISSED_IDLE,
+    "skipped": Fate.SKIPPED,
+    "on hold": Fate.HELD,
+}
+_ALWAYS = ("on time", "late", "missed", "skipped")
+_READINGS = {
+    Dialect.HTCONDOR: "what the schedd of HTCondor 25.14 does",
+    Dialect.MANUAL: "schedules as the manual describes them",
+    Dialect.UNIX: "schedules as Unix cron reads them",
+}
+
+
+def print_table(simulated: Simulated, lanes: Lanes | None) -> None:
+    """Print what was simulated, a table for each dialect, what to change, and the lines of time."""
+    lines = _head(simulated)
+    for dialect, results in simulated.sides.items():
+        lines += ["", f"{dialect.value}: {_READINGS[dialect]}", *_table(simulated, results)]
+        lines += _notes(simulated, results)
+    if lanes is not None:
+        lines += ["", *lanes.lines()]
+    say("\n".join(lines))
+
+
+def _head(simulated: Simulated) -> list[str]:
+    settings, zone = simulated.settings, simulated.clock.zone
+    start, end = (local_text(time, zone) for time in (simulated.start, simulated.end))
+    pool = [
+        f"SCHEDD_INTERVAL {settings.schedd_interval} s",
+        f"match delay {settings.match_delay} s",
+        f"transfer {settings.transfer} s",
+        f"run time {settings.run_time} s",
+        *(f"machine {machine}" for machine in settings.machines),
+    ]
+    if not settings.machines:
+        pool.append(plural(settings.slots, "slot"))
+    if str(settings.exits) != "0":
+        pool.append(f"exit code {settings.exits}")
+    if settings.preemption is not None:
+        pool.append(f"preempted after {settings.preemption} s")
+    pool += [f"{fault} fails" for fault in settings.flow.faults]
+    if settings.skew:
+        pool.append(f"execute clock {settings.skew:+} s")
+    pool.append(f"seed {settings.seed}")
+    return [f"{plural(simulated.job_count, 'job')} from {start} until {end}", ", ".join(pool)]
+
+
+def _table(simulated: Simulated, results: list[Result]) -> list[str]:
+    shown = {
+        name: fate
+        for name, fate in _COLUMNS.items()
+        if name in _ALWAYS or any(result.outcome.counts[fate] for result in results)
+    }
+    rows = [["", "planned", *shown, "slot idle"]]
+    for group, (outcome, _) in zip(simulated.groups, results, strict=True):
+        label = group.label if group.jobs.count == 1 else f"{group.label} ({group.jobs.count} jobs)"
+        counts = [str(outcome.counts[fate]) for fate in shown.values()]
+        rows.append([label, str(outcome.planned), *counts, length(outcome.idle_slot)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in rows
+    ]
+
+
+def _notes(simulated: Simulated, results: list[Result]) -> list[str]:
+    lines = []
+    for group, result in zip(simulated.groups, results, strict=True):
+        said = [*_state(result.outcome), *_enough(simulated, group, result)]
+        if said:
+            lines += ["", f"{group.label}:", *(f"  {line}" for line in said)]
+    return lines
+
+
+def _state(outcome: Outcome) -> list[str]:
+    said = [printable(fault.message) for fault in outcome.trouble]
+    if not outcome.is_deferred:
+        said.append(f"has no schedule: it runs as soon as it can ({plural(outcome.starts, 'start')})")
+    elif not outcome.planned and not outcome.trouble:
+        said.append("no run is planned in this time")
+    if outcome.evicted:
+        said.append(f"{plural(outcome.evicted, 'run')} evicted after the start")
+    if outcome.untold:
+        said.append(f"{plural(outcome.untold, 'run')} ended, and the schedd was not told: the job was queued again")
+    if outcome.repeated:
+        what = plural(outcome.repeated, "run")
+        said.append(f"{what} too many: the machine's clock is ahead, and the run before ended before its time")
+    if outcome.is_stranded:
+        said.append("queued again after its run, and idle for ever: its window is over, and Requirements match no more")
+    if outcome.hold is not None:
+        said.append(f"held at the end: {printable(outcome.hold)}")
+    elif outcome.has_left:
+        said.append("has left the queue before the end: on_exit_remove is not set, or not false then")
+    return said
+
+
+def _enough(simulated: Simulated, group: Group, result: Result) -> list[str]:
+    enough = result.enough
+    if enough is None or not result.outcome.planned:
+        return []
+    tried = (("prep time", enough.prep_time, "then all on time"), ("window", enough.window, "then none missed"))
+    found = [f"a {name} of {seconds} s ({then})" for name, seconds, then in tried if seconds is not None]
+    said = [f"enough for all runs that can start: {', '.join(found)}"] if found else []
+    none = [name for name, seconds, _ in tried if seconds is None]
+    said += [f"no {' and no '.join(none)} would have been enough"] if none else []
+    return said + [str(change) for change in simulated.changes(group, result)]
+
+
+def length(seconds: int) -> str:
+    """Return a length in its two largest units."""
+    return "0" if seconds == 0 else relative(seconds)[3:]

@@ -1,0 +1,1 @@
+"""Times as people type and read them."""

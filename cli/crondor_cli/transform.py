@@ -1,0 +1,288 @@
+"""`crondor transform`: ads through the rules of HTCondor's transform language."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import Format, Order, read_ads, write_ads
+from crondor.classad.scope import Context
+from crondor.diagnostics import Severity, printable
+from crondor.macro.files import Files
+from crondor.macro.text import MAX_BYTES, source_from_bytes
+from crondor.source import Source
+from crondor.transform import Facts, Outcome, transform_ads
+from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
+from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.jobs import read_source
+from crondor_cli.common.options import clock_of, clock_options, include_option
+from crondor_cli.common.output import emit, say
+from crondor_cli.common.transform_progress import AdFindings, Progress
+
+EPILOG = """\b
+Examples:
+  crondor transform --rules site.rules jobs.ads
+  condor_q -long | crondor transform --rules one.rules --rules two.rules --format json
+  crondor transform --rules site.rules jobs.ads --diff          -- what would change
+  crondor transform --rules site.rules jobs.ads --trace > new.ads
+  crondor transform --config 50-site.conf --job-transform Accounting jobs.ads
+  crondor transform --rules site.rules -D queue=long monday.ads tuesday.ads
+
+Rules are applied as condor_transform_ads of HTCondor 25.14 does: --rules first, then --job-transform, then --job-route.
+Ads are written as they are done: the input may be of any length.
+
+Exit status: 0 every command was done; 1 rules with a fault, an ad that cannot be read, a transform that failed, or a
+command that could not be done; 2 wrong usage."""
+
+_MANY = 1 << 16  # characters that are written at once
+_FORMS = [form.value for form in Format]
+
+
+@click.command("transform", epilog=EPILOG, short_help="Ads through HTCondor's transform rules.")
+@click.argument("ads", metavar="[ADS]...", nargs=-1)
+@click.option(
+    "--rules",
+    metavar="FILE",
+    multiple=True,
+    help="Rules, - for standard input; several files are applied in their order.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "--out",
+    "out",
+    metavar="FILE",
+    default="-",
+    show_default=True,
+    help="Where the new ads go; - writes them out.",
+)
+@click.option("--from", "from_", type=click.Choice(_FORMS), help="The form of the ads (default: by their beginning).")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_FORMS),
+    default=Format.LONG.value,
+    show_default=True,
+    help="The form of the new ads.",
+)
+@click.option(
+    "--order",
+    type=click.Choice([order.value for order in Order]),
+    default=Order.NAME.value,
+    show_default=True,
+    help="The order of attributes: by name as HTCondor's tools print them, HTCondor's own, or as they were read.",
+)
+@click.option("--diff", is_flag=True, help="Print what changes in each ad instead of the ad.")
+@click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
+@click.option("--config", metavar="FILE", multiple=True, help="The configuration, for $(KNOB) and the knobs below.")
+@click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")
+@click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
+@click.option("-D", "--define", metavar="NAME=VALUE", multiple=True, help="A macro that is defined before the rules.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="What $RANDOM_CHOICE() draws from.")
+@include_option
+@clock_options
+@lenient_option
+def command(
+    ads: tuple[str, ...],
+    rules: tuple[str, ...],
+    out: str,
+    from_: str | None,
+    format_: str,
+    order: str,
+    diff: bool,
+    trace: bool,
+    config: tuple[str, ...],
+    job_transform: tuple[str, ...],
+    job_route: tuple[str, ...],
+    define: tuple[str, ...],
+    seed: int,
+    now: str | None,
+    tz: str | None,
+    lenient: bool,
+    allow_dirs: tuple[str, ...],
+) -> None:
+    """Apply transform rules to the ads of the files ADS; of standard input for - or no file."""
+    if not rules and not job_transform and not job_route:
+        raise click.UsageError("no rules: name a file with --rules, or knobs with --job-transform or --job-route")
+    paths = ads or ("-",)
+    check_stdin(*paths, *rules, *config)
+    _check_files(paths, (*rules, *config), out)
+    clock = clock_of(now, tz)
+    context = Context(now=clock.now, zone=clock.zone, seed=seed)
+    folder = str(Path.cwd())
+    files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)
+    progress = Progress(is_wanted=out != "-" or not _is_terminal())
+    findings = AdFindings(progress)
+    knobs = _knobs(config, allow_dirs, context, findings)
+    loaded = Rules(Facts(knobs, environ=os.environ, context=context, files=files))
+    try:
+        _load(loaded, rules, job_transform, job_route, define)
+    finally:
+        findings.add(loaded.diagnostics, counts=False)
+    form, mode = None if from_ is None else Format(from_), mode_of(lenient)
+    read = chain.from_iterable(
+        read_ads(chunks(path), form, mode, name=name_of(path), report=lambda found: findings.add([found]))
+        for path in paths
+    )
+    outcomes = transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace)
+    made = _made(outcomes, findings, progress)
+    texts = map(_diff, made) if diff else write_ads(_ads(made), Format(format_), Order(order))
+    try:
+        _write(texts, out)
+    finally:
+        progress.clear()
+        findings.end()
+    if findings.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _knobs(
+    paths: tuple[str, ...], allow_dirs: tuple[str, ...], context: Context, findings: AdFindings
+) -> Mapping[str, str]:
+    """Read the configuration and say what is wrong in it. Raises CrondorError where HTCondor would not start."""
+    if not paths:
+        return {}
+    from crondor.config import InvalidConfig  # noqa: PLC0415 - most have no configuration
+    from crondor_cli.common.route_options import load_config  # noqa: PLC0415
+
+    configuration = replace(load_config(paths, allow_dirs, context), subsystem="XFORM")
+    faults = [each for each in configuration.diagnostics if each.severity is Severity.ERROR]
+    findings.add((each for each in configuration.diagnostics if each not in faults), counts=False)
+    if faults:
+        raise InvalidConfig(faults)
+    return configuration.texts()
+
+
+def _load(
+    loaded: Rules, files: tuple[str, ...], knobs: tuple[str, ...], routes: tuple[str, ...], define: tuple[str, ...]
+) -> None:
+    """Load everything named on the command line. Raises CrondorError and UsageError."""
+    for each in define:
+        name, sign, value = each.partition("=")
+        if not sign:
+            raise click.UsageError(f"--define {printable(each)}: write NAME=VALUE")
+        loaded.define(name.strip(), value.strip())
+    for path in files:
+        loaded.add_file(_source(path))
+    for names in knobs:
+        loaded.add_knobs(JOB_TRANSFORM, names)
+    for name in routes:
+        loaded.add_knobs(JOB_ROUTE, name)
+    loaded.finish()
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
+    """Look at all files before the first ad is written. Raises UsageError."""
+    for path in ads:
+        if path != "-" and (reason := _why_not(path)):
+            raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
+    if out == "-" or not Path(out).is_file():
+        return
+    for path in (*ads, *rules):
+        if path != "-" and Path(path).exists() and Path(out).samefile(path):
+            raise click.UsageError(f"--output '{printable(out)}' is read, too: name another file")
+
+
+def _why_not(path: str) -> str:
+    """Return why a file cannot be read, nothing if it can; a pipe is not opened for that."""
+    try:
+        if Path(path).is_dir():
+            return "Is a directory"
+        Path(path).stat()
+    except (OSError, ValueError) as error:
+        return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return "" if os.access(path, os.R_OK) else "Permission denied"
+
+
+def _source(path: str) -> Source:
+    if path == "-":
+        return read_source(path)
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)  # one byte more than is allowed says enough, of /dev/zero too
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise click.UsageError(f"Can't open rules file: '{printable(path)}': {reason}") from None
+    return source_from_bytes(data, path)
+
+
+def _made(outcomes: Iterator[Outcome], findings: AdFindings, progress: Progress) -> Iterator[Outcome]:
+    """Yield the outcomes that have an ad, and say on stderr what was done and what was wrong."""
+    for number, outcome in enumerate(outcomes, start=1):
+        progress.show(number)
+        if outcome.trace:
+            progress.clear()
+            place = outcome.before.place
+            shown = "" if place is None else f" of {place.name}:{place.line}"
+            say(f"# ad {number}{printable(shown)}: {printable(', '.join(outcome.applied))}", err=True)
+            for step in outcome.trace:
+                say(printable(str(step)), err=True)
+        if outcome.diagnostics:
+            findings.add(outcome.diagnostics)
+        if outcome.ad is not None:
+            yield outcome
+        else:
+            progress.clear()
+            place = outcome.before.place
+            where = "" if place is None else f" of {place.name}:{place.line}"
+            say(f"Transform of ad {number}{printable(where)} failed!", err=True)
+
+
+def _ads(outcomes: Iterator[Outcome]) -> Iterator[ClassAd]:
+    for outcome in outcomes:
+        if outcome.ad is not None:
+            yield outcome.ad
+
+
+def _diff(outcome: Outcome) -> str:
+    """Return what changed in an ad, the old text of an attribute before the new one."""
+    place = outcome.before.place
+    lines = [f"@@ {'ad' if place is None else f'{place.name}:{place.line}'} @@"]
+    for change in outcome.changes:
+        lines += [sign + line for sign, line in zip("-+", change.lines, strict=True) if line is not None]
+    return "\n".join(map(printable, lines)) + "\n"
+
+
+def _write(texts: Iterable[str], out: str) -> None:
+    """Write texts as bytes, those that are no UTF-8 included. Raises UsageError."""
+    with ExitStack() as stack:
+        file: BinaryIO | None = None
+        if out != "-":
+            try:
+                file = stack.enter_context(Path(out).open("wb"))
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else str(error)
+                raise click.UsageError(f"cannot write '{printable(out)}': {reason}") from None
+        parts: list[str] = []
+        size = 0
+        try:
+            for text in texts:
+                parts.append(text)
+                size += len(text)
+                if size >= _MANY:
+                    _flush(parts, file)
+                    size = 0
+        finally:  # what was done before a file that ends in an error is written
+            _flush(parts, file)
+
+
+def _flush(parts: list[str], file: BinaryIO | None) -> None:
+    data = "".join(parts).encode("utf-8", "surrogateescape")
+    parts.clear()
+    if file is not None:
+        file.write(data)
+    elif data:
+        emit(data)

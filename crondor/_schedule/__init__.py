@@ -1,0 +1,1 @@
+"""What schedule stands on: the scheduling commands by name, and what they come to."""

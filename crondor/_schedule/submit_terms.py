@@ -1,0 +1,265 @@
+"""What the scheduling commands of one job come to: their precedence, literals and faults, as condor_submit has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from crondor._schedule.job_terms import (
+    ATTRIBUTES,
+    CRON_COMMANDS,
+    PREP_COMMANDS,
+    TIME_COMMANDS,
+    UNIVERSES,
+    WINDOW_COMMANDS,
+    Expression,
+    Universe,
+    read_literal,
+    read_string,
+)
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.source import Span
+from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
+
+_Number = int | Expression
+UNDEFINED = Expression("undefined")
+
+Read = Callable[[str], object]
+
+
+class InvalidSchedule(CrondorError, ValueError):
+    """Scheduling commands that condor_submit refuses, or a schedule that the dialect refuses; all faults at once.
+
+    ``invalid_spec`` is the fault of the cron fields, where they are among them.
+    """
+
+    def __init__(self, diagnostics: list[Diagnostic], invalid_spec: InvalidSpec | None = None) -> None:
+        """Keep the faults."""
+        super().__init__(diagnostics)
+        self.invalid_spec = invalid_spec
+
+
+class Terms(NamedTuple):
+    """The values of a job's scheduling commands; ``complete`` as in JobSchedule."""
+
+    spec: CronSpec | None
+    time: _Number | None
+    window: _Number
+    prep_time: _Number
+    universe: Universe
+    complete: bool
+    schedd_interval: int | None  # the job's own, which condor_submit leaves alone
+    notes: tuple[Diagnostic, ...]
+
+
+def read_commands(
+    commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect, evaluate: Read | None = None
+) -> Terms:
+    """Read the commands of a job (lower-case names, ``+Attr`` as ``my.attr``).
+
+    ``evaluate`` gives the value of an expression in a Cron attribute. Raises InvalidSchedule.
+    """
+    return _Reading(commands, spans, dialect, evaluate).terms()
+
+
+def cron_value(value: object, dialect: Dialect, evaluate: Read | None) -> object:
+    """Return what a Cron attribute comes to: a string, an integer, None for not there, or something that is neither.
+
+    Raises CrondorError for an expression without a way to evaluate it, or that cannot be read.
+    """
+    if isinstance(value, Expression) and value != UNDEFINED:
+        if evaluate is None:
+            message = f"{value.text} is an expression, and there is nothing to evaluate it with"
+            raise CrondorError(Diagnostic("not-evaluated", message, help="pass evaluate and now"))
+        found = evaluate(value.text)
+        value = UNDEFINED if found is None else found
+    # To the schedd even an undefined attribute makes a crontab job.
+    return None if value == UNDEFINED and dialect is not Dialect.HTCONDOR else value
+
+
+def _effective(commands: Mapping[str, str]) -> dict[str, str]:
+    """Leave out empty commands, and the other spelling of each of them, which condor_submit then never looks up.
+
+    An empty attribute is undefined.
+    """
+    spellings = (*CRON_COMMANDS, TIME_COMMANDS, *(pair for names in (WINDOW_COMMANDS, PREP_COMMANDS)
+                                                  for pair in (names[:2], names[2:])))  # fmt: skip
+    shadowed = {camel for snake, camel in spellings if not commands.get(snake, "x").strip()}
+    found = {}
+    for name, value in commands.items():
+        if value.strip() and name not in shadowed:
+            found[name] = value
+        elif name.startswith("my."):
+            found[name] = "undefined"
+    return found
+
+
+class _Reading:
+    """One pass over the commands of a job; every fault is collected before one error is raised."""
+
+    def __init__(
+        self, commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect, evaluate: Read | None
+    ) -> None:
+        self.commands = _effective(commands)
+        self.spans = spans
+        self.dialect = dialect
+        self.evaluate = evaluate
+        self.faults: list[Diagnostic] = []
+        self.notes: list[Diagnostic] = []
+        self.invalid_spec: InvalidSpec | None = None
+
+    def terms(self) -> Terms:
+        universe = self._universe()
+        time_by = self._first((*TIME_COMMANDS, "my.deferraltime"))
+        cron_by = self._first(name for names in CRON_COMMANDS for name in names)
+        # Any of these makes condor_submit set window and prep time; an attribute written with + does not.
+        trigger = cron_by or self._first(TIME_COMMANDS)
+        time = self._number("deferral_time", TIME_COMMANDS, "my.deferraltime")
+        window = self._number("deferral_window", WINDOW_COMMANDS if trigger else (), "my.deferralwindow")
+        prep_time = self._number("deferral_prep_time", PREP_COMMANDS if trigger else (), "my.deferralpreptime")
+        complete = trigger is not None or (window is not None and prep_time is not None)
+        interval = self._number("ScheddInterval", (), "my.scheddinterval")
+        spec = self._spec()
+        by_command = self._first(TIME_COMMANDS)
+        if universe is Universe.SCHEDULER and by_command:
+            self._refuse_scheduler(by_command, cron_by)
+        self._look_for_surprises(universe, time_by, cron_by, complete=complete)
+        if self.faults:
+            raise InvalidSchedule(self.faults, self.invalid_spec)
+        return Terms(
+            spec,
+            time,
+            DEFAULT_WINDOW if window is None else window,
+            DEFAULT_PREP_TIME if prep_time is None else prep_time,
+            universe,
+            complete,
+            interval if isinstance(interval, int) else None,
+            tuple(self.notes),
+        )
+
+    def _first(self, names: Iterable[str]) -> str | None:
+        return next((name for name in names if name in self.commands), None)
+
+    def _universe(self) -> Universe:
+        name = self._first(("universe", "jobuniverse"))
+        if name is None:
+            return Universe.VANILLA
+        text = self.commands[name].strip()
+        known = UNIVERSES.get(text.lower())
+        if known is None and text.isascii() and text.isdecimal() and len(text) < 4:
+            known = next((universe for universe in Universe if universe == int(text)), None)
+        if known is None:
+            help_text = f"write one of {', '.join(sorted(UNIVERSES))}"
+            self._fault("submit-universe", name, f"I don't know about the '{text[:40]}' universe.", help_text)
+        return known or Universe.VANILLA
+
+    def _number(self, reported: str, names: tuple[str, ...], attribute: str) -> _Number | None:
+        """Read a time or length; condor_submit's error names ``reported`` whatever was written."""
+        name = attribute if attribute in self.commands else self._first(names)
+        if name is None:
+            return None
+        text = self.commands[name].strip()
+        literal = read_literal(text)
+        if literal.value is None and name != attribute:
+            message = f"{reported} = {text} is invalid, must eval to a non-negative integer."
+            self._fault("submit-number", name, message, "write a number of seconds from 0 up, or an expression")
+            return None
+        if literal.value is None:  # an attribute is anything; it is evaluated later
+            return Expression(text)
+        if literal.overflowed:
+            message = f"{text} is larger than 2^63-1, and HTCondor reads it as 0"
+            self._note("submit-overflow", name, message, "write a number of seconds")
+        return literal.value
+
+    def _spec(self) -> CronSpec | None:
+        """Read the cron fields: of each the attribute, else the command, else the command named as the attribute."""
+        values: dict[str, object] = {}
+        places: dict[str, Span] = {}
+        for field, names in zip(FIELDS, CRON_COMMANDS, strict=True):
+            name = self._first((f"my.{field.attribute.lower()}", *names))
+            if name is None:
+                continue
+            value: object = self.commands[name]
+            if name.startswith("my."):
+                try:
+                    value = cron_value(self._attribute(name), self.dialect, self.evaluate)
+                except CrondorError as error:
+                    self._faults_of(error, name)
+                    continue
+            if value is None:
+                continue
+            values[field.attribute] = value
+            if name in self.spans:
+                places[field.name] = self.spans[name]
+        if not values:
+            return None
+        try:
+            return CronSpec.from_mapping(values, dialect=self.dialect)
+        except InvalidSpec as error:
+            self.invalid_spec = error
+            for fault in error.diagnostics:
+                onto = places.get(fault.span.source.name) if fault.span else None
+                self.faults.append(fault.relocated(onto) if onto else fault)
+            return None
+
+    def _attribute(self, name: str) -> object:
+        """Return the Python value of an attribute's literal; anything else is neither string nor integer."""
+        text = self.commands[name]
+        string = read_string(text)
+        if string is not None:
+            return string
+        if text.strip().lower() == UNDEFINED.text:
+            return UNDEFINED
+        literal = read_literal(text).value
+        return float("nan") if literal is None else literal  # a literal that is neither string nor integer
+
+    def _refuse_scheduler(self, time_by: str, cron_by: str | None) -> None:
+        names = {name: field.attribute for field, pair in zip(FIELDS, CRON_COMMANDS, strict=True) for name in pair}
+        attribute = names.get(cron_by or "", "DeferralTime")
+        message = f"{attribute} does not work for scheduler universe jobs."
+        help_text = "Consider submitting this job using the local universe, instead"
+        self._fault("submit-scheduler", cron_by or time_by, message, help_text)
+
+    def _look_for_surprises(
+        self, universe: Universe, time_by: str | None, cron_by: str | None, *, complete: bool
+    ) -> None:
+        bypass = self._first(f"my.{attribute.lower()}" for attribute in ATTRIBUTES[:6])
+        deferred = time_by or cron_by or bypass
+        if cron_by and time_by:
+            message = "the schedd overwrites deferral_time when it computes the first time of the cron fields"
+            self._note("cron-and-time", time_by, message, "remove deferral_time, or the cron commands")
+        if bypass and not complete:
+            message = (
+                "the attribute is set behind condor_submit's back: in the first job of a cluster DeferralWindow and "
+                "DeferralPrepTime are missing, and it never matches"
+            )
+            help_text = "use the submit command without + or MY.; condor_submit sets both for the jobs behind the first"
+            self._note("bypass", bypass, message, help_text, Severity.ERROR)
+        if not deferred:
+            lone = self._first((*WINDOW_COMMANDS, *PREP_COMMANDS))
+            if lone:
+                message = f"{lone} has no effect without a cron field or deferral_time"
+                self._note("window-alone", lone, message, "define cron_minute or deferral_time as well")
+        elif universe is Universe.SCHEDULER and time_by and not cron_by:
+            message = (
+                "condor_submit accepts the attribute for the first job of a cluster alone, and nothing waits for it"
+            )
+            self._note("universe-scheduler", time_by, message, "write universe = local", Severity.ERROR)
+        elif universe is Universe.SCHEDULER:
+            message = "a scheduler universe job is accepted with cron fields, and never runs"
+            self._note("universe-scheduler", "universe", message, "write universe = local", Severity.ERROR)
+        elif universe is Universe.GRID:
+            message = "a grid universe job carries the times, and nothing waits for them"
+            self._note("universe-grid", "universe", message, "let the remote job be deferred")
+
+    def _faults_of(self, error: CrondorError, name: str) -> None:
+        """Take the faults of a value at the place it was written at."""
+        span = self.spans.get(name)
+        self.faults += error.diagnostics if span is None else [d.relocated(span) for d in error.diagnostics]
+
+    def _fault(self, code: str, name: str, message: str, help_text: str) -> None:
+        self.faults.append(Diagnostic(code, message, span=self.spans.get(name), help=help_text))
+
+    def _note(self, code: str, name: str, message: str, help_text: str, severity: Severity = Severity.WARNING) -> None:
+        self.notes.append(Diagnostic(code, message, severity, self.spans.get(name), help_text))

@@ -1,0 +1,104 @@
+"""The text of a submit description that runs a crontab line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from crondor.crontab.file import Entry
+from crondor.crontab.import_findings import SHELL
+from crondor.crontab.import_schedule import Translated
+from crondor.deferral import MISSED_CODE
+from crondor.diagnostics import printable
+from crondor.job.arguments import as_text, join_arguments, join_environment
+from crondor.schedule import Universe
+from crondor.spec import FIELDS
+
+_PATH = "/usr/bin:/bin"  # what cron takes where the crontab names none
+_SHOWN = 200
+
+
+def submit_text(name: str, entry: Entry, schedule: Translated, universe: Universe, lengths: tuple[int, int]) -> str:
+    """Return the text; ``lengths`` are prep time and window (seconds). Raises InvalidArguments."""
+    lines = [
+        *_heading(entry),
+        "",
+        *_program(entry, universe),
+        "",
+        *_mail(entry),
+        *_aligned({"log": f"{name}.log", "output": f"{name}.out", "error": f"{name}.err"}),
+        "",
+        *_aligned({field.command: text or "*" for field, text in zip(FIELDS, schedule.spec.given, strict=True)}),
+        "",
+        *_aligned({"cron_prep_time": str(lengths[0]), "cron_window": str(lengths[1])}),
+        *_gate(schedule),
+        "",
+        "# Stay in the queue after a run, and come back after a run that was missed.",
+        *_aligned({"on_exit_remove": "false", "periodic_release": f"(HoldReasonCode == {MISSED_CODE})"}),
+        "",
+        "queue",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def command_line(entry: Entry) -> tuple[str, str]:
+    """Return the shell that runs an entry, and the text it is given, standard input included."""
+    shell = entry.variables.get("SHELL", SHELL)
+    if entry.stdin is None:
+        return shell, entry.command
+    lines = " ".join(shlex.quote(line) for line in entry.stdin[:-1].split("\n"))
+    return SHELL, f"printf '%s\\n' {lines} | {shlex.quote(shell)} -c {shlex.quote(entry.command)}"
+
+
+def environment(entry: Entry) -> dict[str, str]:
+    """Return the variables that cron sets for an entry, but for those that it takes from the user's account."""
+    return {"PATH": _PATH, "SHELL": SHELL, **entry.variables}
+
+
+def _heading(entry: Entry) -> Iterator[str]:
+    for line in entry.comment:
+        yield f"# {printable(line)}".rstrip()
+    if entry.comment:
+        yield "#"
+    written = printable(entry.span.text)
+    yield f"# {printable(entry.span.source.name)}:{entry.span.line}"
+    yield f"#   {written[:_SHOWN]}{'...' if len(written) > _SHOWN else ''}"
+    if entry.user is not None:
+        yield f"# To be submitted by {entry.user}."
+
+
+def _program(entry: Entry, universe: Universe) -> Iterator[str]:
+    shell, text = command_line(entry)
+    home = entry.variables.get("HOME")
+    commands = {
+        "universe": universe.name.lower(),
+        "executable": as_text(shell),
+        "arguments": join_arguments(["-c", text]),
+        "environment": join_environment(environment(entry)),
+        "getenv": "HOME, LOGNAME, USER",
+        "initialdir": "$ENV(HOME)" if home is None else as_text(home),
+    }
+    if universe is not Universe.LOCAL:
+        commands["transfer_executable"] = "false"
+    yield from _aligned(commands)
+
+
+def _mail(entry: Entry) -> Iterator[str]:
+    address = entry.variables.get("MAILTO")
+    if address is not None:
+        wanted = {"notify_user": as_text(address), "notification": "error"} if address else {"notification": "never"}
+        yield from _aligned(wanted)
+        yield ""
+
+
+def _gate(schedule: Translated) -> Iterator[str]:
+    if schedule.requirements is not None:
+        yield ""
+        yield "# Only these of the times that a schedd computes; formatTime uses the zone of the host."
+        yield f"requirements = {schedule.requirements}"
+
+
+def _aligned(commands: dict[str, str]) -> Iterator[str]:
+    width = max(map(len, commands))
+    for name, value in commands.items():
+        yield f"{name:<{width}} = {value}"

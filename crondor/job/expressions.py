@@ -1,0 +1,297 @@
+"""The expressions of a job evaluated in its ad: the ``evaluate`` of a JobSchedule, for a job about to be submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import tzinfo
+
+from crondor._schedule.job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, Expression, read_literal
+from crondor.classad import (
+    AdValue,
+    CircularReference,
+    ClassAdSyntaxError,
+    Context,
+    EvaluationFailed,
+    References,
+    print_string,
+    print_value,
+    truth,
+)
+from crondor.classad import Expression as Code
+from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Effort
+from crondor.classad.tree import Call, Node, Reference, nodes
+from crondor.classad.values import ERROR, UNDEFINED
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.recurrence import Policy
+from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of, needs_evaluation
+from crondor.source import Source, Span
+from crondor.spec import Dialect
+from crondor.zones import zone_of
+
+__all__ = ["NEW_JOB", "JobExpressions", "admission", "needs_evaluation", "submitted_schedule"]
+
+_BRIEF = 80
+_FEW = 5
+_LONGEST = 4000  # characters of requirements that are evaluated
+_OF_CLOCK = frozenset(("time", "currenttime", "random"))
+
+# What condor_submit 25.14 writes into every job, as far as it depends on nothing else.
+NEW_JOB: Mapping[str, object] = {
+    "MyType": "Job",
+    "TargetType": "Machine",
+    "JobStatus": 1,
+    "JobPrio": 0,
+    "JobNotification": 0,
+    "Rank": 0.0,
+    "CompletionDate": 0,
+    "CurrentHosts": 0,
+    "MinHosts": 1,
+    "MaxHosts": 1,
+    "NumCkpts": 0,
+    "NumJobCompletions": 0,
+    "NumJobStarts": 0,
+    "NumRestarts": 0,
+    "NumSystemHolds": 0,
+    "TotalSuspensions": 0,
+    "ExitStatus": 0,
+    "ExitBySignal": False,
+    **dict.fromkeys(("RemoteUserCpu", "RemoteSysCpu", "RemoteWallClockTime"), 0.0),
+    **dict.fromkeys(("CumulativeRemoteUserCpu", "CumulativeRemoteSysCpu"), 0.0),
+    **dict.fromkeys(("CommittedTime", "CommittedSlotTime", "CommittedSuspensionTime", "CumulativeSlotTime"), 0),
+    **dict.fromkeys(("CumulativeSuspensionTime", "LastSuspensionTime"), 0),
+}
+
+
+class JobExpressions:
+    """Evaluates expressions in a job's ad, which has no other: neither the schedd nor the starter looks at a machine.
+
+    ``old``: texts are right sides of a submit file, with its rules for strings. Raises UnknownZone.
+    """
+
+    def __init__(
+        self, ad: ClassAd, zone: str | tzinfo = "UTC", *, old: bool = False, effort: Effort | None = None
+    ) -> None:
+        """Take the ad, the zone of the host that evaluates, and what all evaluations may cost together."""
+        self.ad = ad
+        self._zone = zone_of(zone).info
+        self._old = old
+        self._effort = effort
+        self._read: dict[str, Code] = {}
+
+    def __call__(self, text: str, now: int) -> object:
+        """Return the value of an expression at ``now`` (epoch seconds), as JobSchedule takes it.
+
+        Raises ClassAdSyntaxError.
+        """
+        code = self.read(text)
+        try:
+            value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone, effort=self._effort))
+        except EvaluationFailed as error:
+            return Expression(f"no value at all ({error.diagnostics[0].message})")
+        if value is UNDEFINED:
+            return None
+        return value if isinstance(value, (bool, int, float, str)) else Expression(_brief(print_value(value)))
+
+    def for_run(self, time: int) -> JobExpressions:
+        """Return how to evaluate for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
+        made = JobExpressions(
+            ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old, effort=self._effort
+        )
+        made._read = self._read
+        return made
+
+    def read(self, text: str, name: str = "<text>") -> Code:
+        """Return a text as an expression of the ClassAd language, read once.
+
+        Raises ClassAdSyntaxError.
+        """
+        found = self._read.get(text)
+        if found is None:
+            found = self._read[text] = Code.parse(Source(text, name), old=self._old)
+        return found
+
+    def surprises(self, attribute: str, text: str, span: Span | None) -> Iterator[Diagnostic]:
+        """Yield warnings of an expression that has another value where it counts, or none."""
+        code = self.read(text)
+        try:
+            found = code.references(self.ad)
+        except CircularReference:
+            found = References((), (), ())  # it has no value either, which is said where it is asked for
+        shown = f"{attribute} = {_brief(text)}"
+        if missing := [name for name in found.external if name.lower() != "currenttime"]:
+            message = (
+                f"{shown} asks for {_listed(missing)}, which the job's own ad does not have: undefined to the schedd "
+                "and the starter, which evaluate it without a machine's ad"
+            )
+            help_text = "use attributes of the job: QDate, or one that the file sets with +"
+            yield Diagnostic("expression-target", message, Severity.WARNING, span, help_text)
+        if any(map(_asks_the_clock, [code.tree, *(self.ad[name].tree for name in found.internal)])):
+            message = (
+                f"{shown} has another value each time it is evaluated: Requirements see another one at each look, "
+                "and the starter one more when the job arrives; what is shown is its value now"
+            )
+            help_text = "write QDate for the time of submission"
+            yield Diagnostic("expression-clock", message, Severity.WARNING, span, help_text)
+
+
+def _asks_the_clock(tree: Node) -> bool:
+    return any(isinstance(node, (Call, Reference)) and node.name.lower() in _OF_CLOCK for node in nodes(tree))
+
+
+def submitted_schedule(  # noqa: PLR0913 - those of JobSchedule.from_submit
+    commands: Mapping[str, str],
+    now: int,
+    *,
+    spans: Mapping[str, Span] | None = None,
+    proc_id: int = 0,
+    dialect: Dialect = Dialect.MANUAL,
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
+    zone: str | tzinfo = "UTC",
+    policy: Policy | None = None,
+    effort: Effort | None = None,
+) -> JobSchedule:
+    """Return what a job asks for that is submitted at ``now`` (epoch seconds), its expressions evaluated in its ad.
+
+    ``commands`` and ``spans`` are those of JobSchedule.from_submit; every ``my.x`` among them is in the ad, beside
+    QDate, JobStatus and what else a fresh job has. ``notes`` warn of expressions whose value is another one where it
+    counts; ``effort`` is what all evaluations may cost together. Raises InvalidSchedule or InvalidSpec, also for what
+    condor_submit cannot parse.
+    """
+    places = spans or {}
+    texts = _texts(commands, places)
+    ad = _fresh_ad(texts, commands, now, proc_id, schedd_interval)
+    expressions = JobExpressions(ad, zone, old=True, effort=effort)
+    schedule = JobSchedule.from_submit(
+        commands,
+        spans=places,
+        dialect=dialect,
+        schedd_interval=schedd_interval,
+        zone=zone,
+        policy=policy,
+        evaluate=expressions,
+        now=now,
+    )
+    terms = {"DeferralTime": schedule.time, "DeferralWindow": schedule.window, "DeferralPrepTime": schedule.prep_time}
+    if schedule.spec is not None:
+        del terms["DeferralTime"]  # the schedd overwrites it
+    notes = [
+        note
+        for attribute, value in terms.items()
+        if isinstance(value, Expression) and needs_evaluation({f"my.{attribute.lower()}": value.text})
+        for note in expressions.surprises(attribute, value.text, _place(attribute, places))
+    ]
+    return replace(schedule, notes=(*schedule.notes, *notes))
+
+
+def cron_literals(
+    commands: Mapping[str, str],
+    now: int,
+    *,
+    proc_id: int = 0,
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL,
+    zone: str | tzinfo = "UTC",
+    effort: Effort | None = None,
+) -> dict[str, str]:
+    """Return the Cron attributes that are expressions, by command name, as the literals they come to at ``now``.
+
+    The arguments are those of ``submitted_schedule``. Raises InvalidSchedule for what condor_submit cannot parse.
+    """
+    texts = _texts(commands, {})
+    attributes = [f"my.{spellings[-1]}" for spellings in CRON_COMMANDS]
+    names = [name for name in attributes if name in commands and needs_evaluation({name: commands[name]})]
+    ad = _fresh_ad(texts, commands, now, proc_id, schedd_interval)
+    evaluate = JobExpressions(ad, zone, old=True, effort=effort)
+    return {name: _literal(evaluate(commands[name].strip(), now)) for name in names}
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, str):
+        return print_string(value)
+    return "undefined" if value is None else str(value).lower()
+
+
+def _texts(commands: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, Code]:
+    """Read the attributes that the file sets by name in lower case; raise InvalidSchedule for all faults of them."""
+    found: dict[str, Code] = {}
+    faults = []
+    for name, text in commands.items():
+        is_expression = name.startswith("my.") or needs_evaluation({name: text})
+        if not (is_expression and text.strip()):
+            continue
+        try:
+            found[name] = Code.parse(Source(text.strip(), name), old=True)
+        except ClassAdSyntaxError as error:
+            onto = spans.get(name)
+            faults += [d if onto is None else d.relocated(onto) for d in error.diagnostics]
+    if faults:
+        raise InvalidSchedule(faults)
+    return found
+
+
+def _fresh_ad(
+    texts: Mapping[str, Code], commands: Mapping[str, str], now: int, proc_id: int, schedd_interval: int
+) -> ClassAd:
+    ad = ClassAd(NEW_JOB)
+    for name, value in (
+        ("QDate", now),
+        ("EnteredCurrentStatus", now),
+        ("ProcId", proc_id),
+        ("JobUniverse", int(UNIVERSES.get(commands.get("universe", "").strip().lower(), Universe.VANILLA))),
+        ("ScheddInterval", schedd_interval),
+        ("DeferralWindow", DEFAULT_WINDOW),
+        ("DeferralPrepTime", DEFAULT_PREP_TIME),
+    ):
+        ad[name] = value
+    strings = {name for names in CRON_COMMANDS for name in names}
+    for attribute in ATTRIBUTES:
+        command = next((n for n in commands_of(attribute)[1:] if commands.get(n, "").strip()), None)
+        if command is None:
+            continue
+        text = commands[command].strip()
+        if command in texts:
+            ad[attribute] = texts[command]
+        elif command in strings:
+            ad.set_text(attribute, print_string(text))
+        elif text.isdecimal() and read_literal(text).value is not None:  # 00 is no number, and said so elsewhere
+            ad.set_text(attribute, text)
+    for name, code in texts.items():
+        if name.startswith("my."):
+            ad[name.removeprefix("my.")] = code
+    return ad
+
+
+def _place(attribute: str, spans: Mapping[str, Span]) -> Span | None:
+    return next((spans[name] for name in commands_of(attribute) if name in spans), None)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(_brief(name) for name in names[:_FEW])
+    return f"{shown} and {len(names) - _FEW} more" if len(names) > _FEW else shown
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
+
+
+def admission(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Callable[[int], bool] | None:
+    """Return a test whether a job may match at a DeferralTime (epoch seconds), as far as its requirements decide that.
+
+    What machines and other attributes decide counts as possible. None where requirements do not speak of the time,
+    or are no expression. ``effort`` is what all tests may cost together. The test raises EvaluationFailed.
+    """
+    if "deferraltime" not in requirements.lower() or len(requirements) > _LONGEST:
+        return None
+    try:
+        expression = Code(requirements)
+    except ClassAdSyntaxError:
+        return None
+
+    def may_match(time: int) -> bool:
+        ad = AdValue({"deferraltime": str(time)}, {"deferraltime": "DeferralTime"})
+        value = expression.evaluate(ad, None, Context(now=time, zone=zone, effort=effort))
+        return value is not ERROR and truth(value) is not False
+
+    return may_match

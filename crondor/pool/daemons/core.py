@@ -1,0 +1,143 @@
+"""What all parts of a world share: its time, its queue, its jobs, and who watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.job import policy
+from crondor.job.attributes import expression
+from crondor.job.policy import Act, Ruling
+from crondor.job.queued import JobStatus
+from crondor.job_queue import JobId
+from crondor.pool.daemons.clock import POLICY, Timetable
+from crondor.pool.daemons.events import PoolEvent, Watcher, What
+from crondor.pool.daemons.flow.flow import Flow
+from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.requirements import CLOCK, is_moving
+from crondor.pool.daemons.schedd import ScheddPart
+from crondor.pool.settings.pool import PoolSettings
+from crondor.zones import zone_of
+
+_RUNNING: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)
+_happening: Final = tuple.__new__  # a third of what the class itself takes
+
+
+class Core:
+    """The state of a world, and how it is changed.
+
+    ``flow`` knows what each daemon sees of a job, None where nobody asked for it.
+    """
+
+    def __init__(
+        self, settings: PoolSettings, now: int, schedd: ScheddPart | None = None, timetable: Timetable | None = None
+    ) -> None:
+        """Begin at a time with an empty queue, or with one that is there. Raises UnknownZone."""
+        self.settings = settings
+        self.schedd = ScheddPart(settings) if schedd is None else schedd
+        self.jobs: dict[JobId, PoolJob] = {}
+        self.watchers: list[Watcher] = []
+        self.timetable = Timetable(now) if timetable is None else timetable
+        self.zone = zone_of(settings.zone).info
+        self.flow: Flow | None = None
+        if settings.flow.is_needed:
+            self.flow = Flow(settings, self.timetable, self.context)
+            self.schedd.followers.append(self.flow.follow)
+        self._start = now
+        self._periodic: Callable[[PoolJob, Ruling], None] = lambda _job, _ruling: None
+
+    @property
+    def now(self) -> int:
+        """How late it is (epoch seconds)."""
+        return self.timetable.now
+
+    def write(self, job: PoolJob, values: Mapping[str, object]) -> None:
+        """Set attributes in the queue as a daemon does it; None deletes."""
+        if self.flow is not None:
+            self.flow.write(job, values)
+        self.schedd.write(job.id, values)
+        status = values.get("JobStatus")
+        if isinstance(status, int):
+            job.status = status
+        if job.is_periodic:
+            self.check_later(job)
+
+    def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
+        """Set attributes of a run to numbers: what ``write`` does, faster."""
+        if self.flow is not None:
+            self.flow.write(job, numbers)
+        self.schedd.count(job, numbers)
+        if job.is_periodic:
+            self.check_later(job)
+
+    def entered(self, job: PoolJob, status: JobStatus) -> dict[str, int]:
+        """Return what a change of JobStatus writes; the job has it from now on."""
+        made = {"JobStatus": int(status), "EnteredCurrentStatus": self.timetable.now, "LastJobStatus": job.status}
+        job.status = int(status)
+        return made
+
+    def chance(self, job: PoolJob, kind: int) -> int:
+        """Return what is drawn for a job's next run, or the one it has; ``kind`` says what for.
+
+        It belongs to the run's DeferralTime, whenever that is matched.
+        """
+        time = job.gate.time
+        return job.chance(self.settings.seed, kind, self.timetable.now if time is None else time)
+
+    def context(self, now: int) -> Context:
+        """Return what evaluations at a time need to know."""
+        return Context(now=now, zone=self.zone, seed=self.settings.seed)
+
+    def tell(self, what: What, job: PoolJob, number: int = 0, text: str = "") -> None:
+        """Tell the watchers."""
+        if self.watchers:
+            happening = _happening(PoolEvent, (self.timetable.now, what, job, number, text))
+            for watcher in self.watchers:
+                watcher(happening)
+
+    # Periodic expressions
+
+    def check_later(self, job: PoolJob) -> None:
+        """See to it that a job's periodic expressions are looked at."""
+        if job.is_periodic and job.check is None:
+            interval = max(1, self.settings.periodic_interval)
+            time = self.now + 1 + (self._start - self.now - 1) % interval
+            job.check = self.timetable.at(time, lambda now: self._check(job, now), POLICY)
+
+    def check_soon(self, job: PoolJob) -> None:
+        """Have a job's periodic expressions looked at without delay: its starter has reported to the shadow.
+
+        One that has just been taken off a machine gets a second: what takes it off again at once must not go on
+        for ever within it.
+        """
+        if job.is_periodic:
+            self.timetable.cancel(job.check)
+            time = self.now + int(job.counter("lastvacatetime") == self.now)
+            job.check = self.timetable.at(time, lambda now: self._check(job, now), POLICY)
+
+    def on_periodic(self, call: Callable[[PoolJob, Ruling], None]) -> None:
+        """Say who does what periodic expressions ask for."""
+        self._periodic = call
+
+    def _check(self, job: PoolJob, now: int) -> None:
+        job.check = None
+        if job.is_over:
+            return
+        ad = job.ad if self.flow is None else self.flow.policy_ad(job)
+        ruling = policy.periodic(ad, job.status, now, self.context(now))
+        if job.status in _RUNNING:
+            ruling = ruling.held
+        if ruling.act not in (Act.STAY, Act.UNDEFINED):
+            self._periodic(job, ruling)
+        elif _asks_clock(ad, job.status):
+            self.check_later(job)
+
+
+def _asks_clock(ad: ClassAd, status: int) -> bool:
+    """Say whether time alone can have a job's policy ask for something in a status."""
+    if "TimerRemove" in ad or (status in _RUNNING and any(name in ad for name in policy.LONGEST)):
+        return True
+    codes = filter(None, (expression(ad, name) for name in policy.expressions(status)))
+    return any(is_moving(code, ad, ad, CLOCK) for code in codes)

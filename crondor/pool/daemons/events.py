@@ -1,0 +1,46 @@
+"""What a world tells those who watch it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from crondor.pool.daemons.pool_job import PoolJob
+
+
+class What(str, Enum):
+    """What happened to a job.
+
+    ``number`` of a Happening is, for PLANNED, the DeferralTime; for ARRIVED, the seconds it waits, negative where it
+    is late; for HELD, the HoldReasonCode; for ENDED, 1 where the job is queued again.
+    """
+
+    SUBMITTED = "submitted"
+    PLANNED = "planned"
+    REJECTED = "rejected"
+    MATCHED = "matched"
+    ARRIVED = "arrived"
+    STARTED = "started"
+    SUSPENDED = "suspended"
+    RESUMED = "resumed"
+    ENDED = "ended"
+    EVICTED = "evicted"
+    HELD = "held"
+    RELEASED = "released"
+    REMOVED = "removed"
+    COMPLETED = "completed"
+    LEFT = "left"
+
+
+class PoolEvent(NamedTuple):
+    """One thing that happened to a job at a time (epoch seconds)."""
+
+    time: int
+    what: What
+    job: PoolJob
+    number: int = 0
+    text: str = ""
+
+
+Watcher: TypeAlias = Callable[[PoolEvent], None]

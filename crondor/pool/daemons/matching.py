@@ -1,0 +1,162 @@
+"""How jobs come to their machines: gates that open, the negotiator's turns, slots that are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from crondor.job.queued import JobStatus
+from crondor.pool.daemons.clock import MATCH
+from crondor.pool.daemons.core import Core
+from crondor.pool.daemons.dollar_dollar import Expansion, expand
+from crondor.pool.daemons.events import What
+from crondor.pool.daemons.negotiator import Claim, Negotiator
+from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.schedd_passes import Passes
+from crondor.pool.daemons.turns import Turns
+from crondor.pool.settings.machines import request
+from crondor.schedd.protocol import Hold
+
+_FIRST: Final = (0,)
+REJECTED: Final = "no match found"
+
+
+class Matching:
+    """The negotiator, and the schedd's own starts of jobs that need no machine."""
+
+    def __init__(
+        self,
+        core: Core,
+        turns: Turns,
+        begin: Callable[[PoolJob, Run], None],
+        hold: Callable[[PoolJob, Hold], None],
+    ) -> None:
+        """Take who begins a run, and who puts jobs on hold; ``passes`` is to be set."""
+        settings = core.settings
+        self._core = core
+        self._turns = turns
+        self._begin = begin
+        self._hold = hold
+        self.passes: Passes
+        self.negotiator: Negotiator[PoolJob] = Negotiator(settings.machine, settings.slots, settings.machines)
+
+    def look(self, job: PoolJob) -> None:
+        """See to it that the pool turns to an idle job when its gates are open."""
+        if job.turn is not None:
+            self._core.timetable.cancel(job.turn)
+            job.turn = None
+        job.is_starved = False
+        if job.is_idle:
+            opens = job.gate.opens(self._core.timetable.now)
+            if opens is not None:
+                self._turn_at(job, opens)
+
+    def _turn_at(self, job: PoolJob, opens: int) -> None:
+        core = self._core
+        if job.is_local:
+            time = self._turns.local(job.id, opens, core.now)
+        else:
+            planned = job.gate.time
+            time = self._turns.match(job.id, opens, core.timetable.now if planned is None else planned)
+        if time is not None:
+            job.turn = core.timetable.at(time, lambda now: self._consider(job, now), MATCH, job.rank)
+
+    def _consider(self, job: PoolJob, now: int) -> None:
+        """Give a job a machine, or reject it."""
+        if self.passes.is_due(now):
+            self.passes.look_through(now)
+            if not job.is_idle or (job.turn is not None and job.turn.call is not None):
+                return
+        job.turn = None
+        core = self._core
+        if core.flow is not None and not job.is_local and not core.flow.negotiate(job):
+            self._turn_at(job, now + core.settings.negotiator_interval)
+            return
+        if len(job.gates) == 1:
+            kinds: Sequence[int] = _FIRST if job.gate.lets(now, core.context) else ()
+        else:
+            kinds = [kind for kind, gate in enumerate(job.gates) if gate.lets(now, core.context)]
+        if not kinds:
+            self._reject(job)
+            if any(gate.changes_by_itself for gate in job.gates) and job.gate.opens(now) is not None:
+                self._turn_at(job, now + core.settings.negotiator_interval)
+            self.serve()
+        elif job.is_local:
+            self.match(job, None)
+        else:
+            self._claim(job, kinds)
+
+    def _claim(self, job: PoolJob, kinds: Sequence[int]) -> None:
+        negotiator, core = self.negotiator, self._core
+        wanted = None
+        if negotiator.is_partitionable:
+            wanted = request(job.ad, negotiator.ads[kinds[0]], core.context(core.now))
+        claim = negotiator.take(kinds, wanted)
+        if claim is None:
+            self._reject(job)
+            negotiator.wait(job, kinds, wanted)
+            return
+        self.match(job, claim)
+        if wanted is not None:
+            self.serve()  # what is left may do for another one
+
+    def serve(self) -> None:
+        """Turn to the best job that waits for a slot, where one is free."""
+        job = self.negotiator.best()
+        if job is not None:
+            self._turn_at(job, self._core.now)
+
+    def _reject(self, job: PoolJob) -> None:
+        if not job.is_local:
+            core = self._core
+            core.write(job, {"LastRejMatchTime": core.now, "LastRejMatchReason": REJECTED})
+            core.tell(What.REJECTED, job, text=REJECTED)
+
+    def match(self, job: PoolJob, claim: Claim | None) -> None:
+        """Begin a run; one whose ``$$`` cannot be expanded is held instead."""
+        core = self._core
+        now = core.timetable.now
+        found = self._expanded(job, claim) if job.has_dollars else None
+        if found is not None and found.failed is not None:
+            self._cannot_expand(job, claim, found.failed)
+            return
+        values = core.entered(job, JobStatus.RUNNING)
+        values["JobCurrentStartDate"] = now
+        values["JobRunCount"] = job.counter("jobruncount") + 1
+        values["NumShadowStarts"] = job.counter("numshadowstarts") + 1
+        if "jobstartdate" not in job.codes:
+            values["JobStartDate"] = now
+        core.count(job, values)
+        given = job.ad.copy()
+        if found is not None:
+            for name in found.expanded:
+                given[name] = found.ad[name]
+        run = job.run = Run(given, now, claim)
+        run.time = job.gate.time if found is None else None
+        core.tell(What.MATCHED, job)
+        if core.flow is not None:
+            core.flow.match(job, run, None if claim is None else self.negotiator.ad(claim))
+        self._begin(job, run)
+
+    def _expanded(self, job: PoolJob, claim: Claim | None) -> Expansion:
+        """Expand ``$$`` in a job's ad; the queue keeps what came out."""
+        core = self._core
+        machine = None if claim is None else self.negotiator.ad(claim)
+        found = expand(job.ad, machine, core.context(core.now))
+        if found.records:
+            core.write(job, found.records)
+        return found
+
+    def _cannot_expand(self, job: PoolJob, claim: Claim | None, piece: str) -> None:
+        if claim is not None:
+            self.negotiator.give_back(claim)
+        self._hold(job, Hold(f"Cannot expand $$ expression ({piece}).", 0, 0))
+        self.serve()
+
+    def is_open(self, job: PoolJob) -> bool:
+        """Say whether a job is between its time and the end of its window, and may be matched."""
+        deferral = job.gate.deferral()
+        now = self._core.now
+        if deferral is None or not deferral.time <= now <= deferral.last_match:
+            return False
+        return job.gate.lets(now, self._core.context)

@@ -1,0 +1,303 @@
+"""The World: the life of deferred and crontab jobs, from submission to the last run.
+
+Sources: the manual (Job Deferral, CronTab Scheduling), HTCondor 25.14 (schedd, starter) and recordings of a pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from crondor.classad.ad import ClassAd
+from crondor.job.attributes import boolean, count
+from crondor.job.policy import Act, Ruling
+from crondor.job.queued import JobStatus
+from crondor.job_queue import JobId
+from crondor.pool.daemons.clock import Timetable
+from crondor.pool.daemons.core import Core
+from crondor.pool.daemons.events import What
+from crondor.pool.daemons.execution import Execution
+from crondor.pool.daemons.matching import Matching
+from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.programs import DrawnPrograms, Programs
+from crondor.pool.daemons.schedd import ScheddPart
+from crondor.pool.daemons.schedd_passes import Passes
+from crondor.pool.daemons.turns import RegularTurns, Turns
+from crondor.pool.settings.exits import Exit
+from crondor.pool.settings.pool import PoolSettings
+from crondor.schedd import actions
+from crondor.schedd.editing import check_editable
+from crondor.schedd.protocol import Hold
+
+_PLACED: Final = frozenset(("jobstatus", "enteredcurrentstatus"))
+_LEAVE: Final = "LeaveJobInQueue"
+
+
+class Pool(Core):
+    """A pool with one schedd, whose time somebody else tells: see ``advance``.
+
+    All times are epoch seconds of the schedd's clock. What is done to a job that has left the queue, or that it does
+    not allow (releasing one that is not held), is passed over and answered with False, as HTCondor's tools do.
+    """
+
+    def __init__(
+        self,
+        settings: PoolSettings,
+        now: int,
+        *,
+        turns: Turns | None = None,
+        schedd: ScheddPart | None = None,
+        programs: Programs | None = None,
+        timetable: Timetable | None = None,
+    ) -> None:
+        """Begin at a time with an empty queue, or with a queue whose jobs ``restore`` brings in. Raises UnknownZone."""
+        super().__init__(settings, now, schedd, timetable)
+        turns = self._turns = RegularTurns(settings, now) if turns is None else turns
+        programs = DrawnPrograms(settings) if programs is None else programs
+        self.execution = Execution(self, self._hold, self._vacate, self._exited, programs)
+        self.matching = Matching(self, turns, self.execution.begin, self._hold)
+        self.passes = Passes(self, turns, self._hold, self.matching.look)
+        self.execution.matching, self.matching.passes = self.matching, self.passes
+        self.on_periodic(self._rule)
+
+    @property
+    def next_time(self) -> int | None:
+        """When something happens next, if nobody does anything; None for never."""
+        return self.timetable.next_time
+
+    def advance(self, until: int, most: int | None = None) -> bool:
+        """Let time pass up to and including ``until``, ``most`` steps at most; say whether it was reached."""
+        return self.timetable.advance(until, most)
+
+    # What users do
+
+    def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
+        """Put jobs into the queue as one new cluster; the ads are those of condor_submit."""
+        cluster = self.schedd.new_cluster()
+        made = []
+        for proc, given in enumerate(ads):
+            job_id, ad = JobId(cluster, proc), given.copy()
+            own = {"ClusterId": cluster, "ProcId": proc, "QDate": self.now, "EnteredCurrentStatus": self.now}
+            for name, value in (*own.items(), *_FRESH):
+                if name in own or name not in ad:
+                    ad.set(name, value)
+            if count(ad, "JobStatus") == JobStatus.HELD and "NumHolds" not in ad:
+                ad.set("NumHolds", 1)
+            self.schedd.enter(job_id, ad)
+            made.append(job_id)
+            self.tell(What.SUBMITTED, self._enter(job_id))
+        self.passes.ask()
+        return made
+
+    def restore(self, job_id: JobId, *, untold: Sequence[What] = (), started: int | None = None) -> PoolJob:
+        """Bring in a job that is in the queue already; ``untold`` is what has happened and nobody was told of.
+
+        ``started`` is when its program did, which runs still or whose end nobody knows yet: call ``ended``. A run that
+        had only been matched goes on waiting, and an idle job whose window is open is matched before it gets another
+        time.
+        """
+        job = self._enter(job_id)
+        run = Run(job.ad.copy(), self.now, None)
+        if started is not None:
+            job.run, run.arrived, run.started = run, started, started
+            run.is_suspended = job.status == JobStatus.SUSPENDED
+            run.ad.set("NumJobStarts", max(0, count(job.ad, "NumJobStarts") - 1))
+        for what in untold:
+            self.tell(what, job)
+        if started is not None:
+            return job
+        if job.status in (JobStatus.RUNNING, JobStatus.SUSPENDED):
+            job.run = run
+            self.execution.arrive(job, run)
+        elif job.is_idle and self.matching.is_open(job) and self._turns.local(job_id, self.now, self.now) is not None:
+            self.timetable.cancel(job.turn)
+            job.turn = None
+            self.matching.match(job, None)
+        self.passes.ask()
+        return job
+
+    def _enter(self, job_id: JobId) -> PoolJob:
+        ad = self.schedd.ads[job_id]
+        job = self.jobs[job_id] = PoolJob(job_id, ad, self.matching.negotiator.ads, self.settings.schedd)
+        if self.flow is not None:
+            self.flow.submit(job)
+        self.matching.look(job)
+        self.check_later(job)
+        return job
+
+    def ended(self, job_id: JobId, ending: Exit) -> bool:
+        """Say that the program of a job has ended, and how."""
+        job = self.jobs.get(job_id)
+        if job is None or job.run is None or job.run.started is None or job.run.is_over:
+            return False
+        job.run.exit = ending
+        self.execution.end(job, job.run)
+        return True
+
+    def hold(self, job_id: JobId, hold: Hold) -> bool:
+        """Put a job on hold: one that runs or waits leaves its machine."""
+        job = self.jobs.get(job_id)
+        if job is None or job.is_over or job.status == JobStatus.HELD:
+            return False
+        self._hold(job, hold)
+        return True
+
+    def release(self, job_id: JobId, reason: str) -> bool:
+        """Make a held job idle."""
+        job = self.jobs.get(job_id)
+        if job is None or job.status != JobStatus.HELD:
+            return False
+        self._release(job, reason)
+        return True
+
+    def remove(self, job_id: JobId, reason: str) -> bool:
+        """Remove a job from the queue; it stays there, as removed, while its LeaveJobInQueue is true."""
+        job = self.jobs.get(job_id)
+        if job is None or job.status == JobStatus.REMOVED:
+            return False
+        self._remove(job, reason)
+        return True
+
+    def vacate(self, job_id: JobId) -> bool:
+        """Take a job off its machine; it is idle again, and one that waited has not started. Not a suspended one."""
+        job = self.jobs.get(job_id)
+        if job is None or job.run is None or job.status != JobStatus.RUNNING:
+            return False
+        self._vacate(job)
+        return True
+
+    def suspend(self, job_id: JobId) -> bool:
+        """Suspend a job; one that waits goes on waiting, and is suspended as soon as it has started.
+
+        Its JobStatus is Suspended only when the starter has told: at once, or with its first update after such a start.
+        """
+        job = self.jobs.get(job_id)
+        run = None if job is None else job.run
+        if job is None or run is None or run.is_over or job.status != JobStatus.RUNNING:
+            return False
+        self.execution.suspend(job, run)
+        return True
+
+    def resume(self, job_id: JobId) -> bool:
+        """Let a job go on whose JobStatus is Suspended (condor_continue)."""
+        job = self.jobs.get(job_id)
+        run = None if job is None else job.run
+        if job is None or run is None or job.status != JobStatus.SUSPENDED:
+            return False
+        self.execution.resume(job, run)
+        return True
+
+    def edit(self, job_id: JobId, values: Mapping[str, object]) -> bool:
+        """Set attributes as condor_qedit does, to Python values or Expressions; None deletes.
+
+        The starter of a run that is under way keeps the ad it began with; the shadow is told. Raises ScheddError for
+        what says which job it is, and for JobStatus.
+        """
+        check_editable(values, _PLACED)
+        job = self.jobs.get(job_id)
+        if job is None:
+            return False
+        self.schedd.write(job.id, values)
+        job.read(self.matching.negotiator.ads, self.settings.schedd)
+        if self.flow is not None:
+            self.flow.edit(job, values)
+        self.matching.look(job)
+        self.check_later(job)
+        self.passes.ask()
+        return True
+
+    def reconfig(self) -> None:
+        """Have the schedd forget its parsed schedules (condor_reconfig)."""
+        self.schedd.book.reconfig()
+        self.passes.ask()
+
+    # What it comes to
+
+    def _hold(self, job: PoolJob, hold: Hold) -> None:
+        self.execution.leave(job, "HoldKillSig")
+        self.write(job, actions.held(job.ad, hold, self.now))
+        self.tell(What.HELD, job, hold.code, hold.reason)
+        self.matching.look(job)
+        self.passes.plan()
+
+    def _release(self, job: PoolJob, reason: str) -> None:
+        self.write(job, actions.released(job.ad, reason, self.now))
+        self.tell(What.RELEASED, job, text=reason)
+        self.matching.look(job)
+        self.passes.ask()
+
+    def _remove(self, job: PoolJob, reason: str) -> None:
+        self.execution.leave(job, "RemoveKillSig")
+        self.write(job, actions.removed(job.ad, reason, self.now))
+        self._over(job, What.REMOVED, reason)
+
+    def _vacate(self, job: PoolJob) -> None:
+        self.execution.leave(job)
+        self.write(job, {"LastVacateTime": self.now})
+        self._queue_again(job)
+
+    def _exited(self, job: PoolJob, ruling: Ruling) -> None:
+        """Do what a job wants at exit: it leaves, is held, or is queued again."""
+        if ruling.act is Act.STAY:
+            self._queue_again(job)
+        elif ruling.act is Act.HOLD:
+            self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode))
+        else:
+            self.write(job, {**self.entered(job, JobStatus.COMPLETED), "CompletionDate": self.now})
+            self._over(job, What.COMPLETED, ruling.reason)
+
+    def _queue_again(self, job: PoolJob) -> None:
+        """Make a job idle after its run; its next time is computed at once."""
+        self.count(job, self.entered(job, JobStatus.IDLE))
+        self.passes.run_ended(job)
+        if job.is_idle and job.turn is None:
+            self.matching.look(job)
+        self.passes.plan()
+
+    def _rule(self, job: PoolJob, ruling: Ruling) -> None:
+        """Do what periodic expressions ask for."""
+        if ruling.act is Act.HOLD:
+            is_shadow = job.run is not None and job.run.claim is not None
+            self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode))
+            if is_shadow:  # what the starter reports at its end has the shadow look again, and hold the job once more
+                self.count(job, {"NumHolds": job.counter("numholds") + 1})
+        elif ruling.act is Act.RELEASE:
+            self._release(job, ruling.reason)
+        elif ruling.act is Act.VACATE:
+            self._vacate(job)
+        else:
+            self._remove(job, ruling.reason)
+
+    def _over(self, job: PoolJob, what: What, reason: str) -> None:
+        """Take a job that is completed or removed out of the queue, when it lets itself be."""
+        self.tell(what, job, text=reason)
+        job.is_over = True
+        self.matching.look(job)
+        self._leave(job)
+
+    def _leave(self, job: PoolJob) -> None:
+        """Let a job leave; where LeaveJobInQueue is true, look again from time to time."""
+        if boolean(job.ad, _LEAVE, self.context(self.now)):
+            later = self.now + max(1, self.settings.periodic_interval)
+            self.timetable.cancel(job.check)
+            job.check = self.timetable.at(later, lambda _: self._leave(job))
+            job.has_stayed = True
+            self.passes.plan()
+            return
+        job.has_left = True
+        self.timetable.cancel(job.check)
+        if job.has_stayed:
+            self.tell(What.LEFT, job)
+        if self.flow is not None:
+            self.flow.leave(job)
+        del self.jobs[job.id]
+        self.schedd.leave(job.id)
+        self.passes.plan()
+
+
+_FRESH: Final = (
+    ("JobStatus", int(JobStatus.IDLE)),
+    ("NumJobStarts", 0),
+    ("NumJobCompletions", 0),
+    ("ExitBySignal", False),
+)

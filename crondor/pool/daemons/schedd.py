@@ -1,0 +1,168 @@
+"""The schedd of a world: its queue in memory, and the crontab bookkeeping of crondor.schedd over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from crondor.classad import Expression, Form, lower, print_string
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError
+from crondor.job.attributes import printed
+from crondor.job.queued import QueuedJob
+from crondor.job_queue import JobId
+from crondor.job_queue.mirror import Mirror, Subscriber
+from crondor.job_queue.records import Op, Record
+from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.requirements import VOLATILE
+from crondor.pool.settings.pool import PoolSettings
+from crondor.schedd.crontab_book import CrontabBook, Edit
+
+# What a run changes and no schedule of plain texts depends on: the bookkeeping need not hear of it.
+_QUIET: Final = VOLATILE - {"jobstatus", "deferraltime", "holdreasoncode"}
+
+
+Follower: TypeAlias = Callable[[Record], object]
+
+
+class _Keys(dict[str, str]):
+    """Names in lower case, by their spelling."""
+
+    def __missing__(self, name: str) -> str:
+        key = self[name] = lower(name)
+        return key
+
+
+_KEYS: Final = _Keys()
+
+
+class ScheddPart:
+    """A queue: what is written goes into the job's ad, past the crontab bookkeeping, and to those who follow the log.
+
+    ``followers`` are called with each record that job_queue.log would get.
+    """
+
+    def __init__(self, settings: PoolSettings) -> None:
+        """Begin with an empty queue. Raises UnknownZone."""
+        self.ads: dict[JobId, ClassAd] = {}
+        self.mirror = Mirror()
+        self.book = CrontabBook(self.mirror, zone=settings.zone, dialect=settings.dialect, policy=settings.policy)
+        self.followers: list[Follower] = []
+        self._cluster = 0
+        self._curious: set[JobId] = set()  # whose Cron attributes may ask for any other attribute
+        self._is_computing = False
+        self._is_watched = type(self) is not ScheddPart  # one that keeps its queue elsewhere hears of everything
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """Have someone called with the changes of the mirror; it has no more than the crontab bookkeeping needs."""
+        self._is_watched = True
+        self.mirror.subscribe(subscriber)
+
+    def new_cluster(self) -> int:
+        """Return the number of the next cluster."""
+        self._cluster += 1
+        return self._cluster
+
+    def enter(self, job: JobId, ad: ClassAd) -> None:
+        """Put a job into the queue; the ad is the queue's from now on."""
+        key = str(job)
+        self.ads[job] = ad
+        if _has_expressions(ad):
+            self._curious.add(job)
+        records = [Record(Op.NEW, key, "Job", "Machine")]
+        records += [Record(Op.SET, key, name, printed(ad, name)) for name in ad]
+        mirror = self.mirror
+        mirror.begin()
+        for record in records:
+            mirror.apply(record)
+        mirror.tell(mirror.changes())
+        self._follow(records)
+
+    def write(self, job: JobId, values: Mapping[str, object]) -> None:
+        """Set attributes of a job in one transaction, to Python values or Expressions; None deletes."""
+        ad = self.ads[job]
+        for name, value in values.items():
+            if value is None:
+                ad.pop(name, None)
+            else:
+                ad.set(name, value)
+        key = str(job)
+        if self.followers and not self._is_computing:
+            self._follow([_record(key, name, value) for name, value in values.items()])
+        told = values if job in self._curious else {name: v for name, v in values.items() if _KEYS[name] not in _QUIET}
+        if not told:
+            return
+        mirror = self.mirror
+        mirror.begin()
+        for name, value in told.items():
+            mirror.apply(_record(key, name, value))
+        mirror.tell(mirror.changes())
+
+    def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
+        """Set attributes of a run to numbers or truth values: what ``write`` does, in a fraction of the time.
+
+        A DeferralTime is one that the bookkeeping itself has computed; it is not logged, as HTCondor does not log it.
+        """
+        is_computed = "DeferralTime" in numbers
+        if self._is_watched or (self._curious and job.id in self._curious):
+            self._is_computing = is_computed
+            self.write(job.id, numbers)
+            self._is_computing = False
+            return
+        codes, keys = job.codes, _KEYS
+        for name, number in numbers.items():
+            key = keys[name]
+            if key in codes:
+                codes[key] = str(number) if number.__class__ is int else _text(number)
+            else:
+                job.ad.put(name, _text(number))
+        if is_computed:
+            self.mirror.ads[job.key]["deferraltime"] = str(numbers["DeferralTime"])
+            return
+        if "JobStatus" in numbers:
+            self.mirror.ads[job.key]["jobstatus"] = str(numbers["JobStatus"])
+            self.book.enter_status(job.id, numbers["JobStatus"])
+        if self.followers:
+            self._follow([_record(job.key, name, number) for name, number in numbers.items()])
+
+    def _follow(self, records: Sequence[Record]) -> None:
+        for follower in self.followers:
+            for record in records:
+                follower(record)
+
+    def leave(self, job: JobId) -> None:
+        """Take a job out of the queue."""
+        mirror = self.mirror
+        mirror.begin()
+        mirror.apply(Record(Op.DESTROY, str(job)))
+        del self.ads[job]
+        self._curious.discard(job)
+        mirror.tell(mirror.changes())
+        self._follow([Record(Op.DESTROY, str(job))])
+
+    def recalculate(self, now: int) -> list[Edit]:
+        """Return what a pass over the queue at ``now`` (epoch seconds) does about crontab jobs."""
+        return self.book.recalculate(now)
+
+
+def _has_expressions(ad: ClassAd) -> bool:
+    try:
+        return QueuedJob(ad).has_expressions
+    except CrondorError:
+        return False  # a text that is no expression has no value to begin with
+
+
+def _record(key: str, name: str, value: object) -> Record:
+    return Record(Op.DELETE, key, name) if value is None else Record(Op.SET, key, name, _text(value))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return print_string(value)
+    if isinstance(value, Mapping):
+        return str(ClassAd(value))
+    return value.unparse(Form.OLD) if isinstance(value, Expression) else str(value)

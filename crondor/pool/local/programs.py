@@ -1,0 +1,298 @@
+"""Programs that really run: each is started by a keeper, which outlives this process and writes down how it ended.
+
+A run has a token, which is in the queue before its keeper is started: whoever opens the queue later finds by it what
+became of the run (run_records.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.job.attributes import count, string
+from crondor.job_queue import JobId
+from crondor.pool.daemons import starter
+from crondor.pool.daemons.job_process import NOT_CREATED, failure, failure_of, killing_of, process_of
+from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.programs import Lasting
+from crondor.pool.local import supervisor as keeper
+from crondor.pool.local.queue import TOKEN
+from crondor.pool.local.run_records import Ending, Records, RunState
+from crondor.schedd.protocol import Hold
+
+RUN_TIME: Final = "CrondorRunTime"
+"""The attribute with the DeferralTime of a job's last start."""
+
+_MOST_SPARE: Final = 50
+_PATIENCE: Final = 5.0  # seconds for a keeper to say that the program has begun; a later answer counts too
+
+
+class _Child:
+    """A program, or what is left of one."""
+
+    __slots__ = ("deadline", "job", "keeper", "owner", "token")
+
+    def __init__(self, token: str, job: JobId | None, keeper: subprocess.Popen[bytes] | None = None) -> None:
+        self.token = token
+        self.owner = job  # whose it is, or was
+        self.job = job  # None: nobody waits for its end any more
+        self.keeper = keeper
+        self.deadline: float | None = None  # for SIGKILL
+
+
+class RealPrograms:
+    """The programs of a session; ``clock`` returns epoch seconds.
+
+    ``mark`` is what is written into a job at each start, beside its token and its time.
+    """
+
+    def __init__(self, records: Records, clock: Callable[[], float], mark: Mapping[str, object]) -> None:
+        """Begin with no program."""
+        self.records = records
+        self._clock = clock
+        self._mark = mark
+        self._children: dict[str, _Child] = {}
+        self._spare: list[subprocess.Popen[bytes]] = []
+
+    # The seam
+
+    def marks(self, job: PoolJob, run: Run, now: int) -> Mapping[str, object]:
+        """Return a new token, the time the run is for, and the number of starts: whoever takes it back needs both."""
+        return {
+            TOKEN: uuid.uuid4().hex,
+            RUN_TIME: starter.time_of(run.ad, Context(now=now)),
+            "NumJobStarts": count(job.ad, "NumJobStarts") + 1,
+            **self._mark,
+        }
+
+    def start(self, job: PoolJob, run: Run, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
+        """Start a keeper and its program."""
+        process = process_of(run.ad)
+        if isinstance(process, Hold):
+            return process
+        left = self._finish(job.id)
+        if left is not None:
+            return left
+        token = token_of(job.ad)
+        killing = killing_of(run.ad, "RemoveKillSig")
+        request = {**process._asdict(), "token": token, "job": str(job.id), "killing": killing}
+        try:
+            child = _Child(token, job.id, self._keeper())
+        except OSError as error:
+            return failure("executable", process.executable, error.errno or 0)
+        answer = _ask(child.keeper, json.dumps(request).encode()) if child.keeper else {}
+        if "failed" in answer:
+            _reap(child.keeper)
+            self.records.forget(token)
+            return failure_of(answer)
+        self._children[token] = child
+        return None
+
+    def stop(self, job: PoolJob, run: Run, signal: str) -> None:
+        """Send the job's signal to the whole process group, and SIGKILL after its grace."""
+        child = self._children.get(token_of(job.ad))
+        if child is not None:
+            child.job = None
+            self._kill(child, *killing_of(run.ad, signal))
+
+    def suspend(self, job: PoolJob, run: Run) -> None:  # noqa: ARG002 - the same
+        """Stop the process group."""
+        self.records.send(token_of(job.ad), signal.SIGSTOP)
+
+    def resume(self, job: PoolJob, run: Run) -> None:  # noqa: ARG002 - the same
+        """Let the process group go on."""
+        self.records.send(token_of(job.ad), signal.SIGCONT)
+
+    # What was left by a session before
+
+    def adopt(self, token: str, job: JobId) -> RunState:
+        """Take over a run of before, and say how it stands; one that had not begun never will. Raises OSError."""
+        course = self.records.settle(token)
+        if course is not RunState.CALLED_OFF:
+            self._children[token] = _Child(token, job)
+        return course
+
+    def sweep(self, wanted: Iterable[str]) -> int:
+        """End the programs of before that no job wants, forget what is over, and say how many had to be ended."""
+        found = 0
+        for token in set(self.records.tokens()) - set(wanted):
+            if self.records.course(token) is RunState.RUNS:
+                child = self._children[token] = _Child(token, None)
+                child.owner = JobId.parse(self.records.owner(token))
+                self._kill(child, *self.records.killing(token))
+                found += 1
+            else:
+                self.records.forget(token, int(self._clock()))
+        return found
+
+    # As time passes
+
+    @property
+    def running(self) -> int:
+        """How many programs there are, those included that are being ended."""
+        return len(self._children)
+
+    def pid(self, job: PoolJob) -> int | None:
+        """Return the number of a job's process."""
+        return self.records.pid(token_of(job.ad))
+
+    def poll(self) -> list[tuple[JobId, Ending | None]]:
+        """Return the jobs whose programs have ended, with None where nobody knows how; kill those that do not end."""
+        ended: list[tuple[JobId, Ending | None]] = []
+        for child in list(self._children.values()):
+            if child.deadline is not None and self._clock() >= child.deadline:
+                self.records.send(child.token, signal.SIGKILL)
+                child.deadline = self._clock() + 1
+            course = self.records.course(child.token)
+            if course is RunState.RUNS or (course is None and _is_there(child.keeper)):
+                continue
+            if course is None:
+                course = self.records.settle(child.token)
+                if course is RunState.RUNS:
+                    continue
+            del self._children[child.token]
+            _reap(child.keeper)
+            if child.job is None:
+                self.records.forget(child.token)
+            else:
+                ended.append((child.job, self.records.ending(child.token)))
+        return ended
+
+    def wait(self, seconds: float, wakeups: Sequence[int] = ()) -> None:
+        """Wait until a keeper says something, or one of ``wakeups`` (descriptors) can be read, at most some seconds."""
+        outputs = {
+            child.keeper.stdout.fileno(): child
+            for child in self._children.values()
+            if child.keeper is not None and child.keeper.stdout is not None
+        }
+        deadlines = [child.deadline - self._clock() for child in self._children.values() if child.deadline is not None]
+        if len(outputs) < len(self._children):
+            deadlines.append(0.2)  # those of before have no line to us
+        most = max(0.0, min([seconds, *deadlines]))
+        for descriptor in select.select([*outputs, *wakeups], [], [], most)[0]:
+            with suppress(BlockingIOError):
+                if not os.read(descriptor, 1024) and descriptor in outputs:
+                    _reap(outputs[descriptor].keeper)
+                    outputs[descriptor].keeper = None
+
+    def kill_all(self) -> None:
+        """Send SIGKILL to every process group."""
+        for child in self._children.values():
+            self.records.send(child.token, signal.SIGKILL)
+
+    def prepare(self, number: int) -> None:
+        """Have some keepers ready, since Python takes longer to start than a program; 50 at most."""
+        try:
+            while len(self._spare) < min(number, _MOST_SPARE):
+                self._spare.append(self._spawn())
+        except OSError:
+            pass  # it will be said where one is needed
+
+    def let_go(self) -> None:
+        """Leave what runs to its keepers: whoever opens the queue next finds it again."""
+        for spare in self._spare:
+            if spare.stdin is not None:
+                spare.stdin.close()
+        for spare in self._spare:
+            _reap(spare)
+        self._spare.clear()
+        for child in self._children.values():
+            if child.keeper is not None:
+                _close(child.keeper)
+                child.keeper.returncode = child.keeper.poll() or 0  # so that Popen does not complain of it
+        self._children.clear()
+
+    def _finish(self, job: JobId) -> Hold | None:
+        """End at once what is left of the program that a job had before: there are never two. Say if it does not."""
+        until = self._clock() + _PATIENCE
+        for child in [child for child in self._children.values() if child.job is None and child.owner == job]:
+            while self.records.course(child.token) is RunState.RUNS:
+                if self._clock() > until:
+                    return Hold("Failed to execute: the last program of this job does not end", NOT_CREATED, 0)
+                self.records.send(child.token, signal.SIGKILL)
+                select.select([], [], [], 0.01)
+            self._children.pop(child.token)
+            _reap(child.keeper)
+            self.records.forget(child.token)
+        return None
+
+    def _kill(self, child: _Child, number: int, grace: int) -> None:
+        if self.records.course(child.token) is None and self.records.settle(child.token) is RunState.CALLED_OFF:
+            if child.keeper is not None:
+                child.keeper.kill()
+            return
+        self.records.send(child.token, number)
+        child.deadline = self._clock() + grace
+
+    def _keeper(self) -> subprocess.Popen[bytes]:
+        """Return a keeper that waits for its request. Raises OSError."""
+        while self._spare:
+            spare = self._spare.pop(0)
+            if _is_there(spare):
+                return spare
+            _reap(spare)
+        return self._spawn()
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        program = [sys.executable, "-I", "-S", str(Path(keeper.__file__)), str(self.records.folder)]
+        return subprocess.Popen(  # noqa: S603 - the interpreter, its own script, a folder of ours
+            program,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+        )
+
+
+def token_of(ad: ClassAd) -> str:
+    """Return the token of a job's run, empty where it has none or one that no keeper was ever given."""
+    token = string(ad, TOKEN) or ""
+    return token if token.isalnum() and token.isascii() else ""
+
+
+def _ask(child: subprocess.Popen[bytes], request: bytes) -> dict[str, Any]:
+    """Send a request to a keeper and return what it says within its time, nothing if that is nothing."""
+    if child.stdin is None or child.stdout is None:
+        return {}
+    with suppress(BrokenPipeError):
+        child.stdin.write(request)
+        child.stdin.close()
+    said = b""
+    while not said.endswith(b"\n") and select.select([child.stdout], [], [], _PATIENCE)[0]:
+        piece = os.read(child.stdout.fileno(), 4096)
+        if not piece:
+            break
+        said += piece
+    with suppress(ValueError):
+        answer = json.loads(said)
+        return answer if isinstance(answer, dict) else {}
+    return {}
+
+
+def _is_there(child: subprocess.Popen[bytes] | None) -> bool:
+    return child is not None and child.poll() is None
+
+
+def _reap(child: subprocess.Popen[bytes] | None) -> None:
+    if child is not None:
+        child.wait()
+        _close(child)
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()

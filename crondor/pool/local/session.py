@@ -1,0 +1,399 @@
+"""The world on the real clock: the jobs of a queue in a folder run on this machine, as in the local universe.
+
+A session may be killed at any moment and begun again: what it was about to do stands in the queue before it is done,
+and the records of its runs (run_records.py) say what became of them. It ends itself when nothing is to come, and asks
+the clock it was given, never the machine's.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.deferral import MISSED_CODE
+from crondor.job.attributes import boolean, count, integer, string
+from crondor.job.queued import JobStatus
+from crondor.job_queue import JobId, read_history
+from crondor.job_queue.faults import refused_by_disk
+from crondor.pool.daemons import starter
+from crondor.pool.daemons.clock import Entry
+from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.pool import Pool
+from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.local.clock import PromptTurns, WallTimetable
+from crondor.pool.local.programs import RUN_TIME, RealPrograms, token_of
+from crondor.pool.local.queue import TOKEN, KeptQueue
+from crondor.pool.local.requests import Requests, perform
+from crondor.pool.local.run_records import Ending, Records, RunState
+from crondor.pool.local.supervisor import publish
+from crondor.pool.settings.pool import PoolSettings
+from crondor.rights.trust import check
+from crondor.schedd.embedded import HISTORY, EmbeddedSchedd
+from crondor.schedd.protocol import Hold
+
+SPEC: Final = "CrondorSpec"
+"""The attribute with the path of the submit file a job came from; jobs without it are left alone."""
+SPEC_JOB: Final = "CrondorSpecJob"
+"""The attribute with its number among the jobs of that file."""
+SESSION: Final = "CrondorSession"
+"""The attribute with the name of the session that submitted it."""
+NEW: Final = "CrondorIsNew"
+"""The attribute of a job of which nobody has been told yet that it was submitted."""
+TOLD: Final = "CrondorToldToken"
+"""The attribute with the token of the last start that somebody was told of."""
+STARTED: Final = "CrondorRunSession"
+"""The attribute with the name of the session that started it last."""
+
+MARKER: Final = "session"
+"""The file that is in the folder while a session is not over."""
+
+LOST: Final = "Its program was under way when this ended, and how it went is not known"
+LEFT: Final = "Its program was ended with the session"
+
+_RUNS: Final = "runs"
+_GONE: Final = (int(JobStatus.COMPLETED), int(JobStatus.REMOVED))
+_LEAD: Final = 5  # seconds before its time, from which on a run has its keeper ready
+_PATIENCE: Final = 10.0  # seconds for what was killed to be gone
+_POLL: Final = 1.0  # seconds between two looks at the requests, where no pipe tells of them
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a session is to do: each job's next run only (``once``), nothing new from a time on (epoch seconds)."""
+
+    once: bool = False
+    until: int | None = None
+
+
+class Session(AbstractContextManager["Session"]):
+    """The jobs of a queue's folder, run as time passes: ``submit``, ``begin``, and ``step`` until it says False.
+
+    ``clock`` returns epoch seconds with their fraction. ``was_killed`` says that the session before did not end by
+    itself: this one goes on with its plan. Use it as a context manager. It is for one thread.
+    """
+
+    def __init__(self, folder: Path, settings: PoolSettings, clock: Callable[[], float], plan: Plan) -> None:
+        """Open the queue.
+
+        Raises QueueLocked where another session has it, Untrusted where another user could have made or could change
+        it, DamagedLog, QueueIO and UnknownZone.
+        """
+        self.folder = folder
+        self.plan = plan
+        self._clock = clock
+        self.embedded = EmbeddedSchedd(
+            folder,
+            clock=lambda: int(clock()),
+            zone=settings.zone,
+            dialect=settings.dialect,
+            policy=settings.policy,
+        )
+        try:
+            self._open(settings)
+        except BaseException:
+            self.embedded.close()
+            raise
+
+    def _open(self, settings: PoolSettings) -> None:
+        self._name, self.was_killed = self._mark()
+        self._queue = KeptQueue(self.embedded)
+        for job in [job for job in self.embedded.mirror if self._is_over(job)]:
+            self.embedded.leave(job)  # a session that was killed may have come no further
+        self._turns = PromptTurns()
+        self.programs = RealPrograms(Records(self.folder / _RUNS), self._clock, {STARTED: self._name})
+        try:
+            self._requests = Requests(self.folder)
+        except OSError as error:
+            raise refused_by_disk(self.folder, "nobody could ask anything of a session here", error) from error
+        self.world = Pool(
+            replace(settings, counts_local_runs=True),
+            int(self._clock()),
+            turns=self._turns,
+            schedd=self._queue,
+            programs=self.programs,
+            timetable=WallTimetable(int(self._clock())),
+        )
+        self.world.watchers.append(self._note)
+
+    def _mark(self) -> tuple[str, bool]:
+        """Return the session's name, and whether it is that of one which was killed."""
+        path = self.folder / MARKER
+        name = uuid.uuid4().hex
+        try:
+            check(path)
+            is_new = publish(str(self.folder.resolve()), MARKER, name)
+            self._marked = _identity(path)
+            return (name, False) if is_new else (path.read_text("ascii", errors="replace").strip('"'), True)
+        except OSError as error:
+            raise refused_by_disk(path, "a session cannot begin here", error) from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the queue; a session that had nothing more to do is over."""
+        if kind is None and self.is_there:
+            with suppress(OSError):
+                (self.folder / MARKER).unlink()
+        self._requests.close()
+        self.programs.let_go()
+        self.embedded.close()
+
+    # Jobs
+
+    def submitted(self, spec: str) -> list[JobId] | None:
+        """Return the jobs of a submit file that are in the queue; None where they are still to be submitted.
+
+        Jobs that this session submitted before it was killed are not submitted again, though all have left.
+        """
+        found = [job for job in self.embedded.mirror if self._has(job, spec)]
+        if found:
+            return found
+        if self.was_killed and any(string(ad, SESSION) == self._name for ad in self._past(spec)):
+            return []
+        return None
+
+    def ran_at(self, spec: str, ads: Sequence[ClassAd]) -> dict[int, int]:
+        """Return those of a file's jobs, by their number, that had their run at the same DeferralTime already.
+
+        Jobs with cron attributes are not among them: their next time is a later one.
+        """
+        now = int(self._clock())
+        wanted = {n: time for n, ad in enumerate(ads) if (time := _only_time(ad, now)) is not None}
+        if not wanted:
+            return {}
+        done = {(integer(ad, SPEC_JOB), integer(ad, RUN_TIME)) for ad in self._past(spec) if count(ad, "NumJobStarts")}
+        return {n: time for n, time in wanted.items() if (n, time) in done}
+
+    def submit(self, spec: str, ads: Sequence[ClassAd], numbers: Sequence[int]) -> list[JobId]:
+        """Put jobs of a submit file into the queue, all at once; ``numbers`` are theirs among the jobs of the file.
+
+        Raises InvalidChange and QueueIO.
+        """
+        made = []
+        for ad, number in zip(ads, numbers, strict=True):
+            own = ad.copy()
+            for name, value in (
+                (SPEC, spec),
+                (SPEC_JOB, number),
+                (SESSION, self._name),
+                (NEW, True),
+                ("NumJobStarts", 0),
+                ("NumJobCompletions", 0),
+            ):
+                own.set(name, value)
+            made.append(own)
+        return self.embedded.submit(made)
+
+    def begin(self) -> int:
+        """Bring in the jobs of the queue, and return how many programs of before still run.
+
+        Raises QueueIO, and OSError for records that cannot be read.
+        """
+        mirror = self.embedded.mirror
+        mine = [job for job in mirror if mirror.text(job, SPEC) is not None and not self._is_over(job)]
+        found = 0
+        wanted, late = set(), []
+        for job in sorted(mine):
+            ad = self._queue.take(job)
+            token = token_of(ad) if count(ad, "JobStatus") in {JobStatus.RUNNING, JobStatus.SUSPENDED} else ""
+            course = self.programs.adopt(token, job) if token else RunState.CALLED_OFF
+            found += course is RunState.RUNS
+            wanted.add(token)
+            if token and course is RunState.CALLED_OFF:
+                starts = max(0, count(ad, "NumJobStarts") - 1)
+                self._queue.write(job, {TOKEN: None, RUN_TIME: None, STARTED: None, "NumJobStarts": starts})
+            if self.plan.once and string(ad, STARTED) == self._name:
+                self._turns.closed.add(job)
+            started = None if course is RunState.CALLED_OFF else self.programs.records.started_at(token)
+            late.append((job, started if course is RunState.CALLED_OFF else started or self.world.now))
+        found += self.programs.sweep(wanted)
+        for job, started in late:
+            self.world.restore(job, untold=self._untold(job, started), started=started)
+        return found
+
+    def _untold(self, job: JobId, started: int | None) -> list[What]:
+        """Return what a session before had no time to tell."""
+        ad = self._queue.ads[job]
+        found = [What.SUBMITTED] if boolean(ad, NEW) else []
+        if started is not None and string(ad, TOLD) != token_of(ad):
+            found.append(What.STARTED)
+        return found
+
+    def _has(self, job: JobId, spec: str) -> bool:
+        mirror = self.embedded.mirror
+        return mirror.text(job, SPEC) is not None and string(mirror.ad(job), SPEC) == spec and not self._is_over(job)
+
+    def _is_over(self, job: JobId) -> bool:
+        mirror = self.embedded.mirror
+        return mirror.text(job, SPEC) is not None and count(mirror.ad(job), "JobStatus") in _GONE
+
+    def _past(self, spec: str) -> Iterable[ClassAd]:
+        """Yield the jobs of a submit file that are over: those that have left, and those that stay in the queue."""
+        path, mirror = self.folder / HISTORY, self.embedded.mirror
+        past = read_history(path) if path.exists() else ()
+        for ad in chain(past, (mirror.ad(job) for job in mirror if self._is_over(job))):
+            if string(ad, SPEC) == spec:
+                yield ad
+
+    # Time
+
+    @property
+    def is_there(self) -> bool:
+        """Say whether the folder is still the one that was opened: somebody may have removed it."""
+        return self._marked is not None and _identity(self.folder / MARKER) == self._marked
+
+    @property
+    def is_closed(self) -> bool:
+        """Say whether nothing is started any more."""
+        return self._turns.is_closed
+
+    def step(self, longest: float, wakeup: int | None = None, rest: Callable[[], None] | None = None) -> bool:
+        """Do what is due, then wait for what comes next, ``longest`` seconds at most; say whether more is to come.
+
+        ``wakeup`` is a descriptor that ends the wait, ``rest`` is called before it. Where the folder is no longer there
+        (``is_there``), nothing more is started. Raises QueueIO.
+        """
+        now = int(self._clock())
+        if not self.is_there or (self.plan.until is not None and now >= self.plan.until):
+            self.close()
+        self.world.advance(now)
+        self._requests.serve(lambda request: perform(self.world, self.embedded, request))
+        for job, ending in self.programs.poll():
+            self._ended(job, ending)
+        self.world.advance(int(self._clock()))
+        if not self.has_more:
+            return False
+        next_times = [time for time in (self.world.next_time, None if self.is_closed else self.plan.until) if time]
+        soon = min(next_times, default=None)
+        if soon is not None and soon > now:
+            self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.world.jobs.values()))
+            soon = soon - _LEAD if soon > now + _LEAD else soon
+        if rest is not None:
+            rest()
+        bell = self._requests.bell
+        longest = min(longest, _POLL) if bell is None else longest
+        most = longest if soon is None else max(0.0, min(longest, soon - self._clock()))
+        self.programs.wait(most, [each for each in (wakeup, bell) if each is not None])
+        return True
+
+    @property
+    def has_more(self) -> bool:
+        """Say whether anything can still happen: a program runs, or one will."""
+        if self.programs.running:
+            return True
+        return not self.is_closed and any(map(self._may_go_on, self.world.jobs.values()))
+
+    def _may_go_on(self, job: PoolJob) -> bool:
+        if job.run is not None:
+            return True
+        if job.id in self._turns.closed:
+            return False
+        return _pending(job.turn) or _pending(job.check) or (job.is_idle and job.id in self._queue.book)
+
+    def _ended(self, job_id: JobId, ending: Ending | None) -> None:
+        job = self.world.jobs.get(job_id)
+        if job is None or job.run is None:
+            return
+        token = token_of(job.ad)
+        if ending is None:
+            self._give_up(job, LOST)
+        elif isinstance(ending.result, Hold):
+            self.world.hold(job_id, ending.result)
+        else:
+            used = {"RemoteUserCpu": ending.user, "RemoteSysCpu": ending.system}
+            self._queue.write(job_id, used)
+            self.world.ended(job_id, ending.result)
+        self.programs.records.forget(token)
+
+    def _give_up(self, job: PoolJob, reason: str) -> None:
+        """Leave a run that cannot be told to have ended: it must not run again in its window.
+
+        A crontab job gets its next time; another one is held.
+        """
+        if job.id in self._queue.book:
+            self.world.vacate(job.id)
+        else:
+            self.world.hold(job.id, Hold(reason, 0))
+
+    # The end
+
+    def close(self) -> None:
+        """Start nothing more; what waits for its time is idle again."""
+        if self.is_closed:
+            return
+        self._turns.is_closed = True
+        for job in list(self.world.jobs.values()):
+            self.world.timetable.cancel(job.turn)
+            job.turn = None
+            if job.run is not None and job.run.started is None:
+                self.world.vacate(job.id)
+
+    def leave(self) -> None:
+        """End all programs at once, and wait until they are gone."""
+        self.close()
+        for job in list(self.world.jobs.values()):
+            if job.run is not None:
+                self._give_up(job, LEFT)
+        until = self._clock() + _PATIENCE
+        while self.programs.running and self._clock() < until:
+            self.programs.kill_all()
+            self.programs.wait(0.05)
+            self.programs.poll()
+
+    def missed(self) -> list[JobId]:
+        """Return the jobs that are idle and will never start: no time of theirs is to come."""
+        return [
+            job.id
+            for job in self.world.jobs.values()
+            if job.is_idle and job.id not in self._queue.book and job.gate.opens(self.world.now) is None
+        ]
+
+    def _note(self, seen: PoolEvent) -> None:
+        if seen.what is What.SUBMITTED:
+            self._queue.write(seen.job.id, {NEW: None})
+        elif seen.what is What.STARTED:
+            self._queue.write(seen.job.id, {TOLD: token_of(seen.job.ad)})
+            if self.plan.once:
+                self._turns.closed.add(seen.job.id)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one of that name, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def is_missed(seen: PoolEvent) -> bool:
+    """Say whether a job is held since it missed its time."""
+    return seen.what is What.HELD and seen.number == MISSED_CODE
+
+
+def _is_due(job: PoolJob, until: int) -> bool:
+    """Say whether a job that waits on its machine starts until then."""
+    run = job.run
+    return run is not None and run.started is None and run.next is not None and run.next.time <= until
+
+
+def _pending(entry: Entry | None) -> bool:
+    return entry is not None and entry.call is not None
+
+
+def _only_time(ad: ClassAd, now: int) -> int | None:
+    """Return the DeferralTime of a job that has one and no schedule."""
+    if any(name.startswith("cron") and name[4:] in _FIELDS for name in ad.names):
+        return None
+    return starter.time_of(ad, Context(now=now)) if "DeferralTime" in ad else None
+
+
+_FIELDS: Final = frozenset(("minute", "hour", "dayofmonth", "month", "dayofweek"))

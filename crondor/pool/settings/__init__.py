@@ -1,0 +1,1 @@
+"""What a pool is: its machines, intervals, losses, and how programs behave."""

@@ -1,0 +1,1 @@
+"""A pool on a virtual clock, and what became of the runs."""

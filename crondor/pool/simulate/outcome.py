@@ -1,0 +1,331 @@
+"""What became of the planned runs of each job: on time, late, missed, skipped; counted as they happen, none is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from crondor.deferral import MISSED_CODE
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job_queue import JobId
+from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.execution import LOST_REPORT
+from crondor.pool.daemons.pool import Pool
+from crondor.pool.daemons.pool_job import PoolJob
+from crondor.recurrence import Recurrence
+from crondor.spec import FIELDS
+
+_MOST = 100_000  # times that are counted as skipped at once
+_MINUTE = 60
+_CRON = tuple(field.attribute for field in FIELDS)
+_KNOWN = 100  # times that are kept of a schedule
+
+
+class Fate(str, Enum):
+    """What became of one planned run."""
+
+    ON_TIME = "on_time"
+    LATE = "late"  # started after its time, within the window
+    MISSED_HELD = "missed_held"  # arrived too late: held with code 20
+    MISSED = "missed"  # no match in time; a crontab job gets its next time
+    MISSED_IDLE = "missed_idle"  # no match in time, and the job stays idle for ever
+    SKIPPED = "skipped"  # the run before had not ended
+    HELD = "held"  # the job was on hold
+
+
+class _Cause(Enum):
+    """What a job was doing since its last planned time."""
+
+    IDLE = Fate.MISSED
+    RUNNING = Fate.SKIPPED
+    HELD = Fate.HELD
+
+
+@dataclass
+class Lateness:
+    """How late some runs were at most, against their times, in seconds; negative: in advance; None: there were none.
+
+    ``arrival`` is by the machine's clock.
+    """
+
+    match: int | None = None
+    arrival: int | None = None
+
+
+@dataclass
+class Outcome:
+    """The runs of one job.
+
+    ``counts`` by fate; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
+    after their start, ``untold`` those that ended without the schedd being told, ``repeated`` those that were matched
+    for a time that had its run: a machine's clock that is ahead lets a run end before its time. ``idle_slot`` are the
+    seconds its slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle,
+    ``unready`` the others, which no prep time can help. ``hold`` is the reason it is held for at the end,
+    ``is_stranded`` says that it has had its run, was queued again, and is idle for ever; ``trouble`` why nothing is
+    planned for it.
+    """
+
+    counts: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
+    starts: int = 0
+    evicted: int = 0
+    untold: int = 0
+    repeated: int = 0
+    idle_slot: int = 0
+    ready: Lateness = field(default_factory=Lateness)
+    unready: Lateness = field(default_factory=Lateness)
+    hold: str | None = None
+    has_left: bool = False
+    is_stranded: bool = False
+    is_deferred: bool = False
+    trouble: tuple[Diagnostic, ...] = ()
+
+    @property
+    def planned(self) -> int:
+        """How many runs were planned."""
+        return sum(self.counts.values())
+
+    @property
+    def failed(self) -> int:
+        """How many of them did not start at all, or not in their window."""
+        return self.planned - self.counts[Fate.ON_TIME] - self.counts[Fate.LATE]
+
+
+class _Times:
+    """A schedule, and what it said lately; shared by the jobs that have the same."""
+
+    __slots__ = ("_known", "_recurrence")
+
+    def __init__(self, recurrence: Recurrence) -> None:
+        self._recurrence = recurrence
+        self._known: dict[int, int] = {}
+
+    def next(self, after: int) -> int:
+        """Return the next time. Raises CrondorError where there is none."""
+        found = self._known.get(after)
+        if found is None:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            found = self._known[after] = int(self._recurrence.next(after))
+        return found
+
+
+class _Course:
+    """How one job stands in between."""
+
+    __slots__ = ("cause", "idle_since", "last", "outcome", "time", "times")
+
+    def __init__(self, now: int) -> None:
+        self.outcome = Outcome()
+        self.times: _Times | None = None  # of its schedule
+        self.time: int | None = None  # the planned run of which nothing is known yet
+        self.last: int | None = None  # the planned time before
+        self.cause = _Cause.IDLE
+        self.idle_since = now
+
+
+class OutcomeCounts:
+    """Watches a world and counts; ``close`` settles what is left at the end."""
+
+    def __init__(self, world: Pool) -> None:
+        """Watch from now on."""
+        self._world = world
+        self._courses: dict[JobId, _Course] = {}
+        self._times: dict[tuple[str | None, ...], _Times] = {}  # by the texts of the schedule
+        world.watchers.append(self.note)
+
+    def __getitem__(self, job: JobId) -> Outcome:
+        """Return what is known of a job."""
+        return self._courses[job].outcome
+
+    def note(self, seen: PoolEvent) -> None:
+        """Take note of something that has happened."""
+        if seen.what is What.SUBMITTED:
+            self._enter(seen)
+            return
+        course = self._courses.get(seen.job.id)
+        if course is not None:
+            _NOTES.get(seen.what, _nothing)(self, course, seen)
+
+    def _enter(self, seen: PoolEvent) -> None:
+        job = QueuedJob(seen.job.ad)
+        course = self._courses[seen.job.id] = _Course(seen.time)
+        course.outcome.is_deferred = job.is_scheduled
+        try:
+            self._plan_first(course, job, seen)
+        except CrondorError as error:
+            course.outcome.trouble = error.diagnostics
+        if seen.job.status == JobStatus.HELD:
+            course.cause = _Cause.HELD
+
+    def _plan_first(self, course: _Course, job: QueuedJob, seen: PoolEvent) -> None:
+        """Read a job's schedule, unless another job's is the same."""
+        ad, settings = seen.job.ad, self._world.settings
+        key = tuple(ad.text(name) if name in ad else None for name in _CRON)
+        is_plain = any(key) and not job.has_expressions
+        course.times = self._times.get(key) if is_plain else None
+        if course.times is not None:
+            return
+        schedule = job.schedule(seen.time, dialect=settings.dialect, zone=settings.zone, policy=settings.policy)
+        if schedule.recurrence is not None:
+            course.times = _Times(schedule.recurrence)
+            if is_plain:
+                self._times[key] = course.times
+        elif schedule.is_deferred:
+            course.time = schedule.next(seen.time).time
+
+    def plan(self, course: _Course, seen: PoolEvent) -> None:
+        """Take a new DeferralTime: what was planned until then is settled."""
+        if seen.number == course.time:
+            return
+        self.settle(course, seen.number)
+        course.time = seen.number
+        course.cause = _Cause.IDLE
+
+    def settle(self, course: _Course, until: int) -> None:
+        """Count the planned run that did not come about, and those between it and ``until``."""
+        counts, fate = course.outcome.counts, course.cause.value
+        last = course.last
+        if course.time is not None:
+            if course.time >= until:
+                return
+            counts[fate] += 1
+            last = course.time
+        if last is not None and until - last > _MINUTE:
+            counts[fate] += self._between(course, last, until)
+        course.last, course.time = last, None
+
+    def _between(self, course: _Course, low: int, high: int) -> int:
+        """Return how many times of the schedule lie strictly between two."""
+        number = 0
+        try:
+            while course.times is not None and number < _MOST:
+                low = course.times.next(low)
+                if low >= high:
+                    break
+                number += 1
+        except CrondorError:
+            pass  # no more times
+        return number
+
+    def match(self, course: _Course, seen: PoolEvent) -> None:
+        """Note how late the match was; a time that had its run, and is to come again, is planned once more."""
+        if course.time is None and course.times is not None and seen.job.gate.time == course.last is not None:
+            course.time = course.last
+            course.outcome.repeated += 1
+        if course.time is not None:
+            late = self._lateness(course, seen)
+            late.match = _later(late.match, seen.time - course.time)
+
+    def arrive(self, course: _Course, seen: PoolEvent) -> None:
+        """Note how late the job arrived, and for which time, where that is an expression.
+
+        One that had its run for that time is tried again, and nobody planned it.
+        """
+        if course.time is None:
+            return
+        late = self._lateness(course, seen)
+        late.arrival = _later(late.arrival, -seen.number)
+        run = seen.job.run
+        if course.times is None and run is not None and run.time is not None:
+            course.time = run.time
+
+    def _lateness(self, course: _Course, seen: PoolEvent) -> Lateness:
+        opens = seen.job.gate.match_opens
+        is_ready = opens is not None and course.idle_since <= opens
+        return course.outcome.ready if is_ready else course.outcome.unready
+
+    def start(self, course: _Course, seen: PoolEvent) -> None:
+        """Count a start."""
+        outcome, run = course.outcome, seen.job.run
+        outcome.starts += 1
+        course.cause = _Cause.RUNNING
+        if run is not None and run.has_slot and run.arrived is not None:
+            outcome.idle_slot += seen.time - run.arrived
+        if course.time is not None:
+            there = seen.time if seen.job.is_local else seen.time + self._world.settings.skew
+            outcome.counts[Fate.ON_TIME if there <= course.time else Fate.LATE] += 1
+            course.last, course.time = course.time, None
+
+    def evict(self, course: _Course, seen: PoolEvent) -> None:
+        """Note that a run was ended from outside."""
+        run = seen.job.run
+        if run is not None and run.started is not None:
+            course.outcome.evicted += 1
+            course.idle_since = seen.time
+        if run is None or run.started is not None or run.arrived is None or not run.has_slot:
+            return
+        if course.time is not None and course.time > run.arrived:
+            course.outcome.idle_slot += seen.time - run.arrived
+
+    def end(self, course: _Course, seen: PoolEvent) -> None:
+        """Note since when the job is idle again."""
+        course.idle_since = seen.time
+        course.outcome.untold += seen.text == LOST_REPORT
+
+    def hold(self, course: _Course, seen: PoolEvent) -> None:
+        """Note why a job is held."""
+        outcome = course.outcome
+        outcome.hold = seen.text
+        if seen.number == MISSED_CODE and course.time is not None:
+            outcome.counts[Fate.MISSED_HELD] += 1
+            course.last, course.time = course.time, None
+        course.cause = _Cause.HELD
+
+    def release(self, course: _Course, seen: PoolEvent) -> None:
+        """Note that a job is idle again."""
+        course.outcome.hold = None
+        course.idle_since = seen.time
+        if course.time is not None and course.time > seen.time:
+            course.cause = _Cause.IDLE
+
+    def leave(self, course: _Course, seen: PoolEvent) -> None:
+        """Note that a job is gone: nothing more is planned for it."""
+        if course.time is not None and course.time < seen.time:
+            course.outcome.counts[course.cause.value] += 1
+        course.outcome.has_left = True
+        course.time = course.last = course.times = None
+
+    def close(self) -> None:
+        """Settle what was planned before the end."""
+        end = self._world.now
+        for job_id, course in self._courses.items():
+            job = self._world.jobs.get(job_id)
+            if job is None:
+                continue
+            self._close(course, job, end)
+
+    def _close(self, course: _Course, job: PoolJob, end: int) -> None:
+        deferral = job.gate.deferral()
+        window = 0 if deferral is None else deferral.window
+        if course.time is None and course.times is None and deferral is not None and job.is_idle:
+            course.outcome.is_stranded = job.gate.opens(end) is None
+        if course.time is not None and course.time + window >= end:
+            course.time = None  # it may still start
+        elif course.time is not None and course.times is None and job.status == JobStatus.IDLE:
+            course.outcome.counts[Fate.MISSED_IDLE] += 1
+            course.time = None
+        elif job.run is None or job.run.started is not None:
+            self.settle(course, end)
+
+
+def _later(one: int | None, other: int) -> int:
+    return other if one is None else max(one, other)
+
+
+def _nothing(_ledger: OutcomeCounts, _course: _Course, _seen: PoolEvent) -> None:
+    """Pass over what changes no count."""
+
+
+_NOTES = {
+    What.PLANNED: OutcomeCounts.plan,
+    What.MATCHED: OutcomeCounts.match,
+    What.ARRIVED: OutcomeCounts.arrive,
+    What.STARTED: OutcomeCounts.start,
+    What.ENDED: OutcomeCounts.end,
+    What.EVICTED: OutcomeCounts.evict,
+    What.HELD: OutcomeCounts.hold,
+    What.RELEASED: OutcomeCounts.release,
+    What.REMOVED: OutcomeCounts.leave,
+    What.COMPLETED: OutcomeCounts.leave,
+}

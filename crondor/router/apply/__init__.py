@@ -1,0 +1,1 @@
+"""What a route makes of a job."""

@@ -1,0 +1,42 @@
+"""The living router: it follows a queue, routes jobs, keeps source and copy together, and cleans up.
+
+``Router(table, schedd, clock=...)`` over any ``Schedd``, or over two; ``router.poll()`` is one round of HTCondor's
+condor_job_router. ``RouterOptions`` say where it differs from the daemon. ``router.why(job)`` says why a job is not
+routed now, ``router.routes()`` how each route stands. All that it must remember is in the queues. ``RouterLock``
+keeps a second router of the same name away. ``Rehearsal`` is all of it with simulated sites, in memory, on a virtual
+clock.
+"""
+
+from crondor.router.daemon.context import Delivery, RouterOptions
+from crondor.router.daemon.events import EventWriter, UserLogs
+from crondor.router.daemon.hooks import HookRunners
+from crondor.router.daemon.lock import RouterLock, RouterLocked
+from crondor.router.daemon.log import Entry, What
+from crondor.router.daemon.reasons import Because, Reason, RouteNow
+from crondor.router.daemon.rehearsal import Rehearsal
+from crondor.router.daemon.report import InvalidReport, RouterReport
+from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.router import Router
+from crondor.router.daemon.status import Survey
+
+__all__ = [
+    "Because",
+    "Delivery",
+    "Entry",
+    "EventWriter",
+    "HookRunners",
+    "InvalidReport",
+    "Reason",
+    "Rehearsal",
+    "RouteNow",
+    "RoutedJob",
+    "Router",
+    "RouterLock",
+    "RouterLocked",
+    "RouterOptions",
+    "RouterReport",
+    "State",
+    "Survey",
+    "UserLogs",
+    "What",
+]

@@ -1,0 +1,300 @@
+"""The router: polls its queues, finds candidates, and takes each job one step on (HTCondor 25.14's job router)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from crondor.classad import CircularReference, ClassAdSyntaxError, EvaluationFailed
+from crondor.diagnostics import CrondorError
+from crondor.job_queue.keys import JobId
+from crondor.router.daemon import operations
+from crondor.router.daemon.backoff import Patient
+from crondor.router.daemon.claim import submit, take_over
+from crondor.router.daemon.context import RouterContext, RouterOptions
+from crondor.router.daemon.counts import RouteCounts
+from crondor.router.daemon.finish import finalise, finish, is_forgotten
+from crondor.router.daemon.follow import apply_policy, check_status
+from crondor.router.daemon.log import What
+from crondor.router.daemon.orphans import Orphans
+from crondor.router.daemon.reasons import Because, Reason, RouteNow, because, routes_now, summed
+from crondor.router.daemon.report import RouterReport
+from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.source_queue import SourceQueue
+from crondor.router.daemon.views import Seen, View
+from crondor.router.match.route_state import RouteState
+from crondor.router.table.table import RoutingTable
+from crondor.schedd.protocol import Clock, Schedd
+from crondor.zones import zone_of
+
+Anything = TypeVar("Anything")
+
+_ADOPTING: Final = 5
+"""Every so many polls orphans are looked for, beginning with the first."""
+
+
+class Router:
+    """A job router over one schedd or two, polled from outside.
+
+    It keeps nothing that the queues do not say: a new one with the same name goes on where another one ended. Two of
+    one name at a time would fight for their jobs: see ``RouterLock``. ``destination`` None: copies go into the queue
+    of the sources. ``clock`` returns epoch seconds.
+    """
+
+    def __init__(
+        self,
+        table: RoutingTable,
+        source: Schedd,
+        destination: Schedd | None = None,
+        *,
+        clock: Clock,
+        options: RouterOptions | None = None,
+    ) -> None:
+        """Take a table and schedds; nothing is asked of them before the first poll. Raises UnknownZone."""
+        self.options = RouterOptions() if options is None else options
+        self.jobs: dict[JobId, RoutedJob] = {}
+        self._clock = clock
+        self._started, self._answered = clock(), False
+        self._copies: dict[JobId, JobId] = {}
+        zone = zone_of(self.options.zone).info
+        ledger = RouteCounts(table, clock())
+        copies = source if destination is None else destination
+        asked = Patient(source)
+        copied = asked if copies is source else Patient(copies)
+        self._desk = RouterContext(asked, copied, table, ledger, self.options, zone, now=clock())
+        self._sources = View(source, self._cares)
+        self._is_one = copies is source
+        self._others = self._sources if self._is_one else View(copies, self._cares_for_copy)
+        self._orphans = Orphans(self._desk, self.jobs)
+        self._queue = SourceQueue(self._desk)
+        self._desk.copies_of = self._orphans.copies_of
+        self._desk.look_again = self._sources.ask
+        self._desk.turned_away = self._queue.turn_away
+        self._policy_due = clock() + table.settings.periodic_interval
+
+    @property
+    def table(self) -> RoutingTable:
+        """The table in force."""
+        return self._desk.table
+
+    @property
+    def standing(self) -> RouteState:
+        """The loads and throttles of the routes, as of the last poll."""
+        return self._desk.ledger.standing
+
+    def reload(self, table: RoutingTable) -> None:
+        """Take a new table from the next poll on; jobs that are routed stay, also where their route is gone.
+
+        Routes that were there keep their throttles. The router keeps its name, whatever JOB_ROUTER_NAME is now. Of a
+        table that is not enabled that alone is taken: no job is, until there is one that is, as in HTCondor 25.14.
+        """
+        self._look_at_clock()
+        before = self._desk.table
+        if not table.is_enabled:
+            self._desk.table = replace(before, is_enabled=False)
+            self._desk.say(What.DISABLED)
+        else:
+            self._desk.table = replace(table, settings=replace(table.settings, name=self._desk.name))
+            self._desk.say(What.RELOADED, "", _difference(before, table))
+        self._desk.ledger.replace(self._desk.table, self._desk.now)
+        self._desk.source.ask_again()
+        self._desk.destination.ask_again()
+        for job in self._queue.forget_all():
+            self._sources.ask(job)
+
+    def poll(self) -> bool:
+        """Look at the queues, and take every job as far as it goes now; say whether the queues did their part.
+
+        That is no where they did not answer, where one takes no writing, and where all jobs that were to be routed were
+        refused. What a schedd refuses or does not answer is logged, and tried again by a later poll; a schedd that
+        takes nothing from anybody is left alone for some polls; a job with an expression that has no value is passed
+        over. No error of a schedd or of a job leaves; others do.
+        """
+        desk = self._desk
+        self._look_at_clock()
+        self._answered = False
+        for schedd in (desk.source, desk.destination) if not self._is_one else (desk.source,):
+            schedd.begin_poll()
+        try:
+            self._refresh()
+        except CrondorError as error:
+            desk.failed(What.UNREACHABLE, "", error)
+            desk.end_poll()
+            return False
+        self._tick()
+        desk.begin_poll()
+        if desk.polls % _ADOPTING == 1:
+            self._orphans.adopt(self._track)
+        desk.ledger.recount(self.jobs.values(), desk.now)
+        self._apply_policies()
+        self._find()
+        table, is_quiet = desk.table, desk.options.hooks is None and desk.options.delivery is None
+        for job in list(self.jobs.values()):
+            if desk.is_hindered and not self._can_step(job):
+                continue
+            if not (is_quiet and job.is_settled(table)):
+                self._pass_over(job.id, self._step, job)
+        desk.end_poll()
+        self._answered = not desk.is_hindered and not (desk.refused and not desk.routed)
+        return self._answered
+
+    def _can_step(self, job: RoutedJob) -> bool:
+        """Say whether a job goes on while a schedd is left alone; one that nobody has yet is for a later poll."""
+        desk = self._desk
+        if job.state is State.UNCLAIMED:
+            self._forget(job)
+            return False
+        is_alone = desk.options.hooks is None and desk.options.delivery is None
+        return not desk.source.is_left_alone and is_alone and job.state is State.SUBMITTED
+
+    def _pass_over(self, job: JobId, act: Callable[[Anything], None], what: Anything) -> None:
+        """Do something about a job; where an expression of it has no value, that is logged, and the others go on.
+
+        All that is read of a job has an answer whatever is in its ad (crondor.job.attributes), and what a schedd
+        refuses is heard where it is asked. What is left are ClassAdSyntaxError, EvaluationFailed and CircularReference.
+        """
+        try:
+            act(what)
+        except (ClassAdSyntaxError, EvaluationFailed, CircularReference) as error:
+            self._desk.failed(What.PASSED_OVER, str(job), error)
+
+    def _tick(self) -> None:
+        desk = self._desk
+        if desk.options.delivery is None:
+            return
+        try:
+            desk.options.delivery.tick(desk.now)
+        except CrondorError as error:
+            desk.failed(What.FILES_LEFT, "", error)
+
+    def close(self) -> None:
+        """End the hooks that are running; jobs stay as they are."""
+        for job in self.jobs.values():
+            if job.hook is not None:
+                job.hook.cancel()
+                job.hook = None
+
+    def why(self, job: JobId) -> Because:
+        """Return why a job is not given to a route now, by the figures of the last poll.
+
+        Raises what the schedd raises.
+        """
+        return because(self._desk, self.jobs, job, operations.live(self._sources.schedd, job))
+
+    def summary(self) -> Counter[tuple[Reason, str]]:
+        """Return the same for all jobs of the sources' queue: how many for each reason, and the route it is about.
+
+        Raises what the schedd raises.
+        """
+        return summed(self._desk, self.jobs, self._sources.schedd.jobs())
+
+    def routes(self) -> list[RouteNow]:
+        """Return how the routes stood at the last poll, in the order of the table."""
+        return routes_now(self._desk)
+
+    def report(self) -> RouterReport:
+        """Return what to leave for those who ask how this router stands while it runs."""
+        standing = self.standing
+        return RouterReport(
+            self._desk.name, self._started, self._desk.now, self._answered, standing.turn, standing.throttles
+        )
+
+    def _look_at_clock(self) -> None:
+        """See how late it is. Where the clock was set back, what waits goes on waiting as long as it would have."""
+        now, before = self._clock(), self._desk.now
+        self._desk.now = now
+        if now >= before:
+            return
+        back = before - now
+        self._desk.say(What.CLOCK_SET_BACK, "", f" by {back} seconds")
+        self._policy_due -= back
+        self._desk.ledger.set_back(back)
+        for job in self.jobs.values():
+            job.since -= back
+            job.retired -= back
+
+    def _refresh(self) -> None:
+        for seen in self._sources.refresh():
+            self._pass_over(seen.job, self._see, seen)
+            if self._is_one:
+                self._pass_over(seen.job, self._see_copy, seen)
+        if not self._is_one:
+            for seen in self._others.refresh():
+                self._pass_over(seen.job, self._see_copy, seen)
+
+    def _cares(self, job: JobId) -> bool:
+        return job in self.jobs or job in self._queue or (self._is_one and self._cares_for_copy(job))
+
+    def _cares_for_copy(self, job: JobId) -> bool:
+        return job in self._copies or job in self._orphans
+
+    def _see(self, seen: Seen) -> None:
+        """Take what the sources' queue shows of a job."""
+        job = self.jobs.get(seen.job)
+        if job is not None:
+            job.left = job.source if seen.ad is None and job.source is not None else job.left
+            job.source = seen.ad
+            self._queue.drop(seen.job)
+        else:
+            self._queue.see(seen.job, seen.ad)
+        self._orphans.see_source(seen.job, seen.ad)
+
+    def _see_copy(self, seen: Seen) -> None:
+        """Take what the copies' queue shows of a job."""
+        source = self._copies.get(seen.job)
+        job = None if source is None else self.jobs.get(source)
+        if job is not None and job.copy_id == seen.job:
+            job.see_copy(seen.ad)
+        self._orphans.see_copy(seen.job, seen.ad)
+
+    def _track(self, job: RoutedJob) -> None:
+        self.jobs[job.id] = job
+        self._queue.drop(job.id)
+        if job.copy_id is not None:
+            self._copies[job.copy_id] = job.id
+
+    def _find(self) -> None:
+        """Give candidates to routes; only one where it is to be seen whether a schedd takes any again."""
+        desk = self._desk
+        if desk.is_hindered:
+            return
+        is_doubtful = desk.source.is_doubtful or desk.destination.is_doubtful
+        for job in self._queue.find(1 if is_doubtful else None):
+            self._track(job)
+
+    def _apply_policies(self) -> None:
+        interval = self._desk.table.settings.periodic_interval
+        if interval <= 0 or self._desk.now < self._policy_due:
+            return
+        self._policy_due = self._desk.now + interval
+        for job in self.jobs.values():
+            self._pass_over(job.id, lambda job: apply_policy(self._desk, job), job)
+
+    def _step(self, job: RoutedJob) -> None:
+        desk = self._desk
+        take_over(desk, job)
+        submit(desk, job)
+        if job.copy_id is not None:
+            self._copies[job.copy_id] = job.id
+        check_status(desk, job)
+        finalise(desk, job)
+        finish(desk, job)
+        if is_forgotten(desk, job):
+            self._forget(job)
+
+    def _forget(self, job: RoutedJob) -> None:
+        del self.jobs[job.id]
+        if job.copy_id is not None:
+            self._copies.pop(job.copy_id, None)
+        self._sources.ask(job.id)
+
+
+def _difference(before: RoutingTable, after: RoutingTable) -> str:
+    """Return which routes come and go, as the log says it; empty where none does."""
+    old, new = ({each.name.lower(): each.name for each in made.routes} for made in (before, after))
+    added = [name for low, name in new.items() if low not in old]
+    dropped = [name for low, name in old.items() if low not in new]
+    said = [f"{verb} {', '.join(names)}" for verb, names in (("adding", added), ("dropping", dropped)) if names]
+    return f" ({'; '.join(said)})" if said else ""

@@ -1,0 +1,60 @@
+"""Crontab and deferral jobs as sources: when they may be routed, and what comes after a run."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from typing import Final
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.deferral import Deferral
+from crondor.diagnostics import CrondorError
+from crondor.job.attributes import count, integer
+from crondor.job.policy import Act, at_exit
+from crondor.job.queued import QueuedJob
+from crondor.schedd.look import StatusReader
+
+NEVER: Final = 1 << 40
+"""A time (epoch seconds) that does not come."""
+
+
+def opens(ad: ClassAd, now: int, zone: str | tzinfo) -> int | None:
+    """Return when a job may be matched for its next run (epoch seconds), None for a job without a schedule.
+
+    That is what condor_submit's clause in Requirements says: DeferralTime less the prep time and SCHEDD_INTERVAL. A job
+    whose schedule cannot be read, or never fires again, has no such time: NEVER.
+    """
+    if not QueuedJob(ad).is_scheduled:
+        return None
+    run = upcoming(ad, now, zone)
+    return NEVER if run is None else run.match_opens
+
+
+def upcoming(ad: ClassAd, now: int, zone: str | tzinfo) -> Deferral | None:
+    """Return a job's next run, None where there is none or its schedule cannot be read."""
+    try:
+        return StatusReader(zone=zone).look(QueuedJob(ad), now).next
+    except CrondorError:
+        return None
+
+
+def runs_again(ad: ClassAd, now: int, context: Context) -> bool:
+    """Say whether a crontab job whose run is over stays in the queue: its on_exit_remove is false."""
+    return QueuedJob(ad).is_crontab and at_exit(ad, now, context).act is Act.STAY
+
+
+def next_run(ad: ClassAd, now: int, zone: str | tzinfo) -> dict[str, object] | None:
+    """Return what waiting for the run after this one writes into a source, None where there is no more run.
+
+    DeferralTime goes to the next time at once: as long as the old one's window is open, the job could be taken for the
+    same run again.
+    """
+    present = integer(ad, "DeferralTime") or 0
+    try:
+        schedule = QueuedJob(ad).schedule(now, zone=zone)
+        after = None if schedule.recurrence is None else schedule.recurrence.next(max(now, present))
+    except CrondorError:
+        return None
+    if after is None:
+        return None
+    return {"DeferralTime": after, "NumJobCompletions": count(ad, "NumJobCompletions") + 1, "EnteredCurrentStatus": now}

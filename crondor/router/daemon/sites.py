@@ -1,0 +1,311 @@
+"""Simulated sites: where routed copies run, fail, or are never heard of again, on a clock that somebody else tells.
+
+A small model: a site has slots, starts an idle copy after a while, and each run takes the same time. What it writes
+into a copy's ad is what HTCondor's schedd and shadow write; the rest of the router's world is real.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.text import lower
+from crondor.deferral import MISSED_CODE
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job.attributes import count, exact_integer, integer, string
+from crondor.job.queued import JobStatus
+from crondor.job_queue.keys import JobId
+from crondor.job_queue.mirror import Change
+from crondor.pool.daemons.clock import Entry, Timetable
+from crondor.pool.settings.lengths import Lengths, chance, share
+from crondor.schedd.actions import entered
+from crondor.schedd.changes import job_changes
+from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.protocol import Hold
+from crondor.source import Source
+
+_HOLD: Final = Hold("the site does not want this job", 6, 0)  # CONDOR_HOLD_CODE FailedToCreateProcess
+_MISSED: Final = Hold("Job missed deferred execution time", MISSED_CODE, 0)
+_DELAY, _RUN_TIME, _HABIT = range(3)  # what is drawn
+_GONE: Final = "the site has removed this job"
+
+
+class Habit(Enum):
+    """What a site does with a copy that it has."""
+
+    RUNS = "runs"
+    FAILS = "fails"
+    SWALLOWS = "swallows"
+    HOLDS = "holds"
+    REMOVES = "removes"
+
+
+class InvalidSite(CrondorError, ValueError):
+    """A text that describes no site."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One site, which takes the copies of the route of its name.
+
+    Seconds, the same each time or drawn: ``delay`` until an idle copy starts where a slot is free, ``run_time`` of a
+    run. ``share`` is how many of a hundred copies meet with the habit; the others run well. A site that FAILS ends each
+    run with ``exit_code``, one that HOLDS or REMOVES does so when a run would begin, one that SWALLOWS starts none.
+    """
+
+    name: str
+    slots: int = 1
+    delay: int | Lengths = 5
+    run_time: int | Lengths = 60
+    habit: Habit = Habit.RUNS
+    exit_code: int = 1
+    share: int = 100
+
+    @classmethod
+    def parse(cls, text: str, base: Site | None = None, name: str = "<site>") -> Site:
+        """Read ``Site1=fail:30%,slots=4,delay=30,run-time=5m-20m``; what is not said is as in ``base``.
+
+        Raises InvalidSite with all faults.
+        """
+        source = Source(text, name)
+        head, *pieces = text.split(",")
+        found = _HEAD(head)
+        faults = []
+        if found is None or found[2].lower() not in _HABITS:
+            span = source.span(0, len(head))
+            faults.append(Diagnostic("site", "this is no site: ROUTE=HABIT comes first", span=span, help=_SITE_HELP))
+        values: dict[str, Any] = {}
+        at = len(head) + 1
+        for piece in pieces:
+            span = source.span(at, at + len(piece))
+            at += len(piece) + 1
+            try:
+                values |= _setting(piece)
+            except CrondorError as error:
+                faults += [Diagnostic("site", each.message, span=span, help=each.help) for each in error.diagnostics]
+        if faults or found is None:
+            raise InvalidSite(faults)
+        habit = _HABITS[found[2].lower()]
+        values |= {"name": found[1], "habit": habit, "share": int(found[3] or 100)}
+        return replace(base or cls(found[1]), **values)
+
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        word = next(word for word, habit in _HABITS.items() if habit is self.habit)
+        some = "" if self.share == 100 else f":{self.share}%"
+        parts = [f"{self.name}={word}{some}", f"slots={self.slots}", f"delay={self.delay}", f"run-time={self.run_time}"]
+        return ",".join(parts)
+
+
+_HABITS: Final = {
+    "run": Habit.RUNS,
+    "fail": Habit.FAILS,
+    "swallow": Habit.SWALLOWS,
+    "hold": Habit.HOLDS,
+    "remove": Habit.REMOVES,
+}
+_HEAD: Final = re.compile(r"([^=,\s]+)=([A-Za-z]+)(?::(100|[1-9]?[0-9])%)?").fullmatch
+_SLOTS: Final = re.compile(r"[1-9][0-9]{0,6}").fullmatch
+_CODE: Final = re.compile(r"[1-9][0-9]{0,2}").fullmatch
+_SITE_HELP: Final = (
+    "write ROUTE=run, or fail, swallow, hold, remove, which may be for some only (fail:30%); then ,slots=4 ,delay=30"
+    " ,run-time=5m-20m ,exit-code=2"
+)
+
+
+def _setting(piece: str) -> dict[str, object]:
+    """Return what one of the settings behind the habit says. Raises CrondorError."""
+    key, _, value = piece.strip().partition("=")
+    if key == "slots" and _SLOTS(value):
+        return {"slots": int(value)}
+    if key == "exit-code" and _CODE(value) and int(value) < 256:
+        return {"exit_code": int(value)}
+    if key == "delay":
+        return {"delay": Lengths.parse(value)}
+    if key == "run-time":
+        return {"run_time": Lengths.parse(value)}
+    raise InvalidSite(Diagnostic("site", f"{piece.strip()[:40]!r} says nothing of a site", help=_SITE_HELP))
+
+
+def _seconds(length: int | Lengths, *parts: int) -> int:
+    return length if isinstance(length, int) else length.draw(*parts)
+
+
+class Run(NamedTuple):
+    """A run of a copy that has begun: of which source, where, when (epoch seconds)."""
+
+    source: str
+    copy: JobId
+    site: str
+    time: int
+
+
+@dataclass
+class _Place:
+    site: Site
+    waiting: dict[JobId, None] = field(default_factory=dict)
+    running: set[JobId] = field(default_factory=set)
+
+
+class Sites:
+    """The sites of a queue of copies.
+
+    ``runs`` are all runs that have begun, ``ended`` the numbers of sources whose runs ended well. Copies of routes
+    without a site stay idle. What is drawn belongs to a copy and the ``seed``.
+    """
+
+    def __init__(self, schedd: EmbeddedSchedd, sites: Iterable[Site], now: int, *, seed: int = 0) -> None:
+        """Look at the copies that are there at ``now`` (epoch seconds), those that run included; at each that comes."""
+        self._schedd = schedd
+        self._seed = seed
+        self._places = {lower(site.name): _Place(site) for site in sites}
+        self._timetable = Timetable(now)
+        self._entries: dict[JobId, Entry] = {}
+        self._touched: dict[JobId, None] = dict.fromkeys(sorted(schedd.mirror))
+        self.runs: list[Run] = []
+        self.ended: list[str] = []
+        self.close = schedd.mirror.subscribe(self._note)
+
+    @property
+    def now(self) -> int:
+        """How late it is."""
+        return self._timetable.now
+
+    def change(self, site: Site) -> None:
+        """Have a site behave in another way from now on, also towards the copies that it has."""
+        self._places[lower(site.name)].site = site
+        self._touched |= dict.fromkeys(sorted(self._schedd.mirror))
+
+    def advance(self, until: int) -> None:
+        """Let time pass up to and including ``until`` (epoch seconds); finished jobs leave the queue."""
+        self._settle()
+        while (time := self._timetable.next_time) is not None and time <= until:
+            self._timetable.advance(time)
+            self._settle()
+        self._timetable.advance(until)
+        self._schedd.clear_finished()
+        self._settle()
+
+    def _note(self, changes: tuple[Change, ...]) -> None:
+        for change in job_changes(self._schedd.mirror, changes):
+            self._touched[change.job] = None
+
+    def _settle(self) -> None:
+        """Look at all jobs that have changed."""
+        while self._touched:
+            touched, self._touched = self._touched, {}
+            for job in touched:
+                self._look(job)
+
+    def _look(self, job: JobId) -> None:
+        mirror = self._schedd.mirror
+        ad = mirror.ad(job) if job in mirror else None
+        route = None if ad is None else string(ad, "RouteName")
+        place = self._places.get(lower(route)) if route is not None and route.isascii() else None
+        if ad is None or place is None:
+            self._stop(job)
+            return
+        status = exact_integer(ad, "JobStatus")  # what is edited asks for it with =?=
+        if status == JobStatus.IDLE and self._habit(job, place) is Habit.SWALLOWS:
+            self._stop(job)
+        elif status == JobStatus.IDLE and job not in place.waiting:
+            self._stop(job)
+            place.waiting[job] = None
+        elif status == JobStatus.RUNNING and job not in place.running:
+            self._stop(job)
+            place.running.add(job)
+            began = integer(ad, "JobCurrentStartDate")
+            left = self._run_time(job, place) - (0 if began is None else self.now - began)
+            self._later(job, max(0, left), lambda: self._end(job, place))
+        elif status not in (JobStatus.IDLE, JobStatus.RUNNING):
+            self._stop(job)
+        self._fill(place)
+
+    def _stop(self, job: JobId) -> None:
+        """Take a job from wherever it is."""
+        self._timetable.cancel(self._entries.pop(job, None))
+        for place in self._places.values():
+            place.waiting.pop(job, None)
+            if job in place.running:
+                place.running.discard(job)
+                self._fill(place)
+
+    def _fill(self, place: _Place) -> None:
+        """Give free slots to those who wait."""
+        while place.waiting and len(place.running) < place.site.slots:
+            job = next(iter(place.waiting))
+            del place.waiting[job]
+            place.running.add(job)
+            delay = _seconds(place.site.delay, self._seed, _DELAY, *job)
+            self._later(job, delay, lambda job=job, place=place: self._start(job, place))  # type: ignore[misc]
+
+    def _later(self, job: JobId, seconds: int, call: Callable[[], None]) -> None:
+        self._entries[job] = self._timetable.at(self.now + seconds, lambda _: call())
+
+    def _start(self, job: JobId, place: _Place) -> None:
+        schedd, ad = self._schedd, self._ad(job)
+        if ad is None:
+            return
+        if self._habit(job, place) is Habit.SWALLOWS:
+            self._stop(job)
+            return
+        deferral = integer(ad, "DeferralTime")
+        if deferral is not None and deferral > self.now:  # its starter waits, and the slot with it
+            self._later(job, deferral - self.now, lambda: self._start(job, place))
+            return
+        if deferral is not None and deferral + (integer(ad, "DeferralWindow") or 0) < self.now:
+            schedd.hold(job, _MISSED)
+            return
+        if self._habit(job, place) is Habit.HOLDS:
+            schedd.hold(job, _HOLD)
+            return
+        if self._habit(job, place) is Habit.REMOVES:
+            schedd.remove(job, _GONE)
+            return
+        edits: dict[str, object] = {
+            **entered(ad, JobStatus.RUNNING, self.now),
+            "JobCurrentStartDate": self.now,
+            "JobCurrentStartExecutingDate": self.now,
+            "JobRunCount": count(ad, "JobRunCount") + 1,
+            "NumShadowStarts": count(ad, "NumShadowStarts") + 1,
+            "NumJobStarts": count(ad, "NumJobStarts") + 1,
+        }
+        if "JobStartDate" not in ad:
+            edits["JobStartDate"] = self.now
+        if schedd.edit_if(job, "JobStatus =?= 1", edits):
+            self.runs.append(Run(string(ad, "RoutedFromJobId") or "", job, place.site.name, self.now))
+            self._later(job, self._run_time(job, place), lambda: self._end(job, place))
+
+    def _end(self, job: JobId, place: _Place) -> None:
+        ad = self._ad(job)
+        if ad is None:
+            return
+        has_failed = self._habit(job, place) is Habit.FAILS
+        began = integer(ad, "JobCurrentStartDate")
+        edits = {
+            **entered(ad, JobStatus.COMPLETED, self.now),
+            "CompletionDate": self.now,
+            "ExitBySignal": False,
+            "ExitCode": place.site.exit_code if has_failed else 0,
+            "RemoteWallClockTime": float(0 if began is None else self.now - began),
+            "JobFinishedHookDone": self.now,
+        }
+        if self._schedd.edit_if(job, "JobStatus =?= 2", edits) and not has_failed:
+            self.ended.append(string(ad, "RoutedFromJobId") or "")
+
+    def _habit(self, job: JobId, place: _Place) -> Habit:
+        """Return what a copy meets with."""
+        site = place.site
+        if site.share < 100 and share(chance(self._seed, _HABIT, *job)) * 100 >= site.share:
+            return Habit.RUNS
+        return site.habit
+
+    def _run_time(self, job: JobId, place: _Place) -> int:
+        return _seconds(place.site.run_time, self._seed, _RUN_TIME, *job)
+
+    def _ad(self, job: JobId) -> ClassAd | None:
+        return self._schedd.mirror.ad(job) if job in self._schedd.mirror else None

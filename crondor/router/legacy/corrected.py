@@ -1,0 +1,351 @@
+"""A route written as a ClassAd to commands that load and mean the same: the conversion without HTCondor's defects.
+
+Every place in which the result parts from ``faithful`` is reported with a code of its own; docs/route-convert.md has
+them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from crondor.classad import EvaluationFailed, Expression, lower, print_string, unparse
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.scope import Inlining
+from crondor.classad.tree import Literal, Node
+from crondor.classad.unparse import Form
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.job.attributes import exact_integer_of, number_of
+from crondor.macro.scan import MacroKind, Scanner
+from crondor.router.legacy.entry import LegacyEntry, bounded
+from crondor.router.legacy.rewrite import Change, current_time, literal_text, rewrite, scope_to_my, without_scope
+from crondor.router.legacy.verbatim import AS_HTCONDOR, Commands
+from crondor.router.table.route import UNIVERSES, universe_name
+from crondor.source import Source
+from crondor.transform import Form as Rules
+from crondor.transform import InvalidTransform, Transform
+
+_OTHERS = frozenset(("target", "other"))
+_LIMITS = frozenset(("maxjobs", "maxidlejobs", "failureratethreshold"))
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RAW = re.compile(r"[^\s\\](?:[^\r\n\0]*[^\s\\])?")
+_OPEN = Inlining()
+_MOST_FAULTS = 1000
+
+
+class Conversion(NamedTuple):
+    """The commands of a route, without NAME, and what was changed on the way or could not be said in commands."""
+
+    head: tuple[str, ...]
+    body: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def has_commands(self) -> bool:
+        """Whether any line is more than a comment."""
+        return any(not line.startswith("#") for line in (*self.head, *self.body))
+
+    def text(self, name: str = "") -> str:
+        """Return the commands, with NAME where a name is given."""
+        return "\n".join([*([f"NAME {name}"] if name else []), *self.head, *self.body])
+
+
+def convert_mended(entry: LegacyEntry) -> Conversion:
+    """Convert a route; what cannot be a command is left out and reported as an ERROR. Never fails."""
+    made = _Mended(entry)
+    head, body = made.head(), [*made.body()]
+    return Conversion(tuple(head), tuple(made.loadable(head, body)), tuple(dict.fromkeys(made.found)))
+
+
+class _Mended(Commands):
+    """The commands of one route."""
+
+    def __init__(self, entry: LegacyEntry) -> None:
+        self.found: list[Diagnostic] = []
+        self.left_out: list[str] = []
+        self.raw: dict[str, str] = {}
+        super().__init__(entry)
+        self.name = entry.name
+
+    def say(self, code: str, message: str, name: str, severity: Severity = Severity.NOTE, help_text: str = "") -> None:
+        """Report something about an attribute."""
+        span = self.entry.place(name)
+        shown = f"{self.entry.name}: {message}"
+        self.found.append(Diagnostic(f"legacy-{code}", shown, severity, span, help_text or None))
+
+    def lost(self, code: str, message: str, name: str, help_text: str = "") -> None:
+        """Report an attribute that no command can stand for."""
+        self.say(code, f"{message}: it is left out", name, Severity.ERROR, help_text)
+
+    def printed(self, node: Node) -> str:
+        """Return an expression as it stands in a command; what looks like a macro and is none is escaped."""
+        text = unparse(node, Form.OLD)
+        return text if self.entry.expand is not None else _escaped(text)
+
+    def copy(self, name: str, attribute: str) -> None:
+        """Take ``copy_X = "Y"``, where Y can be a name."""
+        value = self.entry.value(name)
+        if not isinstance(value, str):
+            self.lost("copy", f"{name} is no string, and copies nothing", name, f'write {name} = "NewName"')
+        elif not _NAME.fullmatch(attribute) or not _NAME.fullmatch(self.filled(value)):
+            word = value if _NAME.fullmatch(attribute) else attribute
+            message = f"{name}: no attribute can be called {word[:40]!r}"
+            self.lost("copy", message, name, "names are made of letters, digits and _")
+        else:
+            self.copies[lower(attribute)] = (attribute, value)
+
+    def delete(self, name: str, attribute: str) -> None:
+        """Take ``delete_X``, where X can be a name."""
+        if self._is_name(name, attribute):
+            value = self.entry.value(name)
+            if value is False:
+                self.say("delete", f"{name} = false deletes {attribute} all the same", name)
+            super().delete(name, attribute)
+
+    def set(self, name: str, attribute: str) -> None:
+        """Take ``set_X``: the expression as it is, TARGET too, which a later match resolves."""
+        if not self._is_name(name, attribute):
+            return
+        if lower(attribute) == "inputrsl":
+            message = f"{name} is kept; condor_transform_ads drops it without a word"
+            self.say("inputrsl", message, name)
+        text = self.printed(self._timed(name, self.tree(name)))
+        if self._is_line(name, text):
+            self.sets[lower(attribute)] = (attribute, text)
+
+    def eval_set(self, name: str, attribute: str) -> None:
+        """Take ``eval_set_X``: attributes of the route are put in place, TARGET and other become MY."""
+        if not self._is_name(name, attribute):
+            return
+        node = self._timed(name, self.tree(name))
+        expression = Expression.of(node)
+        if self.own_names(expression):
+            node = self._inlined(name, expression)
+        changed = self._without_others(name, node, scope_to_my)
+        is_new = rewrite(node, scope_to_my(frozenset(("target",)))) is not node
+        if is_new and not self.own_names(expression):
+            message = f"{name}: TARGET is MY now; condor_transform_ads leaves it, and it would be undefined"
+            self.say("eval-target", message, name)
+        text = self.printed(changed)
+        if self._is_line(name, text):
+            self.eval_sets[lower(attribute)] = (attribute, text)
+            self.temporary.update((lower(each), each) for each in self.own_names(Expression.of(changed)))
+
+    def target_universe(self, name: str) -> None:
+        """Take TargetUniverse, where it is the number of a universe."""
+        value = self.entry.value(name)
+        universe = exact_integer_of(value)
+        if universe is not None and 0 < universe < len(UNIVERSES):
+            self.universe = universe
+        elif value != 0:
+            shown = self.entry.ad.text(name)[:40]
+            named = value.upper() if isinstance(value, str) else ""
+            help_text = f"write {UNIVERSES.index(named)}" if named and named in UNIVERSES else "write 9, 5 or 12"
+            message = f"{name} = {shown} is no number of a universe: the route is one of the grid, as before"
+            self.say("universe", message, name, Severity.WARNING, help_text)
+
+    def require(self, name: str) -> None:
+        """Take Requirements: attributes of the route put in place, TARGET and other left out, macros replaced.
+
+        A route whose Requirements cannot be written takes no job at all, rather than every one.
+        """
+        node = self._inlined(name, Expression.of(self._timed(name, self.tree(name))))
+        text = self.filled(unparse(self._without_others(name, node, without_scope), Form.OLD))
+        reason = "it has a line end in it" if re.search(r"[\r\n]", text) else ""
+        try:
+            Expression.parse(Source(text), old=True)
+        except ClassAdSyntaxError as error:
+            reason = reason or error.diagnostics[0].message
+        if reason:
+            message = f"{name} does not read back as {text[:60]!r}: {reason}; the route takes no job now"
+            self.say("requirements", message, name, Severity.ERROR, "write the expression in another way")
+        self.requirements = "false" if reason else text
+
+    def assign(self, name: str) -> None:
+        """Take any other attribute as a macro."""
+        key = lower(name)
+        if key == "gridresource":
+            self._grid_resource(name)
+        elif key in _LIMITS:
+            self._limit(name)
+        elif not self._is_name(name, name):
+            return
+        elif (literal := literal_text(self.tree(name))) is not None and key not in _EVALUATED:
+            self._literal(name, literal)
+        else:
+            node = self._timed(name, self.tree(name))
+            if key in _EVALUATED:
+                node = self._without_others(name, self._inlined(name, Expression.of(node)), scope_to_my)
+            text = self.printed(node)
+            if self._is_line(name, text):
+                self.assignments[key] = (name, text)
+                self.raw[key] = text
+
+    def borrowed(self, key: str, name: str) -> str:
+        """Return the value itself, where the macro of that name cannot be."""
+        return self.raw.get(key) or super().borrowed(key, name)
+
+    def head(self) -> list[str]:
+        """Return UNIVERSE and REQUIREMENTS."""
+        head = [f"UNIVERSE {universe_name(self.universe)}"] if self.universe else []
+        if self.requirements:
+            return [*head, f"REQUIREMENTS {self.requirements}"]
+        return head
+
+    def filled(self, text: str) -> str:
+        """Return a text with the macros replaced that stayed in it."""
+        return self.entry.expand(text) if self.entry.expand is not None else text
+
+    def loadable(self, head: list[str], body: list[str]) -> Iterator[str]:
+        """Yield the commands, each that HTCondor would refuse to load as a comment."""
+        faults = _faults([*head, *body])
+        for number, line in enumerate(body, start=len(head) + 1):
+            why = faults.get(number)
+            if why is None:
+                yield line
+                continue
+            name = line.split(" ", 1)[0]
+            message = f"HTCondor refuses the line {line[:60]}: {why}; it is a comment now, and nothing needs it"
+            self.say("keyword", message, name, Severity.WARNING, "call the attribute something else to keep it")
+            yield f"# {line}"
+
+    def _is_name(self, name: str, attribute: str) -> bool:
+        if _NAME.fullmatch(attribute):
+            return True
+        self.lost("name", f"{name!r}: {attribute!r} is no name of an attribute that a command can have", name)
+        return False
+
+    def _is_line(self, name: str, text: str) -> bool:
+        """Whether a text can stand on one line."""
+        if not re.search(r"[\r\n]", text):
+            return True
+        message = f"the value of {name} has a line end in it, which no command can have"
+        self.lost("line", message, name, "write the string without it")
+        return False
+
+    def _timed(self, name: str, node: Node) -> Node:
+        """Return an expression with time() for CurrentTime, unless the route has an attribute of that name."""
+        if "currenttime" in self.entry.ad:
+            return node
+        changed = rewrite(node, current_time)
+        if changed is not node:
+            self.say("current-time", f"{name}: CurrentTime becomes time()", name)
+        return changed
+
+    def _inlined(self, name: str, expression: Expression) -> Node:
+        """Return an expression with the attributes of the route put in place."""
+        try:
+            made = expression.flatten(self.entry.ad, bounded(), inlining=_OPEN)
+            other = expression.flatten(self.entry.ad, bounded(), inlining=AS_HTCONDOR)
+        except EvaluationFailed as error:
+            message = f"{name} cannot be simplified and stays as it is: {error.diagnostics[0].message}"
+            self.say("flatten", message, name, Severity.WARNING, "it probably refers to itself")
+            return expression.tree
+        if made != other:
+            message = f"{name} keeps its meaning by parentheses, and its clock; condor_transform_ads has {other}"
+            self.say("inlined", message[:300], name)
+        return made.tree
+
+    def _without_others(self, name: str, node: Node, change: Callable[[frozenset[str]], Change]) -> Node:
+        made = rewrite(node, change(frozenset(("target",))))
+        changed = rewrite(made, change(_OTHERS))
+        if changed is not made:
+            message = f"{name}: other is read like TARGET; condor_transform_ads leaves it, and it would be undefined"
+            self.say("other", message, name)
+        return changed
+
+    def _literal(self, name: str, text: str) -> None:
+        """Take a string without its quotes, where that is possible."""
+        key = lower(name)
+        if not text:
+            return
+        quoted = self.printed(Literal(text))
+        self.raw[key] = quoted
+        if _RAW.fullmatch(text):
+            self.assignments[key] = (name, text if self.entry.expand is not None else _escaped(text))
+            self.strings.add(key)
+        elif self._is_line(name, quoted):
+            self.say("quoted", f"{name} keeps its quotes: blanks or a backslash at its ends would be lost", name)
+            self.assignments[key] = (name, quoted)
+
+    def _grid_resource(self, name: str) -> None:
+        """Take GridResource, whose text HTCondor 25 does not evaluate."""
+        value = self.entry.value(name)
+        if not isinstance(value, str):
+            shown = self.entry.ad.text(name)[:60]
+            message = f"{name} = {shown} is no string: the route has none"
+            self.say("grid-resource", message, name, Severity.WARNING, "write a string, or take the line out")
+            return
+        text = value if self.entry.expand is not None else _escaped(value)
+        plain = '"' not in value and "\\" not in value
+        shown = f'"{text}"' if plain else text
+        if (not plain and not _RAW.fullmatch(text)) or not self._is_line(name, shown):
+            return
+        self.assignments[lower(name)] = (name, shown)
+        self.raw[lower(name)] = print_string(value, Form.OLD)
+        if literal_text(self.tree(name)) is None:
+            message = f"{name} is {value[:60]!r} now; its expression would be taken for the text of the resource"
+            self.say("grid-resource", message, name)
+        elif not plain:
+            message = f"{name} stands without quotes; those around it are taken off, and the inner ones stay escaped"
+            self.say("grid-resource", message, name)
+
+    def _limit(self, name: str) -> None:
+        """Take MaxJobs, MaxIdleJobs and FailureRateThreshold, which HTCondor 25 reads without the route's ad."""
+        key = lower(name)
+        node = self.tree(name)
+        found = self.entry.value(name)
+        value: int | float | None = exact_integer_of(found)
+        if value is None and key == "failureratethreshold" and not isinstance(found, bool):
+            value = number_of(found)
+        if value is None:
+            what = "number" if key == "failureratethreshold" else "integer"
+            message = f"{name} = {self.entry.ad.text(name)[:60]} is no {what}: the default holds, as before"
+            self.say("limit", message, name, Severity.WARNING, "write a number")
+            return
+        text = self.printed(Literal(value))
+        if not isinstance(node, Literal):
+            self.say("limit", f"{name} is {text} now; it is read without the attributes of the route", name)
+        self.assignments[key] = (name, text)
+        self.raw[key] = text
+
+
+_EVALUATED = frozenset(
+    ("editjobinplace", "jobfailuretest", "jobshouldbesandboxed", "overrideroutingentry")
+) | frozenset(("sharedx509userproxy", "usesharedx509userproxy"))
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which nothing is taken for a macro."""
+    if "$" not in text:
+        return text
+    parts: list[str] = []
+    begin, at = 0, text.find("$")
+    scanner = Scanner(text)
+    while at >= 0:
+        found = scanner.scan(at)
+        if found.kind is not MacroKind.PLAIN:
+            parts += [text[begin:at], "$(DOLLAR)"]
+            begin = at + 1
+        at = text.find("$", max(found.resume, at + 1))
+    return "".join(parts) + text[begin:]
+
+
+def _faults(lines: list[str]) -> dict[int, str]:
+    """Return why HTCondor would refuse to load lines, by their numbers from 1."""
+    kept = list(lines)
+    found: dict[int, str] = {}
+    while len(found) < _MOST_FAULTS:
+        try:
+            faults = Transform.parse("\n".join(kept), form=Rules.KNOB, strict=False).faults
+        except InvalidTransform as error:
+            faults = error.diagnostics
+        fresh = [(each.span.line, each.message) for each in faults if each.span is not None]
+        fresh = [(number, message) for number, message in fresh if number not in found and 0 < number <= len(kept)]
+        if not fresh:
+            break
+        for number, message in fresh:
+            found.setdefault(number, message)
+            kept[number - 1] = "#"
+    return found

@@ -1,0 +1,1 @@
+"""Which job goes on which route, and why not."""

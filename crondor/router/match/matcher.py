@@ -1,0 +1,225 @@
+"""Which job goes on which route: candidates in their order, the first route that matches, limits.
+
+``Matcher(table).match(jobs, standing, context)`` looks at jobs once; ``match.candidates.Candidates`` keeps
+them, and looks at what has changed. Everything is as HTCondor 25.14's daemon does it: the umbrella constraint is asked
+of the routes that take jobs when the search begins, each job being TARGET; then the routes' requirements in the job's
+ad alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+from crondor.classad.scope import Attributes, Context
+from crondor.router.match.clusters import MOST_KEYS, Autoclusters, Cluster, Key
+from crondor.router.match.limits import room_of
+from crondor.router.match.route_state import RouteState
+from crondor.router.match.umbrella import UmbrellaQuestion, umbrella_text
+from crondor.router.table.route import Route
+from crondor.router.table.table import RoutingTable
+
+NOBODY: frozenset[str] = frozenset()
+_ANY = 1 << 62
+_LAST_TURN = (1 << 32) - 1  # HTCondor counts in an unsigned int
+_match = tuple.__new__  # a million of them: the call of a NamedTuple takes twice as long
+
+
+_Ad = TypeVar("_Ad", bound=Attributes)
+
+
+class Match(NamedTuple):
+    """A candidate job, by its id ``cluster.proc``, and the route that takes it."""
+
+    job: str
+    route: Route
+
+
+class Matcher:
+    """Matches jobs with the routes of a table, and remembers what jobs that are alike have come to.
+
+    ``owner``: only this user's jobs are candidates, as where the router does not run as root; None: everybody's.
+    """
+
+    def __init__(self, table: RoutingTable, owner: str | None = None) -> None:
+        """Take the routes."""
+        self.table = table
+        self.owner = owner
+        self.clusters = Autoclusters(table, owner)
+        self._asked: dict[int, UmbrellaQuestion] = {}
+
+    def match(
+        self,
+        jobs: Iterable[tuple[str, _Ad]],
+        standing: RouteState,
+        context: Context,
+        *,
+        managed: Collection[str] = NOBODY,
+    ) -> Search[_Ad]:
+        """Return a search for candidates among jobs in their order; iterate over it for the matches.
+
+        ``managed`` are the ids of jobs that the router has already, those that it is done with but not yet rid of
+        included. Jobs are read only as far as the routes take any.
+        """
+        return Search(self, jobs, standing, context, managed)
+
+    def passes(self, cluster: Cluster, accepting: int) -> bool:
+        """Say whether jobs pass the umbrella constraint of the routes whose bits are set, as far as they are alike."""
+        return cluster.is_candidate and bool(accepting) and cluster.passes(accepting, self._asked_of(accepting))
+
+    def _asked_of(self, accepting: int) -> UmbrellaQuestion:
+        found = self._asked.get(accepting)
+        if found is None:
+            if len(self._asked) >= 1024:
+                self._asked.clear()
+            routes = [each for at, each in enumerate(self.table.routes) if accepting >> at & 1]
+            found = self._asked[accepting] = UmbrellaQuestion(self.table, routes)
+        return found
+
+
+class Taking:
+    """Which routes take jobs while a search goes on.
+
+    ``accepting`` has a bit for each that does; ``counts`` are the jobs given to each so far. ``room`` is how many more
+    can be given before ``look_again`` has to find out who still takes any. A route that is listed twice has its jobs
+    in common.
+    """
+
+    __slots__ = ("_left", "_most", "accepting", "counts", "room", "routes")
+
+    def __init__(self, table: RoutingTable, standing: RouteState) -> None:
+        """Begin."""
+        self.routes = table.routes
+        most = table.settings.max_jobs
+        self._left = [room_of(route, standing.load(route), standing.throttle(route)) for route in self.routes]
+        self._most = (max(0, most - standing.managed) if most >= 0 else _ANY) if table.is_enabled else 0
+        self.counts = [0] * len(self.routes)
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Find out which routes still take jobs; none does where the router itself has enough."""
+        given = self.given()
+        left = [room - given.get(route.name, 0) for room, route in zip(self._left, self.routes, strict=True)]
+        router = self._most - sum(self.counts)
+        self.accepting = sum(1 << at for at, room in enumerate(left) if room) if router else 0
+        self.room = min([router, *(room for room in left if room)]) if self.accepting else 0
+
+    def give(self, at: int) -> bool:
+        """Give a job to a route, by its place in the table; return whether any route still takes one."""
+        self.counts[at] += 1
+        self.room -= 1
+        if not self.room:
+            self.look_again()
+        return self.room > 0
+
+    def given(self) -> dict[str, int]:
+        """Return how many jobs were given to each route, by its name."""
+        found: dict[str, int] = {}
+        for route, count in zip(self.routes, self.counts, strict=True):
+            if count:
+                found[route.name] = found.get(route.name, 0) + count
+        return found
+
+    def among(self, cluster: Cluster) -> tuple[int, ...]:
+        """Return the places of the routes that match and take a job."""
+        found = cluster.matched & self.accepting
+        return tuple(at for at in range(found.bit_length()) if found >> at & 1)
+
+
+class Search(Generic[_Ad]):
+    """One look at jobs. After it, ``standing`` is how the router stands with the matches.
+
+    ``ad`` is that of the job in the last match, for whoever goes on with it at once; None before the first.
+    ``umbrella`` is the constraint that selects candidates, None where no route takes jobs. ``is_stopped``: it ended
+    before all jobs were looked at, since nothing takes any more.
+    """
+
+    def __init__(
+        self,
+        matcher: Matcher,
+        jobs: Iterable[tuple[str, _Ad]],
+        standing: RouteState,
+        context: Context,
+        managed: Collection[str],
+    ) -> None:
+        """Begin; nothing is looked at before someone asks for the matches."""
+        self._matcher = matcher
+        self._jobs = jobs
+        self._begun = standing
+        self._context = context
+        self._managed = managed
+        self._taking = Taking(matcher.table, standing)
+        self._at_first = self._taking.accepting
+        self._chosen: dict[Key, tuple[int, ...] | None] = {}
+        self.is_stopped = False
+        self.ad: _Ad | None = None
+
+    @property
+    def standing(self) -> RouteState:
+        """How the router stands after the matches so far."""
+        return self._begun.after(self._taking.given())
+
+    @property
+    def umbrella(self) -> str | None:
+        """The constraint that candidates meet, as HTCondor writes it; None where nothing takes a job."""
+        if not self._at_first:
+            return None
+        table = self._matcher.table
+        routes = (each for at, each in enumerate(table.routes) if self._at_first >> at & 1)
+        return umbrella_text(table, routes, self._matcher.owner)
+
+    def __iter__(self) -> Iterator[Match]:
+        """Yield the matches in the order of the jobs."""
+        taking, clusters, context, managed = self._taking, self._matcher.clusters, self._context, self._managed
+        names, owners, chosen, counts = clusters.names, clusters.owners, self._chosen, taking.counts
+        routes = taking.routes
+        turn = self._begun.turn if self._matcher.table.settings.round_robin else None
+        room = taking.room
+        self.is_stopped = not room
+        for job, ad in self._jobs if room else ():
+            get = ad.codes.get
+            key = tuple(map(get, names))
+            try:
+                among = chosen[key]
+            except KeyError:
+                among = self._look_up(key, ad)
+            if among is None:
+                among = self._among_of(clusters.find(ad, context)[0])
+            if not among or (managed and job in managed):
+                continue
+            # The plainest of candidates is known by its texts; most are plain.
+            proc = get("procid")
+            if not (
+                proc.__class__ is str and proc.isdigit() and get("owner") in owners and get("stageinstart") is None
+            ) and not clusters.is_candidate(ad, ad.codes, context):
+                continue
+            at = among[0]
+            if turn is not None:
+                at = among[turn % len(among)]
+                turn = (turn + 1) & _LAST_TURN
+            counts[at] += 1
+            room -= 1
+            self.ad = ad
+            yield _match(Match, (job, routes[at]))
+            if not room:
+                chosen.clear()
+                taking.look_again()
+                room = taking.room
+                if not room:
+                    self.is_stopped = True
+                    return
+
+    def _look_up(self, key: Key, ad: Attributes) -> tuple[int, ...] | None:
+        """Return the routes for all jobs of a key; None: the key does not tell."""
+        self._matcher.clusters.find(ad, self._context)
+        found = self._matcher.clusters.known.get(key)
+        among = self._among_of(found) if isinstance(found, Cluster) else None
+        if len(self._chosen) >= MOST_KEYS:
+            self._chosen.clear()
+        self._chosen[key] = among
+        return among
+
+    def _among_of(self, cluster: Cluster) -> tuple[int, ...]:
+        if not cluster.matched & self._taking.accepting or not self._matcher.passes(cluster, self._at_first):
+            return ()
+        return self._taking.among(cluster)

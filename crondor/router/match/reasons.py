@@ -1,0 +1,106 @@
+"""Why a job goes on a route, or does not: for each route, with the shortest reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from crondor.classad.scope import Attributes, Context
+from crondor.router.match.clusters import meets
+from crondor.router.match.limits import Limit, limit_text
+from crondor.router.match.missed_clauses import Missed, missed_clauses, short_reason
+from crondor.router.match.route_state import RouteState
+from crondor.router.table.route import Route
+from crondor.router.table.table import RoutingTable
+
+
+class Outcome(str, Enum):
+    """What becomes of a job at a route."""
+
+    MATCHED = "matched"
+    NO_MATCH = "no match"
+    FULL = "full"
+    IDLE_LIMIT = "idle limit"
+    THROTTLED = "throttled"
+    ROUTER_FULL = "router full"
+    NOT_CANDIDATE = "not a candidate"
+    DISABLED = "routing is disabled"
+
+
+_OF_LIMIT = {
+    Limit.FULL: Outcome.FULL,
+    Limit.IDLE_LIMIT: Outcome.IDLE_LIMIT,
+    Limit.THROTTLED: Outcome.THROTTLED,
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a job at one route; ``reason`` is None where it matches."""
+
+    route: Route
+    outcome: Outcome
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Why:
+    """What becomes of a job at all routes of a table, in their order.
+
+    ``missed`` are the clauses that keep it from being a candidate. ``chosen`` is the route that takes it: the first
+    that matches, or with round robin the one whose turn it is.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    missed: tuple[Missed, ...]
+    chosen: Route | None
+
+
+def why(
+    table: RoutingTable,
+    job: Attributes,
+    standing: RouteState,
+    context: Context,
+    *,
+    owner: str | None = None,
+    accepting: tuple[Route, ...] | None = None,
+) -> Why:
+    """Explain what the router would do with a job now; ``owner`` as in Matcher.
+
+    ``accepting`` are the routes that took jobs when the router began to look, of which the umbrella constraint is made;
+    None: those of ``standing``. A route says first whether its requirements are met: a limit is the reason only where
+    they are.
+    """
+    accepting = standing.accepting(table) if accepting is None else accepting
+    missed = tuple(missed_clauses(table, job, accepting, context, owner))
+    verdicts = tuple(_verdict(table, route, job, standing, context, missed) for route in table.routes)
+    matched = [each.route for each in verdicts if each.outcome is Outcome.MATCHED]
+    if not matched:
+        return Why(verdicts, missed, None)
+    turn = standing.turn if table.settings.round_robin else 0
+    return Why(verdicts, missed, matched[turn % len(matched)])
+
+
+def _verdict(
+    table: RoutingTable,
+    route: Route,
+    job: Attributes,
+    standing: RouteState,
+    context: Context,
+    missed: tuple[Missed, ...],
+) -> Verdict:
+    required = route.transform.requirements
+    if required is not None and not meets(route, job, context):
+        return Verdict(route, Outcome.NO_MATCH, short_reason(required.expression, job, None, context))
+    if not table.is_enabled:
+        return Verdict(route, Outcome.DISABLED, "the configuration switches routing off")
+    if missed:
+        return Verdict(route, Outcome.NOT_CANDIDATE, missed[0].reason)
+    limit = standing.limit(route)
+    if limit is not None:
+        text = limit_text(route, standing.load(route), standing.throttle(route), limit)
+        return Verdict(route, _OF_LIMIT[limit], text.partition(": ")[2])
+    if standing.is_full(table):
+        most = table.settings.max_jobs
+        return Verdict(route, Outcome.ROUTER_FULL, f"{standing.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}")
+    return Verdict(route, Outcome.MATCHED)

@@ -1,0 +1,235 @@
+"""What a plan has to say of a job that goes on a route: its schedule there, and what seed jobs for the grid need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import tzinfo
+from typing import Final, NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.job.attributes import int32, string
+from crondor.router.apply.applying import Routed
+from crondor.router.plan.copy_schedule import CRON, Conduct, Manner, grid_type
+from crondor.router.plan.cure import cure
+from crondor.router.plan.jobs import PlannedJob
+from crondor.router.table.route import GRID, universe_name
+from crondor.source import Source, Span
+from crondor.transform import Facts
+
+_WITH_PROXY: Final = frozenset(("arc", "nordugrid", "cream", "unicore", "gt2", "gt4", "gt5"))
+"""The grid types that know a user by an X.509 proxy; of these HTCondor 25 has arc, which takes a token too."""
+
+_OPEN_GATE: Final = "DeferralTime is undefined || time() + ScheddInterval >= DeferralTime - DeferralPrepTime"
+_QDATE: Final = re.compile(r"\b(?:qdate|time|currenttime|enteredcurrentstatus)\b", re.IGNORECASE).search
+
+
+class Taking(NamedTuple):
+    """A job that a route has taken: when (epoch seconds), what came of it, and what its copy does.
+
+    ``opens`` is when the job's gate opens, ``starts`` and ``time`` when its copy starts and when it should. ``stays``:
+    the copy goes back to its queue when it has run. ``is_last``: the job leaves with it, though more runs were to come.
+    """
+
+    job: PlannedJob
+    routed: Routed
+    manner: Manner
+    taken: int
+    opens: int
+    time: int
+    starts: int | None
+    stays: bool
+    is_last: bool
+    at_gate: bool
+    facts: Facts
+    zone: tzinfo
+
+
+def remarks(taking: Taking) -> Iterator[Diagnostic]:
+    """Yield what there is to say."""
+    if taking.routed.ad is None:
+        return
+    yield from _when(taking)
+    yield from _copy(taking)
+    yield from _life(taking)
+    yield from _shifted(taking)
+    if int32(taking.routed.ad, "JobUniverse") == GRID:
+        yield from _prerequisites(taking, taking.routed.ad)
+
+
+def _when(taking: Taking) -> Iterator[Diagnostic]:
+    """Say that the daemon does not wait for the gate."""
+    if taking.at_gate or taking.taken >= taking.opens:
+        return
+    period = "at its next poll"
+    message = f"{_route(taking)} takes the job {period} after it is idle, not when its gate opens"
+    if taking.job.schedule is not None and taking.job.schedule.spec is not None:
+        clause = " && ".join(f"{name} is undefined" for name in CRON if name in taking.job.ad)
+        help_text = (
+            "a job router of HTCondor cannot wait for a crontab job: the DeferralTime of its runs is not in"
+            f" job_queue.log; keep such jobs from the route with REQUIREMENTS ... && {clause}; --at-gate shows what a"
+            " router does that waits, crondor route run --wait-for-gates is one"
+        )
+    else:
+        help_text = f"let the route wait: REQUIREMENTS ... && ({_OPEN_GATE})"
+    yield _warning("plan-taken-at-once", message, taking.job.place(*CRON, "DeferralTime"), help_text)
+
+
+def _copy(taking: Taking) -> Iterator[Diagnostic]:
+    manner, conduct = taking.manner, taking.manner.conduct
+    place = taking.job.place(*CRON, "DeferralTime")
+    route = _route(taking)
+    if conduct.repeats:
+        kept = ", ".join(name for name in CRON if name in manner.ad)
+        where = (
+            "the schedd that HTCondor-C submits it to" if conduct is Conduct.SCHEDULES_ITSELF_THERE else "its schedd"
+        )
+        message = f"{route}: the copy keeps {kept}, and {where} schedules it again"
+        found = Diagnostic("plan-schedules-itself", message, Severity.WARNING, place)
+        yield _cured(taking, found, "leave it so where the copy shall do all runs; for one that runs once, ")
+    elif conduct is Conduct.AT_ONCE:
+        universe = int32(manner.ad, "JobUniverse")
+        name = "copy's" if universe is None else universe_name(universe).lower()
+        message = (
+            f"{route}: nobody waits for the job's time in the {name} universe, the copy starts when the site takes it"
+        )
+        if universe != GRID:
+            message = f"{route}: the copy has nothing of the schedule, and starts when it is matched"
+        help_text = "send jobs whose time matters to a pool (UNIVERSE VANILLA), or leave them in the local one"
+        if universe != GRID:
+            help_text = (
+                "leave the Cron attributes in the copy, whose schedd then has the schedule, or the job in its pool"
+            )
+        yield _warning("plan-not-deferred", message, place, help_text)
+    elif conduct is Conduct.NEVER_MATCHES:
+        message = f"{route}: the copy's Requirements ask for a time that it does not have, it stays idle for ever"
+        yield _cured(taking, Diagnostic("plan-never-matches", message, Severity.ERROR, place))
+    elif conduct is Conduct.NEVER_RUNS:
+        universe = int32(manner.ad, "JobUniverse")
+        why = "its DeferralTime or DeferralWindow has no value that a starter takes"
+        if universe == 7:
+            why = "nothing in the scheduler universe waits for a time"
+        yield _cured(
+            taking, Diagnostic("plan-never-runs", f"{route}: the copy never runs, {why}", Severity.ERROR, place)
+        )
+    elif conduct is Conduct.TOO_LATE:
+        message = f"{route}: the copy comes when its DeferralTime and its window are past, and never runs"
+        yield _cured(taking, Diagnostic("plan-too-late", message, Severity.ERROR, place))
+
+
+def _life(taking: Taking) -> Iterator[Diagnostic]:
+    """Say what the end of a run means for the copy, the route and the job."""
+    conduct, route = taking.manner.conduct, _route(taking)
+    place = taking.job.command_place("on_exit_remove", "onexitremove")
+    if taking.stays and conduct is Conduct.AT_ONCE:
+        message = f"{route}: on_exit_remove keeps the copy, which starts again at once, without end"
+        yield _cured(taking, Diagnostic("plan-no-end", message, Severity.ERROR, place))
+    elif taking.stays and conduct.waits:
+        message = f"{route}: on_exit_remove keeps the copy, whose time is past then: it stays idle for ever"
+        yield _cured(taking, Diagnostic("plan-no-end", message, Severity.ERROR, place))
+    elif taking.stays and conduct.repeats:
+        message = f"{route}: the copy runs all times by itself, holds its place on the route, and is idle in between"
+        help_text = "count it: MaxJobs and MaxIdleJobs of the route are for such jobs at the same time"
+        yield _warning("plan-holds-place", message, place, help_text)
+    elif taking.is_last:
+        message = (
+            f"{route}: with its copy the job itself is completed, whatever its on_exit_remove says: no run follows"
+        )
+        help_text = (
+            "submit it anew for each run, leave it in the local pool, or use a router that goes run by run (--at-gate)"
+        )
+        yield _warning("plan-last-run", message, place, help_text)
+
+
+def _shifted(taking: Taking) -> Iterator[Diagnostic]:
+    """Say that the copy's own QDate makes another time of an expression."""
+    ad = taking.manner.ad
+    if taking.manner.time is None or not taking.manner.conduct.waits or taking.manner.time == taking.time:
+        return
+    if not _QDATE(ad.text("DeferralTime")):
+        return
+    message = (
+        f"{_route(taking)}: DeferralTime = {ad.text('DeferralTime')[:80]} is {taking.manner.time - taking.time} s later"
+        " in the copy, whose QDate is the time of routing"
+    )
+    help_text = "write the time itself, or deferral_time = $(SUBMIT_TIME) + 600, which condor_submit makes a number of"
+    yield _warning("plan-shifted", message, taking.job.place("DeferralTime"), help_text)
+
+
+def _prerequisites(taking: Taking, ad: ClassAd) -> Iterator[Diagnostic]:
+    """Say what a job for the grid lacks (manual, Job Submission with Job Routing Capability)."""
+    job, route, kind = taking.job, _route(taking), grid_type(ad)
+    if string(ad, "ShouldTransferFiles") != "YES":
+        message = f"{route}: the site sees none of the local files, and the job does not say that they are transferred"
+        help_text = "write should_transfer_files = YES and when_to_transfer_output = ON_EXIT"
+        yield _warning("plan-no-transfer", message, job.command_place("should_transfer_files"), help_text)
+    if kind != "condor" and "TransferOutput" not in ad:
+        message = f"{route}: only standard output, standard error and files named in transfer_output_files come back"
+        help_text = 'write transfer_output_files = a, b; transfer_output_files = "" says that there are none'
+        yield _warning("plan-no-output", message, job.here, help_text)
+    has_proxy = any(name in ad for name in ("x509userproxy", "ScitokensFile"))
+    if kind in _WITH_PROXY and not has_proxy:
+        message = f"{route}: a site of grid type {kind} knows its users by a proxy, and the job has none"
+        help_text = (
+            "write x509userproxy = /tmp/x509up_u275, or let the route add one: UseSharedX509UserProxy = true,"
+            ' SharedX509UserProxy = "FILE" and JobShouldBeSandboxed = true'
+        )
+        yield _warning("plan-no-proxy", message, job.here, help_text)
+
+
+def waits_for_rejection(job: PlannedJob, texts: tuple[str, ...]) -> Iterator[Diagnostic]:
+    """Say that a job is routed only behind a rejection, where it or a route asks for one and there was none."""
+    named = (job.ad.text(name) for name in job.ad if name.lower() not in {"requirements", "rank"})
+    if "LastRejMatchTime" in job.ad or not any("lastrejmatchtime" in text.lower() for text in (*named, *texts)):
+        return
+    message = "the job is routed only when the local pool has rejected it (LastRejMatchTime), which it has not"
+    help_text = (
+        "--rejected SECONDS plans with a rejection; a schedd offers a waiting job like any other, and its closed"
+        " gate is a reason to reject it: the first negotiation is enough"
+    )
+    yield Diagnostic("plan-not-rejected", message, Severity.NOTE, job.here, help_text)
+
+
+def without_runs(job: PlannedJob, now: int) -> Iterator[Diagnostic]:
+    """Say why a job has no run ahead."""
+    schedule = job.schedule
+    if schedule is None or not schedule.is_deferred:
+        return
+    try:
+        run = schedule.next(now)
+    except CrondorError as error:
+        yield from (each if each.span is None else each.relocated(_onto(job, each)) for each in error.diagnostics)
+        return
+    if now > run.last_match:
+        message = (
+            "its time is past, and its window too: the job never matches in the local pool, and stays idle for ever"
+        )
+        help_text = "set a later deferral_time, or a longer deferral_window"
+        yield Diagnostic("plan-past", message, span=job.place("DeferralTime"), help=help_text)
+
+
+def _onto(job: PlannedJob, fault: Diagnostic) -> Span:
+    name = "" if fault.span is None else fault.span.source.name
+    return job.place(name) or Source("", job.name).span()
+
+
+def _cured(taking: Taking, found: Diagnostic, unless: str = "") -> Diagnostic:
+    """Say what to write; the lines themselves are long, and are as ``RoutePlan.cure`` gives them."""
+    made = cure(taking.routed, taking.taken, taking.zone, taking.facts)
+    if not made.text:
+        return replace(found, help=f"{unless}take the schedule out of the job")
+    lines = made.text.split("\n")
+    words = ", ".join(dict.fromkeys(" ".join(line.split()[: 2 if line.startswith("SET") else 1]) for line in lines))
+    many = "line" if len(lines) == 1 else f"{len(lines)} lines"
+    said = f"put the {many} that --cure prints ({words}) at the end of the route"
+    return replace(found, help=f"{unless}{said}: the copy then {made.manner.conduct.value}")
+
+
+def _route(taking: Taking) -> str:
+    return f"route {taking.routed.route.name}"
+
+
+def _warning(code: str, message: str, span: Span | None, help_text: str) -> Diagnostic:
+    return Diagnostic(code, message, Severity.WARNING, span, help_text)

@@ -1,0 +1,55 @@
+"""Applying the rules to a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from crondor.check import CheckReport, Finding, Rule
+from crondor.check.hearing import distinct, heard, place
+from crondor.check.rules import COMMENT_RULES
+from crondor.config import Configuration
+from crondor.diagnostics import Diagnostic
+from crondor.router.rules.all_rules import TABLE_RULES
+from crondor.router.rules.subject import CheckedTable
+from crondor.source import Source
+
+RULES: Mapping[str, Rule[Any]] = {
+    **{each.code: each for each in TABLE_RULES},
+    **{each.code: each for each in COMMENT_RULES},
+}
+
+
+class Checked(NamedTuple):
+    """What was found: a report for each file that was named, those it includes with it, and the table itself."""
+
+    reports: tuple[CheckReport, ...]
+    table: CheckedTable
+
+
+def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -> Checked:
+    """Apply every rule to a configuration.
+
+    ``sources`` are the files that were named, in their order; without them there is one report, of the first source.
+    What is found in an included file, or nowhere, stands in the report of the last file.
+    """
+    table = CheckedTable.of(configuration)
+    named = tuple(sources) or configuration.sources[:1] or (Source("", "configuration"),)
+    shares: dict[Source, list[Finding]] = {source: [] for source in named}
+    for each in distinct(finding for rule in TABLE_RULES for finding in rule.findings(table)):
+        span = each.diagnostic.span
+        at = span.source if span is not None and span.source in shares else named[-1]
+        shares[at].append(each)
+    reports = []
+    for source, findings in shares.items():
+        found, silenced = heard(findings, source, COMMENT_RULES, RULES, is_whole=configuration.is_valid)
+        reports.append(CheckReport(source, tuple(sorted(found, key=place)), tuple(silenced)))
+    return Checked(tuple(reports), table)
+
+
+def refused(name: str, faults: Sequence[Diagnostic]) -> CheckReport:
+    """Return the report of a file that could not be taken for text at all."""
+    rule = RULES["CRN601"]
+    found = (Finding(replace(each, code=rule.code)) for each in faults)
+    return CheckReport(Source("", name), tuple(found))

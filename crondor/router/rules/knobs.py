@@ -1,0 +1,80 @@
+"""CRN60.: the configuration as a whole, and its knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crondor.check.rule import Rule, RuleHit, rule
+from crondor.diagnostics import Severity
+from crondor.router.rules.reported import said, told
+from crondor.router.rules.subject import CheckedTable
+from crondor.router.table.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM, is_misspelt_list
+
+_UNREAD = ("config-command", "config-hidden", "config-template")
+_BAD = ("knob-value", "route-router-name", "classad-syntax", "macro-cycle", "macro-depth", "macro-size", "macro-work")
+_ODD = ("config-comment", "config-words", "config-colon", "config-nested", "config-warning")
+
+
+@rule("CRN601", "config-refused", Severity.ERROR, "a line over which HTCondor stops reading its configuration")
+def _refused(table: CheckedTable) -> Iterator[RuleHit]:
+    """One bad line keeps every daemon and every tool that reads the file from starting."""
+    for each in table.configuration.diagnostics:
+        if each.severity is Severity.ERROR:
+            yield RuleHit(each.message, each.span, each.help)
+
+
+@rule("CRN609", "unlisted", Severity.WARNING, "a route or a transform that no list names")
+def _unlisted(table: CheckedTable) -> Iterator[RuleHit]:
+    """Only what the lists name is loaded; HTCondor says nothing of the rest."""
+    took = table.configuration
+    for prefix, lists in ((ROUTE, (NAMES,)), (TRANSFORM, (BEFORE, AFTER))):
+        listed = {name.lower() for each in lists for name in _names(table, each)}
+        for key, knob in took.knobs.items():
+            begin = prefix.lower()
+            name = key.removeprefix(f"{took.subsystem.lower()}.")
+            if name.startswith(begin) and name not in _LISTS and name[len(begin) :] not in listed:
+                meant = f"did you mean {lists[0]}?" if is_misspelt_list(knob.name) else f"add it to {lists[0]}"
+                yield RuleHit(f"no list names {knob.name}: it has no effect", knob.name_span, meant)
+
+
+@rule("CRN606", "bad-knob", Severity.ERROR, "a knob with a value over which the router gives up")
+def _bad(table: CheckedTable) -> Iterator[RuleHit]:
+    """A value of the wrong type, outside of its range, or whose macros cannot be replaced."""
+    yield from told(table.table.diagnostics[len(table.configuration.diagnostics) :], _BAD)
+
+
+def _names(table: CheckedTable, name: str) -> tuple[str, ...]:
+    from crondor.router.table.knobs import SettingsReader  # noqa: PLC0415 - it passes over what CRN606 says
+
+    return SettingsReader(table.configuration).names(name)
+
+
+_LISTS = frozenset(name.lower() for name in (NAMES, BEFORE, AFTER))
+
+KNOB_RULES: tuple[Rule[CheckedTable], ...] = (
+    _refused,
+    said(
+        "CRN602",
+        "config-unread",
+        Severity.WARNING,
+        "a part of the configuration that HTCondor reads and crondor does not",
+        _UNREAD,
+    ),
+    said(
+        "CRN603", "config-odd", Severity.WARNING, "a line of the configuration that is read otherwise than meant", _ODD
+    ),
+    said("CRN604", "unknown-knob", Severity.WARNING, "a knob that no job router looks at", ("route-knob-unknown",)),
+    said("CRN605", "removed-knob", Severity.WARNING, "a knob that HTCondor 25 took out", ("route-knob-removed",)),
+    _bad,
+    said(
+        "CRN607", "no-routes", Severity.ERROR, "a configuration without a list of routes", ("route-names", "route-many")
+    ),
+    said(
+        "CRN608",
+        "bad-transform",
+        Severity.ERROR,
+        "a transform around routes that switches routing off",
+        ("route-transform",),
+    ),
+    _unlisted,
+)

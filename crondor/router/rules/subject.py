@@ -1,0 +1,168 @@
+"""What the rules about routes look at: a configuration, the table it makes, and what its transforms change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import CircularReference, EvaluationFailed
+from crondor.classad.expression import Expression
+from crondor.classad.operators import truth
+from crondor.classad.scope import Value
+from crondor.classad.tree import functions
+from crondor.config import Configuration
+from crondor.diagnostics import Diagnostic
+from crondor.macro import LogicalLine
+from crondor.router.table.loading import ROUTE, lines_of, load_table
+from crondor.router.table.route import Route
+from crondor.router.table.table import RoutingTable
+from crondor.source import Span
+from crondor.transform import Form, InvalidTransform, Transform
+
+CANDIDATE = ClassAd({"JobStatus": 1})
+"""What is known of each job that the router looks at."""
+_CHANGING = frozenset(("asktime", "currenttime", "formattime", "localtimestring", "random", "time", "usermap"))
+_COMMAND = re.compile(
+    r"[ \t]*(SET|DEFAULT|EVALSET|EVALMACRO|COPY|RENAME|DELETE)[ \t]+([^ \t]+)(?:[ \t]+(?:[=,][ \t]+)?(.*))?",
+    re.IGNORECASE,
+)
+
+
+class Command(NamedTuple):
+    """A line with a command: its keyword in capitals, what it changes in lower case (None: a pattern decides)."""
+
+    keyword: str
+    target: str | None
+    value: str
+    line: LogicalLine
+
+
+@dataclass(frozen=True)
+class CheckedTable:
+    """A configuration and its table, which has its routes even where routing is switched off."""
+
+    configuration: Configuration
+    table: RoutingTable
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> CheckedTable:
+        """Load the table of a configuration."""
+        return cls(configuration, load_table(configuration, keep_routes=True))
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was said on loading."""
+        return self.table.diagnostics
+
+    @cached_property
+    def routes(self) -> tuple[Route, ...]:
+        """The routes, each once."""
+        return tuple({id(route): route for route in self.table.routes}.values())
+
+    @cached_property
+    def transforms(self) -> tuple[Transform, ...]:
+        """All transforms: before routes, routes, behind routes."""
+        return (*self.table.before, *(route.transform for route in self.routes), *self.table.after)
+
+    @cached_property
+    def readable(self) -> tuple[Transform, ...]:
+        """All transforms, those of rejected routes too as far as they can be read, so that all traps show at once."""
+        return (*self.transforms, *self._rejected())
+
+    def _rejected(self) -> Iterator[Transform]:
+        for route in self.table.rejected:
+            knob = self.configuration.find(ROUTE + route.name)
+            if knob is None or knob.is_default or any(each.code == "route-classad" for each in route.diagnostics):
+                continue
+            try:
+                yield Transform.parse(
+                    knob.source,
+                    name=route.name,
+                    form=Form.KNOB,
+                    facts=self.table.facts,
+                    strict=False,
+                    lines=lines_of(knob),
+                )
+            except InvalidTransform:
+                continue
+
+    @cached_property
+    def changed_around(self) -> frozenset[str | None]:
+        """What the transforms before and behind routes change."""
+        return frozenset(
+            each.target for transform in (*self.table.before, *self.table.after) for each in commands(transform)
+        )
+
+    def changed(self, route: Route) -> frozenset[str | None]:
+        """Return the lower-case names that a route changes, with None where a pattern decides."""
+        own = frozenset(each.target for each in commands(route.transform))
+        return own | self.changed_around if route.takes_transforms else own
+
+    @cached_property
+    def unconditional(self) -> frozenset[int]:
+        """The routes, by id(), that take every candidate."""
+        return frozenset(id(route) for route in self.routes if always(route))
+
+    def place(self, route: Route) -> Span | None:
+        """Return where a route's REQUIREMENTS stand, else the name of its knob."""
+        asked = route.transform.requirements
+        if asked is not None:
+            return asked.span
+        knob = self.configuration.find(route.source.name)
+        return knob.name_span if knob is not None else None
+
+    def assigned(self, route: Route, name: str) -> Span | None:
+        """Return the last line of a route that gives a macro its text, None where none does."""
+        pattern = re.compile(rf"[ \t]*{re.escape(name)}[ \t]*(?:=|@=|[+])", re.IGNORECASE)
+        found = [line for line in route.transform.lines if pattern.match(line.text)]
+        return found[-1].span() if found else None
+
+
+def commands(transform: Transform) -> Iterator[Command]:
+    """Yield the commands of a transform."""
+    for line in transform.lines:
+        found = _COMMAND.match(line.text)
+        if found is None:
+            continue
+        keyword, name, value = found[1].upper(), found[2], (found[3] or "").strip()
+        if name.startswith("/") or "$" in name:
+            yield Command(keyword, None, value, line)
+        elif keyword in {"COPY", "RENAME"}:
+            yield Command(keyword, None if "$" in value or not value else value.split()[0].lower(), value, line)
+        else:
+            yield Command(keyword, name.strip('",=').lower(), value, line)
+
+
+def constant(expression: Expression) -> Value | None:
+    """Return the value that an expression has for every candidate, None where that depends on the job or the time."""
+    try:
+        if functions(expression.tree) & _CHANGING:
+            return None
+        left = expression.flatten(CANDIDATE)
+        found = left.references()
+        if "currenttime" in {name.lower() for name in found.external}:
+            return None
+        if {name.lower() for name in found.external} - {f"target.{name.lower()}" for name in found.target}:
+            return None
+        return left.evaluate(CANDIDATE)
+    except (CircularReference, EvaluationFailed):
+        return None
+
+
+def always(route: Route) -> bool:
+    """Say whether a route takes every candidate."""
+    asked = route.transform.requirements
+    if asked is None:
+        return True
+    value = constant(asked.expression)
+    return value is not None and truth(value) is True
+
+
+def is_false(expression: Expression) -> bool:
+    """Say whether an expression is false, or no truth value, for every candidate."""
+    value = constant(expression)
+    return value is not None and truth(value) is not True

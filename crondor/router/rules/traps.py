@@ -1,0 +1,184 @@
+"""CRN62.: lines of a transform that do something else than they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from crondor.check.rule import Rule, RuleHit, rule
+from crondor.classad.errors import CircularReference
+from crondor.classad.expression import Expression
+from crondor.classad.tree import Binary, Literal, Node, Reference, bare, nodes
+from crondor.classad.unparse import unparse
+from crondor.diagnostics import Severity
+from crondor.macro.lines import LogicalLine
+from crondor.macro.scan import MacroKind, Scanner
+from crondor.macro.statement import split
+from crondor.router.match.umbrella import Clause
+from crondor.router.rules.subject import CheckedTable, commands
+from crondor.router.table.route import Route
+from crondor.source import Span
+from crondor.transform import Transform
+
+_TARGET = ("requirements-target", "evalset-target")
+_OWN = frozenset((*_TARGET, "keyword-assigned"))
+_IN_VAIN = frozenset(
+    (
+        *("clusterid", "enteredcurrentstatus", "leavejobinqueue", "procid", "qdate"),
+        *("routedby", "routedfromjobid", "routedtojobid", "routename"),
+    )
+)
+_OF_HTCONDOR = frozenset(
+    (
+        *("arch", "bin", "collector_host", "collector_name", "condor_admin", "condor_host"),
+        *("config_root", "detected_cores", "detected_cpus", "detected_memory", "dollar", "etc"),
+        *("execute", "filesystem_domain", "full_hostname", "hostname", "ip_address", "ipv4_address"),
+        *("ipv6_address", "lib", "libexec", "local_config_dir", "local_dir", "lock"),
+        *("log", "localname", "network_hostname", "opsys", "opsysandver", "opsysmajorver"),
+        *("opsysver", "pid", "ppid", "real_gid", "real_uid", "release_dir"),
+        *("run", "sbin", "schedd_name", "share", "spool", "subsystem"),
+        *("tilde", "uid_domain", "uname_arch", "uname_opsys", "username", "sec_token_directory"),
+    )
+)
+"""Macros that every HTCondor defines itself."""
+
+
+@rule("CRN621", "keyword-assigned", Severity.WARNING, "a command that is written as an assignment")
+def _assigned(table: CheckedTable) -> Iterator[RuleHit]:
+    """``REQUIREMENTS = expr`` defines a macro; the route or transform then takes every job."""
+    for transform in table.readable:
+        for each in transform.warnings:
+            if each.code == "keyword-assigned":
+                help_text = f"write {each.fix}" if each.fix and len(each.fix) <= 100 else each.help
+                yield RuleHit(each.message, each.span, help_text)
+
+
+@rule("CRN622", "transform-trap", Severity.WARNING, "a line of a transform that HTCondor takes otherwise")
+def _trap(table: CheckedTable) -> Iterator[RuleHit]:
+    """Commands that fail softly, macros with blanks, conditions that do not hold what they enclose."""
+    loaded = {id(transform) for transform in table.transforms}
+    for transform in table.readable:
+        faults = transform.faults if id(transform) in loaded else ()  # else CRN612 has them
+        for each in (*transform.warnings, *faults):
+            if each.code not in _OWN:
+                yield RuleHit(each.message, each.span, each.help)
+
+
+@rule("CRN623", "target-undefined", Severity.WARNING, "TARGET where there is no other ad")
+def _target(table: CheckedTable) -> Iterator[RuleHit]:
+    """A route looks at the job alone: TARGET is undefined, and what depends on it is not true."""
+    for transform in table.readable:
+        for each in transform.warnings:
+            if each.code in _TARGET:
+                yield RuleHit(each.message, each.span, each.help)
+    for route in table.routes:
+        for name, test in _tests(route).items():
+            try:
+                asked = test.references().target if test is not None else ()
+            except CircularReference:
+                continue
+            if asked:
+                message = (
+                    f"{name} is evaluated in the job's ad alone: TARGET.{asked[0]} is undefined, which counts as false"
+                )
+                yield RuleHit(message, table.assigned(route, name), f"write MY.{asked[0]}, or {asked[0]}")
+
+
+@rule("CRN624", "undefined-macro", Severity.WARNING, "a macro that nothing defines")
+def _undefined(table: CheckedTable) -> Iterator[RuleHit]:
+    """An undefined macro leaves nothing in its place, without a word."""
+    known = set(table.table.facts.knobs) | set(table.table.facts.defaults(iterates=False)) | _OF_HTCONDOR
+    known |= set(table.table.facts.defaults(iterates=True))
+    known |= {name for transform in table.readable for name in _defined(transform)}
+    for transform in table.readable:
+        for line in transform.lines:
+            for name, span in _macros(line):
+                if name not in known and not name.startswith("my.") and f"my.{name}" not in known:
+                    shown = _name(span.text, name)
+                    message = f"nothing defines the macro {shown}: it leaves nothing in its place"
+                    help_text = (
+                        f"define it, give it a default as in $({shown}:0), or write $(MY.{shown}) for the attribute"
+                    )
+                    yield RuleHit(message, span, help_text)
+
+
+def _defined(transform: Transform) -> Iterator[str]:
+    for line in transform.lines:
+        parts = split(line.text.removeprefix(":"))
+        if parts.operator in {"=", "+=", "@="} and not parts.is_sentence:
+            yield f"my.{parts.name[1:].lower()}" if parts.name[:1] in {"+", "-"} else parts.name.lower()
+    for each in commands(transform):
+        if each.keyword == "EVALMACRO" and each.target is not None:
+            yield each.target
+
+
+def _macros(line: LogicalLine) -> Iterator[tuple[str, Span]]:
+    """Yield the macros of a line that have no default, and where they stand."""
+    at = line.text.find("$")
+    scanner = Scanner(line.text)
+    while at >= 0:
+        found = scanner.scan(at)
+        if found.kind is MacroKind.MACRO and found.default < 0 and found.name:
+            yield found.name, line.span(found.at, found.end)
+        at = line.text.find("$", max(found.resume, at + 1))
+
+
+@rule("CRN625", "set-in-vain", Severity.NOTE, "an attribute that the router sets itself afterwards")
+def _in_vain(table: CheckedTable) -> Iterator[RuleHit]:
+    """After all transforms the router sets the copy's ids, its times and where it comes from."""
+    for route in table.routes:
+        if route.edit_job_in_place is not None:
+            continue
+        for each in commands(route.transform):
+            if each.target in _IN_VAIN and each.keyword != "EVALMACRO":
+                message = (
+                    f"the router sets {_name(each.line.text, each.target)} after all transforms: this has no effect"
+                )
+                yield RuleHit(message, each.line.span(), "leave it out")
+
+
+@rule("CRN626", "name-after-subscript", Severity.WARNING, "a name selected from what a subscript by a name gives")
+def _selected(table: CheckedTable) -> Iterator[RuleHit]:
+    """HTCondor 25.14 looks for it in memory that it has given back: it is undefined, or the router dies."""
+    asked: list[tuple[Expression | None, Span | None]] = []
+    for route in table.routes:
+        required = route.transform.requirements
+        asked.append((None if required is None else required.expression, table.place(route)))
+        asked += [(test, table.assigned(route, name)) for name, test in _tests(route).items()]
+    knob = table.configuration.find(Clause.SOURCE_CONSTRAINT.value)
+    asked.append((table.table.settings.source_constraint, None if knob is None else knob.span))
+    for expression, place in asked:
+        found = None if expression is None else next(filter(_is_selected, nodes(expression.tree)), None)
+        if isinstance(found, Reference) and found.scope is not None:
+            shown, scope = unparse(found)[:80], unparse(found.scope)[:80]
+            message = f"{shown} is undefined for HTCondor, which has lost {scope} by then"
+            yield RuleHit(message, place, f'write {scope}["{found.name}"]')
+
+
+def _is_selected(node: Node) -> bool:
+    """Say whether a node is a name behind subscripts of which one is a text."""
+    scope = bare(node.scope) if isinstance(node, Reference) and node.scope is not None else None
+    while isinstance(scope, Binary) and scope.op == "[]":
+        if isinstance(scope.right, Literal) and isinstance(scope.right.value, str):
+            return True
+        scope = bare(scope.left)
+    return False
+
+
+def _tests(route: Route) -> dict[str, Expression | None]:
+    """Return what a route asks of jobs beside its REQUIREMENTS."""
+    return {
+        "JobFailureTest": route.job_failure_test,
+        "JobShouldBeSandboxed": route.job_should_be_sandboxed,
+        "EditJobInPlace": route.edit_job_in_place,
+        "UseSharedX509UserProxy": route.use_shared_x509_user_proxy,
+    }
+
+
+def _name(text: str, lowered: str) -> str:
+    """Return a name as a text spells it."""
+    found = re.search(re.escape(lowered), text, re.IGNORECASE)
+    return found[0] if found else lowered
+
+
+TRAP_RULES: tuple[Rule[CheckedTable], ...] = (_assigned, _trap, _target, _undefined, _in_vain, _selected)

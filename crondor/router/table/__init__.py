@@ -1,0 +1,1 @@
+"""The routing table: routes, knobs, and how a configuration becomes them."""

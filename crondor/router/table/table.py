@@ -1,0 +1,61 @@
+"""The routing table: routes in their order, the transforms around them, and what was rejected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from crondor.diagnostics import Diagnostic
+from crondor.router.table.compiled_route import CompiledRoute
+from crondor.router.table.route import Route
+from crondor.router.table.settings import RouterSettings
+from crondor.source import Source, Span
+from crondor.transform import Facts, Transform
+from crondor.transform.facts import NOTHING
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A route that is listed but not taken: its name, why, and its text if it has one, with the place of that."""
+
+    name: str
+    diagnostics: tuple[Diagnostic, ...]
+    source: Source | None = None
+    place: Span | None = None
+
+
+@dataclass(frozen=True)
+class RoutingTable:
+    """Routes in the order in which they are asked, one that is listed twice twice; names have no case.
+
+    ``before`` and ``after`` are the transforms around each route. ``is_enabled`` false: routing is switched off, by a
+    configuration without routes or with a transform that does not load; ``diagnostics`` say why. ``facts`` are the
+    knobs, clock and files that the transforms may see. ``idle`` are the routes of a table that is switched off by
+    nothing but the value of a knob: they are there, and nothing goes on them.
+    """
+
+    routes: tuple[Route, ...] = ()
+    before: tuple[Transform, ...] = ()
+    after: tuple[Transform, ...] = ()
+    settings: RouterSettings = field(default_factory=RouterSettings)
+    rejected: tuple[Rejected, ...] = ()
+    is_enabled: bool = True
+    diagnostics: tuple[Diagnostic, ...] = ()
+    facts: Facts = NOTHING
+    idle: tuple[Route, ...] = ()
+    _courses: dict[int, CompiledRoute] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def route(self, name: str) -> Route | None:
+        """Return the route of a name, None if there is none."""
+        key = name.lower()
+        return next((each for each in self.routes if each.name.lower() == key), None)
+
+    def course(self, route: Route) -> CompiledRoute:
+        """Return how plain jobs go on a route."""
+        found = self._courses.get(id(route))
+        if found is None or found.route is not route:
+            before, after = (self.before, self.after) if route.takes_transforms else ((), ())
+            found = CompiledRoute(route, before, after, self.settings)
+            if len(self._courses) > len(self.routes):
+                self._courses.clear()
+            self._courses[id(route)] = found
+        return found

@@ -1,0 +1,618 @@
+"""Times typed by people, the local zone, and instants shown as text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from crondor.diagnostics import CrondorError
+from crondor.zones import UnknownZone
+from crondor_cli.times.parse import UnreadableTime, parse_time
+from crondor_cli.times.text import local_text, relative
+from crondor_cli.times.zone import UnnamedZone, find_zone, local_zone
+
+BERLIN = ZoneInfo("Europe/Berlin")
+ZONES = [ZoneInfo(n) for n in ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe")]
+NOW = int(datetime(2026, 11, 20, 18, 27, 5, tzinfo=BERLIN).timestamp())  # a Friday
+LAST = int(datetime(2200, 12, 31, 23, 59, 59, tzinfo=timezone.utc).timestamp())
+SLOWEST = 60.0  # seconds of the processor; it takes a fraction of one
+
+
+def read(text: str, zone: ZoneInfo = BERLIN, now: int = NOW) -> str:
+    """Return what a time means, as text."""
+    return local_text(parse_time(text, now, zone), zone)
+
+
+def refusal(text: str, zone: ZoneInfo = BERLIN, now: int = NOW) -> tuple[str, str, str]:
+    """Return code, underlined piece and help of the error for a text."""
+    with pytest.raises(UnreadableTime) as caught:
+        parse_time(text, now, zone)
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    assert found.help is not None
+    assert str(caught.value)
+    return found.code, found.span.text, found.help
+
+
+def at(text: str, zone: ZoneInfo) -> int:
+    """Return the epoch seconds of an ISO time on the clock of a zone, by the standard library alone."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=zone).timestamp())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("now", "Fri 2026-11-20 18:27:05 +0100"),
+        ("  NOW\n", "Fri 2026-11-20 18:27:05 +0100"),
+        ("today", "Fri 2026-11-20 00:00 +0100"),
+        ("today 18:00", "Fri 2026-11-20 18:00 +0100"),
+        ("tomorrow", "Sat 2026-11-21 00:00 +0100"),
+        ("tomorrow 6:30", "Sat 2026-11-21 06:30 +0100"),
+        ("tomorrow at 6am", "Sat 2026-11-21 06:00 +0100"),
+        ("6am tomorrow", "Sat 2026-11-21 06:00 +0100"),
+        ("tomorrow noon", "Sat 2026-11-21 12:00 +0100"),
+        ("yesterday at midnight", "Thu 2026-11-19 00:00 +0100"),
+        ("Yesterday 6:30:15 p.m.", "Thu 2026-11-19 18:30:15 +0100"),
+    ],
+)
+def test_words_for_days(text: str, expected: str) -> None:
+    """A day without a time of day is its midnight; now keeps its seconds."""
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("monday", "Mon 2026-11-23 00:00 +0100"),
+        ("next monday 06:00", "Mon 2026-11-23 06:00 +0100"),
+        ("Next Mon", "Mon 2026-11-23 00:00 +0100"),
+        ("6:30 pm on sun", "Sun 2026-11-22 18:30 +0100"),
+        ("thurs at noon", "Thu 2026-11-26 12:00 +0100"),
+        ("friday", "Fri 2026-11-27 00:00 +0100"),
+        ("friday 23:59", "Fri 2026-11-27 23:59 +0100"),
+    ],
+)
+def test_a_weekday_is_the_coming_one(text: str, expected: str) -> None:
+    """A weekday is strictly after today, with or without next."""
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("18:00", "Fri 2026-11-20 18:00 +0100"),
+        ("19:00", "Fri 2026-11-20 19:00 +0100"),
+        ("at 6am", "Fri 2026-11-20 06:00 +0100"),
+        ("12am", "Fri 2026-11-20 00:00 +0100"),
+        ("12 PM", "Fri 2026-11-20 12:00 +0100"),
+        ("noon", "Fri 2026-11-20 12:00 +0100"),
+        ("midnight", "Fri 2026-11-20 00:00 +0100"),
+    ],
+)
+def test_a_time_of_day_alone_is_of_today(text: str, expected: str) -> None:
+    """A bare time of day is today's, even where it has passed."""
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("in 90 min", 5_400),
+        ("in 90m", 5_400),
+        ("+2h", 7_200),
+        ("+ 2 hours", 7_200),
+        ("in 1 h 30 min", 5_400),
+        ("in 1h30m", 5_400),
+        ("in 45 seconds", 45),
+        ("in 0 days", 0),
+        ("2 hours ago", -7_200),
+        ("-2h", -7_200),
+        ("3 weeks ago", -21 * 86_400),
+        ("in 2 days", 2 * 86_400),
+        ("in 1w 1d 1s", 8 * 86_400 + 1),
+    ],
+)
+def test_distances(text: str, seconds: int) -> None:
+    """A distance is counted from now, to the second."""
+    assert parse_time(text, NOW, BERLIN) == NOW + seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("in 2 days at 06:00", "Sun 2026-11-22 06:00 +0100"),
+        ("in 0 days 06:00", "Fri 2026-11-20 06:00 +0100"),
+        ("noon 1 week ago", "Fri 2026-11-13 12:00 +0100"),
+    ],
+)
+def test_days_on_may_name_a_time_of_day(text: str, expected: str) -> None:
+    """A distance in days takes a time of day."""
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("in 1 day", "Sun 2026-03-29 12:00 +0200"),
+        ("in 24 hours", "Sun 2026-03-29 13:00 +0200"),
+        ("in 1 day 1 hour", "Sun 2026-03-29 13:00 +0200"),
+        ("in 1 week", "Sat 2026-04-04 12:00 +0200"),
+    ],
+)
+def test_days_keep_the_clock_and_hours_elapse(text: str, expected: str) -> None:
+    """Across a clock change a day is as long as the clock says, an hour always an hour."""
+    assert read(text, now=at("2026-03-28 12:00", BERLIN)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-11-20", "Fri 2026-11-20 00:00 +0100"),
+        ("2026-11-20 06:30", "Fri 2026-11-20 06:30 +0100"),
+        ("2026-11-20 06:30:15", "Fri 2026-11-20 06:30:15 +0100"),
+        ("2026-11-20T06:30", "Fri 2026-11-20 06:30 +0100"),
+        ("2026-11-20T06:30Z", "Fri 2026-11-20 07:30 +0100"),
+        ("2026-11-20t06:30:15z", "Fri 2026-11-20 07:30:15 +0100"),
+        ("2026-11-20 06:30+01:00", "Fri 2026-11-20 06:30 +0100"),
+        ("2026-11-20 06:30 -0500", "Fri 2026-11-20 12:30 +0100"),
+        ("2026-11-20 06:30 -05", "Fri 2026-11-20 12:30 +0100"),
+        ("2026-11-20 06:30 UTC", "Fri 2026-11-20 07:30 +0100"),
+        ("2026-11-20 noon GMT", "Fri 2026-11-20 13:00 +0100"),
+        ("2026-7-1 06:30 gmt", "Wed 2026-07-01 08:30 +0200"),
+        ("2026/11/20", "Fri 2026-11-20 00:00 +0100"),
+        ("20 Nov 2026 6:30pm", "Fri 2026-11-20 18:30 +0100"),
+        ("20. Nov. 2026", "Fri 2026-11-20 00:00 +0100"),
+        ("20-Nov-2026", "Fri 2026-11-20 00:00 +0100"),
+        ("20th of november 2026", "Fri 2026-11-20 00:00 +0100"),
+        ("Nov 20, 2026", "Fri 2026-11-20 00:00 +0100"),
+        ("January 1st 2027 12:00", "Fri 2027-01-01 12:00 +0100"),
+        ("2026 Sept 3", "Thu 2026-09-03 00:00 +0200"),
+        ("Friday 20 Nov 2026", "Fri 2026-11-20 00:00 +0100"),
+        ("Fri, 20 Nov 2026 06:30:00 +0100", "Fri 2026-11-20 06:30 +0100"),
+        ("Fri Nov 20 06:30:00 UTC 2026", "Fri 2026-11-20 07:30 +0100"),
+        ("13/04/2026", "Mon 2026-04-13 00:00 +0200"),
+        ("04/13/2026", "Mon 2026-04-13 00:00 +0200"),
+        ("13.4.2026", "Mon 2026-04-13 00:00 +0200"),
+        ("03/03/2026", "Tue 2026-03-03 00:00 +0100"),
+        ("29 Feb 2028", "Tue 2028-02-29 00:00 +0100"),
+    ],
+)
+def test_whole_dates(text: str, expected: str) -> None:
+    """A date written out in full is read in the local zone, or with its offset."""
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize("text", ["03/04/2026", "3.4.2026", "03-04-2026", "4/3/2026 06:30"])
+def test_a_date_with_two_readings_is_refused(text: str) -> None:
+    """Day and month in either order: both readings are offered, none is taken."""
+    code, underlined, help_ = refusal(text)
+    assert code == "time-ambiguous-date"
+    assert underlined == text.split(maxsplit=1)[0]
+    assert help_ == "write 2026-03-04 or 2026-04-03"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "underlined", "advice"),
+    [
+        ("20 Nov", "time-year-missing", "20 Nov", "20 Nov 2026"),
+        ("tue 29 Feb 06:30", "time-year-missing", "29 Feb", "20 Nov 2026"),
+        ("Nov 2026", "time-day-missing", "Nov 2026", "20 Nov 2026"),
+        ("Nov", "time-year-missing", "Nov", "20 Nov 2026"),
+        ("20 Nov 26", "time-year-digits", "20 Nov 26", "2026-11-20"),
+        ("13/04/26", "time-year-digits", "13/04/26", "2026-11-20"),
+        ("20 Nov 202", "time-year-digits", "202", "2026-11-20"),
+        ("20261120T06:30", "time-unexpected", "T", "06:30"),
+        ("Monday 20 Nov 2026", "time-weekday", "Monday", "Friday"),
+        ("31 Feb 2026", "time-no-such-date", "31 Feb 2026", "exists"),
+        ("29/02/2026", "time-no-such-date", "29/02/2026", "exists"),
+        ("2026-13-01", "time-no-such-date", "2026-13-01", "exists"),
+        ("20 Nov 2026 2027", "time-unexpected", "2027", "06:30"),
+        ("Nov 2026 2027", "time-no-such-date", "Nov 2026 2027", "exists"),
+        ("Nov Dec 2026", "time-second-month", "Nov Dec 2026", "20 Nov 2026"),
+        ("2026-11-20 Nov", "time-unexpected", "Nov", "write"),
+        ("Fri Sat 20 Nov 2026", "time-second-weekday", "Sat", "one"),
+        ("2026 20", "time-unreadable", "2026 20", "20 Nov 2026"),
+        ("1960-12-31", "time-out-of-range", "1960-12-31", "1970"),
+        ("1969-12-31", "time-out-of-range", "1969-12-31", "within"),
+        ("1 Jan 9999", "time-out-of-range", "1 Jan 9999", "2200"),
+        ("2 Jan 2201", "time-out-of-range", "2 Jan 2201", "within"),
+        ("1970-01-01", "time-out-of-range", "1970-01-01", "within"),  # an hour too early: the zone is east of UTC
+    ],
+)
+def test_dates_are_never_guessed(text: str, code: str, underlined: str, advice: str) -> None:
+    """What is missing, contradictory or impossible is refused and named."""
+    found, piece, help_ = refusal(text)
+    assert (found, piece) == (code, underlined)
+    assert advice in help_
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "underlined", "advice"),
+    [
+        ("", "time-blank", "", "tomorrow"),
+        (" \t\n", "time-blank", " \t\n", "tomorrow"),
+        ("tomorow", "time-unknown-word", "tomorow", "did you mean `tomorrow`"),
+        ("whenever", "time-unknown-word", "whenever", "write"),
+        ("tomorrow at 6", "time-unexpected", "at", "6am"),
+        ("tomorrow 0630", "time-unexpected", "0630", "06:30"),
+        ("today tomorrow", "time-unexpected", "tomorrow", "write"),
+        ("now 6am", "time-unexpected", "6am", "write"),
+        ("next week", "time-next", "next week", "in 1 week"),
+        ("6:5", "time-unexpected", ":", "06:30"),
+        ("06:30 07:30", "time-second-clock", "07:30", "leave"),
+        ("noon 07:30", "time-second-clock", "07:30", "leave"),
+        ("today 24:00", "time-of-day", "24:00", "00:00 of the next day"),
+        ("today 6:60", "time-of-day", "6:60", "06:30"),
+        ("13pm", "time-of-day", "13pm", "6:30pm"),
+        ("0:30am", "time-of-day", "0:30am", "6:30pm"),
+        ("2026-11-20 06:30:15.5", "time-fraction", "06:30:15.5", "06:30:15"),
+        ("2026-11-20Z", "time-offset", "Z", "+01:00"),
+        ("tomorrow 06:30Z", "time-offset", "Z", "write 2026-11-21"),
+        ("in 2 days 06:30Z", "time-offset", "Z", "full date"),
+        ("2026-11-20 06:30 +1", "time-offset", "06:30 +", "+01:00"),
+        ("2026-11-20 06:30 +16:00", "time-offset", "+16:00", "+01:00"),
+        ("2026-11-20 06:30 UTC+3", "time-offset", "UTC+", "+01:00"),
+        ("2026-11-20 06:30 UTC+03:00", "time-offset", "UTC+03:00", "+01:00"),
+        ("2026-11-20 06:30 CET", "time-offset", "CET", "+01:00"),
+        ("90 min", "time-direction", "90 min", "`in 90 min` or `90 min ago`"),
+        ("in", "time-amount", "in", "in 90 min"),
+        ("in an hour", "time-amount", "an hour", "in 90 min"),
+        ("in 1.5 hours", "time-amount", "1.5", "in 90 min"),
+        ("in 5", "time-unit", "5", "in 90 min"),
+        ("+5 parsecs", "time-unit", "5 parsecs", "in 90 min"),
+        ("in 2 months", "time-unit", "months", "weeks"),
+        ("in 2 hours at 06:00", "time-of-day", "06:00", "leave"),
+    ],
+)
+def test_what_cannot_be_read_is_underlined(text: str, code: str, underlined: str, advice: str) -> None:
+    """The piece at fault is underlined, and the help says what to write."""
+    found, piece, help_ = refusal(text)
+    assert (found, piece) == (code, underlined)
+    assert advice in help_
+
+
+@pytest.mark.parametrize(
+    ("text", "epoch"),
+    [("1763659625", 1_763_659_625), ("100000000", 100_000_000), (str(LAST), LAST), (" 1763659625 ", 1_763_659_625)],
+)
+def test_a_long_number_is_epoch_seconds(text: str, epoch: int) -> None:
+    """Nine digits and more are epoch seconds."""
+    assert parse_time(text, NOW, BERLIN) == epoch
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "advice"),
+    [
+        ("2026", "time-bare-number", "2026-11-20"),
+        ("1830", "time-bare-number", "18:30"),
+        ("20261120", "time-bare-number", "2026-11-20"),
+        ("1763659625123", "time-bare-number", "milliseconds"),
+        (str(LAST + 1), "time-out-of-range", "within"),
+    ],
+)
+def test_other_bare_numbers_are_refused(text: str, code: str, advice: str) -> None:
+    """A short number may mean anything, a longer one milliseconds."""
+    found, underlined, help_ = refusal(text)
+    assert (found, underlined) == (code, text)
+    assert advice in help_
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1" * 10_000,
+        "in " * 10_000,
+        "a" * 10_000,
+        " " * 10_000,
+        "6:30 " * 10_000,
+        "(" * 10_000,
+        "2026-11-20\0",
+        "\0",
+        "\u0662\u0660\u0662\u0666-11-20",
+        "\uff12\uff10\uff12\uff16-11-20",
+        "²0 Nov 2026",
+        "tomorrow 🕕",
+        "\ud800",
+        "\x1b[31mnow",
+        "9" * 99,
+        "in 99999999999999 days",
+        f"in {'9' * 80} h",
+        f"{'9' * 80} weeks ago",
+        "in 99999999 weeks at noon",
+        "%s %d {}",
+        "2026-11-20 06:30:15:16",
+        "nan",
+        "inf",
+        "1e400",
+        "-",
+        ",,,",
+        "--",
+        "::",
+    ],
+)
+def test_hostile_texts_are_refused(text: str) -> None:
+    """Whatever is typed, the answer is an error that can be shown, at once."""
+    began = time.process_time()
+    _, _, help_ = refusal(text)
+    assert help_
+    assert time.process_time() - began < SLOWEST
+
+
+def test_an_error_shows_the_place() -> None:
+    """An error names the text by the label and underlines the piece."""
+    with pytest.raises(UnreadableTime, match=r"--from:1:10: error: `25:00` is not a time of day") as caught:
+        parse_time("tomorrow 25:00", NOW, BERLIN, label="--from")
+    assert isinstance(caught.value, ValueError)
+    assert "   1 | tomorrow 25:00\n     |          ^^^^^\n" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("zone", "text", "before", "after"),
+    [
+        ("Europe/Berlin", "2026-03-29 02:30", "2026-03-29 01:59:59", "2026-03-29 03:00:00"),
+        ("Europe/Berlin", "2026-03-29 02:00", "2026-03-29 01:59:59", "2026-03-29 03:00:00"),
+        ("America/New_York", "2026-03-08 02:59:59", "2026-03-08 01:59:59", "2026-03-08 03:00:00"),
+        ("Australia/Lord_Howe", "2026-10-04 02:15", "2026-10-04 01:59:59", "2026-10-04 02:30:00"),
+        ("Africa/Cairo", "2026-04-24 at midnight", "2026-04-23 23:59:59", "2026-04-24 01:00:00"),
+        ("Pacific/Apia", "2011-12-30", "2011-12-29 23:59:59", "2011-12-31 00:00:00"),
+    ],
+)
+def test_a_skipped_time_is_refused(zone: str, text: str, before: str, after: str) -> None:
+    """A time that the clock skips is no instant; the nearest two on either side are named, and they are adjacent."""
+    code, underlined, help_ = refusal(text, ZoneInfo(zone))
+    assert (code, underlined) == ("time-skipped", text)
+    assert help_ == f"write {before} (before the gap) or {after} (after it)"
+    assert parse_time(after, NOW, ZoneInfo(zone)) - parse_time(before, NOW, ZoneInfo(zone)) == 1
+
+
+def test_days_on_into_a_gap_are_refused() -> None:
+    """A distance in days that lands on a skipped time is refused, too."""
+    code, underlined, _ = refusal("in 1 day", now=at("2026-03-28 02:30", BERLIN))
+    assert (code, underlined) == ("time-skipped", "in 1 day")
+
+
+@pytest.mark.parametrize("text", ["2026-04-24", "tomorrow", "friday"])
+def test_a_day_without_midnight_begins_later(text: str) -> None:
+    """A day whose midnight is skipped begins with the first time that its clock shows."""
+    cairo = ZoneInfo("Africa/Cairo")
+    assert read(text, cairo, at("2026-04-23 12:00", cairo)) == "Fri 2026-04-24 01:00 +0300"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-10-25 02:30", "Sun 2026-10-25 02:30 +0200"),
+        ("2026-10-25 02:30 +02:00", "Sun 2026-10-25 02:30 +0200"),
+        ("2026-10-25 02:30 +01:00", "Sun 2026-10-25 02:30 +0100"),
+    ],
+)
+def test_a_repeated_time_is_its_first_pass(text: str, expected: str) -> None:
+    """Of a time that the clock shows twice the first is taken, unless the offset says otherwise."""
+    assert read(text) == expected
+
+
+def test_today_is_that_of_the_zone() -> None:
+    """The same instant is another day elsewhere."""
+    now = at("2026-11-20 18:00", ZoneInfo("UTC"))
+    assert read("today", ZoneInfo("Pacific/Kiritimati"), now).startswith("Sat 2026-11-21")
+    assert read("today", ZoneInfo("Pacific/Pago_Pago"), now).startswith("Fri 2026-11-20")
+
+
+WORDS = st.sampled_from([
+    "now", "today", "tomorrow", "next", "mon", "friday", "at", "on", "in", "ago", "noon", "midnight", "nov", "feb",
+    "may", "20", "2026", "1st", "31", "0", "2", "99999999999", "of", "-", "/", ".", ",", ":", "+", "06:30", "6am",
+    "25:00", "Z", "UTC", "+01:00", "-0500", "2026-11-20", "13/04/2026", "3.4.2026", "T", "days", "h", "min",
+])  # fmt: skip
+INSTANTS = st.integers(0, LAST)
+
+
+@settings(deadline=None)
+@given(
+    st.text() | st.lists(WORDS, max_size=8).map(" ".join) | st.lists(WORDS, max_size=6).map("".join),
+    INSTANTS,
+    st.sampled_from(ZONES),
+)
+def test_any_text_is_an_instant_or_an_error(text: str, now: int, zone: ZoneInfo) -> None:
+    """No text raises anything but an error that can be shown, and none leaves the years."""
+    try:
+        found = parse_time(text, now, zone)
+    except CrondorError as error:
+        shown = str(error)
+    else:
+        shown = local_text(found, zone)
+        assert 0 <= found <= LAST
+    assert shown
+
+
+@settings(deadline=None)
+@given(INSTANTS, st.sampled_from(ZONES))
+def test_round_trips(epoch: int, zone: ZoneInfo) -> None:
+    """ISO 8601 and what local_text shows are read as the instant that they were written from."""
+    moment = datetime.fromtimestamp(epoch, zone)
+    assert parse_time(local_text(epoch, zone), NOW, BERLIN) == epoch
+    assert parse_time(moment.isoformat(), NOW, BERLIN) == epoch
+    first_pass = int(moment.replace(fold=0).timestamp())
+    assert parse_time(f"{moment.replace(tzinfo=None)}", NOW, zone) == first_pass
+
+
+@given(st.integers(0, 10**7), st.integers(1, 10**7), st.sampled_from(ZONES))
+def test_hours_and_minutes_grow(minutes: int, more: int, zone: ZoneInfo) -> None:
+    """More minutes are a later instant, by exactly as much."""
+    first, second = (parse_time(f"in {n} min", NOW, zone) for n in (minutes, minutes + more))
+    assert second - first == more * 60
+
+
+@given(st.integers(0, 20_000), st.integers(1, 20_000), INSTANTS, st.sampled_from(ZONES))
+def test_days_grow(days: int, more: int, now: int, zone: ZoneInfo) -> None:
+    """More days are a later instant that shows the same time of day."""
+    assume(now + (days + more + 1) * 86_400 < LAST)
+    try:
+        first, second = (parse_time(f"in {n} days", now, zone) for n in (days, days + more))
+    except UnreadableTime as error:
+        assert error.diagnostics[0].code == "time-skipped"  # noqa: PT017 - either outcome is right
+        return
+    clocks = [datetime.fromtimestamp(t, zone) for t in (now, first, second)]
+    assert first < second
+    assert len({c.time() for c in clocks}) == 1
+    assert clocks[2].date() - clocks[1].date() == timedelta(days=more)
+
+
+@pytest.mark.parametrize("tz", ["UTC", "Europe/London", "America/New_York"])
+def test_the_zone_of_the_host_does_not_matter(tz: str) -> None:
+    """Abbreviations that the host uses itself have no other meaning; dateutil and tzlocal load only when needed."""
+    program = (
+        "import sys, crondor_cli.times.parse as t, crondor_cli.times.zone, datetime as d\n"
+        "assert not {'dateutil', 'tzlocal'} & set(sys.modules)\n"
+        "zone = d.timezone(d.timedelta(hours=5))\n"
+        "print([t.parse_time(x, 0, zone) for x in ('1 Jul 2026 12:00 GMT', '2026-07-01 12:00')])\n"
+    )
+    environ = os.environ | {"TZ": tz, "PYTHONPATH": os.pathsep.join(sys.path)}
+    result = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
+    assert result.stdout == "[1782907200, 1782889200]\n"
+
+
+@pytest.mark.parametrize("name", ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "EST", "Etc/GMT-1"])
+def test_zones_by_name(name: str) -> None:
+    """Every IANA name is a zone."""
+    assert find_zone(name).key == name
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "advice"),
+    [
+        ("Europe/Berln", "zone-unknown", "did you mean Europe/Berlin"),
+        ("europe/berlin", "zone-unknown", "did you mean Europe/Berlin?"),
+        ("Berlin", "zone-unknown", "did you mean Europe/Berlin?"),
+        ("new york", "zone-unknown", "did you mean America/New_York?"),
+        (" UTC", "zone-unknown", "did you mean UTC?"),
+        ("", "zone-blank", "IANA name"),
+        ("  ", "zone-blank", "IANA name"),
+        ("+01:00", "zone-offset", "IANA name"),
+        ("-5", "zone-offset", "IANA name"),
+        ("UTC+3", "zone-offset", "IANA name"),
+        ("CET+1", "zone-unknown", ""),
+        ("EST5EDT4,M3.2.0,M11.1.0", "zone-unknown", ""),
+        ("../../etc/passwd", "zone-unknown", "IANA name"),
+        ("/etc/passwd", "zone-unknown", "IANA name"),
+        ("Europe/../UTC", "zone-unknown", ""),
+        ("America", "zone-unknown", ""),  # a directory
+        ("zone.tab", "zone-unknown", ""),  # a file, but no zone
+        ("localtime", "zone-unknown", ""),  # another one on every host
+        ("right/Europe/Berlin", "zone-unknown", ""),  # counts leap seconds
+        ("\0", "zone-unknown", "IANA name"),
+        ("\ud800", "zone-unknown", "IANA name"),
+        ("é" * 5_000, "zone-unknown", "IANA name"),
+        ("a" * 5_000, "zone-unknown", "IANA name"),
+    ],
+)
+def test_other_names_are_refused(name: str, code: str, advice: str) -> None:
+    """A name that is no zone gets an error that proposes one; nothing outside the zones is looked at."""
+    with pytest.raises(UnknownZone) as caught:
+        find_zone(name)
+    (found,) = caught.value.diagnostics
+    assert found.code == code
+    assert advice in (found.help or "")
+    assert str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tz", "name"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        (":Europe/Berlin", "Europe/Berlin"),
+        ("/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo"),
+        (":/usr/share/zoneinfo/posix/Asia/Tokyo", "Asia/Tokyo"),
+        ("EST5EDT", "EST5EDT"),
+        ("", "UTC"),
+        (":", "UTC"),
+    ],
+)
+def test_the_environment_names_the_local_zone(tz: str, name: str) -> None:
+    """TZ comes before the system, which is not asked."""
+    assert local_zone({"TZ": tz}, pytest.fail) == (name, ZoneInfo(name))
+
+
+@pytest.mark.parametrize(
+    "tz", [":weird", "EST5EDT4,M3.2.0,M11.1.0", "<+03>-3", "/etc/elsewhere", "../x", "europe/berlin"]
+)
+def test_an_environment_without_a_name_is_refused(tz: str) -> None:
+    """A TZ that is a rule or nonsense is not taken for the system's zone."""
+    with pytest.raises(UnnamedZone, match="--tz") as caught:
+        local_zone({"TZ": tz}, lambda: "Europe/Berlin")
+    assert caught.value.diagnostics[0].span is not None
+
+
+@pytest.mark.parametrize("tz", [":/etc/localtime", "/etc/localtime"])
+def test_what_condor_master_tells_its_daemons_is_the_zone_of_the_system(tz: str) -> None:
+    """So all that a daemon starts has it in its environment: hooks, cron jobs, local jobs."""
+    assert local_zone({"TZ": tz}, lambda: "Asia/Tokyo").name == "Asia/Tokyo"
+
+
+def test_the_system_names_the_local_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without TZ the system is asked: where /etc/localtime leads to, or else tzlocal."""
+    assert local_zone({}, lambda: "Asia/Tokyo").name == "Asia/Tokyo"
+    for place, name in (("", "Asia/Tokyo"), ("posix/", "America/Argentina/Ushuaia")):
+        monkeypatch.setattr("os.path.realpath", lambda _, path=f"/usr/share/zoneinfo/{place}{name}": path)
+        assert local_zone({}).name == name
+    monkeypatch.setattr("os.path.realpath", lambda path: path)
+    monkeypatch.setattr("tzlocal.get_localzone_name", lambda: "Asia/Kathmandu")
+    assert local_zone({}) == ("Asia/Kathmandu", ZoneInfo("Asia/Kathmandu"))
+
+
+@pytest.mark.parametrize("answer", [None, "", "Mars/Olympus", "Factory", ZoneInfoNotFoundError("two"), OSError("no")])
+def test_a_system_without_a_name_is_refused(answer: str | Exception | None) -> None:
+    """A system whose zone has no name, or several, is an error that asks for one."""
+
+    def system_name() -> str | None:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    with pytest.raises(UnnamedZone, match="--tz"):
+        local_zone({}, system_name)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "now"),
+        (1, "in 1 s"),
+        (-45, "45 s ago"),
+        (60, "in 1 min"),
+        (119, "in 1 min 59 s"),
+        (3 * 3_600 + 12 * 60 + 59, "in 3 h 12 min"),
+        (3 * 3_600 + 59, "in 3 h"),
+        (2 * 86_400 + 4 * 3_600, "in 2 d 4 h"),
+        (-2 * 86_400 - 59 * 60, "2 d ago"),
+        (400 * 86_400, "in 400 d"),
+    ],
+)
+def test_relative(seconds: int, text: str) -> None:
+    """A distance is shown in two neighbouring units at most, cut off and not rounded."""
+    assert relative(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("epoch", "zone", "text"),
+    [
+        (1_795_431_600, "America/New_York", "Mon 2026-11-23 06:00 -0500"),
+        (1_795_431_601, "America/New_York", "Mon 2026-11-23 06:00:01 -0500"),
+        (0, "UTC", "Thu 1970-01-01 00:00 +0000"),
+        (0, "Africa/Monrovia", "Wed 1969-12-31 23:15:30 -004430"),
+        (-62_135_596_800, "UTC", "Mon 0001-01-01 00:00 +0000"),
+        (-62_135_596_801, "UTC", "epoch -62135596801"),
+        (-62_135_596_800, "America/New_York", "epoch -62135596800"),
+        (10**30, "UTC", f"epoch {10**30}"),
+    ],
+)
+def test_local_text(epoch: int, zone: str, text: str) -> None:
+    """An instant is shown with weekday, date, time and offset; one beyond the calendar as a number."""
+    assert local_text(epoch, ZoneInfo(zone)) == text

@@ -1,0 +1,517 @@
+"""The pages: every command they show answers as shown, every example runs, and every table says what crondor says."""
+
+from __future__ import annotations
+
+import csv
+import doctest
+import io
+import json
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from crondor.check import RULES
+from crondor.recurrence import Policy, Recurrence
+from crondor.schedule import JobSchedule
+from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
+from crondor_cli.main import COMMANDS, main
+from crondor_cli.times.parse import UnreadableTime, parse_time
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(page for page in (ROOT / "README.md", *DOCS.glob("*.md")) if page.exists())
+
+SOME_TIME = 1_000_000_000.0  # what the clock says where a page forgets --now: 2001, so that it cannot pass by chance
+SOME_ZONE = "Antarctica/Troll"  # and the zone where it forgets --tz
+
+Crondor = Callable[..., tuple[str, int]]
+
+
+class Block(NamedTuple):
+    """A fenced block: its page, the line its text begins at, the language, the text."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Yield the fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(page, text.count("\n", 0, found.start(2)) + 1, found[1], found[2])
+
+
+def where(block: Block) -> str:
+    """Return the name of a block in a test report."""
+    return f"{block.page.name}:{block.line}"
+
+
+ALL = [block for page in PAGES for block in blocks(page)]
+CONSOLE = [b for b in ALL if b.language == "console" and re.match(r"\$ (crondor|cat)\b", b.text)]
+PYTHON = [b for b in ALL if b.language == "python"]
+
+
+class Table(NamedTuple):
+    """A table: the heading it stands under, its column names, and its rows of cells."""
+
+    heading: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def tables(page: Path) -> Iterator[Table]:
+    """Yield the tables of a page, fenced text left out."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heading = ""
+    rows: list[list[str]] = []
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        if line.startswith("|"):
+            cells = re.split(r"(?<!\\)\|", line.strip()[1:-1])
+            rows.append([cell.strip().replace("\\|", "|") for cell in cells])
+        elif rows:
+            assert all(len(row) == len(rows[0]) for row in rows), f"{page.name}: a ragged table under {heading!r}"
+            yield Table(heading, rows[0], rows[2:])
+            rows = []
+
+
+def bare(cell: str) -> str:
+    """Return a cell without its backticks."""
+    return cell.strip("`")
+
+
+@pytest.fixture
+def crondor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Crondor:
+    """Return a function that runs the command in a folder of its own: what the screen shows, and the exit status."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+
+    def run(*arguments: str, stdin: str = "") -> tuple[str, int]:
+        screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            patch.setenv("COLUMNS", "80")
+            patch.setenv("TZ", SOME_ZONE)
+            patch.setattr("time.time", lambda: SOME_TIME)
+            patch.setattr(sys, "argv", ["crondor", *arguments])
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+            patch.setattr(sys, "stdout", screen)
+            patch.setattr(sys, "stderr", screen)
+            with pytest.raises(SystemExit) as end:
+                main()
+        screen.seek(0)
+        status = end.value.code
+        return screen.read(), status if isinstance(status, int) else 0
+
+    return run
+
+
+# Commands
+
+
+def replay(block: Block, run: Crondor, folder: Path) -> str:
+    """Return the block as it would look with the answers of today.
+
+    Besides `$ crondor` it knows `$ cat FILE`, whose text is the file that the next command reads, `< FILE`, and
+    `$ echo $?`.
+    """
+    shown: list[str] = []
+    status = 0
+    for part in re.findall(r"^\$ .*\n(?:(?!\$ ).*\n)*", block.text, re.MULTILINE):
+        line, _, output = part.partition("\n")
+        words = shlex.split(line[2:])
+        if words[0] == "cat":
+            (folder / words[1]).write_text(output, encoding="utf-8")
+        elif words == ["echo", "$?"]:
+            output = f"{status}\n"
+        else:
+            assert words[0] == "crondor", f"{where(block)}: this test cannot run {line}"
+            stdin = (folder / words[-1]).read_text(encoding="utf-8") if "<" in words else ""
+            output, status = run(*words[1 : words.index("<") if "<" in words else None], stdin=stdin)
+        shown += [line, "\n", output]
+    return "".join(shown)
+
+
+@pytest.mark.parametrize("block", CONSOLE, ids=where)
+def test_commands_answer_as_the_page_shows(block: Block, crondor: Crondor, tmp_path: Path) -> None:
+    """What a page shows of a command is what the command prints, to the letter."""
+    assert replay(block, crondor, tmp_path) == block.text
+
+
+def test_every_command_is_shown() -> None:
+    """Each subcommand has an example that runs, and each option a row in docs/cli.md."""
+    text = "".join(block.text for block in CONSOLE)
+    for name in COMMANDS:
+        assert f"$ crondor {name} " in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_are_documented(name: str, crondor: Crondor) -> None:
+    """The options under the heading of a command in docs/cli.md are those that its help lists."""
+    screen, status = crondor(name, "-h")
+    assert status == 0
+    listed = set(re.findall(r"--[a-z-]+", screen.partition("Options:")[2].partition("Examples:")[0]))
+    written = set()
+    for table in tables(DOCS / "cli.md"):
+        if table.columns[0] == "option" and table.heading in {f"crondor {name}", "What the commands share"}:
+            shared = table.heading == "What the commands share"
+            for row in table.rows:
+                if not shared or name in re.findall(r"\w+", row[1]):
+                    written |= set(re.findall(r"--[a-z-]+", row[0]))
+    assert written == listed - {"--help"}
+
+
+# Python
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=where)
+def test_python_examples_run(block: Block) -> None:
+    """A python block runs on its own; where it is a dialogue, the answers are those shown."""
+    if ">>>" not in block.text:
+        exec(compile(block.text, where(block), "exec"), {"__name__": "example"})  # noqa: S102 - our own pages
+        return
+    example = doctest.DocTestParser().get_doctest(block.text, {}, where(block), str(block.page), block.line)
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=report.append)
+    assert not report, "".join(report)
+
+
+# JSON and CSV
+
+
+JSON_TYPES = {
+    "string": str,
+    "integer": int,
+    "boolean": bool,
+    "object": dict,
+    "array": list,
+    "null": type(None),
+}
+
+JSON_INPUTS = [
+    ("next", "--spec", "cured.sub"),
+    ("next", "--ads", "queue.ads"),
+    ("next", "--spec", "examples/nightly.sub"),
+    ("next", "--spec", "examples/several-jobs.sub"),
+    ("next", "--spec", "examples/once.sub"),
+    ("next", "--crontab", "0 6 * * 1"),
+    ("next", "--crontab", "0 6 1-10/3 * 1"),
+    ("next", "--crontab", "0 6 * * 1", "--dialect", "manual"),
+    ("next", "--crontab", "0 6 * * 1", "--dialect", "htcondor"),
+    ("next", "--crontab", "0 6 * * 1", "--dialect", "unix"),
+    ("next", "--crontab", "0 6 * * MON"),
+    ("next", "--crontab", "0 6 31 2 *"),
+    ("next", "--minute", "1 5"),
+    ("next", "--spec", "odd.sub"),
+    ("next", "--spec", "unknown.sub"),
+    ("prev", "--spec", "examples/nightly.sub"),
+    ("prev", "--crontab", "0 6 * * 1"),
+    ("explain", "--spec", "examples/several-jobs.sub"),
+    ("explain", "--spec", "examples/once.sub"),
+    ("explain", "--spec", "unknown.sub"),
+    ("explain", "--spec", "odd.sub"),
+    ("explain", "--crontab", "0 6 1-10/3 * 1"),
+    ("explain", "--crontab", "30 2 * * *", "--tz", "Europe/Berlin"),
+    ("explain", "--crontab", "30 2 * * *", "--tz", "Europe/Berlin", "--at", "2027-03-28 03:30"),
+    ("explain", "--crontab", "0 6 * * 1", "--at", "2026-12-01 12:00:30"),
+    ("explain", "--crontab", "0 6 29 2 *", "--at", "1970-01-02"),
+    ("explain", "--crontab", "0 6 29 2 *", "--at", "2199-01-02"),
+    ("explain", "--crontab", "0 6 */2 * 1", "--dialect", "unix"),
+    ("explain", "--crontab", "0 6 * * 1", "--dialect", "htcondor"),
+    ("explain", "--crontab", "0 3-4/5 * * *"),
+    ("explain", "--crontab", "0 6 1-31 * 1"),
+    ("explain", "--crontab", "* * * * *", "--tz", "Europe/Berlin"),
+    ("explain", "--crontab", "0 6 31 2 *"),
+    ("explain", "--crontab", "0 6 * * MON"),
+    ("diff", "0 6 * * 1", "0 6 1-10/3 * 1"),
+    ("diff", "0 6 * * 1", "0 7 * * 1"),
+    ("diff", "0 25 * * *"),
+    ("diff", "0 3-4/5 * * *"),
+    ("diff", "0 6 * * 1"),
+    ("diff", "examples/nightly.sub", "examples/local.sub"),
+    ("diff", "examples/nightly.sub", "examples/once.sub"),
+    ("diff", "examples/nightly.sub", "odd.sub"),
+    ("diff", "odd.sub", "examples/window-prep.sub"),
+    ("diff", "examples/window-prep.sub", "examples/nightly.sub"),
+    ("diff", "examples/once.sub", "past.sub"),
+    ("diff", "unknown.sub", "unknown.sub"),
+    ("agenda", "examples/nightly.sub", "examples/local.sub", "examples/once.sub", "examples/window-prep.sub"),
+    ("check", "examples/nightly.sub", "odd.sub", "bad.sub", "none.sub"),
+    ("simulate", "--spec", "examples/once.sub", "odd.sub", "bad.sub", "none.sub", "--days", "1"),
+    ("simulate", "--spec", "examples/window-prep.sub", "--transfer", "6m", "--days", "1", "--events"),
+    ("simulate", "--spec", "hourly.sub", "--interval", "5", "--days", "1", "--no-advice"),
+    ("simulate", "--spec", "hourly.sub", "--interval", "5", "--days", "1"),
+    ("simulate", "--spec", "never.sub", "only.sub", "--days", "1"),
+    ("simulate", "--spec", "hourly.sub", "--days", "1", "--trace", "flow", "--fail", "schedd-router:50%"),
+    ("simulate", "--spec", "hourly.sub", "--days", "1", "--machine", "cpus=2,memory=2G", "--preempt", "5%@1h"),
+    ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
+]
+
+
+def walk(value: object, path: str = "") -> Iterator[tuple[str, list[tuple[str, object]]]]:
+    """Yield every object of some JSON with its path, as pairs of key and value.
+
+    The three readings of a run are one key, DIALECT, and a diagnostic is the same wherever it stands.
+    """
+    if isinstance(value, dict):
+        readings = {dialect.value for dialect in Dialect} if path.endswith("runs[]") else set()
+        pairs = [("DIALECT" if key in readings else key, inner) for key, inner in value.items()]
+        yield one_path(path), pairs
+        for key, inner in pairs:
+            yield from walk(inner, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from walk(inner, f"{path}[]")
+
+
+def one_path(path: str) -> str:
+    """Return the path under which an object is documented."""
+    return "diagnostics[]" if path.endswith("diagnostics[]") else path
+
+
+def documented_keys(command: str) -> dict[str, dict[str, list[str]]]:
+    """Return the rows of the JSON tables of docs/cli.md by the path of the object and the key."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for table in tables(DOCS / "cli.md"):
+        head = re.match(rf"(?:\w+, )*{command}(?:, \w+)*: (.*)", table.heading)
+        if table.columns[0] == "key" and head:
+            for path in re.findall(r"`([^`]*)`", head[1]):
+                found["" if path == "{}" else one_path(path)] = {bare(row[0]): row for row in table.rows}
+    return found
+
+
+@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda", "check", "simulate"])
+def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path: Path) -> None:
+    """Each key of real output is documented with its types, each documented key occurs, `always` means always."""
+    odd = "cron_minute = 0\ncron_hours = 6\ncron_window = QDate\ncron_prep_time = QDate\nqueue\n"
+    (tmp_path / "odd.sub").write_text(odd, encoding="utf-8")
+    (tmp_path / "unknown.sub").write_text("deferral_time = QDate + 60\nqueue\n", encoding="utf-8")
+    (tmp_path / "none.sub").write_text("", encoding="utf-8")
+    cured = "cron_day_of_week = 1\ncron_hour = 6\ncron_minute = 0\n"
+    cured += 'requirements = formatTime(DeferralTime, "%w%H%M") == "10600"\nqueue\n'
+    (tmp_path / "cured.sub").write_text(cured, encoding="utf-8")
+    (tmp_path / "past.sub").write_text("deferral_time = 1\nqueue\n", encoding="utf-8")
+    (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
+    hourly = "executable = /bin/true\ncron_minute = 0\ncron_prep_time = 0\non_exit_remove = false\nqueue\n"
+    (tmp_path / "hourly.sub").write_text(hourly, encoding="utf-8")
+    never = "executable = /bin/true\ncron_day_of_month = 31\ncron_month = 2\nqueue\n"
+    (tmp_path / "only.sub").write_text("executable = /bin/true\ndeferral_time = 4102444800\n", encoding="utf-8")
+    (tmp_path / "never.sub").write_text(never, encoding="utf-8")
+    (tmp_path / "whole.sub").write_text("if true\nlog = x\n", encoding="utf-8")
+    held = 'ClusterId = 1\nProcId = 0\nJobStatus = 5\nOwner = "alice"\nCmd = "/bin/date"\nDeferralTime = 1795611600\n'
+    held += 'CronMinute = "0"\nHoldReason = "late"\nHoldReasonCode = 20\n\nCronMinute = "0"\n'
+    (tmp_path / "queue.ads").write_text(held, encoding="utf-8")
+    (tmp_path / "bad.sub").write_text("cron_minute = 0\nqueue\ncron_hour = 60\nqueue\n", encoding="utf-8")
+    keys = documented_keys(command)
+    seen: dict[tuple[str, str], set[str]] = {}
+    for arguments in JSON_INPUTS:
+        if arguments[0] != command:
+            continue
+        common = ("--format", "json", "--tz", "UTC", "--now", "2026-11-25 12:00")
+        screen, _ = crondor(arguments[0], *common, *arguments[1:])
+        data = json.loads(re.search(r"^\{.*^\}", screen, re.MULTILINE | re.DOTALL)[0])  # type: ignore[index]
+        for path, pairs in walk(data):
+            assert path in keys
+            missing = {key for key, row in keys[path].items() if row[3] == "always"} - dict(pairs).keys()
+            assert not missing, (path, missing)
+            for key, inner in pairs:
+                kind = next(k for k, t in JSON_TYPES.items() if type(inner) is t)
+                seen.setdefault((path, key), set()).add(kind)
+    written = {(path, key): set(row[1].split(" or ")) for path, rows in keys.items() for key, row in rows.items()}
+    if command == "diff":  # the findings share a table, and most of them are trouble, which has no data
+        seen |= {(path, key): types for (path, key), types in written.items() if path == "diagnostics[]"}
+    assert seen == written
+
+
+def test_csv_columns_are_those_documented(crondor: Crondor) -> None:
+    """The CSV columns of docs/cli.md are those of real output, in their order."""
+    screen, _ = crondor("next", "--crontab", "0 6 * * *", "--format", "csv", "--tz", "UTC")
+    table = next(t for t in tables(DOCS / "cli.md") if t.columns[0] == "CSV column")
+    assert [bare(row[0]) for row in table.rows] == next(csv.reader([screen.splitlines()[0]]))
+
+
+def test_typed_times_are_read_as_documented() -> None:
+    """The tables of typed times give the instants that the command reads, and the refusals that it makes."""
+    zone = ZoneInfo("America/New_York")
+    now = int(datetime(2026, 11, 18, 9, tzinfo=zone).timestamp())
+    checked = 0
+    for table in tables(DOCS / "cli.md"):
+        if table.columns[0] == "typed":
+            for written, answer, *_ in table.rows:
+                text = bare(written)
+                if bare(answer).startswith("time-"):
+                    with pytest.raises(UnreadableTime) as error:
+                        parse_time(text, now, zone)
+                    assert error.value.diagnostics[0].code == bare(answer)
+                else:
+                    moment = datetime.fromtimestamp(parse_time(text, now, zone), zone)
+                    assert f"{moment:%a %Y-%m-%d %H:%M %z}" == answer
+                checked += 1
+    assert checked > 20
+
+
+# Dialects
+
+
+def _members(text: str) -> set[int]:
+    found: set[int] = set()
+    for item in text.split(","):
+        low, _, high = item.partition("-")
+        found |= set(range(int(low), int(high or low) + 1))
+    return found
+
+
+def reading(field: Field, text: str, dialect: Dialect) -> tuple[str, set[int], bool]:
+    """Return what a dialect makes of a field: "values", the values and the star flag; or "error" or "held (stage)"."""
+    try:
+        spec = CronSpec.from_mapping({field.attribute: text}, dialect=dialect)
+    except InvalidSpec as error:
+        return ("error" if error.stage is None else f"held ({error.stage})"), set(), False
+    return "values", set(spec.values(field)), spec.stars[field.index]
+
+
+def said(cell: str, field: Field) -> tuple[str, set[int], bool]:
+    """Return the same of a cell: `*`, `1,4-7`, the same with "starred", or error or held (stage)."""
+    if not cell.startswith("`"):
+        return cell, set(), False
+    values, _, star = cell[1:].partition("`")
+    assert star in {"", " starred"}, cell
+    if values == "*":
+        return "values", set(range(field.low, min(field.high, 6 if field.name == "day_of_week" else 99) + 1)), True
+    return "values", _members(values), bool(star)
+
+
+DIALECT_ROWS = [
+    row for t in tables(DOCS / "dialects.md") if t.columns[:4] == ["written", "MANUAL", "HTCONDOR", "UNIX"]
+    for row in t.rows
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", DIALECT_ROWS, ids=lambda row: bare(row[0]))
+def test_dialects_read_as_the_tables_say(row: list[str]) -> None:
+    """Each cell of the tables in docs/dialects.md is crondor's own answer."""
+    name, _, text = bare(row[0]).partition(" = ")
+    field = next(f for f in FIELDS if name in {f.command, f.attribute})
+    value = text[1:-1] if name == field.attribute else text
+    for dialect, cell in zip((Dialect.MANUAL, Dialect.HTCONDOR, Dialect.UNIX), row[1:4], strict=True):
+        assert reading(field, value, dialect) == said(cell, field), dialect
+
+
+def test_the_dialect_tables_are_complete() -> None:
+    """There is a row for each question that the readings answer differently."""
+    assert len(DIALECT_ROWS) >= 30
+
+
+# Clock changes
+
+
+class ClockCase(NamedTuple):
+    """One answer at a clock change: zone, crontab line, start, policy, and the next runs (ISO 8601)."""
+
+    zone: str
+    line: str
+    start: str
+    policy: str
+    runs: tuple[str, ...]
+
+
+def clock_cases() -> list[ClockCase]:
+    """Return the cells of the tables in docs/clock-changes.md; "same" repeats the cell to the left."""
+    cases = []
+    policies = [policy.value for policy in Policy]
+    for table in tables(DOCS / "clock-changes.md"):
+        if table.columns == ["zone", "schedule", "from", *policies]:
+            for zone, line, start, *cells in table.rows:
+                runs: tuple[str, ...] = ()
+                for policy, cell in zip(policies, cells, strict=True):
+                    runs = runs if cell == "same" else tuple(run.replace(" ", "T") for run in cell.split(", "))
+                    cases.append(ClockCase(zone, bare(line), start.replace(" ", "T"), policy, runs))
+    return cases
+
+
+@pytest.mark.parametrize("case", clock_cases(), ids=lambda case: f"{case.zone} {case.line} {case.start} {case.policy}")
+def test_clock_changes_are_answered_as_the_tables_say(case: ClockCase) -> None:
+    """Each cell names the next runs after the start under its policy."""
+    start = datetime.fromisoformat(case.start)
+    assert start.astimezone(ZoneInfo(case.zone)).isoformat(timespec="minutes") == case.start
+    recurrence = Recurrence(CronSpec.from_line(case.line), case.zone, Policy(case.policy))
+    found = tuple(run.isoformat(timespec="minutes") for run in islice(recurrence.upcoming(start), len(case.runs)))
+    assert found == case.runs
+
+
+def test_the_clock_cases_are_those_of_the_golden_file() -> None:
+    """The page shows every case of tests/golden/dst_cases.txt and no other."""
+    golden = set()
+    for line in (ROOT / "tests/golden/dst_cases.txt").read_text(encoding="ascii").splitlines():
+        if line and not line.startswith("#"):
+            zone, schedule, start, policies, runs = (part.strip() for part in line.split(" | "))
+            for policy in policies.split(","):
+                golden.add(ClockCase(zone, schedule, start, policy.strip(), tuple(runs.split())))
+    assert golden == set(clock_cases())
+    assert len({(case.zone, case.line, case.start) for case in golden}) >= 12
+
+
+# Deferral
+
+
+def test_the_moments_of_a_run_are_those_of_the_timeline() -> None:
+    """The table of moments in docs/deferral.md gives the times of its example."""
+    table = next(t for t in tables(DOCS / "deferral.md") if t.columns[0] == "moment")
+    job = JobSchedule.from_submit({"cron_minute": "0", "cron_prep_time": "600", "cron_window": "900"})
+    run = job.next(int(datetime.fromisoformat("2026-11-25T11:30+00:00").timestamp()))
+    zone = ZoneInfo("UTC")
+    for row in table.rows:
+        moment = datetime.fromtimestamp(getattr(run, bare(row[0])), zone)
+        assert f"{moment:%H:%M:%S}" == row[2]
+
+
+# Rules of check
+
+
+def test_the_rules_are_those_documented() -> None:
+    """docs/check.md lists every rule, in order, with its severity, name and title."""
+    rows = [row for table in tables(DOCS / "check.md") if table.columns[0] == "code" for row in table.rows]
+    rules = [(code, rule.severity.value, rule.name, rule.title) for code, rule in sorted(RULES.items())]
+    assert [(bare(code), severity, bare(name), title) for code, severity, name, title in rows] == rules
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "UTC"])
+def test_the_examples_pass_their_own_check(zone: str, crondor: Crondor) -> None:
+    """No error and no warning in a submit file that is given as an example."""
+    screen, status = crondor("check", "--no-config", "--now", "2026-11-25 12:00", "--tz", zone, "examples")
+    assert status == 0, screen
+
+
+# Pages
+
+
+def test_the_index_names_every_page() -> None:
+    """docs/README.md has a line for each page."""
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    for page in DOCS.glob("*.md"):
+        if page.name != "README.md":
+            assert f"]({page.name})" in index
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """A relative link names a file of the repository, and its fragment a heading of that page."""
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)]*)\)", text):
+        name, _, fragment = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), target
+        if fragment:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert fragment in {re.sub(r"[^\w\- ]", "", h).lower().replace(" ", "-") for h in headings}, target

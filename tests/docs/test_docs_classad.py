@@ -1,0 +1,201 @@
+"""docs/classad.md: its options, JSON keys, tables of values, bounds and differences are crondor's own answers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from crondor.classad import (
+    CircularReference,
+    ClassAd,
+    ClassAdSyntaxError,
+    EvaluationFailed,
+    Expression,
+    limits,
+    print_value,
+    read_ad,
+)
+from crondor.classad import formats as forms
+from crondor.diagnostics import CrondorError
+from crondor_cli.classad.group import COMMANDS
+from crondor_cli.main import cli
+from tests.docs.test_docs import DOCS, JSON_TYPES, ROOT, bare, tables, walk
+from tests.golden.recording import read_accepted
+
+PAGE = DOCS / "classad.md"
+TABLES = list(tables(PAGE))
+FILES = {
+    "job.ad": "Memory = 1\nRequirements = TARGET.Memory > 2 && x\n",
+    "slot.ad": "Memory = 2\nRequirements = true\n",
+    "none.ad": "a = 1\n",
+    "ring.ad": "Requirements = random(0)\n",
+}
+
+
+def run(*arguments: str) -> str:
+    """Run a classad command and return what it prints."""
+    return CliRunner().invoke(cli, ["classad", *arguments]).stdout
+
+
+def table(*columns: str) -> list[list[str]]:
+    """Return the rows of the table that begins with these columns."""
+    (found,) = (t for t in TABLES if t.columns[: len(columns)] == list(columns))
+    return found.rows
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_are_documented(name: str) -> None:
+    """The options under the heading of a subcommand are those that its help lists."""
+    listed = set(re.findall(r"--[a-z-]+", run(name, "-h").partition("Options:")[2].partition("Examples:")[0]))
+    (found,) = (t for t in TABLES if t.columns[0] == "option" and t.heading == f"crondor classad {name}")
+    assert {option for row in found.rows for option in re.findall(r"--[a-z-]+", row[0])} == listed - {"--help"}
+
+
+def documented_keys(name: str) -> dict[str, dict[str, list[str]]]:
+    """Return the rows of a subcommand's JSON tables by the path of the object and the key."""
+    keys: dict[str, dict[str, list[str]]] = {}
+    for found in TABLES:
+        head = re.match(rf"(?:\w+, )*{name}(?:, \w+)*: (.*)", found.heading)
+        if head and found.columns[0] == "key":
+            for path in re.findall(r"`([^`]*)`", head[1]):
+                keys["" if path == "{}" else path] = {bare(row[0]): row for row in found.rows}
+    return keys
+
+
+@pytest.mark.parametrize(
+    ("name", "runs"),
+    [
+        ("eval", ["1", "1 --explain", "Requirements --my job.ad --target slot.ad --explain"]),
+        ("match", ["job.ad slot.ad", "slot.ad job.ad", "job.ad none.ad", "ring.ad slot.ad"]),
+    ],
+)
+def test_json_keys_are_those_documented(
+    name: str, runs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each key of real output is documented with its types, each documented key occurs, `always` means always."""
+    monkeypatch.chdir(tmp_path)
+    for file, text in FILES.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    keys = documented_keys(name)
+    seen: dict[tuple[str, str], set[str]] = {}
+    for line in runs:
+        for whole, pairs in walk(json.loads(run(name, "--format", "json", *line.split()))):
+            path = "parts[]" if whole.endswith("parts[]") else whole
+            missing = {key for key, row in keys[path].items() if row[3] == "always"} - dict(pairs).keys()
+            assert not missing, (path, missing)
+            for key, inner in pairs:
+                kind = next(k for k, t in JSON_TYPES.items() if type(inner) is t)
+                seen.setdefault((path, key), set()).add(kind)
+    assert seen == {(path, key): set(row[1].split(" or ")) for path, rows in keys.items() for key, row in rows.items()}
+
+
+def test_three_valued_logic_is_as_the_table_says() -> None:
+    """Each cell is the value of the column's expression."""
+    rows = table("`A`", "`B`")
+    columns = next(t.columns for t in TABLES if t.columns[:2] == ["`A`", "`B`"])
+    for row in rows:
+        my = ClassAd.of_texts({"A": bare(row[0]), "B": bare(row[1])})
+        assert [print_value(my.evaluate(bare(column))) for column in columns[2:]] == row[2:], row
+
+
+def test_what_is_odd_has_the_value_shown() -> None:
+    """Each row of what is kept as HTCondor has it."""
+    rows = table("written", "value", "why")
+    assert len(rows) >= 10
+    for written, value, _ in rows:
+        assert print_value(Expression(bare(written)).evaluate()) == bare(value)
+
+
+def _doubled(text: str, begin: str, times: int) -> ClassAd:
+    links = {f"a{at}": text.replace("a", f"a{at - 1}") for at in range(1, times)}
+    return ClassAd.of_texts({**links, "a0": begin})
+
+
+BEYOND: dict[str, Callable[[], object]] = {
+    "MAX_TEXT": lambda: Expression(" " * (limits.MAX_TEXT + 1)),
+    "MAX_TOKENS": lambda: Expression("1," * limits.MAX_TOKENS),
+    "MAX_NESTING": lambda: Expression("(" * 166 + "1" + ")" * 166),
+    "MAX_DEPTH": lambda: Expression("+".join(["1"] * (limits.MAX_DEPTH + 2))).evaluate(),
+    "MAX_STEPS": lambda: _doubled("a + a", "1", 31).value("a30"),
+    "MAX_STRING": lambda: ClassAd({"s": "x" * (limits.MAX_STRING // 2 + 1)}).evaluate("strcat(s, s)"),
+    "MAX_LIST": lambda: ClassAd({"s": "a " * (limits.MAX_LIST + 1)}).evaluate("split(s)"),
+    "MAX_REFERENCES": lambda: Expression("a17").references(_doubled("a + a", "[b = 1].b", 18)),
+    "MAX_AD*": lambda: read_ad('a = "' + "x" * forms.MAX_AD + '"\n'),
+    "MAX_DEPTH*": lambda: read_ad('{"a": ' + "[" * (forms.MAX_DEPTH + 1) + "]" * (forms.MAX_DEPTH + 1) + "}"),
+}
+
+
+@pytest.mark.parametrize("row", table("bound", "number"), ids=lambda row: row[0])
+def test_bounds_are_those_of_the_table(row: list[str]) -> None:
+    """The number is the constant's, and what goes beyond it has the message shown."""
+    name = row[0].replace("`", "")
+    module = forms if name.endswith("*") else limits
+    assert getattr(module, name.rstrip("*")) == int(row[1])
+    with pytest.raises((ClassAdSyntaxError, EvaluationFailed, CircularReference)) as error:
+        BEYOND[name]()
+    assert error.value.diagnostics[0].message == row[4]
+
+
+def test_every_bound_has_a_row() -> None:
+    """Those of the caches aside, which refuse nothing."""
+    named = {name for name in vars(limits) if name.startswith("MAX_") and "CACHED" not in name}
+    named |= {f"{name}*" for name in vars(forms) if name.startswith("MAX_")}
+    assert named == {row[0].replace("`", "") for row in table("bound", "number")}
+
+
+def _families() -> set[str]:
+    found = set()
+    for path in (ROOT / "tests" / "golden" / "classad").glob("*.jsonl.gz"):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
+            defect = json.loads(line).get("upstream_defect")
+            if defect is not None:
+                found.add(defect.partition(": ")[0])
+    return found
+
+
+def test_every_family_of_defects_has_a_row() -> None:
+    """What the recordings mark as HTCondor's defect is on the page, with what crondor does there."""
+    rows = table("family", "example")
+    assert {row[0] for row in rows} == _families()
+    for _, example, _, ours in rows:
+        expression = Expression(bare(example))
+        printed = str(expression) == ours.strip("`")
+        assert printed or print_value(expression.evaluate()) == bare(ours), example
+
+
+def test_the_number_of_cases_is_that_of_the_recordings() -> None:
+    """5,990 lines, and 4 accepted ones."""
+    folder = ROOT / "tests" / "golden" / "classad"
+    lines = sum(len(gzip.decompress(path.read_bytes()).splitlines()) for path in folder.glob("*.jsonl.gz"))
+    accepted = sum(len(read_accepted(path)) for path in folder.glob("accepted_*.txt"))
+    assert f"{lines:,} cases, [{accepted} of them aside]" in PAGE.read_text(encoding="utf-8").replace("\n", " ")
+
+
+def test_the_table_of_recordings_counts_right() -> None:
+    """tests/golden/README.md gives the lines of recordings, and how many of them are accepted; of ClassAds all."""
+    folder = ROOT / "tests" / "golden"
+    (found,) = (t for t in tables(folder / "README.md") if t.columns[:2] == ["recording", "lines"])
+    for name, lines, passed, accepted, unfit, listed in found.rows:
+        data = (folder / name).read_bytes()
+        text = gzip.decompress(data) if name.endswith(".gz") else data
+        assert len(text.splitlines()) == int(lines)
+        names = read_accepted(folder / listed.partition(":")[0]) if accepted != "0" else {}
+        assert (len(names), int(passed)) == (int(accepted), int(lines) - int(accepted) - int(unfit))
+    assert {row[0] for row in found.rows} >= {f"classad/{path.name}" for path in folder.glob("classad/*.jsonl.gz")}
+
+
+def test_errors_are_those_of_the_table() -> None:
+    """Every error named is one of ours and a ValueError."""
+    for name, _ in table("error", "when"):
+        kind = {"ClassAdSyntaxError": ClassAdSyntaxError, "EvaluationFailed": EvaluationFailed}.get(
+            bare(name), CircularReference
+        )
+        assert kind.__name__ == bare(name)
+        assert issubclass(kind, CrondorError)
+        assert issubclass(kind, ValueError)

@@ -1,0 +1,62 @@
+"""docs/route-plan.md: its options, outcomes, conducts, codes and JSON keys are those of the program."""
+
+from __future__ import annotations
+
+import re
+
+from crondor.router_bridge import Conduct, Outcome
+from tests.cli.running import ROOT, crondor
+from tests.docs.test_docs import DOCS, bare, tables
+
+TABLES = list(tables(DOCS / "route-plan.md"))
+ASKED = (
+    *("--config", str(ROOT / "examples" / "routes-nightly.conf")),
+    str(ROOT / "examples" / "routed-nightly.sub"),
+)
+
+
+def rows(*columns: str) -> list[list[str]]:
+    """Return the rows of the tables with these columns."""
+    return [row for table in TABLES if tuple(table.columns) == columns for row in table.rows]
+
+
+def test_the_options_are_those_documented() -> None:
+    """Those of the help, and no other."""
+    text = crondor("route", "plan", "-h").out.partition("Options:")[2].partition("Examples:")[0]
+    names = re.findall(r"^ +(?:-\w, )?(--[a-z-]+(?:, --[a-z-]+)*)", text, re.MULTILINE)
+    listed = {name for each in names for name in each.split(", ")} - {"--help"}
+    assert {option for row in rows("option", "meaning") for option in re.findall(r"--[a-z-]+", row[0])} == listed
+
+
+def test_the_outcomes_and_conducts_are_those_documented() -> None:
+    """All of them."""
+    assert [bare(name) for name, _ in rows("outcome", "meaning")] == [
+        each.value
+        for each in (
+            Outcome.ROUTED,
+            Outcome.BY_COPY,
+            Outcome.LOCAL,
+            Outcome.EDITED,
+            Outcome.FAILED,
+            Outcome.BUSY,
+            Outcome.STUCK,
+            Outcome.GONE,
+        )
+    ]
+    assert set(Outcome) == {Outcome(bare(name)) for name, _ in rows("outcome", "meaning")}
+    assert {Conduct(bare(name)) for name, *_ in rows("conduct", "the copy", "what it means")} == set(Conduct)
+
+
+def test_the_codes_are_those_documented() -> None:
+    """Those that the program knows, and no other."""
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "crondor/router/plan").glob("*.py"))
+    documented = [bare(row[0]) for row in rows("code", "severity", "about")]
+    assert sorted(documented) == sorted(set(re.findall(r'"(plan-[a-z-]+)"', source)))
+
+
+def test_the_keys_are_those_documented() -> None:
+    """Each key of real output, and no other."""
+    data = crondor("route", "plan", *ASKED, "--now", "2026-11-20 12:00", "--format", "json").data
+    assert {key for row in rows("key", "type", "meaning") for key in re.findall(r"`(\w+)`", row[0])} == set(data)
+    written = {key for row in rows("key of a run", "type", "meaning") for key in re.findall(r"`(\w+)`", row[0])}
+    assert written == set(data["runs"][0])

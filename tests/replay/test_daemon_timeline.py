@@ -1,0 +1,132 @@
+"""The recorded timelines of a pool: every job passes, and an altered one fails."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.judging import differences, judge
+from tests.golden.kinds import KINDS
+from tests.golden.kinds.case import Case
+from tests.golden.recording import read_recording
+
+FOLDER = Path(__file__).resolve().parents[1] / "golden" / "daemon"
+RECORDING = FOLDER / "timeline.jsonl.gz"
+OLDER = FOLDER / "timeline_23.jsonl.gz"
+KIND = KINDS["daemon-timeline"]
+
+
+@pytest.mark.parametrize(("recording", "jobs"), [(RECORDING, 21), (OLDER, 69)])
+def test_every_recorded_job_passes(recording: Path, jobs: int) -> None:
+    """Nothing is accepted."""
+    result = judge(KIND, read_recording(recording), {})
+    assert [(case.id, found) for case, found in result.failed[:3]] == []
+    assert result.passed == jobs
+
+
+def _mutants(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield jobs that lived otherwise."""
+    for field in line.keys() - {"name", "pool"}:
+        yield f"without {field}", {key: value for key, value in line.items() if key != field}
+    for proc in line["procs"]:
+        yield from _other_lives(line, proc)
+    for n in range(len(line["final"])):
+        made = copy.deepcopy(line)
+        made["final"][n]["NumJobStarts"] = "77"
+        yield f"final[{n}]", made
+
+
+def _other_lives(line: dict[str, Any], proc: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    seen = line["procs"][proc]
+    for n in range(1, len(seen)):
+        for name, value in (("DeferralTime", 7), ("JobStatus", 4), ("HoldReasonCode", 99), ("NumJobStarts", 50)):
+            made = copy.deepcopy(line)
+            for later in made["procs"][proc][n:]:
+                later[name] = value
+            yield f"{proc}[{n}].{name}", made
+    for n in range(2, len(seen)):
+        if seen[n].get("DeferralTime") != seen[n - 1].get("DeferralTime") and "gone" not in seen[n]:
+            made = copy.deepcopy(line)
+            for later in made["procs"][proc][n:]:
+                if later.get("DeferralTime") == seen[n]["DeferralTime"]:
+                    later["DeferralTime"] += 60
+            yield f"{proc}[{n}] a minute later", made
+
+
+def test_an_altered_job_fails() -> None:
+    """States, times, holds and starts all count."""
+    survivors = []
+    tried = 0
+    for case in [*read_recording(RECORDING)[::3], *read_recording(OLDER)[::9]]:
+        assert isinstance(case.value, dict)
+        for name, mutant in _mutants(case.value):
+            tried += 1
+            if not differences(KIND, Case(case.number, case.id, mutant, case.folder)):
+                survivors.append((case.id, name))
+    assert tried > 100
+    assert survivors == []
+
+
+_T0 = 1795199640
+_SUBMIT = "universe = vanilla\nexecutable = /bin/sleep\narguments = 20\nhold = true\nqueue\n"
+
+
+def _made(commands: list[tuple[int, str, int]], seen: list[dict[str, Any]]) -> Case:
+    """Return a recording of a job that was submitted on hold."""
+    held = {"JobStatus": 5, "HoldReasonCode": 15, "NumJobStarts": 0}
+    done = [(-4, "condor_submit", 0), *commands]
+    line = {
+        "universe": "vanilla",
+        "schedd_interval": 5,
+        "t0": _T0,
+        "cluster": 1,
+        "submit": _SUBMIT,
+        "commands": [{"t": t, "cmd": command, "rc": rc, "stderr": ""} for t, command, rc in done],
+        "procs": {"0": [{"t": -3.7, **held}, *seen]},
+        "user_log": "",
+        "final": [],
+    }
+    return Case(1, "made", line, Path())
+
+
+def test_a_negative_time_can_be_edited_in() -> None:
+    """It is no option of condor_qedit."""
+    run: dict[str, Any] = {"EnteredCurrentStatus": _T0 + 2, "NumShadowStarts": 1, "DeferralTime": -5}
+    seen: list[dict[str, Any]] = [
+        {"t": 1.3, "JobStatus": 5, "HoldReasonCode": 15, "NumJobStarts": 0, "DeferralTime": -5},
+        {**run, "t": 3, "JobStatus": 2, "NumJobStarts": 0},
+        {**run, "t": 4, "JobStatus": 2, "NumJobStarts": 1},
+        {**run, "t": 14, "JobStatus": 5, "NumJobStarts": 1, "HoldReasonCode": 20},
+        {"t": 60, "gone": True},
+    ]
+    commands = [
+        (1, "condor_qedit <cluster> DeferralTime -5", 0),
+        (2, "condor_release <cluster>", 0),
+        (60, "condor_rm <cluster>", 0),
+    ]
+    assert differences(KIND, _made(commands, seen)) == []
+
+
+def test_what_sleeps_is_over_in_time_also_when_it_was_stopped() -> None:
+    """It was suspended while it waited: the queue says so five seconds after its start."""
+    run: dict[str, Any] = {"EnteredCurrentStatus": _T0 + 2, "NumShadowStarts": 1, "DeferralTime": _T0 + 60}
+    seen: list[dict[str, Any]] = [
+        {"t": 1.3, "JobStatus": 5, "HoldReasonCode": 15, "NumJobStarts": 0, "DeferralTime": _T0 + 60},
+        {**run, "t": 3, "JobStatus": 2, "NumJobStarts": 0},
+        {**run, "t": 66, "JobStatus": 7, "NumJobStarts": 1},
+        {**run, "t": 90, "JobStatus": 2, "NumJobStarts": 1},
+        {"t": 91, "gone": True},
+    ]
+    commands = [
+        (1, f"condor_qedit <cluster> DeferralTime {_T0 + 60}", 0),
+        (2, "condor_release <cluster>", 0),
+        (30, "condor_suspend <cluster>", 0),
+        (35, "condor_continue <cluster>", 1),
+        (76, "condor_vacate_job <cluster>", 1),
+        (90, "condor_continue <cluster>", 0),
+    ]
+    assert differences(KIND, _made(commands, seen)) == []

@@ -1,0 +1,73 @@
+"""The manual's three sites, in both of its spellings: a site gets no more jobs while ten of its own are idle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crondor.config import read_config
+from crondor.router import RoutingTable, load_table
+from crondor.router.daemon import Reason, Rehearsal
+from crondor.router.daemon.sites import Habit, Site
+from crondor.router.legacy import legacy_table, read_legacy
+from crondor.source import Source
+from tests.router.daemon.scenes import NOW, job
+
+CONFIG = Path(__file__).parent / "three-sites.conf"
+OLD = """
+JOB_ROUTER_SOURCE_JOB_CONSTRAINT = true
+JOB_ROUTER_DEFAULTS @=jrd
+  [
+    requirements=target.WantJobRouter is True;
+    MaxIdleJobs = 10;
+    MaxJobs = 200;
+    set_PeriodicRemove = JobStatus == 5 || (JobStatus == 1 && (time() - QDate) > 3600*6);
+    delete_WantJobRouter = true;
+    set_requirements = true;
+  ]
+@jrd
+JOB_ROUTER_ENTRIES @=jre
+  [ GridResource = "batch slurm"; name = "Site_1"; ]
+  [ GridResource = "arc"; name = "Site_2"; set_ArcRte = "ENV/PROXY"; ]
+  [ GridResource = "condor"; name = "Site_3"; set_remote_jobuniverse = 5; ]
+@jre
+JOB_ROUTER_ROUTE_NAMES = Site_1 Site_2 Site_3
+"""
+
+
+def new() -> RoutingTable:
+    """Return the table of today's spelling."""
+    return load_table(read_config(Source(CONFIG.read_text(), CONFIG.name)))
+
+
+def old() -> RoutingTable:
+    """Return the table of the ClassAds."""
+    return legacy_table(read_legacy(read_config(OLD)))
+
+
+@pytest.mark.parametrize(("table", "limits"), [(new(), [10, 10, 20]), (old(), [10, 10, 10])], ids=["new", "old"])
+def test_a_site_gets_no_more_than_may_be_idle(table: RoutingTable, limits: list[int]) -> None:
+    """As long as none of them runs; the others stay in the local queue, and the reason is said."""
+    names = [route.name for route in table.routes]
+    world = Rehearsal(table, [Site(name, habit=Habit.SWALLOWS) for name in names], NOW)
+    jobs = world.submit([job() for _ in range(60)])
+    world.advance(NOW + 3600)
+    assert [now.load for now in world.router.routes()] == [(limit, limit) for limit in limits]
+    assert len(world.schedd.jobs("RoutedBy isnt undefined")) == sum(limits)
+    found = world.router.why(jobs[-1])
+    assert (found.reason, found.text) == (Reason.IDLE_LIMIT, f"{names[0]}: 10 idle, MaxIdleJobs = 10")
+    assert world.router.summary()[Reason.IDLE_LIMIT, names[0]] == 60 - sum(limits)
+
+
+@pytest.mark.parametrize("table", [new(), old()], ids=["new", "old"])
+def test_a_site_gets_more_as_its_jobs_run(table: RoutingTable) -> None:
+    """Each time one starts, another one follows; at no poll are more idle than may be."""
+    names = [route.name for route in table.routes]
+    most = [route.max_idle_jobs for route in table.routes]
+    world = Rehearsal(table, [Site(name, slots=4, run_time=100_000) for name in names], NOW)
+    world.submit([job() for _ in range(100)])
+    for poll in range(30):
+        world.advance(NOW + 10 * poll)
+        assert all(now.load.idle <= limit for now, limit in zip(world.router.routes(), most, strict=True))
+    assert [now.load for now in world.router.routes()] == [(limit + 4, limit) for limit in most]
