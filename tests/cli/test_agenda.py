@@ -550,7 +550,7 @@ def test_without_matplotlib_the_command_says_how_to_get_it(
 ) -> None:
     """It is an extra."""
     for name in [
-        name for name in sys.modules if re.match(r"matplotlib\b|crondor_cli\.(view_agenda_plot|_agenda)", name)
+        name for name in sys.modules if re.match(r"matplotlib\b|crondor_cli\.agenda\.(plot|heat|lanes)", name)
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

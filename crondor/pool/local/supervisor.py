@@ -224,7 +224,7 @@ def _opened(path: str, flags: int) -> int:
     """Open a file of the program. Whose folder it is in could have root write over any other one by a link."""
     if os.geteuid() != 0:
         return os.open(_bytes(path), flags | os.O_NOCTTY, _BITS)
-    rights = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "rights")  # noqa: PTH100, PTH118, PTH120 - as above
+    rights = os.path.abspath(os.path.join(__file__, "..", "..", "..", "rights"))  # noqa: PTH100, PTH118 - as above
     sys.path.insert(0, rights)
     try:
         walk = __import__("walk")  # it stands by itself, and the package takes longer to import than a program to start
