@@ -203,6 +203,20 @@ def test_one_pass_over_ads() -> None:
     assert [edit.time for edit in recalculate(mirror_of([*ads, again]), NOW)] == [next_of("8", NOW)]
 
 
+def test_a_queue_of_ads_has_what_is_in_them_and_no_more() -> None:
+    """Own and parent's attributes as they are spelled, of two of one job the later, no job that no queue can hold."""
+    cluster = ClassAd({"ClusterId": 1, "Note": "a = b", "Args": "of all"})
+    first, other = ClassAd({"ProcId": 0, "ARGS": "own", "Gone": 1}), ClassAd({"ProcId": 1, "args": "its"})
+    beyond = ClassAd({"ClusterId": 1 << 31, "ProcId": 0, "CronMinute": "7"})
+    again = ClassAd({"ProcId": 0, "ARGS": "late"})
+    queue = mirror_of([*(ad.chain(cluster) for ad in (first, other)), beyond, again.chain(cluster)])
+    whole = {"mytype": '"Job"', "targettype": '"Machine"', "clusterid": "1", "note": '"a = b"'}
+    assert list(queue) == [JobId(1, 1), ONE]
+    assert queue.own(ONE) == {**whole, "procid": "0", "args": '"late"'}
+    assert queue.own(JobId(1, 1)) == {**whole, "procid": "1", "args": '"its"'}
+    assert [queue.spelling(job, "args") for job in (ONE, JobId(1, 1))] == ["ARGS", "args"]
+
+
 # A model
 
 
