@@ -263,6 +263,9 @@ class _Life:
         recorded = _texts(self._record["source"], "source")
         names = [*_FINAL, *(name for name in MIRRORED if any(name in copy for copy in self._copies))]
         yield from compare("source", _shown(recorded, names), _shown(_printed(source), names))
+        for final in items(self._record, "final"):
+            ended = _texts(final, "final")
+            yield from compare("final", _shown(ended, list(ended)), _shown(_printed(source), list(ended)))
         has_copy = "RoutedToJobId" in recorded
         yield from compare("source.RoutedToJobId", has_copy, "RoutedToJobId" in source)
         copies = sorted(self._schedd.history("RoutedBy =!= undefined"), key=lambda ad: int(str(ad["ClusterId"])))
