@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from crondor.router.life.mirroring import MIRRORED
+
 _SAID = "said about the line, for people"
 _SPEC = "the schedule"
 _ZONE = "the time zone"
@@ -10,6 +12,8 @@ _FILE = "the name of a file to read"
 _POOL = "what the pool was, did and when: no rule decides it"
 _CALL = "which call of which hook it was, and when"
 _ANSWER = "the answer of the hook, which crondor is given"
+_DAEMON = "the daemon's own, which it hands on"
+_ANSWERS_TOLD_BY_DEEDS = ("TRANSLATE_JOB", "JOB_*", "UPDATE_JOB_INFO", "PREPARE_JOB*", "REPLY_FETCH")
 
 INPUTS: Mapping[str, Mapping[str, str]] = {
     "*": {"name": _SAID, "note": _SAID, "origin": _SAID, "upstream_defect": _SAID},
@@ -47,6 +51,8 @@ INPUTS: Mapping[str, Mapping[str, str]] = {
         "commands[].t": "when a user did it",
         "commands[].cmd": "what a user did",
         "keyword": "whose hooks are called",
+        "copies[]": "what the copy's schedd and its run wrote into it; but see RESULTS",
+        "source": "what condor_submit and the schedd wrote into it; but see RESULTS",
     },
     "router-steps": {
         "job": "the job's number",
@@ -69,13 +75,32 @@ INPUTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("run", "keyword", "type", "n", "t", "cwd"), _CALL),
         "rc": _ANSWER,
         "stderr": _ANSWER,
+        **dict.fromkeys(
+            ("env.CONDOR_*", "env._CONDOR_ANCESTOR_*", "env.HOME", "env.LOGNAME", "env.PATH", "env.USER"), _DAEMON
+        ),
+        **dict.fromkeys(("env._CONDOR_AssignedGPUs", "env._CONDOR_CHIRP_CONFIG"), _DAEMON),
+        **dict.fromkeys(("env._CONDOR_JOB_IWD", "env._CONDOR_SLOT"), "where the job runs"),
     },
+    **{f"hooks:{hook}": {"stdout": _ANSWER} for hook in _ANSWERS_TOLD_BY_DEEDS},
     "hooks:job": {
         "manager": "whose job it is",
         "job": "its name",
         "config": "the configuration",
         "output": "what the program prints and how long it sleeps",
         "first_start": "when the daemon started",
+        "env_names": _DAEMON,
     },
     "hooks:ads": {"daemon": "whose ads", "t": "when they were looked at"},
+}
+
+# Fields among the inputs above that are results all the same.
+_OF_COPY = ("JobStatus", "JobUniverse", "RouteName", "RoutedBy", "LeaveJobInQueue", "RemoveReason")
+_OF_SOURCE = (
+    *("JobStatus", "Managed", "ManagedManager", "RemoveReason", "HoldReason", "HoldReasonCode", "RoutedToJobId"),
+    *MIRRORED,
+)
+RESULTS: Mapping[str, frozenset[str]] = {
+    "router-timeline": frozenset(
+        (*(f"copies[].{name}" for name in _OF_COPY), *(f"source.{name}" for name in _OF_SOURCE))
+    ),
 }

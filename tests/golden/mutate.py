@@ -16,8 +16,8 @@ from tests.golden.survivors import Listed, read_survivors
 
 _SAMPLE, _CHANGES = 12, 300
 _EPILOG = """\
-Each line of LIST has, with tabs between them: a kind (or KIND:SHAPE), a field, what was done to it (or *), and the
-reason; a * in the first two stands for anything. Exit status: 0 every survivor is listed, 1 some are not, 2 nothing
+Each line of LIST has, with tabs between them: a kind (or KIND:SHAPE), a field, what was done to it (or *, or sometimes), and
+the reason; a * in the first two stands for anything. Exit status: 0 every survivor is listed, 1 some are not, 2 nothing
 could be replayed."""
 
 
@@ -54,7 +54,7 @@ def _print(outcome: Outcome, listed: list[Listed]) -> int:
     lines = []
     counts = {True: 0, False: 0}
     for change, count in sorted(outcome.survived.items()):
-        reason = next((each.reason for each in listed if each.has(change)), None)
+        reason = next((each.reason for each in listed if each.has(change, outcome)), None)
         counts[reason is not None] += count
         lines.append(f"{_share(outcome, change)} {change.shape} {change.field} {change.what}")
         lines.append(f"    {outcome.examples[change] if reason is None else 'listed: ' + reason}")

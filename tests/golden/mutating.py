@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
 
-from tests.golden.inputs import INPUTS
+from tests.golden.inputs import INPUTS, RESULTS
 from tests.golden.judging import differences
 from tests.golden.kinds.case import Case, NotApplicable, Replay
 
@@ -101,7 +101,8 @@ def _mutants(shape: str, cases: Sequence[Case], rng: Random) -> Iterator[tuple[C
             if is_member:
                 yield Change(shape, name, "dropped"), _Mutant(case, path, DROPPED)
             for what, other in _others(value, rng):
-                yield Change(shape, name, what), _Mutant(case, path, other)
+                head = _head(value, other) if name == "stderr" else ""
+                yield Change(shape, name + head, what), _Mutant(case, path, other)
 
 
 def _places(value: object, path: Path) -> Iterator[tuple[Path, object, bool]]:
@@ -131,6 +132,15 @@ def _others(value: object, rng: Random) -> Iterator[tuple[str, object]]:
         if letters and isinstance(value, str):
             at = rng.choice(letters)
             yield "a letter", value[:at] + rng.choice(_LETTERS.replace(value[at], "")) + value[at + 1 :]
+
+
+def _head(text: object, other: object) -> str:
+    """Return what begins the message of a tool in which a text was changed, in braces: ``{WARNING}``."""
+    if not isinstance(text, str) or not isinstance(other, str):
+        return ""
+    at = next((n for n, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), 0)
+    heads = re.findall(r"(?:^|\n|(?<=\S)(?=WARNING: ))(ERROR|WARNING|Warning)\b", text[: at + 8] if other else text)
+    return "{" + (heads[-1] if heads else "").upper() + "}"
 
 
 def _drawn(
@@ -165,7 +175,7 @@ def name_of(line: object, path: Path) -> str:
 
 def is_input(shape: str, name: str) -> bool:
     """Say whether a field is given to crondor, and no result."""
-    return any(
+    return name not in RESULTS.get(shape, frozenset()) and any(
         covers(kind, shape) and (covers(given, name) or covers(f"{given}[.[]*", name))
         for kind, fields in INPUTS.items()
         for given in fields

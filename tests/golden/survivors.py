@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.golden.mutating import Change, covers
+from tests.golden.mutating import Change, Outcome, covers
 from tests.golden.recording import Unreadable
 
 ANY = "*"
+SOMETIMES = "sometimes"
+"""Any change of a field, as long as others of the same field are noticed in the same run."""
 
 
 class Listed(NamedTuple):
@@ -19,10 +21,14 @@ class Listed(NamedTuple):
     what: str
     reason: str
 
-    def has(self, change: Change) -> bool:
+    def has(self, change: Change, outcome: Outcome) -> bool:
         """Say whether a change is one of those."""
         of_kind = covers(self.kind, change.shape) or change.shape.startswith(f"{self.kind}:")
-        return of_kind and covers(self.field, change.field) and self.what in {ANY, change.what}
+        if not of_kind or not covers(self.field, change.field):
+            return False
+        if self.what == SOMETIMES:
+            return any(each.field == change.field for each in outcome.noticed)
+        return self.what in {ANY, change.what}
 
 
 def read_survivors(path: Path) -> list[Listed]:
@@ -40,3 +46,9 @@ def read_survivors(path: Path) -> list[Listed]:
             raise Unreadable(f"{path}, line {number}: write kind, field, what was done and the reason, a tab between")
         found.append(Listed(*columns))
     return found
+
+
+def unlisted(outcome: Outcome, listed: list[Listed]) -> dict[Change, str]:
+    """Return the survivors that stand in no line of the list, with an example each."""
+    found = sorted(outcome.survived)
+    return {each: outcome.examples[each] for each in found if not any(line.has(each, outcome) for line in listed)}

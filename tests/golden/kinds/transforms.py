@@ -56,7 +56,7 @@ def _replay(case: Case) -> list[Difference]:
     differences += compare("ads_out", expected, [_printed(ad) for ad in run.ads if ad])  # nothing is printed of none
     said = [found.message for found in run.found]
     is_wrong = any(each.severity is Severity.ERROR for each in run.found)
-    differences += compare("stderr has a message", any(_cores(stderr)) or not is_wrong, True)
+    differences += compare("stderr has a message", bool(stderr.strip()) or not is_wrong, True)
     for core in _cores(stderr):
         if not any(core in message for message in said):
             differences.append(Difference("stderr", f"nothing says {core!r}, but {said[:5]}"))
