@@ -106,7 +106,13 @@ def test_the_same_seed_makes_the_same_changes() -> None:
 def test_a_line_that_fails_as_it_is_is_not_changed() -> None:
     """And one that is not compared any more once it is changed was not noticed."""
     assert mutate("made", _blind, _cases({"seen": 2}), sample=9, changes=99) == Outcome()
-    away = mutate("made", lambda case: _blind(case) if case.value != {"seen": ""} else [], _cases({"seen": "one"}), sample=1, changes=9)
+    away = mutate(
+        "made",
+        lambda case: _blind(case) if case.value != {"seen": ""} else [],
+        _cases({"seen": "one"}),
+        sample=1,
+        changes=9,
+    )
     assert Change("made", "seen", "emptied") in away.survived
     escaped = mutate("made", _escaping, _cases({"seen": True}), sample=1, changes=9)
     assert escaped.survived == {Change("made", "seen", "flipped"): 1}

@@ -252,7 +252,9 @@ def groups(
                 yield from _groups(queue, first, merged)
                 merged = {}
             known = merged.get(key)
-            merged[key] = (known[0] + count, known[1], _together(known[2], values)) if known else (count, process, values)
+            merged[key] = (
+                (known[0] + count, known[1], _together(known[2], values)) if known else (count, process, values)
+            )
             step += count
             process += count
     yield from _groups(queue, first, merged)

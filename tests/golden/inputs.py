@@ -94,7 +94,7 @@ INPUTS: Mapping[str, Mapping[str, str]] = {
 }
 
 # Fields among the inputs above that are results all the same.
-_OF_COPY = ("JobStatus", "JobUniverse", "RouteName", "RoutedBy", "LeaveJobInQueue", "RemoveReason")
+_OF_COPY = ("JobStatus", "RouteName", "RoutedBy", "LeaveJobInQueue", "RemoveReason")
 _OF_SOURCE = (
     *("JobStatus", "Managed", "ManagedManager", "RemoveReason", "HoldReason", "HoldReasonCode", "RoutedToJobId"),
     *MIRRORED,

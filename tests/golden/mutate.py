@@ -1,4 +1,4 @@
-"""Changes what a recording expects and tells what the replay does not notice: ``python tests/golden/mutate.py KIND FILE``."""
+"""Changes what a recording expects and prints what no replay notices: ``python tests/golden/mutate.py KIND FILE``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.golden.survivors import Listed, read_survivors
 
 _SAMPLE, _CHANGES = 12, 300
 _EPILOG = """\
-Each line of LIST has, with tabs between them: a kind (or KIND:SHAPE), a field, what was done to it (or *, or sometimes), and
-the reason; a * in the first two stands for anything. Exit status: 0 every survivor is listed, 1 some are not, 2 nothing
-could be replayed."""
+Each line of LIST has, with tabs between them: a kind (or KIND:SHAPE), a field, what was done to it (or *, sometimes,
+mostly), and the reason; a * in the first two stands for anything. Exit status: 0 every survivor is listed, 1 some are
+not, 2 nothing could be replayed."""
 
 
 def main() -> int:
@@ -27,7 +27,9 @@ def main() -> int:
     parser.add_argument("kind", metavar="KIND", choices=list(KINDS), help=", ".join(KINDS))
     parser.add_argument("file", metavar="FILE", type=Path, help="the recording, JSON lines, may be gzipped")
     parser.add_argument("--sample", metavar="N", type=int, default=_SAMPLE, help="lines of each shape (%(default)s)")
-    parser.add_argument("--changes", metavar="N", type=int, default=_CHANGES, help="changes of each shape (%(default)s)")
+    parser.add_argument(
+        "--changes", metavar="N", type=int, default=_CHANGES, help="changes of each shape (%(default)s)"
+    )
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="another one changes other places (1)")
     parser.add_argument("--accept", metavar="LIST", type=Path, help="survivors to accept, with a reason each")
     options = parser.parse_args()
@@ -39,9 +41,7 @@ def main() -> int:
         sys.stderr.write(f"mutate: {error}\n")
         return 2
     replay = KINDS[options.kind]
-    outcome = mutate(
-        options.kind, replay, cases, sample=options.sample, changes=options.changes, seed=options.seed
-    )
+    outcome = mutate(options.kind, replay, cases, sample=options.sample, changes=options.changes, seed=options.seed)
     if not outcome.lines:
         sys.stderr.write(f"mutate: no line of {options.file} passes as {options.kind}: nothing was changed\n")
         return 2

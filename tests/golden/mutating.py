@@ -143,9 +143,7 @@ def _head(text: object, other: object) -> str:
     return "{" + (heads[-1] if heads else "").upper() + "}"
 
 
-def _drawn(
-    mutants: Iterator[tuple[Change, _Mutant]], most: int, rng: Random
-) -> Iterator[tuple[Change, _Mutant]]:
+def _drawn(mutants: Iterator[tuple[Change, _Mutant]], most: int, rng: Random) -> Iterator[tuple[Change, _Mutant]]:
     """Yield so many mutants, one of each change in turn."""
     by_change: dict[Change, list[_Mutant]] = defaultdict(list)
     for change, mutant in mutants:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from tests.golden.recording import Unreadable
 ANY = "*"
 SOMETIMES = "sometimes"
 """Any change of a field, as long as others of the same field are noticed in the same run."""
+MOSTLY = "mostly"
+"""Any change that the line stands for, as long as more of these are noticed in the same run than are not."""
 
 
 class Listed(NamedTuple):
@@ -28,7 +31,12 @@ class Listed(NamedTuple):
             return False
         if self.what == SOMETIMES:
             return any(each.field == change.field for each in outcome.noticed)
+        if self.what == MOSTLY:
+            return self._count(outcome.noticed) > self._count(outcome.survived)
         return self.what in {ANY, change.what}
+
+    def _count(self, changes: Counter[Change]) -> int:
+        return sum(count for change, count in changes.items() if covers(self.field, change.field))
 
 
 def read_survivors(path: Path) -> list[Listed]:

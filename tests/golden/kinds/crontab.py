@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import NamedTuple
 
@@ -158,7 +159,9 @@ def _verdict(record: Mapping[str, object], expected: list[int]) -> str:
     return verdict
 
 
-def _check_asked(field: str, asked: Collection[str], always: Set[str], at_times: Set[str], is_time: bool) -> None:
+def _check_asked(
+    field: str, asked: Collection[str], always: AbstractSet[str], at_times: AbstractSet[str], is_time: bool
+) -> None:
     """Raise Malformed unless all engines were asked that should have been, and no others."""
     expected = always | at_times if is_time else always
     if asked != expected:

@@ -27,14 +27,25 @@ _AS_NONE = {"Managed": ('"Schedd"',), "ManagedManager": ('""',)}
 _NONE = frozenset(map(lower, _AS_NONE))
 # What the recordings left out: numbers and kinds of ads, and what a schedd gives every job or copy at its beginning.
 _LEFT_OUT = frozenset(
-    map(
-        lower,
-        (
-            "ClusterId", "ProcId", "MyType", "TargetType", "TotalSubmitProcs", "TotalSuspensions", "LastSuspensionTime",
-            "ExitStatus", "CumulativeSuspensionTime", "CumulativeSlotTime", "CommittedTime", "CommittedSlotTime",
-            "CommittedSuspensionTime", "RemoteThing", "Remote_JobUniverse", "ReleaseReason", "LastReleaseReason",
-        ),  # fmt: skip
-    )
+    [
+        "clusterid",
+        "procid",
+        "mytype",
+        "targettype",
+        "totalsubmitprocs",
+        "totalsuspensions",
+        "lastsuspensiontime",
+        "exitstatus",
+        "cumulativesuspensiontime",
+        "cumulativeslottime",
+        "committedtime",
+        "committedslottime",
+        "committedsuspensiontime",
+        "remotething",
+        "remote_jobuniverse",
+        "releasereason",
+        "lastreleasereason",
+    ]
 )
 _BY = (" (by user condor)",)  # what the schedd adds to the reason it is given
 
@@ -74,12 +85,7 @@ class _Life:
                     self._sooner |= set(map(lower, mapping(last, "set")))
                 continue
             found: list[Difference] = []
-            for step in steps:
-                if (text(step, "job") not in self._known) is not (step.get("made") is True):
-                    raise Malformed("steps.made", f"true is expected where {step['job']} begins, and only there")
-            together = _together(steps)
-            for name, values in together:
-                self._note(name, {key: None if value is None else _value(str(value)) for key, value in values.items()})
+            together = self._written(steps)
             for _ in range(_POLLS):
                 self._tell_time(steps)
                 self._router.poll()
@@ -89,6 +95,18 @@ class _Life:
                 if not found:
                     break
             yield from found
+
+    def _written(self, steps: list[dict[str, object]]) -> list[tuple[str, dict[str, object]]]:
+        """Return what the recorded router wrote in a group, and keep it. Raises Malformed."""
+        for step in steps:
+            if not mapping(step, "set"):
+                raise Malformed("steps.set", "the router wrote something in each of its steps")
+            if (text(step, "job") not in self._known) is not (step.get("made") is True):
+                raise Malformed("steps.made", f"true is expected where {step['job']} begins, and only there")
+        together = _together(steps)
+        for name, values in together:
+            self._note(name, {key: None if value is None else _value(str(value)) for key, value in values.items()})
+        return together
 
     def _tell_time(self, steps: list[dict[str, object]]) -> None:
         for step in steps:

@@ -198,6 +198,8 @@ class _Life:
         commands = sorted(
             (_command(line, n) for n, line in enumerate(items(self._record, "commands"))), key=lambda c: c[0]
         )
+        if not any(tool == "condor_submit" for _, tool, _ in commands):
+            raise Malformed("commands", "a condor_submit is expected")
         end = self._t0 + math.ceil(float(str(self._seen[-1]["t"]))) + 2 * _PERIOD
         first = self.now
         while self.now <= end:

@@ -82,8 +82,14 @@ _OTHER_WORDS = (
     (r"(Reached end of file without finding closing brace '\)' for )Queue command on line [0-9]+", "{}this queue"),
     ("at use (?:feature|template):.*", "use "),
     (r"'.*' is not valid for Image Size", "Image Size must be positive"),
-    ("You explicitly requested that the executable be transfered, but for this to work, .*", "should_transfer_files is off"),
-    (r"you specified (?:both|a value for both) tdp_daemon_args and tdp_daemon_arguments", "you specified a value for both"),
+    (
+        "You explicitly requested that the executable be transfered, but for this to work, .*",
+        "should_transfer_files is off",
+    ),
+    (
+        r"you specified (?:both|a value for both) tdp_daemon_args and tdp_daemon_arguments",
+        "you specified a value for both",
+    ),
 )
 
 
