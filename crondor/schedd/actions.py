@@ -36,16 +36,19 @@ def can_be_held(ad: ClassAd, hold: Hold) -> bool:
     return hold.code == USER_REQUEST and int32(ad, "HoldReasonCode") not in {USER_REQUEST, SPOOLING_INPUT}
 
 
-def held(ad: ClassAd, hold: Hold, now: int) -> dict[str, object]:
-    """Return what putting a job on hold writes: what it was released for last is kept."""
-    edits = {
-        **_moved(ad, "ReleaseReason"),
+def held(ad: ClassAd, hold: Hold, now: int, *, by_schedd: bool = True) -> dict[str, object]:
+    """Return what putting a job on hold writes: what it was released for last is kept.
+
+    The schedd moves ReleaseReason to LastReleaseReason; where shadow or starter hold a job, it stays as it is.
+    """
+    edits: dict[str, object] = {
+        **(_moved(ad, "ReleaseReason") if by_schedd else {}),
         "JobStatus": int(JobStatus.HELD),
         "EnteredCurrentStatus": now,
         "LastSuspensionTime": 0,
         "HoldReason": hold.reason,
         "HoldReasonCode": hold.code,
-        "HoldReasonSubCode": hold.subcode,
+        **({} if hold.subcode is None else {"HoldReasonSubCode": hold.subcode}),
     }
     return {**edits, **followed(ad, edits)}
 

@@ -84,11 +84,11 @@ class Capabilities:
 
 
 class Hold(NamedTuple):
-    """Why a job is held: HoldReason, HoldReasonCode and HoldReasonSubCode."""
+    """Why a job is held: HoldReason, HoldReasonCode and HoldReasonSubCode, which not every hold writes (None)."""
 
     reason: str
     code: int = 1  # CONDOR_HOLD_CODE UserRequest
-    subcode: int = 0
+    subcode: int | None = 0
 
 
 class Acted(NamedTuple):

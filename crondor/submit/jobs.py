@@ -21,6 +21,7 @@ from crondor.submit.universes import COMMANDS as UNIVERSE
 from crondor.submit.universes import node_of
 
 _SHOWN = 8  # macros on the way to a fault that a message names
+_MOST = 100  # findings of equal values that are kept
 _AS_WRITTEN = "ec2_parameter_"  # condor_submit takes these values as they are,
 _OF_TRANSFORMS = ("transform_body_", "transformbody_")  # and expands in these what is defined
 
@@ -201,7 +202,7 @@ def placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagn
     shown = written.text if written else name
     message, way = f"{shown}: ", way_of(error, scope)
     return [
-        replace(d, message=message + d.message, span=(inner.span if inner else None) or span, help=_joined(d.help, way))
+        replace(d, message=message + d.message, span=(inner.span if inner else None) or span, help=_help(d.help, way))
         for d in error.diagnostics
     ]
 
@@ -212,7 +213,7 @@ def way_of(error: MacroError, scope: Scope) -> str:
     return "; ".join(str(scope.origin(name, value.span)) for name, value in known if value is not None)
 
 
-def _joined(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnostic's word
+def _help(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnostic's word
     return f"{help}; the fault comes {way}" if help and way else help
 
 
@@ -251,10 +252,22 @@ def groups(
                 yield from _groups(queue, first, merged)
                 merged = {}
             known = merged.get(key)
-            merged[key] = (known[0] + count, *known[1:]) if known else (count, process, values)
+            merged[key] = (
+                (known[0] + count, known[1], _together(known[2], values)) if known else (count, process, values)
+            )
             step += count
             process += count
     yield from _groups(queue, first, merged)
+
+
+def _together(values: Values, others: Values) -> Values:
+    """Return values with what was found in equal ones of another job: each failed in a way of its own."""
+    if not any(value.findings for value in others.values()):
+        return values
+    return {
+        name: value._replace(findings=tuple(dict.fromkeys((*value.findings, *others[name].findings)))[:_MOST])
+        for name, value in values.items()
+    }
 
 
 def _groups(queue: Queue, first: Values, merged: Mapping[_Key, tuple[int, int, Values]]) -> Iterator[JobGroup]:

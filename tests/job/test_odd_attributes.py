@@ -54,7 +54,7 @@ from tests.router.daemon.scenes import ROUTE, Stage, table
 from tests.router.daemon.scenes import job as routed_job
 
 # Who reads the attributes of jobs, in whatever order the modules stand.
-JOBS: Final = tuple(f"crondor/{each}" for each in ("queued.py", "schedule.py", "_job_terms.py", "spec.py"))
+JOBS: Final = tuple(f"crondor/{each}" for each in ("job/queued.py", "schedule.py", "_schedule/job_terms.py", "spec.py"))
 SCHEDD: Final = (*JOBS, "crondor/schedd", "crondor/job_queue")
 POLICY: Final = (*JOBS, "crondor/job/policy.py")
 WORLD: Final = (*POLICY, "crondor/schedd/actions.py", "crondor/pool")

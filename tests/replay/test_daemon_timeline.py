@@ -11,7 +11,7 @@ import pytest
 
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
-from tests.golden.kinds.case import Case
+from tests.golden.kinds.case import Case, Difference
 from tests.golden.recording import read_recording
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "daemon"
@@ -93,6 +93,13 @@ def _made(commands: list[tuple[int, str, int]], seen: list[dict[str, Any]]) -> C
     return Case(1, "made", line, Path())
 
 
+def _lived_otherwise(case: Case) -> list[Difference]:
+    """Return the differences in what the looks of a made line have; they have not all that a pool's have."""
+    assert isinstance(case.value, dict)
+    given = {name for look in case.value["procs"]["0"] for name in look}
+    return [each for each in differences(KIND, case) if each.field.rpartition(".")[2] in given]
+
+
 def test_a_negative_time_can_be_edited_in() -> None:
     """It is no option of condor_qedit."""
     run: dict[str, Any] = {"EnteredCurrentStatus": _T0 + 2, "NumShadowStarts": 1, "DeferralTime": -5}
@@ -108,7 +115,7 @@ def test_a_negative_time_can_be_edited_in() -> None:
         (2, "condor_release <cluster>", 0),
         (60, "condor_rm <cluster>", 0),
     ]
-    assert differences(KIND, _made(commands, seen)) == []
+    assert _lived_otherwise(_made(commands, seen)) == []
 
 
 def test_what_sleeps_is_over_in_time_also_when_it_was_stopped() -> None:
@@ -129,4 +136,4 @@ def test_what_sleeps_is_over_in_time_also_when_it_was_stopped() -> None:
         (76, "condor_vacate_job <cluster>", 1),
         (90, "condor_continue <cluster>", 0),
     ]
-    assert differences(KIND, _made(commands, seen)) == []
+    assert _lived_otherwise(_made(commands, seen)) == []

@@ -238,7 +238,7 @@ def test_an_odd_spec_on_the_other_side_fails() -> None:
         assert _failure("odd-specs", by_all) == ["accepted_by"]
     for line in accepted:
         engines = _object(line, "accepted_by")
-        by_none = {**line, "accepted_by": {}, "rejected_by": dict.fromkeys(list(engines)[:8], "no")}
+        by_none = {**line, "accepted_by": {}, "rejected_by": dict.fromkeys(engines, "no")}
         assert _failure("odd-specs", by_none) == ["rejected_by"]
 
 

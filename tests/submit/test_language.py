@@ -367,3 +367,14 @@ def test_a_queue_statement_ends_the_conditionals_around_it() -> None:
         read("if true\nqueue\nelse\nqueue 9\nendif\n")
     assert [d.message for d in caught.value.diagnostics] == ["else without matching if", "endif without matching if"]
     assert str(caught.value.diagnostics[0].help).startswith("a queue statement ends each if")
+
+
+def test_each_of_equal_jobs_is_told_what_its_function_could_not_do() -> None:
+    """Both give an empty text, and so they are one group: condor_submit prints both failures."""
+    file = read("cron_minute = $INT(m)\nqueue m in (a b a)\n")
+    (group,) = file.groups(["cron_minute"])
+    assert group.count == 3
+    assert [finding.message.partition("macro: ")[2] for finding in group.findings] == [
+        "a does not evaluate to an integer!",
+        "b does not evaluate to an integer!",
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.diagnostics import printable
-from crondor_cli.common.streaming import echo_lines
+from crondor_cli.common.output import echo_lines
 
 _WIDEST = 40  # characters of a cell that comes from an ad
 

@@ -8,6 +8,7 @@ unless it goes to a terminal.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 import click
 
@@ -20,6 +21,7 @@ class Visible(str):
     __slots__ = ()
 
 
+_PIECE = 1 << 16  # characters written at once
 _ERASE = Visible("\r\033[K")
 
 
@@ -44,6 +46,24 @@ def together(*pieces: str) -> Visible:
 def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     """Write text for people, on stdout or stderr."""
     click.echo(text if isinstance(text, Visible) else visible(str(text)), err=err, nl=nl)
+
+
+def echo_lines(lines: Iterable[str]) -> None:
+    """Print lines."""
+    echo_pieces(f"{line}\n" for line in lines)
+
+
+def echo_pieces(pieces: Iterable[str]) -> None:
+    """Print pieces of text, as they are."""
+    waiting: list[str] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= _PIECE:
+            say("".join(waiting), nl=False)
+            waiting, size = [], 0
+    say("".join(waiting), nl=False)
 
 
 def overwrite(text: str) -> None:

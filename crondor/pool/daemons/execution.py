@@ -21,7 +21,7 @@ from crondor.schedd.protocol import Hold
 
 _TRANSFER: Final = 2
 _PREEMPTION: Final = 5
-_MISSED: Final = Hold(MISSED_REASON, MISSED_CODE, 0)
+_MISSED: Final = Hold(MISSED_REASON, MISSED_CODE, None)
 LOST_REPORT: Final = "the shadow could not tell the schedd how the job ended"
 
 
@@ -86,7 +86,8 @@ class Execution:
         elif job.is_local:
             self._hold(job, _MISSED)
         else:
-            core.count(job, {"NumJobStarts": job.counter("numjobstarts") + 1})
+            starts = job.counter("numjobstarts") + 1
+            core.count(job, {"NumJobStarts": starts, "JobCurrentStartExecutingDate": now})
             run.next = core.timetable.at(now + core.settings.missed_delay, lambda _: self._hold(job, _MISSED))
 
     def _wake(self, job: PoolJob, run: Run, due: int) -> None:

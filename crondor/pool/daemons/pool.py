@@ -6,6 +6,7 @@ Sources: the manual (Job Deferral, CronTab Scheduling), HTCondor 25.14 (schedd, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from crondor.classad.ad import ClassAd
@@ -54,7 +55,7 @@ class Pool(Core):
         super().__init__(settings, now, schedd, timetable)
         turns = self._turns = RegularTurns(settings, now) if turns is None else turns
         programs = DrawnPrograms(settings) if programs is None else programs
-        self.execution = Execution(self, self._hold, self._vacate, self._exited, programs)
+        self.execution = Execution(self, partial(self._hold, by_schedd=False), self._vacate, self._exited, programs)
         self.matching = Matching(self, turns, self.execution.begin, self._hold)
         self.passes = Passes(self, turns, self._hold, self.matching.look)
         self.execution.matching, self.matching.passes = self.matching, self.passes
@@ -213,9 +214,9 @@ class Pool(Core):
 
     # What it comes to
 
-    def _hold(self, job: PoolJob, hold: Hold) -> None:
+    def _hold(self, job: PoolJob, hold: Hold, *, by_schedd: bool = True) -> None:
         self.execution.leave(job, "HoldKillSig")
-        self.write(job, actions.held(job.ad, hold, self.now))
+        self.write(job, actions.held(job.ad, hold, self.now, by_schedd=by_schedd))
         self.tell(What.HELD, job, hold.code, hold.reason)
         self.matching.look(job)
         self.passes.plan()
@@ -241,7 +242,7 @@ class Pool(Core):
         if ruling.act is Act.STAY:
             self._queue_again(job)
         elif ruling.act is Act.HOLD:
-            self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode))
+            self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode), by_schedd=False)
         else:
             self.write(job, {**self.entered(job, JobStatus.COMPLETED), "CompletionDate": self.now})
             self._over(job, What.COMPLETED, ruling.reason)
@@ -258,7 +259,7 @@ class Pool(Core):
         """Do what periodic expressions ask for."""
         if ruling.act is Act.HOLD:
             is_shadow = job.run is not None and job.run.claim is not None
-            self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode))
+            self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode), by_schedd=not is_shadow)
             if is_shadow:  # what the starter reports at its end has the shadow look again, and hold the job once more
                 self.count(job, {"NumHolds": job.counter("numholds") + 1})
         elif ruling.act is Act.RELEASE:

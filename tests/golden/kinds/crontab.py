@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import NamedTuple
 
@@ -31,6 +32,10 @@ from tests.golden.kinds.case import (
 _FIELDS = {"minute": "minute", "hour": "hour", "dom": "day_of_month", "month": "month", "dow": "day_of_week"}
 _RUNS = 5
 _REFUSED_BY = 8  # engines
+_ENGINES = frozenset({"cron-parser.js", "croner.js", "croniter", "cronsim", "robfig", "supercronic"})
+_IN_UTC = frozenset({"cronie"})  # it knows no other zone
+_ODD_ENGINES = _ENGINES | _IN_UTC | {"apscheduler3", "celery", "cron-converter", "cron.js", "crontab"}
+_AT_TIMES = frozenset({"htcondor"})  # it takes five fields, and hangs on what never comes
 _NEVER = "Z"  # what odd-specs records for a run that does not come
 
 _OUTCOMES: Mapping[str, tuple[str, ...]] = {"runs": ("runs",), "invalid": ("stage", "error"), "hang": ()}
@@ -150,7 +155,17 @@ def _verdict(record: Mapping[str, object], expected: list[int]) -> str:
     if verdict != follows:
         count = f"{len(agreeing)} engines agree and {len(disagreeing)} do not"
         raise Malformed("verdict", f"{follows} is expected, not {verdict}: {count}")
+    _check_asked("verified_by", agreeing | {*disagreeing, *unsupported}, _ENGINES, _IN_UTC, record["tz"] == "UTC")
     return verdict
+
+
+def _check_asked(
+    field: str, asked: Collection[str], always: AbstractSet[str], at_times: AbstractSet[str], is_time: bool
+) -> None:
+    """Raise Malformed unless all engines were asked that should have been, and no others."""
+    expected = always | at_times if is_time else always
+    if asked != expected:
+        raise Malformed(field, f"an answer of each of {sorted(expected)} is expected, not of {sorted(asked)}")
 
 
 def _tags(record: Mapping[str, object]) -> frozenset[str]:
@@ -159,8 +174,10 @@ def _tags(record: Mapping[str, object]) -> frozenset[str]:
     for tag in tags:
         if tag not in _TAGS:
             raise Malformed("tags", f"{shown(tag)} is no known tag")
-        if (tag == "tz" and record["tz"] == "UTC") or (tag in _GATE_TAGS and not _borne_out(tag, record)):
+        if tag in _GATE_TAGS and not _borne_out(tag, record):
             raise Malformed("tags", f"{tag} is not what the line says")
+    if ("tz" in tags) is (record["tz"] == "UTC"):
+        raise Malformed("tags", "tz is expected where the zone is not UTC, and only there")
     return frozenset(tags)
 
 
@@ -195,6 +212,8 @@ def _replay_odd(case: Case) -> list[Difference]:
         text({f"rejected_by.{engine}": rejected[engine]}, f"rejected_by.{engine}")
         if engine in accepted:
             raise Malformed("accepted_by", f"{engine} is in rejected_by as well")
+    asked = accepted.keys() | rejected.keys()
+    _check_asked("accepted_by", asked, _ODD_ENGINES, _AT_TIMES, not _AT_TIMES.isdisjoint(asked))
     if len(rejected) >= _REFUSED_BY:
         return compare("rejected_by", "refused", _two(line, zone, start, refusal="refused"))
     if rejected:

@@ -11,17 +11,22 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from crondor.classad import Expression, Form
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Literal
+from crondor.classad.values import Exceptional
+from crondor.deferral import MISSED_CODE
+from crondor.event_log import EventType, JobEvent, read_events
 from crondor.job.queued import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.job_process import process_of
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob, Run
 from crondor.pool.daemons.programs import DrawnPrograms, Lasting
+from crondor.pool.daemons.user_log import events
 from crondor.pool.settings.exits import Exit
 from crondor.pool.settings.lengths import Lengths
 from crondor.pool.settings.links import FlowSettings
@@ -29,16 +34,33 @@ from crondor.pool.settings.pool import PoolSettings
 from crondor.schedd.protocol import Hold
 from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads, read_submit
-from tests.golden.kinds.case import Case, Difference, Malformed, Replay, compare, integer, items, mapping, shown, text
+from tests.golden.kinds.case import (
+    Case,
+    Difference,
+    Malformed,
+    Replay,
+    check_fields,
+    compare,
+    integer,
+    items,
+    mapping,
+    shown,
+    text,
+)
 
 _POLL = 1.0  # seconds between two looks at the queue
 _TOLERANCE = _POLL + 2
 _RECONFIG = 40  # condor_reconfig -schedd went to the pool of the s and h jobs at this time (README of the recording)
-_COMPARED = ("JobStatus", "DeferralTime", "NumJobStarts", "HoldReasonCode", "gone")
+_COMPARED = (
+    "JobStatus", "DeferralTime", "NumJobStarts", "HoldReasonCode", "HoldReasonSubCode", "HoldReason", "LastHoldReason",
+    "ReleaseReason", "NumHolds", "NumJobCompletions", "JobRunCount", "ExitCode", "CronMinute", "DeferralPrepTime",
+    "DeferralWindow", "JobCurrentStartExecutingDate", "gone",
+)  # fmt: skip
 _SLEEP = re.compile(r"\bsleep\s+(\d{1,6})\b").search
 _EXIT = re.compile(r"\bexit\s+(\d{1,3})\b").search
 _KILLED = re.compile(r"\bkill\s+-(\d{1,2})\s+\$\$").search
 _ACTIONS = frozenset({"condor_hold", "condor_release", "condor_rm", "condor_suspend", "condor_continue"})
+_ALWAYS_WORK = frozenset({"condor_submit", "condor_reconfig"})
 _VACATING = frozenset({"condor_vacate", "condor_vacate_job"})
 
 # What the recorded pool needed, the same for all its jobs: a second to get a job's files to the machine, ten to bring
@@ -46,6 +68,8 @@ _VACATING = frozenset({"condor_vacate", "condor_vacate_job"})
 _TRANSFER = Lengths.fixed(1)
 _MISSED_DELAY = 10
 _LAG = {"NumJobStarts": 11.0}
+_DATES = frozenset({"JobCurrentStartExecutingDate"})  # as near as the times themselves
+_MISSED_EXIT = 255  # 23.9.6 has it as the ExitCode of a missed run, and 25.14 none (README of the recording)
 _PERIODIC = 60  # its PERIODIC_EXPR_INTERVAL; none of its jobs needed it
 # Its starters report every five seconds, the first time too: a job that was suspended before it began is Suspended to
 # the queue that long after the start.
@@ -55,6 +79,10 @@ _FINAL = (
     "JobStatus", "DeferralTime", "NumJobStarts", "NumShadowStarts", "NumJobCompletions", "JobRunCount", "NumHolds",
     "ExitCode", "HoldReason", "HoldReasonCode", "HoldReasonSubCode", "LastHoldReason", "RemoveReason", "ExitBySignal",
 )  # fmt: skip
+_FINAL_DATES = ("CompletionDate",)
+# The starter's events, of sizes and transfers. That a job was evicted, HTCondor writes of one that waits, and not of
+# one that a periodic expression removes: crondor has it the other way round.
+_UNLIKE = frozenset({EventType.IMAGE_SIZE, EventType.FILE_TRANSFER, EventType.JOB_EVICTED})
 
 
 class _Change(NamedTuple):
@@ -138,12 +166,17 @@ def _replay_timeline(case: Case) -> list[Difference]:
     found = life.live(sorted(commands, key=lambda command: command.t))
     for proc, seen in procs.items():
         for attribute in _COMPARED:
-            expected = list(_changes(seen, attribute))
+            is_left_out = attribute == "ExitCode" and "pool" in record
+            expected = list(_changes(seen, attribute, _MISSED_EXIT if is_left_out else None))
             said = life.seen.get(proc, {}).get(attribute, [])
+            if attribute in _DATES:
+                said = _as_near(said, expected)
             found += _compare(f"procs.{proc}.{attribute}", expected, said, life.lag + _LAG.get(attribute, 0))
-    for number, final in enumerate(items(record, "final")):
-        found += life.compare_final(mapping({"final": final}, "final"), f"final[{number}]")
-    return found
+    finals = [mapping({"final": final}, "final") for final in items(record, "final")]
+    found += compare("final", sorted(procs), sorted(int(text(final, "ProcId")) for final in finals))
+    for number, final in enumerate(finals):
+        found += life.compare_final(final, f"final[{number}]")
+    return [*found, *life.compare_events()]
 
 
 class _Life:
@@ -157,6 +190,9 @@ class _Life:
         self.lag = integer(pool.get("periodic_interval", 0), "pool.periodic_interval")
         self._missed_delay = integer(pool.get("missed_delay", _MISSED_DELAY), "pool.missed_delay")
         self._interval = integer(record["schedd_interval"], "schedd_interval")
+        self._log = text(record, "user_log")
+        self._cluster = integer(record["cluster"], "cluster")
+        self._events: list[JobEvent] = []
         self._t0 = t0
         self._procs = procs
         self._end = max((float(str(seen[-1]["t"])) for seen in procs.values() if seen), default=0.0)
@@ -178,6 +214,7 @@ class _Life:
         programs = _Shell(settings)
         world = Pool(settings, self._t0 + start, turns=turns, programs=programs)
         programs.clock = lambda: world.now
+        world.watchers.append(lambda seen: self._events.extend(events(seen)))
         jobs: list[JobId] = []
         found: list[Difference] = []
         for command in commands:
@@ -195,11 +232,30 @@ class _Life:
 
     def compare_final(self, final: Mapping[str, object], field: str) -> list[Difference]:
         """Compare the texts of a job's last ad, where the recording has them."""
+        check_fields(final, ("ClusterId", "ProcId"), (*_FINAL, *_FINAL_DATES))
+        final = {**dict.fromkeys((*_FINAL, *_FINAL_DATES), "undefined"), **final}
         proc = int(text(final, "ProcId"))
         ad = self._ads_seen[proc]
-        said = {name: ad[name].unparse(Form.OLD) if name in ad else "undefined" for name in _FINAL if name in final}
-        expected = {name: final[name] for name in _FINAL if name in final}
-        return compare(field, expected, said)
+        said = {name: ad[name].unparse(Form.OLD) if name in ad else "undefined" for name in (*_FINAL, *_FINAL_DATES)}
+        said |= {"ProcId": str(proc), "ClusterId": str(self._cluster)}
+        for name in _FINAL_DATES:
+            theirs, ours = str(final[name]), said[name]
+            if theirs.isdigit() and ours.isdigit() and abs(int(theirs) - int(ours)) <= _TOLERANCE + self.lag:
+                said[name] = theirs
+        return compare(field, final, said)
+
+    def compare_events(self) -> Iterator[Difference]:
+        """Compare the events in the user's log up to the last look, with their times, but for those of _UNLIKE."""
+        last = self._t0 + math.ceil(self._end)
+        log = [each for each in read_events(self._log) if each.cluster == self._cluster and each.time <= last]
+        for proc in self._procs:
+            recorded = list(_without_missed([e for e in log if e.proc == proc and e.number not in _UNLIKE]))
+            said = [each for each in self._events if each.proc == proc and each.number not in _UNLIKE]
+            field = f"user_log.{proc}"
+            yield from compare(field, [int(each.number) for each in recorded], [int(each.number) for each in said])
+            for theirs, ours in zip(recorded, said, strict=False):
+                if abs(theirs.time - ours.time) > _TOLERANCE + self.lag:
+                    yield Difference(field, f"recorded {theirs.number} at {theirs.time}, crondor says at {ours.time}")
 
     def _ads(self, now: int) -> list[ClassAd]:
         host = SubmitHost(schedd_interval=self._interval)
@@ -266,6 +322,8 @@ def _as_queried(ad: ClassAd, attribute: str) -> object:
     """Return an attribute as condor_q -json has it: the value of a literal, the text of any other expression."""
     expression = ad[attribute]
     if isinstance(expression.tree, Literal):
+        if expression.tree.value is Exceptional.UNDEFINED:
+            return None  # condor_q -json leaves it out
         return ad.python(attribute)
     return f"/Expr({expression.unparse(Form.OLD, faithful=True)})/"
 
@@ -273,10 +331,13 @@ def _as_queried(ad: ClassAd, attribute: str) -> object:
 def _command(line: object, number: int) -> _Command:
     fields = mapping({f"commands[{number}]": line}, f"commands[{number}]")
     words = shlex.split(text(fields, "cmd").replace('"', '\\"'))
-    known = words[0] in {"condor_submit", "condor_reconfig", "condor_qedit"} | _ACTIONS | _VACATING
+    known = words[0] in {"condor_qedit"} | _ALWAYS_WORK | _ACTIONS | _VACATING
     if not known:
         raise Malformed(f"commands[{number}].cmd", f"{words[0]} is not known here")
-    return _Command(math.floor(float(str(fields["t"]))), words, number, worked=fields["rc"] == 0)
+    rc = integer(fields["rc"], f"commands[{number}].rc")
+    if rc not in ((0,) if words[0] in _ALWAYS_WORK else (0, 1)):
+        raise Malformed(f"commands[{number}].rc", f"{rc} is no status of {words[0]} here")
+    return _Command(math.floor(float(str(fields["t"]))), words, number, worked=rc == 0)
 
 
 def _observations(seen: object, field: str) -> list[dict[str, object]]:
@@ -305,13 +366,32 @@ def _passes(seen: Sequence[Mapping[str, object]], t0: int) -> Iterator[int]:
         before, matched = now, look.get("NumShadowStarts")
 
 
-def _changes(seen: Sequence[Mapping[str, object]], attribute: str) -> Iterator[_Change]:
+def _changes(seen: Sequence[Mapping[str, object]], attribute: str, none: object = None) -> Iterator[_Change]:
+    """Yield the values of an attribute; ``none`` counts as if it had not been there."""
     before: object = _Change
     for look in seen:
         value = look.get(attribute)
+        value = None if value == none else value
         if value != before:
             yield _Change(float(str(look["t"])), value)
             before = value
+
+
+def _without_missed(log: Sequence[JobEvent]) -> Iterator[JobEvent]:
+    """Yield events, but for the start of a run that was missed, which crondor's log does not have."""
+    for event, after in zip_longest(log, log[1:]):
+        is_missed = after is not None and after.attributes.get("HoldReasonCode") == MISSED_CODE
+        if event.number != EventType.EXECUTE or not is_missed:
+            yield event
+
+
+def _as_near(said: Sequence[_Change], expected: Sequence[_Change]) -> list[_Change]:
+    """Return values that are times as the recorded ones, where they are as near as the times of what is seen."""
+    dates = [each.value for each in expected if isinstance(each.value, int)]
+    return [
+        _Change(t, next((date for date in dates if isinstance(v, int) and abs(date - v) <= _TOLERANCE), v))
+        for t, v in said
+    ]
 
 
 def _compare(field: str, expected: Sequence[_Change], said: Sequence[_Change], lag: float = 0) -> list[Difference]:

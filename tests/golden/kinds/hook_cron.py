@@ -16,7 +16,7 @@ from crondor.hooks.cron.live import cron_environment
 from crondor.hooks.cron.output import BlockReader
 from crondor.hooks.cron.schedule import CronManager, Progress
 from crondor.hooks.cron.settings import AutoPublish, CronJob, CronSettings, Manager, Mode, read_settings
-from tests.golden.kinds.case import Case, Difference, compare, items, mapping, text
+from tests.golden.kinds.case import Case, Difference, Malformed, compare, items, mapping, text
 from tests.golden.kinds.hook_files import config_of, knob_of, lines_of
 
 _LATE: Final = 3.0  # seconds that a recorded start may be off: poll of the recording, and a busy pool
@@ -141,7 +141,10 @@ def replay_ads(case: Case) -> list[Difference]:
     ads, times = _published(case.folder, manager, at, t0)
     found: list[Difference] = []
     prefixes = _prefixes(case.folder)
-    for name, attributes in mapping(record, "ads").items():
+    recorded = mapping(record, "ads")
+    if not recorded:
+        raise Malformed("ads", "that of a slot is expected at least")
+    for name, attributes in recorded.items():
         number = re.match(r"slot(\d+)", name)
         slot = ClassAd({"Name": name, **({"SlotID": int(number[1])} if number else {})})
         made = ads.merged(slot)

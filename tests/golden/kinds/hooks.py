@@ -57,6 +57,8 @@ def _replay_call(case: Case) -> list[Difference]:
     run = _run(record, _path(config, text(record, "keyword"), hook))
     if hook is HookType.REPLY_FETCH:
         return found + _completed(case, record)
+    if hook is HookType.FETCH_WORK:
+        return found + _fetched(case, record, run)
     said = _consequence(hook, run, is_starter=is_starter)
     return found + compare("consequence", _recorded_consequence(case, record, hook, is_starter=is_starter), said)
 
@@ -147,9 +149,7 @@ def _stdin(hook: HookType, given: str, *, is_starter: bool) -> list[Difference]:
 
 
 def _consequence(hook: HookType, run: HookRun, *, is_starter: bool) -> object:
-    if hook is HookType.FETCH_WORK:
-        said = conclude_fetch(run)
-    elif is_starter:
+    if is_starter:
         said = conclude_starter(hook, run)
     elif run.ended is Ended.SIGNALED:  # a failure in crondor; the recording has what its ``upstream`` says
         said = RouterHooks({}, {}).conclude(hook, replace(run, ended=Ended.EXITED, status=0))
@@ -162,8 +162,6 @@ def _consequence(hook: HookType, run: HookRun, *, is_starter: bool) -> object:
 
 def _recorded_consequence(case: Case, record: Mapping[str, object], hook: HookType, *, is_starter: bool) -> object:
     """Return what the recording has to have come of an answer, by what the daemons did and said."""
-    if hook is HookType.FETCH_WORK:
-        return _fetched(case, record)
     if is_starter:
         return _prepared(case, record) if hook.value.startswith("PREPARE") else "nothing"
     return _routed(_log(case.folder, text(record, "stdin"), hook), record, hook)
@@ -199,18 +197,24 @@ def _completed(case: Case, record: Mapping[str, object]) -> list[Difference]:
     return compare("job", ad_text(_offer(text(record, "stdin"))[0]).split("\n"), ad_text(ours).split("\n"))
 
 
-def _fetched(case: Case, record: Mapping[str, object]) -> str:
-    """An answer was a job if REPLY_FETCH was called with it right afterwards."""
+def _reply(case: Case, record: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Return the call of REPLY_FETCH that followed a FETCH_WORK at once, None where there is none."""
     calls = [each for each in lines_of(case.folder / "calls.jsonl") if each["run"] == record["run"]]
+    mine = float(str(record["t"]))
     replies = [c for c in calls if c["type"] == "REPLY_FETCH" and c["keyword"] == record["keyword"]]
-    mine, said = float(str(record["t"])), text(record, "stdout")
-    key = re.search(r'JobKey = "(.*)"', said)
-    found = [
-        each
-        for each in replies
-        if 0 <= float(str(each["t"])) - mine < _LATE and (key is None or key[0] in str(each["stdin"]))
-    ]
-    return "offer-job" if found and said else "no-work"
+    return next((each for each in replies if 0 <= float(str(each["t"])) - mine < _LATE), None)
+
+
+def _fetched(case: Case, record: Mapping[str, object], run: HookRun) -> list[Difference]:
+    """Compare an answer with the call that followed: with that job if it was one, else there is none."""
+    reply, said = _reply(case, record), conclude_fetch(run)
+    if reply is None:
+        return compare("consequence", "no-work", said.action.value)
+    found = compare("consequence", "offer-job", said.action.value)
+    if found:
+        return found
+    ours = completed(said.ad, text(record, "keyword"), is_static=True)
+    return compare("stdout", ad_text(_offer(text(reply, "stdin"))[0]).split("\n"), ad_text(ours).split("\n"))
 
 
 def _prepared(case: Case, record: Mapping[str, object]) -> object:

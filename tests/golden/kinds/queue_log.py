@@ -170,8 +170,8 @@ def _compare_jobs(folder: Path, jobs: list[str], differs: Mapping[str, object], 
     """Compare the jobs with the intact log's, but for what the recording says is different."""
     intact = _read(folder, "damaged/intact.job_queue.log.gz").mirror
     found: list[Difference] = []
-    for job in differs.keys() - jobs:
-        found += compare(f"differs_from_intact.{job}", differs[job], "absent")
+    for job in {*differs, *map(str, intact)} - {*jobs}:
+        found += compare(f"differs_from_intact.{job}", differs.get(job), "absent")
     for job in jobs:
         number = JobId.parse(job)
         if number is None or number not in mirror:

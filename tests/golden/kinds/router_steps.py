@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from crondor.classad import Expression, Form
+from crondor.classad import Expression, Form, lower
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.job_queue import JobId
@@ -17,13 +17,36 @@ from crondor.router.daemon import Router
 from crondor.router.table.loading import load_table
 from crondor.schedd.memory import MemorySchedd
 from crondor.source import Source
-from tests.golden.kinds.case import Case, Difference, Replay, items, mapping, one_of, text, texts
+from tests.golden.kinds.case import Case, Difference, Malformed, Replay, items, mapping, one_of, text, texts
 
 _CONFIG = "steps.conf"
 _FIELDS = ("name", "job", "copies", "steps")
 _POLLS = 3
 # HTCondor's copy has these of a source that a router gave back before; they say what an ad without them says.
 _AS_NONE = {"Managed": ('"Schedd"',), "ManagedManager": ('""',)}
+_NONE = frozenset(map(lower, _AS_NONE))
+# What the recordings left out: numbers and kinds of ads, and what a schedd gives every job or copy at its beginning.
+_LEFT_OUT = frozenset(
+    [
+        "clusterid",
+        "procid",
+        "mytype",
+        "targettype",
+        "totalsubmitprocs",
+        "totalsuspensions",
+        "lastsuspensiontime",
+        "exitstatus",
+        "cumulativesuspensiontime",
+        "cumulativeslottime",
+        "committedtime",
+        "committedslottime",
+        "committedsuspensiontime",
+        "remotething",
+        "remote_jobuniverse",
+        "releasereason",
+        "lastreleasereason",
+    ]
+)
 _BY = (" (by user condor)",)  # what the schedd adds to the reason it is given
 
 
@@ -38,6 +61,8 @@ class _Life:
     """One source and its copies; ``source`` and ``copy1`` and so on are their names."""
 
     def __init__(self, record: Mapping[str, object], config: str) -> None:
+        if not items(record, "steps"):
+            raise Malformed("steps", "one is expected at least")
         self._steps = [mapping({f"steps[{n}]": step}, f"steps[{n}]") for n, step in enumerate(items(record, "steps"))]
         self._recorded = {text(record, "job"): "source"}
         self._recorded |= {copy: f"copy{n}" for n, copy in enumerate(texts(record, "copies"), 1)}
@@ -45,6 +70,8 @@ class _Life:
         self._schedd = MemorySchedd(clock=lambda: self.now)
         self._router = Router(load_table(read_config(config)), self._schedd, clock=lambda: self.now)
         self._jobs: dict[str, JobId] = {}
+        self._known: dict[str, dict[str, Expression | None]] = {}
+        self._sooner: set[str] = set()
 
     def live(self) -> Iterator[Difference]:
         """Go through the steps; the steps of the router that follow one another are one group."""
@@ -53,16 +80,33 @@ class _Life:
             if by != "router":
                 for step in steps:
                     yield from self._write(step)
+                last = steps[-1]
+                if last["job"] != "source" and "set" in last:
+                    self._sooner |= set(map(lower, mapping(last, "set")))
                 continue
             found: list[Difference] = []
+            together = self._written(steps)
             for _ in range(_POLLS):
                 self._tell_time(steps)
                 self._router.poll()
                 self._find_copies()
-                found = [each for step in _together(steps) for each in self._compare(*step)]
+                found = [each for step in together for each in self._compare(*step)]
+                found += [each for name in self._jobs for each in self._compare_rest(name)]
                 if not found:
                     break
             yield from found
+
+    def _written(self, steps: list[dict[str, object]]) -> list[tuple[str, dict[str, object]]]:
+        """Return what the recorded router wrote in a group, and keep it. Raises Malformed."""
+        for step in steps:
+            if not mapping(step, "set"):
+                raise Malformed("steps.set", "the router wrote something in each of its steps")
+            if (text(step, "job") not in self._known) is not (step.get("made") is True):
+                raise Malformed("steps.made", f"true is expected where {step['job']} begins, and only there")
+        together = _together(steps)
+        for name, values in together:
+            self._note(name, {key: None if value is None else _value(str(value)) for key, value in values.items()})
+        return together
 
     def _tell_time(self, steps: list[dict[str, object]]) -> None:
         for step in steps:
@@ -81,12 +125,34 @@ class _Life:
                 yield Difference(name, "recorded as gone; crondor keeps it")
             return
         values = {key: None if value is None else _value(str(value)) for key, value in mapping(step, "set").items()}
+        self._note(name, values)
         if step.get("made"):
             (self._jobs[name],) = self._schedd.submit([ClassAd(values)])
         elif job is not None and job in self._schedd.mirror:
             self._schedd.write(job, values)
         elif name == "source":
             yield Difference(name, "crondor's has left, and the recorded one has not")
+
+    def _note(self, name: str, values: Mapping[str, Expression | None]) -> None:
+        """Keep what a job has by the recording."""
+        self._known.setdefault(name, {}).update({lower(key): value for key, value in values.items()})
+
+    def _compare_rest(self, name: str) -> Iterator[Difference]:
+        """Compare what the recording has of a job with what crondor has beside what was written just now.
+
+        What others wrote into a copy last, crondor's router may have in the source sooner than the recorded one.
+        """
+        ads = self._schedd.jobs(self._jobs[name])
+        if not ads:
+            return
+        known, ids = self._known.get(name, {}), {str(job): each for each, job in self._jobs.items()}
+        for key in {**dict.fromkeys(map(lower, ads[0])), **known}:
+            if key in _LEFT_OUT or (name == "source" and key in self._sooner) or (name != "source" and key in _NONE):
+                continue
+            recorded = self._shown(known.get(key), self._recorded, ads[0])
+            said = self._shown(ads[0].get(key), ids, ads[0])
+            if recorded != said:
+                yield Difference(f"{name}.{key}", f"recorded {recorded} in the end, crondor has {said}")
 
     def _find_copies(self) -> None:
         found = [*self._schedd.jobs("RoutedBy =!= undefined"), *self._schedd.history("RoutedBy =!= undefined")]

@@ -28,6 +28,7 @@ from crondor.submit import SubmitHost, job_ads, read_submit
 from tests.golden.kinds.case import (
     Case,
     Difference,
+    Malformed,
     NotApplicable,
     Replay,
     compare,
@@ -46,6 +47,10 @@ _ABOUT = re.compile(r"^(?:JobRouter|\w+Client::hookExited) \((?:src|dest)=[^)]*\
 _HOOK = re.compile(r"^Hook (\w+)_HOOK_(\w+): (\S+)$").match
 _LOG_LINES = 24  # a longer log of a job was cut there
 _FINAL = ("JobStatus", "Managed", "ManagedManager", "RemoveReason", "HoldReason", "HoldReasonCode")
+_ENDED = (
+    "ClusterId", "ProcId", "JobStatus", "NumJobStarts", "NumShadowStarts", "NumJobCompletions", "ExitCode",
+    "CompletionDate", "RemoveReason", "JobRunCount", "ExitBySignal",
+)  # fmt: skip
 _COPY = ("JobStatus", "JobUniverse", "RouteName", "RoutedBy", "LeaveJobInQueue", "RemoveReason")
 _STARTS = ("JobStartDate", "JobCurrentStartDate", "JobRunCount", "NumShadowStarts")
 _FIELDS = (
@@ -195,6 +200,8 @@ class _Life:
         commands = sorted(
             (_command(line, n) for n, line in enumerate(items(self._record, "commands"))), key=lambda c: c[0]
         )
+        if not any(tool == "condor_submit" for _, tool, _ in commands):
+            raise Malformed("commands", "a condor_submit is expected")
         end = self._t0 + math.ceil(float(str(self._seen[-1]["t"]))) + 2 * _PERIOD
         first = self.now
         while self.now <= end:
@@ -265,6 +272,10 @@ class _Life:
         recorded = _texts(self._record["source"], "source")
         names = [*_FINAL, *(name for name in MIRRORED if any(name in copy for copy in self._copies))]
         yield from compare("source", _shown(recorded, names), _shown(_printed(source), names))
+        numbers = {"ClusterId": str(self._record["cluster"]), "ProcId": "0", "NumJobCompletions": "0"}
+        said = {**numbers, **_printed(source), "ClusterId": numbers["ClusterId"]}
+        finals = [_texts(final, "final") for final in items(self._record, "final")]
+        yield from compare("final", [_shown(final, list(final)) for final in finals], [_shown(said, _ENDED)])
         has_copy = "RoutedToJobId" in recorded
         yield from compare("source.RoutedToJobId", has_copy, "RoutedToJobId" in source)
         copies = sorted(self._schedd.history("RoutedBy =!= undefined"), key=lambda ad: int(str(ad["ClusterId"])))
@@ -292,7 +303,10 @@ class _Life:
 
 def _command(line: object, number: int) -> tuple[float, str, bool]:
     fields = mapping({f"commands[{number}]": line}, f"commands[{number}]")
-    return float(str(fields["t"])), text(fields, "cmd").split()[0], fields["rc"] == 0
+    tool, rc = text(fields, "cmd").split()[0], integer(fields["rc"], f"commands[{number}].rc")
+    if rc not in ((0,) if tool == "condor_submit" else (0, 1)):
+        raise Malformed(f"commands[{number}].rc", f"{rc} is no status of {tool} here")
+    return float(str(fields["t"])), tool, rc == 0
 
 
 def _recorded(lines: Sequence[str]) -> Iterator[str]:

@@ -36,6 +36,7 @@ from tests.golden.kinds.routes_config import compare_config
 _FIELDS = ("config", "jobs", "options", "config_out", "umbrella", "matches", "routed", "rc", "stdout", "stderr")
 _ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}
 _IGNORE = "-ignore-prior-routing"
+_RUNS = ("config", "match", "route")
 _VARIANTS: tuple[Mapping[str, str | None], ...] = (
     {},
     {"JobStatus": "5"},
@@ -66,6 +67,9 @@ def _replay(case: Case) -> list[Difference]:
     differences = compare_config(record)
     if mapping(record, "rc").get("config"):
         return differences  # HTCondor does not read the configuration, and has nothing more to say
+    for field, names in (("rc", _RUNS), ("stderr", _RUNS), ("stdout", (*_RUNS[:2], "route_steps"))):
+        check_fields(mapping(record, field), names)
+    differences += compare("rc", record["rc"], dict.fromkeys(_RUNS, 0))
     options = texts(record, "options")
     if not set(options) <= {_IGNORE}:
         raise Malformed("options", f"{options} are not known here")

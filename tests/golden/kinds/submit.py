@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +37,10 @@ _NAME = "job.sub"
 _HOST = SubmitHost(folder="/home/alice")
 _ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC", "GOLDMIN": "45"}
 _NOW = 1_700_000_000  # nothing recorded depends on it
+_PARALLEL = "11"  # the universe
 _SEED = 1  # nor on this: $RANDOM_CHOICE() has one choice where a recording shows it
-_FLAGS = frozenset({"-verbose", "-terse", "-allow-crlf-script", "-single-cluster", "-disable", "-unused"})
+_SHOWS = frozenset({"-verbose", "-terse"})
+_FLAGS = frozenset({"-allow-crlf-script", "-single-cluster", "-disable", "-unused"})
 _BATCH = {"-batch-name": "JobBatchName", "-batch-id": "JobBatchId"}
 _TAKE_ONE = frozenset({"-a", "-append", "-dry-run", "-maxjobs", *_BATCH})
 _DEFINITION = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=")
@@ -62,15 +65,47 @@ _DEFAULTS = {
     "MaxHosts": "1",
     "Owner": "undefined",
 }
-# The errors whose text is compared: those of the deferral, cron and universe commands.
-_OURS = re.compile(r"ERROR: (deferral_\w+ = .*|Parse error in expression: \t(?:Deferral|Cron)\w+ = .*|.*\buniverse.*)")
+# A message of condor_submit begins with one of these; behind the head of an error may stand where it was found.
+_MESSAGES = re.compile(r"\n+(?=ERROR|WARNING|Warning|Submit:-1:|condor_submit:)|(?<=\S)(?=WARNING: )")
+_HEAD = re.compile(
+    r"(?:ERROR(?: at)?|Submit:-1:Error|condor_submit):? ?(?:\S+, Line [0-9]+(?:, Include Depth [0-9]+)?:\s+)?"
+    r"(?:(?:on|Queue statement on) Line [0-9]+(?: of \S+)?:\s+)?"
+)
+_STEP = re.compile(r"\s+at Step [0-9]+, ItemIndex [0-9]+\s*\Z")
+# Where crondor says the same in words of its own: HTCondor's words, and crondor's, with the same groups in them.
+_OTHER_WORDS = (
+    (r"Failed to parse command file \(line [0-9]+\)\.?", ""),
+    (r"Could not get attribute references from Requirements: .*", "Parse error in expression: Requirements = "),
+    (r"cannot parse: (\S+) : .*", "condor_submit does not read a colon behind {}"),
+    (r"invalid queue statement\.?", "condor_submit does not read a colon behind "),
+    ("Illegal Identifier: <\ufeffuniverse>", "the file begins with a byte order mark"),
+    (r"(Reached end of file without finding closing brace '\)' for )Queue command on line [0-9]+", "{}this queue"),
+    ("at use (?:feature|template):.*", "use "),
+    (r"'.*' is not valid for Image Size", "Image Size must be positive"),
+    (
+        "You explicitly requested that the executable be transfered, but for this to work, .*",
+        "should_transfer_files is off",
+    ),
+    (
+        r"you specified (?:both|a value for both) tdp_daemon_args and tdp_daemon_arguments",
+        "you specified a value for both",
+    ),
+)
 
 
-class _Said(NamedTuple):
-    """What crondor makes of a submit description: the ads up to the first fault, and the faults' messages."""
+@dataclass
+class _Said:
+    """What crondor makes of a submit description: the ads up to the first fault, and what it has to say.
 
-    ads: list[dict[str, str]]
-    faults: tuple[str, ...]
+    ``late`` is how many jobs the factory would make, whose ad stands for them all. ``shows`` is how condor_submit was
+    asked to show what it did: nothing at all, where it does not even begin.
+    """
+
+    ads: list[dict[str, str]] = field(default_factory=list)
+    faults: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    late: int = 0
+    shows: str | None = ""
 
 
 def _bears_on_scheduling(name: str) -> bool:
@@ -82,25 +117,24 @@ def _depends_on_the_file(name: str) -> bool:
 
 
 def _replay_submit(case: Case) -> list[Difference]:
-    """Compare acceptance, the text of errors of scheduling commands, and the attributes that bear on scheduling."""
+    """Compare acceptance, what is printed, each error, and the attributes that bear on scheduling."""
     return _replay(case, _bears_on_scheduling)
 
 
 def _replay_submit_full(case: Case) -> list[Difference]:
-    """Compare acceptance, the same texts of errors, and every attribute that depends on the file."""
+    """Compare the same, and every attribute that depends on the file."""
     return _replay(case, _depends_on_the_file)
 
 
 def _replay(case: Case, is_compared: Callable[[str], bool]) -> list[Difference]:
     record = case.record(["submit", "rc", "stdout", "stderr", "ads"], ["config", "files", "args"])
-    for field in ("stdout", "stderr"):
-        text(record, field)
     expected = [_expected(ad, n) for n, ad in enumerate(items(record, "ads"))]
     said = _said(record)
-    found = compare("accepted", integer(record["rc"], "rc") == 0, not said.faults)
-    found += _compare_errors(text(record, "stderr"), said.faults)
+    found = compare("rc", integer(record["rc"], "rc"), 1 if said.faults else 0)
+    found += _compare_errors(text(record, "stderr"), said)
+    found += compare("stdout", _printed_lines(text(record, "stdout")), _tool_says(said))
     if not found and said.faults:
-        said = said._replace(ads=said.ads[: len(expected)])
+        del said.ads[len(expected) :]
     shown = [_shown(ad, other, is_compared) for ad, other in zip(said.ads, expected, strict=False)]
     return found + compare("ads", expected, shown + [dict(ad) for ad in said.ads[len(expected) :]])
 
@@ -123,27 +157,62 @@ def _shown(ad: Mapping[str, str], expected: Mapping[str, str], is_compared: Call
     }
 
 
-def _compare_errors(stderr: str, faults: tuple[str, ...]) -> list[Difference]:
-    messages = [_flat(fault) for fault in faults]
-    expected = [_flat(match[1]) for match in _OURS.finditer(re.sub(r" \n\t| ?\n(?=Consider)", " \t", stderr))]
-    return [
-        Difference("stderr", f"recorded {error!r}, crondor says {messages!r}")
-        for error in expected
-        if not any(error in message for message in messages)
+def _compare_errors(stderr: str, said: _Said) -> list[Difference]:
+    """Compare each error of condor_submit with what crondor says, and that there is one where it finds a fault."""
+    messages = [_alike(fault) for fault in (*said.faults, *said.warnings)]
+    parts = [each.lstrip("\n") for each in _MESSAGES.split(stderr)]
+    errors = [_flat(_STEP.sub("", part[head.end() :])) for part in parts if (head := _HEAD.match(part))]
+    found = [
+        Difference("stderr", f"recorded {error!r}, crondor says {[*said.faults, *said.warnings]}")
+        for error in errors
+        if error and not any(_is_said(error, message) for message in messages)
     ]
+    return found or compare("stderr has an error", bool(errors) or not said.faults, True)
+
+
+def _is_said(error: str, message: str) -> bool:
+    """Say whether a message of crondor has the same in it: word by word, or its beginning, or in its own words."""
+    for theirs, ours in _OTHER_WORDS:
+        match = re.fullmatch(theirs, error)
+        if match is not None:
+            return _alike(ours.format(*match.groups())) in message
+    return _alike(error) in message or _alike(error).startswith(message)
+
+
+def _alike(message: str) -> str:
+    """Return a message without what is the tool's way of writing: breaks, quotation marks, capitals, a last dot."""
+    return _flat(message).replace('"', "").rstrip(".").lower()
 
 
 def _flat(message: str) -> str:
     return " ".join(message.split())
 
 
+def _tool_says(said: _Said) -> str:
+    """Return what condor_submit prints for what crondor made."""
+    if said.shows is None:
+        return ""
+    if said.shows == "-terse" and not said.faults:
+        return f"1.0 - 1.{len(said.ads) - 1}"
+    nodes = bool(said.ads) and said.ads[0].get("JobUniverse") == _PARALLEL  # they are one job together
+    count = said.late or (1 if nodes else len(said.ads))
+    dots = "" if said.late or said.shows else "." * len(said.ads)
+    begun = f"Dry-Run job(s){dots}"
+    return begun if said.faults or said.shows or not count else f"{begun}\n{count} job(s) dry-run to cluster 1."
+
+
+def _printed_lines(stdout: str) -> str:
+    """Return what condor_submit printed, without the ads, which -verbose repeats with what the machine has."""
+    return stdout.partition("\n** Proc ")[0].rstrip("\n")
+
+
 def _said(record: Mapping[str, object]) -> _Said:
     config = _config(optional_text(record, "config") or "") if "config" in record else {}
     command = _Command.of(texts(record, "args") if "args" in record else ["-dry-run", "out.ads", _NAME])
     if command.wrong:
-        return _Said([], (command.wrong,))
+        return _Said(faults=(command.wrong,), shows=None)
     submit = "".join(f"{line}\n" for line in command.definitions) + text(record, "submit")
-    ads: list[dict[str, str]] = []
+    said = _Said(shows=command.shows)
     with tempfile.TemporaryDirectory() as folder:
         files = {_NAME: submit, "out.ads": "", **(mapping(record, "files") if "files" in record else {})}
         for name, content in files.items():
@@ -151,21 +220,22 @@ def _said(record: Mapping[str, object]) -> _Said:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(str(content).encode("utf-8", "surrogateescape"))
         try:
-            _make(submit, folder, config, command, ads)
+            _make(submit, folder, config, command, said)
         except InvalidSubmit as error:
-            faults = tuple(fault.message for fault in error.diagnostics)
+            said.faults = tuple(fault.message for fault in error.diagnostics)
             before = _before(error, submit)
-            if not ads and before:  # the tool makes the jobs of each queue statement before it reads on
+            if not said.ads and before:  # the tool makes the jobs of each queue statement before it reads on
                 with suppress(InvalidSubmit):
-                    _make(before, folder, config, command, ads)
-            return _Said(ads, faults)
-    if 0 < command.most < len(ads):
-        return _Said(ads[: command.most], (f"Number of submitted jobs would exceed -maxjobs ({command.most})",))
-    return _Said(ads, ())
+                    _make(before, folder, config, command, said)
+            return said
+    if 0 < command.most < len(said.ads):
+        said.faults = (f"Number of submitted jobs would exceed -maxjobs ({command.most})",)
+        del said.ads[command.most :]
+    return said
 
 
-def _make(submit: str, folder: str, config: Mapping[str, str], command: _Command, ads: list[dict[str, str]]) -> None:
-    """Append the ads of a submit description as the tool prints them. Raises InvalidSubmit."""
+def _make(submit: str, folder: str, config: Mapping[str, str], command: _Command, said: _Said) -> None:
+    """Add the ads of a submit description as the tool prints them. Raises InvalidSubmit."""
     file = read_submit(
         Source(submit, _NAME),
         files=Files([folder], base=folder),
@@ -179,8 +249,11 @@ def _make(submit: str, folder: str, config: Mapping[str, str], command: _Command
     )
     if any(fault.code == "runs-command" for fault in file.unknown):
         raise NotApplicable("a command would have to be run, which crondor says and does not do")
+    said.warnings += [each.message for each in file.warnings]
     for jobs, ad in job_ads(file, config=config, in_order=True, factory=command.factory):
-        ads += _printed(ad, jobs.count)
+        said.ads += _printed(ad, jobs.count)
+        said.warnings += [each.message for each in jobs.findings]
+        said.late = file.job_count if "ProcId" not in ad else 0
 
 
 def _before(error: InvalidSubmit, submit: str) -> str:
@@ -206,7 +279,7 @@ class _Command(NamedTuple):
     """A command line of condor_submit: lines to define first and to append, a queue statement, what is wrong.
 
     ``batch`` are the lines that name a batch, behind all others; ``most`` is how many jobs may be made, 0 for any
-    number; ``factory`` has them made late.
+    number; ``factory`` has them made late; ``shows`` is the option that says what is printed.
     """
 
     definitions: tuple[str, ...] = ()
@@ -216,6 +289,7 @@ class _Command(NamedTuple):
     most: int = 0
     batch: tuple[str, ...] = ()
     factory: bool = False
+    shows: str = ""
 
     @classmethod
     def of(cls, words: list[str]) -> _Command:
@@ -227,6 +301,8 @@ class _Command(NamedTuple):
                 made = made._with(word, rest.pop(0))
             elif word == "-factory":
                 made = made._replace(factory=True)
+            elif word in _SHOWS:
+                made = made._replace(shows=word)
             elif word == "-name":
                 raise NotApplicable("the schedd of another machine is looked up")
             elif word == "-queue":

@@ -10,7 +10,7 @@ from pathlib import Path
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Mode, Order, read_ads
 from crondor.config import read_config
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.transform import Facts, InvalidTransform, transform_ads
@@ -55,6 +55,8 @@ def _replay(case: Case) -> list[Difference]:
     differences = compare("rc", code, _FAILURE if run.failed else _SUCCESS)
     differences += compare("ads_out", expected, [_printed(ad) for ad in run.ads if ad])  # nothing is printed of none
     said = [found.message for found in run.found]
+    is_wrong = any(each.severity is Severity.ERROR for each in run.found)
+    differences += compare("stderr has a message", bool(stderr.strip()) or not is_wrong, True)
     for core in _cores(stderr):
         if not any(core in message for message in said):
             differences.append(Difference("stderr", f"nothing says {core!r}, but {said[:5]}"))
