@@ -1,32 +1,101 @@
-"""Crontab and deferral-time scheduling of HTCondor jobs: preview, explain, check."""
+"""Crontab and deferral-time scheduling of HTCondor jobs: preview, explain, check, route.
 
-from crondor.deferral import Arrival, Deferral, InvalidDeferral, Verdict
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.recurrence import (
-    NeverRuns,
-    NotASet,
-    OutOfRange,
-    Policy,
-    Recurrence,
-    ScheddAnswer,
-    ScheddHangs,
-    never_reason,
-)
-from crondor.schedule import (
-    Expression,
-    InvalidSchedule,
-    JobSchedule,
-    Recalculation,
-    Universe,
-    UnknownValue,
-)
-from crondor.source import Source, Span
-from crondor.spec import CronSpec, Dialect, Field, InvalidSpec
-from crondor.words import describe
-from crondor.zones import UnknownZone
+Here stands what a tool begins with; each name is imported when it is first asked for. ``CronSpec``, ``Recurrence`` and
+``JobSchedule`` are schedules, ``read_submit`` and ``check_submit`` take submit files, ``ClassAd`` and ``read_queue``
+ads, ``load_table``, ``Matcher``, ``apply_route`` and ``plan`` routes. docs/python.md begins with them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crondor._late import late
+
+if TYPE_CHECKING:
+    from crondor.check import CheckReport, CheckSettings, Finding, check_submit
+    from crondor.classad import ClassAd, read_ad, read_ads
+    from crondor.config import Configuration, read_config
+    from crondor.deferral import Arrival, Deferral, InvalidDeferral, Verdict
+    from crondor.diagnostics import CrondorError, Diagnostic, Severity
+    from crondor.job.queued import read_queue
+    from crondor.recurrence import (
+        NeverRuns,
+        NotASet,
+        OutOfRange,
+        Policy,
+        Recurrence,
+        ScheddAnswer,
+        ScheddHangs,
+        never_reason,
+    )
+    from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
+    from crondor.router_bridge import PlanOptions, plan
+    from crondor.schedule import Expression, InvalidSchedule, JobSchedule, Recalculation, Universe, UnknownValue
+    from crondor.source import Source, Span
+    from crondor.spec import CronSpec, Dialect, Field, InvalidSpec
+    from crondor.submit import InvalidSubmit, SubmitFile, job_ads, read_submit
+    from crondor.words import describe
+    from crondor.zones import UnknownZone
+
+_HOMES = {
+    "Arrival": "crondor.deferral",
+    "CheckReport": "crondor.check",
+    "CheckSettings": "crondor.check",
+    "ClassAd": "crondor.classad",
+    "Configuration": "crondor.config",
+    "CronSpec": "crondor.spec",
+    "CrondorError": "crondor.diagnostics",
+    "Deferral": "crondor.deferral",
+    "Diagnostic": "crondor.diagnostics",
+    "Dialect": "crondor.spec",
+    "Expression": "crondor.schedule",
+    "Field": "crondor.spec",
+    "Finding": "crondor.check",
+    "InvalidDeferral": "crondor.deferral",
+    "InvalidSchedule": "crondor.schedule",
+    "InvalidSpec": "crondor.spec",
+    "InvalidSubmit": "crondor.submit",
+    "JobSchedule": "crondor.schedule",
+    "Matcher": "crondor.router",
+    "NeverRuns": "crondor.recurrence",
+    "NotASet": "crondor.recurrence",
+    "OutOfRange": "crondor.recurrence",
+    "PlanOptions": "crondor.router_bridge",
+    "Policy": "crondor.recurrence",
+    "Recalculation": "crondor.schedule",
+    "Recurrence": "crondor.recurrence",
+    "RouteState": "crondor.router",
+    "RoutingTable": "crondor.router",
+    "ScheddAnswer": "crondor.recurrence",
+    "ScheddHangs": "crondor.recurrence",
+    "Severity": "crondor.diagnostics",
+    "Source": "crondor.source",
+    "Span": "crondor.source",
+    "SubmitFile": "crondor.submit",
+    "Universe": "crondor.schedule",
+    "UnknownValue": "crondor.schedule",
+    "UnknownZone": "crondor.zones",
+    "Verdict": "crondor.deferral",
+    "apply_route": "crondor.router",
+    "check_submit": "crondor.check",
+    "describe": "crondor.words",
+    "job_ads": "crondor.submit",
+    "load_table": "crondor.router",
+    "never_reason": "crondor.recurrence",
+    "plan": "crondor.router_bridge",
+    "read_ad": "crondor.classad",
+    "read_ads": "crondor.classad",
+    "read_config": "crondor.config",
+    "read_queue": "crondor.job.queued",
+    "read_submit": "crondor.submit",
+}
 
 __all__ = [
     "Arrival",
+    "CheckReport",
+    "CheckSettings",
+    "ClassAd",
+    "Configuration",
     "CronSpec",
     "CrondorError",
     "Deferral",
@@ -34,25 +103,44 @@ __all__ = [
     "Dialect",
     "Expression",
     "Field",
+    "Finding",
     "InvalidDeferral",
     "InvalidSchedule",
     "InvalidSpec",
+    "InvalidSubmit",
     "JobSchedule",
+    "Matcher",
     "NeverRuns",
     "NotASet",
     "OutOfRange",
+    "PlanOptions",
     "Policy",
     "Recalculation",
     "Recurrence",
+    "RouteState",
+    "RoutingTable",
     "ScheddAnswer",
     "ScheddHangs",
     "Severity",
     "Source",
     "Span",
+    "SubmitFile",
     "Universe",
     "UnknownValue",
     "UnknownZone",
     "Verdict",
+    "apply_route",
+    "check_submit",
     "describe",
+    "job_ads",
+    "load_table",
     "never_reason",
+    "plan",
+    "read_ad",
+    "read_ads",
+    "read_config",
+    "read_queue",
+    "read_submit",
 ]
+
+__getattr__, __dir__ = late(__name__, _HOMES)

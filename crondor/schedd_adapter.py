@@ -28,8 +28,9 @@ Errors are ScheddError (NotOffered, Unreachable, Refused, Forbidden, PartlyEdite
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from crondor._late import late
 
 if TYPE_CHECKING:
     from crondor.job_queue.keys import JobId
@@ -120,16 +121,4 @@ __all__ = [
     "recalculate",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Import a name when it is first asked for: whoever follows a log pays for no live adapter."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names, imported or not."""
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = late(__name__, _HOMES)

@@ -232,31 +232,6 @@ class JobSchedule:
         prep_time = self._value("DeferralPrepTime", self.prep_time, now, time)
         return Deferral(time, window, prep_time, self.schedd_interval)
 
-    def recalculation(
-        self,
-        now: int,
-        current: Deferral | None,
-        *,
-        job_status: int = IDLE,
-        run_ended: bool = False,
-        released: bool = False,
-    ) -> Recalculation | None:
-        """Return why a schedd that passes over its queue at ``now`` computes a new DeferralTime, or None.
-
-        ``current`` is None where no schedule is cached (new job, schedd restart, reconfig, a hold by its own run).
-        Only idle crontab jobs (JobStatus 1) are looked at; a job that is back in the queue after a run is one. Missed
-        times are not made up.
-        """
-        if self.spec is None or job_status != IDLE:
-            return None
-        if run_ended:
-            return Recalculation.RUN_ENDED
-        if current is None:
-            return Recalculation.NO_SCHEDULE
-        if now > current.last_start:
-            return Recalculation.MISSED
-        return Recalculation.RELEASED if released and self.spec.dialect is Dialect.MANUAL else None
-
     def requirements_clause(self) -> str | None:
         """Return what condor_submit adds to Requirements, None where it adds nothing (25.14)."""
         if not self.is_deferred or self.universe is Universe.GRID:

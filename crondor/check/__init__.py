@@ -1,10 +1,10 @@
 """What will go wrong with a submit description, or not go as its author thinks, said before submission.
 
-``check(source, settings)`` gives a Report with Findings; a Finding is a Diagnostic under a stable code (CRN101) and,
-where there is one, a Fix.
+``check_submit(source, settings)`` gives a CheckReport with Findings; a Finding is a Diagnostic under a stable code
+(CRN101) and, where there is one, a Fix.
 """
 
-from crondor.check.engine import CheckReport, check, refused, select
+from crondor.check.engine import CheckReport, check_submit, refused, select
 from crondor.check.pages import page
 from crondor.check.rule import Edit, Finding, Fix, Rule, RuleHit
 from crondor.check.rules import RULES
@@ -21,7 +21,7 @@ __all__ = [
     "Fix",
     "Rule",
     "RuleHit",
-    "check",
+    "check_submit",
     "page",
     "refused",
     "select",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from crondor.check.hearing import ORDER, distinct, heard, place
+from crondor.check.hearing import distinct, heard, place
 from crondor.check.rule import Finding
 from crondor.check.rules import COMMENT_RULES, FILE_RULES, JOB_RULES, RULES
 from crondor.check.subject import CheckedFile, CheckSettings
-from crondor.diagnostics import CrondorError, Severity
+from crondor.diagnostics import CrondorError
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 
@@ -24,13 +24,8 @@ class CheckReport:
     findings: tuple[Finding, ...]
     silenced: tuple[Finding, ...] = ()
 
-    @property
-    def worst(self) -> Severity | None:
-        """The gravest severity among the findings, None where there are none."""
-        return min((finding.diagnostic.severity for finding in self.findings), key=ORDER.__getitem__, default=None)
 
-
-def check(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
+def check_submit(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
     """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example)."""
     try:
         file = CheckedFile(source, settings, read(source))

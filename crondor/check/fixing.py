@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crondor.check.edit import Change, changed, compatible
-from crondor.check.engine import CheckReport, Read, check
+from crondor.check.engine import CheckReport, Read, check_submit
 from crondor.check.rule import Finding, Fix
 from crondor.check.subject import CheckSettings
 from crondor.diagnostics import Diagnostic, Severity
@@ -112,7 +112,7 @@ class _Fixing:
         if not edits:
             return None
         change = changed(report.source, edits)
-        after = check(Source(change.text, report.source.name), self._settings, self._read)
+        after = check_submit(Source(change.text, report.source.name), self._settings, self._read)
         found = {(each.diagnostic.code, each.diagnostic.message, _start(each, after)) for each in after.findings}
         for cure in cures:
             at = _start(Finding(cure.found), report)

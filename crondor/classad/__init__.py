@@ -35,9 +35,9 @@ A string is the ``str`` of its UTF-8 bytes; bytes that are not UTF-8 are surroga
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from crondor._late import late
 from crondor.classad.compile import code_of, read
 from crondor.classad.errors import CircularReference, ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import matches, members, symmetric_match
@@ -111,30 +111,17 @@ __all__ = [
 ]
 
 _LATE: Final = {
-    "ClassAd": "ad",
-    "Format": "printing",
-    "Mode": "formats",
-    "Order": "printing",
-    "Place": "ad",
-    "detect": "formats",
-    "print_ad": "printing",
-    "read_ad": "formats",
-    "read_ads": "formats",
-    "write_ads": "formats",
+    "ClassAd": "crondor.classad.ad",
+    "Format": "crondor.classad.printing",
+    "Mode": "crondor.classad.formats",
+    "Order": "crondor.classad.printing",
+    "Place": "crondor.classad.ad",
+    "detect": "crondor.classad.formats",
+    "print_ad": "crondor.classad.printing",
+    "read_ad": "crondor.classad.formats",
+    "read_ads": "crondor.classad.formats",
+    "write_ads": "crondor.classad.formats",
 }
 """Where the names stand that whoever only evaluates does not need: whole ads and their forms."""
 
-
-def __getattr__(name: str) -> object:
-    """Import a name of ads when it is first asked for."""
-    module = _LATE.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f"{__name__}.{module}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    """List the public names, imported or not."""
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = late(__name__, _LATE)

@@ -73,7 +73,6 @@ _SHAPES: Final = {
     Op.HEADER: "a sequence number, CreationTimestamp and epoch seconds",
 }
 _KNOWN: Final = "101 to 107"
-_PLAIN: Final = {"101": (Op.NEW, 4), "102": (Op.DESTROY, 2), "104": (Op.DELETE, 3)}  # words of the usual lines
 _OPERATION: Final = re.compile(r"\+?0*(10[1-7])(?![0-9])").match  # as strtoll reads it: what follows does not count
 _END: Final = re.compile(rf"[{_BLANKS}]*\+?0*106(?![0-9])").match
 
@@ -86,18 +85,6 @@ def ends_transaction(line: str) -> bool:
 def trailing_blanks(record: Record, line: str) -> bool:
     """Say whether a line goes on behind its last word, where the schedd looks for the next record and finds none."""
     return record.op in _SHAPES and record.op is not Op.SET and line[-1] in _BLANKS
-
-
-def plain_record(line: str) -> Record | None:
-    """Return the record of a line that is a usual 101, 102 or 104; None for any other."""
-    words = line.split(" ")
-    plain = _PLAIN.get(words[0])
-    if plain is None or len(words) != plain[1] or not all(words) or not (line.isascii() and line.isprintable()):
-        return None
-    op = plain[0]
-    if op is Op.NEW:
-        return Record(op, words[1], _my_type(words[2]), words[3])
-    return Record(op, words[1], words[2] if op is Op.DELETE else "")
 
 
 def parse_record(line: str) -> Record:

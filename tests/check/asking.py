@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crondor.check import CheckReport, CheckSettings, Finding, check
+from crondor.check import CheckReport, CheckSettings, Finding, check_submit
 from crondor.check.fixing import fixed
 from crondor.source import Source
 
@@ -12,7 +12,7 @@ SETTINGS = CheckSettings(NOW, "UTC")
 
 def report(*lines: str, queue: str = "queue", settings: CheckSettings = SETTINGS) -> CheckReport:
     """Check a description of some lines, with a queue statement at its end."""
-    return check(Source("\n".join((*lines, queue)) + "\n", "job.sub"), settings)
+    return check_submit(Source("\n".join((*lines, queue)) + "\n", "job.sub"), settings)
 
 
 def found(code: str, *lines: str, queue: str = "queue", settings: CheckSettings = SETTINGS) -> list[Finding]:

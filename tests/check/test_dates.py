@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.check import CheckSettings, Finding, check
+from crondor.check import CheckSettings, Finding, check_submit
 from crondor.check.day_zero import next_wrong, refusals
 from crondor.check.fixing import fixed
 from crondor.classad import AdValue, Context, Expression
@@ -26,7 +26,7 @@ DAILY = "cron_minute = 0\ncron_hour = 6"
 
 def found(text: str, config: CheckSettings | None = None) -> list[Finding]:
     """Return the findings about dates in a description without its queue statement."""
-    report = check(Source(f"{text}\nqueue\n", "job.sub"), config or CheckSettings(NOW))
+    report = check_submit(Source(f"{text}\nqueue\n", "job.sub"), config or CheckSettings(NOW))
     return [f for f in report.findings if f.diagnostic.code.startswith("CRN2")]
 
 
@@ -224,7 +224,7 @@ def test_under_the_fix_exactly_the_right_times_can_match(fields: dict[str, set[i
     """
     config = CheckSettings(NOW, zone)
     text = f"{weekly(fields)}\nrequirements = TARGET.Memory > 4096 || TARGET.Gpus > 0\nqueue\n"
-    clause = requirements(fixed(check(Source(text), config), config).report.source.text)
+    clause = requirements(fixed(check_submit(Source(text), config), config).report.source.text)
     schedd = Recurrence(spec(Dialect.HTCONDOR, fields), zone)
     end = NOW + 75 * 86400
     asked, times = NOW, list[int]()
@@ -260,7 +260,7 @@ def test_the_next_wrong_time_is_one_that_the_schedule_does_not_have(
 def test_a_file_with_the_clause_is_not_told_of_it_again(fields: dict[str, set[int]]) -> None:
     """Requirements are tried, not compared with the clause that the fix writes."""
     config = CheckSettings(NOW, "Europe/Berlin")
-    first = check(Source(f"{weekly(fields)}\nqueue\n"), config)
+    first = check_submit(Source(f"{weekly(fields)}\nqueue\n"), config)
     after = fixed(first, config).report
     assert "CRN204" not in {f.diagnostic.code for f in after.findings}
     struck = "CRN204" in {f.diagnostic.code for f in first.findings}
@@ -332,7 +332,7 @@ def test_the_clause_goes_where_only_its_jobs_read_it(text: str, after: str) -> N
     head = f"{DAILY}\ncron_day_of_week = 1\n"
     clause = 'formatTime(DeferralTime, "%w %H:%M") == "1 06:00"'
     config = CheckSettings(NOW)
-    now = fixed(check(Source(head + text), config), config).report.source.text
+    now = fixed(check_submit(Source(head + text), config), config).report.source.text
     assert now == head + after.format(clause=clause, tuesday=clause.replace("1 06", "2 06"))
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.algebra import field_differences, reread
-from crondor.check import RULES, CheckSettings, Finding, check, page
+from crondor.check import RULES, CheckSettings, Finding, check_submit, page
 from crondor.check.edit import apply
 from crondor.check.fixing import fixed
 from crondor.diagnostics import Severity
@@ -31,7 +31,7 @@ COLUMNS = ("minute", "hour", "dom", "month", "dow")
 
 def found(text: str, zone: str = "UTC", now: int = NOW) -> list[Finding]:
     """Return the findings of CRN1 and CRN2 in a description without its queue statement."""
-    report = check(Source(f"{text}\nqueue\n", "job.sub"), CheckSettings(now, zone))
+    report = check_submit(Source(f"{text}\nqueue\n", "job.sub"), CheckSettings(now, zone))
     return [f for f in report.findings if f.diagnostic.code.startswith(("CRN1", "CRN2"))]
 
 
@@ -179,14 +179,14 @@ def test_a_finding_says_what_the_schedd_does(text: str, code: str, words: str) -
 )
 def test_safe_fixes_write_what_the_manual_says(text: str, after: str) -> None:
     """Only where the value stands literally, and only where the author can have meant nothing else."""
-    report = check(Source(f"{text}\nqueue\n", "job.sub"), CheckSettings(NOW))
+    report = check_submit(Source(f"{text}\nqueue\n", "job.sub"), CheckSettings(NOW))
     assert fixed(report, CheckSettings(NOW)).report.source.text == f"{after}\nqueue\n"
 
 
 def test_the_fix_of_a_weekday_brings_the_clause_that_it_then_needs() -> None:
     """Half a cure would trade one wrong schedule for another."""
     source = Source("cron_minute = 0\ncron_hour = 6\ncron_day_of_week = */3\nqueue\n")
-    (finding,) = [f for f in check(source, CheckSettings(NOW)).findings if f.diagnostic.code == "CRN112"]
+    (finding,) = [f for f in check_submit(source, CheckSettings(NOW)).findings if f.diagnostic.code == "CRN112"]
     assert finding.fix is not None
     assert SUN_WED_SAT in apply(source, finding.fix.edits)
 
@@ -194,7 +194,7 @@ def test_the_fix_of_a_weekday_brings_the_clause_that_it_then_needs() -> None:
 def test_a_value_that_two_schedules_share_is_not_rewritten_for_one_of_them() -> None:
     """The day of month is right for the first job, and the second needs another text."""
     text = "cron_day_of_month = 1-31\ncron_minute = 0\ncron_hour = 6\nqueue\ncron_day_of_week = 1\nqueue\n"
-    (finding,) = [f for f in check(Source(text), CheckSettings(NOW)).findings if f.diagnostic.code == "CRN113"]
+    (finding,) = [f for f in check_submit(Source(text), CheckSettings(NOW)).findings if f.diagnostic.code == "CRN113"]
     assert finding.fix is None
 
 
@@ -294,7 +294,7 @@ def test_safe_fixes_keep_the_runs_and_leave_nothing_to_fix(schedule: tuple[str |
     """The runs that the manual reads stay the same; a second time changes nothing; the schedd reads all of it alike."""
     text = lines(schedule)
     config = CheckSettings(NOW)
-    once = fixed(check(Source(f"{text}\nqueue\n"), config), config)
+    once = fixed(check_submit(Source(f"{text}\nqueue\n"), config), config)
     after = once.report.source.text
     again = fixed(once.report, config)
     assert again.report.source.text == after

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.check import check
+from crondor.check import check_submit
 from crondor.check.edit import changed
 from crondor.check.fixing import fixed
 from crondor.check.rule import Edit, Finding, Fix
@@ -37,7 +37,7 @@ lines = st.lists(
 @given(lines, st.booleans(), st.sampled_from(["\n", "\r\n"]))
 def test_cures_end_and_leave_nothing_to_cure(written: list[str], unsafe: bool, end: str) -> None:
     """After the last round no cure is left, a second time changes nothing, and nothing becomes unreadable."""
-    before = check(Source(end.join((*written, "queue", "")), "job.sub"), SETTINGS)
+    before = check_submit(Source(end.join((*written, "queue", "")), "job.sub"), SETTINGS)
     cured = fixed(before, SETTINGS, unsafe=unsafe)
     after = cured.report
     left = [f for f in after.findings if f.fix is not None and (f.fix.safe or unsafe)]
@@ -63,7 +63,7 @@ def test_safe_cures_never_add_policies(written: list[str]) -> None:
 def test_several_cures_at_once(name: str) -> None:
     """In one file, of one line, and of a place before the queue statement."""
     source = Source(f"{name}cron_minutes = 0\ncron_hour = 24\ncron_day_of_week = MON\nqueue\n", "job.sub")
-    cured = fixed(check(source, SETTINGS), SETTINGS)
+    cured = fixed(check_submit(source, SETTINGS), SETTINGS)
     assert cured.report.source.text.startswith(f"{name}cron_minute = 0\ncron_hour = 24\ncron_day_of_week = 1\n")
     assert len(cured.titles) >= 2
 
@@ -85,7 +85,7 @@ def test_no_cure_touches_an_expression_that_cannot_be_read(name: str, value: str
     lines = ("cron_day_of_week = 1", "cron_minute = 0", "cron_hour = 6", "on_exit_remove = false", f"{name} = {value}")
     once = fixed(report(*lines), SETTINGS, unsafe=True).report
     assert f"{name} = {value}\n" in once.source.text
-    assert fixed(check(once.source, SETTINGS), SETTINGS, unsafe=True).report.source.text == once.source.text
+    assert fixed(check_submit(once.source, SETTINGS), SETTINGS, unsafe=True).report.source.text == once.source.text
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -94,12 +94,12 @@ def test_curing_twice_is_curing_once(part: int) -> None:
     texts = [json.loads(line)["submit"] for line in gzip.decompress(GOLDEN.read_bytes()).splitlines()]
     changes = 0
     for text in list(dict.fromkeys(texts))[part::4]:
-        before = check(Source(text, "job.sub"), SETTINGS)
+        before = check_submit(Source(text, "job.sub"), SETTINGS)
         once = fixed(before, SETTINGS, unsafe=True).report
         if once.source.text == text:
             continue
         changes += 1
-        assert fixed(check(once.source, SETTINGS), SETTINGS, unsafe=True).report.source.text == once.source.text
+        assert fixed(check_submit(once.source, SETTINGS), SETTINGS, unsafe=True).report.source.text == once.source.text
         faults = [
             {f.diagnostic.code for f in each.findings if "error" in f.diagnostic.severity} for each in (before, once)
         ]
@@ -110,7 +110,7 @@ def test_curing_twice_is_curing_once(part: int) -> None:
 def test_a_cure_that_cures_nothing_or_breaks_something_is_dropped() -> None:
     """Whatever a rule claims: the text after it is read and checked before it counts."""
     text = "cron_minute = 61\ncron_hour = 6\nqueue\n"
-    before = check(Source(text, "job.sub"), SETTINGS)
+    before = check_submit(Source(text, "job.sub"), SETTINGS)
     (finding,) = [each for each in before.findings if each.diagnostic.code == "CRN101"]
     span = before.source.span(14, 16)
     for new, after in (("0", "0"), ("62", "61"), ("1-", "61"), ("0\nqueue 1 of", "61")):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from crondor.check import RULES, CheckSettings, check, page
+from crondor.check import RULES, CheckSettings, check_submit, page
 from crondor.check.edit import apply
 from crondor.macro.files import Files
 from crondor.source import Source
@@ -25,7 +25,7 @@ def read(source: Source) -> SubmitFile:
 
 def codes(text: str) -> set[str]:
     """Return the codes of what is found in a description."""
-    return {finding.diagnostic.code for finding in check(Source(text, "job.sub"), SETTINGS, read).findings}
+    return {finding.diagnostic.code for finding in check_submit(Source(text, "job.sub"), SETTINGS, read).findings}
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -40,7 +40,7 @@ def test_the_first_description_triggers_the_rule_and_the_second_does_not(code: s
 def test_a_fix_cures_its_own_rule(code: str) -> None:
     """Whatever an example's fix does, the rule has nothing to say of it afterwards."""
     source = Source(BLOCK.findall(page(code))[0], "job.sub")
-    for finding in check(source, SETTINGS, read).findings:
+    for finding in check_submit(source, SETTINGS, read).findings:
         if finding.diagnostic.code == code and finding.fix is not None:
             assert code not in codes(apply(source, finding.fix.edits))
 
@@ -60,7 +60,7 @@ def test_the_examples_with_a_fix_are_many() -> None:
     fixed = {
         finding.diagnostic.code
         for code in CODES
-        for finding in check(Source(BLOCK.findall(page(code))[0], "job.sub"), SETTINGS, read).findings
+        for finding in check_submit(Source(BLOCK.findall(page(code))[0], "job.sub"), SETTINGS, read).findings
         if finding.fix is not None and finding.diagnostic.code == code
     }
     assert fixed >= {"CRN102", "CRN103", "CRN104", "CRN107", "CRN108", "CRN109", "CRN110", "CRN112", "CRN113"}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import crondor
-from crondor.check import RULES, CheckReport, CheckSettings, check, refused
+from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.check.rules.reading import CLAIMS, READING_RULES, owner
 from crondor.diagnostics import Severity
 from crondor.macro import InvalidText, source_from_bytes
@@ -63,7 +63,7 @@ def test_no_fault_is_lost() -> None:
 def read(folder: Path, text: str) -> CheckReport:
     """Check a description in a folder whose files may be read."""
     files = Files([str(folder)], base=str(folder))
-    return check(Source(text, "job.sub"), CheckSettings(NOW, "UTC"), partial(read_submit, files=files, now=NOW))
+    return check_submit(Source(text, "job.sub"), CheckSettings(NOW, "UTC"), partial(read_submit, files=files, now=NOW))
 
 
 CASES = [
@@ -160,7 +160,7 @@ def test_what_is_missing_is_not_said_where_lines_are_hidden(hidden: str, tmp_pat
 
 def test_the_limit_of_crondor_is_no_error() -> None:
     """CRN016: condor_submit would take the file."""
-    report = check(Source("cron_minute = $ENV(X)\nqueue\n", "job.sub"), SETTINGS)
+    report = check_submit(Source("cron_minute = $ENV(X)\nqueue\n", "job.sub"), SETTINGS)
     assert [f.diagnostic.severity for f in report.findings] == [Severity.WARNING]
 
 

@@ -17,10 +17,8 @@ from crondor.schedule import (
     Expression,
     InvalidSchedule,
     JobSchedule,
-    Recalculation,
     Universe,
     UnknownValue,
-    misspelt,
 )
 from crondor.source import Source, Span
 from crondor.spec import CronSpec, Dialect, InvalidSpec
@@ -508,86 +506,7 @@ class TestNext:
         assert submit(cron_minute="0") != submit(cron_minute="0", cron_window="5")
 
 
-class TestRecalculation:
-    """When a schedd computes a new DeferralTime (docs/deferral.md)."""
-
-    JOB = submit(cron_minute="0", cron_window="60")
-    RUN = Deferral(TEN, 60)
-
-    @pytest.mark.parametrize(
-        ("now", "current", "expected"),
-        [
-            (NOW, None, Recalculation.NO_SCHEDULE),  # a new job, a restart, a reconfig
-            (NOW, RUN, None),
-            (TEN + 60, RUN, None),  # now > DeferralTime + DeferralWindow is strict
-            (TEN + 61, RUN, Recalculation.MISSED),
-            (TEN + 10**6, RUN, Recalculation.MISSED),
-        ],
-    )
-    def test_an_idle_job(self, now: int, current: Deferral | None, expected: Recalculation | None) -> None:
-        """Without a cached schedule, and after the window has passed."""
-        assert self.JOB.recalculation(now, current) is expected
-
-    @pytest.mark.parametrize("status", [2, 3, 4, 5, 6, 7])
-    def test_only_idle_jobs_are_looked_at(self, status: int) -> None:
-        """Running, removed, completed, held, transferring and suspended jobs keep what they have."""
-        for current in (None, self.RUN):
-            assert self.JOB.recalculation(TEN + 10**6, current, job_status=status) is None
-
-    def test_always_when_a_run_ends_and_the_job_is_idle_again(self) -> None:
-        """Even before the time is past; a job that was held or has completed keeps what it has."""
-        assert self.JOB.recalculation(NOW, self.RUN, run_ended=True) is Recalculation.RUN_ENDED
-        for status in (2, 4, 5):
-            assert self.JOB.recalculation(NOW, self.RUN, job_status=status, run_ended=True) is None
-
-    def test_on_release_in_manual_only(self) -> None:
-        """The manual recalculates on release; the schedd keeps the time until it is past."""
-        schedd = submit(Dialect.HTCONDOR, cron_minute="0", cron_window="60")
-        assert self.JOB.recalculation(NOW, self.RUN, released=True) is Recalculation.RELEASED
-        assert schedd.recalculation(NOW, self.RUN, released=True) is None
-        assert schedd.recalculation(TEN + 61, self.RUN, released=True) is Recalculation.MISSED
-
-    def test_a_deferred_job_is_never_recalculated(self) -> None:
-        """Its time is the user's."""
-        job = submit(deferral_time=str(TEN))
-        for current in (None, self.RUN):
-            assert job.recalculation(TEN + 10**6, current, run_ended=True) is None
-
-    def test_missed_times_are_not_made_up(self) -> None:
-        """After days the next time is the next one from now."""
-        assert self.JOB.next(NOW + 3 * 86400).time == TEN + 3 * 86400
-
-
-class TestMisspelt:
-    """Commands that HTCondor ignores without a word."""
-
-    @pytest.mark.parametrize(
-        ("written", "meant"),
-        [
-            ("cron_minutes", "cron_minute"),
-            ("Cron_Hours", "cron_hour"),
-            ("cron_dow", "cron_day_of_week"),
-            ("cron_dom", "cron_day_of_month"),
-            ("cron_day_of_weak", "cron_day_of_week"),
-            ("cron_mont", "cron_month"),
-            ("cron_preptime", "cron_prep_time"),
-            ("deferral_tme", "deferral_time"),
-            ("deferral_windows", "deferral_window"),
-        ],
-    )
-    def test_a_close_command_is_proposed(self, written: str, meant: str) -> None:
-        """A warning at the command's place, with what was meant."""
-        span = Source(f"{written} = 5", "job.sub").span(0, len(written))
-        (found,) = misspelt([(written, span)])
-        assert (found.code, found.severity, found.fix, found.help) == (
-            "submit-misspelt",
-            "warning",
-            meant,
-            f"did you mean {meant}?",
-        )
-        assert found.span == span
-
-    def test_nothing_else_is_touched(self) -> None:
-        """Commands of scheduling in any case, aliases, attributes and other commands pass."""
-        fine = [*COMMANDS, "CRON_MINUTE", "CronMinute", "executable", "on_exit_remove", "cronies", "my.cronminutes"]
-        assert list(misspelt((name, None) for name in fine)) == []
+def test_missed_times_are_not_made_up() -> None:
+    """After days the next time is the next one from now."""
+    job = submit(cron_minute="0", cron_window="60")
+    assert job.next(NOW + 3 * 86400).time == TEN + 3 * 86400

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from crondor.check import CheckSettings, check
+from crondor.check import CheckSettings, check_submit
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
@@ -266,7 +266,7 @@ def test_submit_files_are_checked_and_simulated() -> None:
     for text, begin in product(ODD, range(0, len(known), 10)):
         lines = "".join(f"MY.{name} = {text.replace('SELF', name)}\n" for name in known[begin : begin + 10])
         source = Source(f"executable = /bin/true\ncron_minute = 0\n{lines}queue\n", "job.sub")
-        assert check(source, checked).source is source
+        assert check_submit(source, checked).source is source
         try:
             made = list(job_ads(read_submit(source, now=NOW, host=SubmitHost()), in_order=True))
         except CrondorError as error:

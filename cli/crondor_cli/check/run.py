@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import click
 
-from crondor.check import RULES, CheckReport, CheckSettings, check, refused
+from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -95,7 +95,7 @@ def _check(path: str, result: Result) -> CheckReport | click.UsageError:
         return refused(path, error, result.settings)
     except click.UsageError as error:
         return error
-    return check(source, result.settings, result.read)
+    return check_submit(source, result.settings, result.read)
 
 
 def _read(source: Source, settings: CheckSettings, allow_dirs: tuple[str, ...]) -> SubmitFile:

@@ -9,7 +9,7 @@ import platform
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from crondor.check import CheckSettings, check, select
+from crondor.check import CheckSettings, check_submit, select
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import int32
@@ -87,7 +87,7 @@ class _Origin(NamedTuple):
 
 def _refuse_errors(source: Source, path: str, clock: Clock) -> None:
     """Raise CrondorError with the errors of a check."""
-    report = check(source, CheckSettings(clock.now, clock.zone), lambda text: _read(text, path, clock, ()))
+    report = check_submit(source, CheckSettings(clock.now, clock.zone), lambda text: _read(text, path, clock, ()))
     errors = [each.diagnostic for each in select(report.findings, (), ()) if each.diagnostic.severity is Severity.ERROR]
     if errors:
         raise CrondorError(errors)

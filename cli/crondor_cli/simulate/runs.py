@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ from crondor.spec import Dialect
 from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock
+
+_OBJECTS = 100_000  # made and not freed between two searches for garbage
 
 MOST_JOBS = 10_000
 
@@ -164,10 +168,12 @@ class Simulated:
             clusters.setdefault(id(group.file), []).extend([group.ad] * group.jobs.count)
         settings = replace(self.settings, dialect=dialect)
         simulation = Simulation(settings, list(clusters.values()), self.start, self.end)
-        outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
+        with few_collections():
+            outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
         spans = [range(group.first, group.first + group.jobs.count) for group in self.groups]
         together = Together(self._lines(PREP_COMMANDS, spans), self._lines(WINDOW_COMMANDS, spans))
-        enough = simulation.enough(progress, together) if advise else []
+        with few_collections():
+            enough = simulation.enough(progress, together) if advise else []
         self.sides[dialect] = [
             Result(_together(outcomes[span.start : span.stop]), _most(enough[span.start : span.stop])) for span in spans
         ]
@@ -191,6 +197,20 @@ class Simulated:
         if enough.prep_time is not None:
             found.append(_change(group, PREP_COMMANDS, enough.prep_time))
         return found
+
+
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Look for circles of garbage less often: a simulation leaves none, and looking takes a quarter of the time.
+
+    The process is the command's own; the library leaves it alone.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], _OBJECTS) if before[0] else 0, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def kinds_of(settings: PoolSettings) -> list[ClassAd]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -24,7 +22,6 @@ _STEPS: Final = 20_000  # of the world between two calls of the progress
 _WIDE: Final = 7 * 86400  # the window of a run that is to show how late a job would be
 _TRIES: Final = 4
 _MOST_ALONE: Final = 8  # groups of jobs
-_OBJECTS: Final = 100_000  # made and not freed between two searches for garbage
 _LATE: Final = (Fate.LATE, Fate.MISSED, Fate.MISSED_HELD, Fate.MISSED_IDLE)
 _PREP: Final = "DeferralPrepTime"
 _WINDOW: Final = "DeferralWindow"
@@ -100,10 +97,9 @@ class Simulation:
                     if terms is not None and number in terms and name in ad:
                         ad.set(name, terms[number])
             jobs += world.submit(made)
-        with _few_collections():
-            while not world.advance(self.end, _STEPS):
-                if progress is not None:
-                    progress(world.now)
+        while not world.advance(self.end, _STEPS):
+            if progress is not None:
+                progress(world.now)
         ledger.close()
         return [ledger[job] for job in jobs], world.matching.negotiator.has_kept_waiting
 
@@ -189,17 +185,6 @@ class Simulation:
                 break
             tried = _level(tried | short, groups)
         return {n: window for n, window in tried.items() if _is_in_window(found[n])}
-
-
-@contextmanager
-def _few_collections() -> Iterator[None]:
-    """Look for circles of garbage less often: a run leaves none, and looking takes a quarter of the time."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], _OBJECTS) if before[0] else 0, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _replace(numbers: dict[int, int], jobs: Sequence[int], number: int | None) -> None:

@@ -19,11 +19,6 @@ class RouterCopy:
         self.mirror = Mirror()
         self._unread: dict[str, dict[str, Record]] = {}  # by key and name: the last one counts
 
-    @property
-    def is_behind(self) -> bool:
-        """Say whether something was written since the last look."""
-        return bool(self._unread)
-
     def note(self, record: Record) -> None:
         """Take note of what is written into the log."""
         unread = self._unread.setdefault(record.key, {})
