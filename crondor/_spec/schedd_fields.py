@@ -1,4 +1,7 @@
-"""The reading of one field in the HTCONDOR dialect: what the schedd's CronTab engine makes of any text."""
+"""The reading of one field in the HTCONDOR dialect: what the schedd's CronTab engine makes of any text.
+
+The engine is HTCondor 25.14's ``CronTab`` (condor_crontab.cpp).
+"""
 
 from __future__ import annotations
 

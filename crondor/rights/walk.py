@@ -2,7 +2,7 @@
 
 A path says where something was a moment ago. Whoever may write in one of its folders can put a link there in between.
 So links are followed once, and judged; the way that came of it is gone by descriptors, and a link that has come since
-is an error. Nothing of the package is imported here: the keepers of ``crondor run`` load this file by itself.
+is an error. Nothing of the package is imported here: the supervisors of ``crondor run`` load this file by itself.
 """
 
 from __future__ import annotations

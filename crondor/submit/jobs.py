@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, MacroError, expand, expand_defined
-from crondor.macro.queue import Arguments
+from crondor.macro.queue_statement import Arguments
 from crondor.source import Span
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.facts import Facts

@@ -8,7 +8,7 @@ from crondor.diagnostics import CrondorError
 from crondor.macro import LineReader, LogicalLine
 from crondor.macro.files import FileRefused, Files, of_kind
 from crondor.macro.items import Items, Part
-from crondor.macro.queue import Arguments, ItemSource
+from crondor.macro.queue_statement import Arguments, ItemSource
 from crondor.macro.statement import is_name
 from crondor.source import Source, Span
 from crondor.submit.errors import SubmitFindings

@@ -8,9 +8,8 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from crondor.diagnostics import CrondorError
-from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, statement
-from crondor.macro import queue as queue_statement
-from crondor.macro.queue import Arguments, QueueError
+from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
+from crondor.macro.queue_statement import Arguments, QueueError
 from crondor.macro.reader import StatementReader, Words
 from crondor.macro.statement import Statement
 from crondor.source import Source, Span

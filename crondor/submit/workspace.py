@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.macro import BLANKS, Budget, MacroError, expand, expand_self
-from crondor.macro.queue import Arguments
+from crondor.macro.queue_statement import Arguments
 from crondor.source import Source, Span
 from crondor.submit.errors import SubmitFindings
 from crondor.submit.facts import Facts

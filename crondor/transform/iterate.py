@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from crondor.diagnostics import CrondorError
 from crondor.macro.files import Files, of_kind
 from crondor.macro.lines import BLANKS, LineReader
-from crondor.macro.queue import Arguments, ItemSource, QueueError, parse
+from crondor.macro.queue_statement import Arguments, ItemSource, QueueError, parse
 from crondor.transform.errors import Stop, fault, short
 from crondor.transform.program import Iteration
 

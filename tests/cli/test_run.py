@@ -21,9 +21,8 @@ import pytest
 
 from crondor.job_queue import read_history
 from crondor.pool.daemons import pool as life
+from crondor.pool.local import disk_queue, run_records, session
 from crondor.pool.local import programs as real_programs
-from crondor.pool.local import queue as kept_queue
-from crondor.pool.local import run_records, session
 from crondor.schedd import embedded
 from crondor_cli.common import jobs
 from crondor_cli.main import main
@@ -56,14 +55,14 @@ POINTS = {
     "before the jobs are in the queue": Point(embedded.EmbeddedSchedd, "submit"),
     "before they are brought in": Point(session.Session, "begin"),
     "before anything is told": Point(session.Session, "_note"),
-    "before anything is written into it": Point(kept_queue.KeptQueue, "write"),
-    "between the mark and the keeper": Point(real_programs.RealPrograms, "start"),
-    "before the keeper knows what to do": Point(real_programs, "_ask"),
+    "before anything is written into it": Point(disk_queue.KeptQueue, "write"),
+    "between the mark and the supervisor": Point(real_programs.RealPrograms, "start"),
+    "before the supervisor knows what to do": Point(real_programs, "_ask"),
     "between the start and its telling": Point(real_programs.RealPrograms, "start", after=True),
     "when the program has begun": Point(real_programs.RealPrograms, "poll"),
     "before its end is recorded": Point(session.Session, "_ended"),
     "before its end has an effect": Point(life.Pool, "ended"),
-    "before the job leaves": Point(kept_queue.KeptQueue, "leave"),
+    "before the job leaves": Point(disk_queue.KeptQueue, "leave"),
     "before its records go": Point(run_records.Records, "forget"),
 }
 
@@ -276,13 +275,13 @@ def test_killed_while_it_waits_or_runs(tmp_path: Path) -> None:
 
 
 def test_a_run_whose_end_nobody_saw_is_not_repeated(tmp_path: Path) -> None:
-    """Program and keeper were killed too, as when the machine stops: the job is held, and says why."""
+    """Program and supervisor were killed too, as when the machine stops: the job is held, and says why."""
     path = job(tmp_path, "echo $$ $PPID >> started; sleep 300", *at(0))
     with started(tmp_path, "--spec", path.name) as running:
         wait_for(tmp_path / "started")
         running.kill()
-    program, keeper = lines_of(tmp_path / "started")[0].split()
-    os.kill(int(keeper), signal.SIGKILL)
+    program, supervisor = lines_of(tmp_path / "started")[0].split()
+    os.kill(int(supervisor), signal.SIGKILL)
     os.killpg(int(program), signal.SIGKILL)
     again = run(tmp_path, path.name)
     assert again.status == 1

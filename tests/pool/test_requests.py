@@ -12,7 +12,7 @@ import pytest
 
 from crondor.job.queued import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.local import supervisor as keeper
+from crondor.pool.local import supervisor
 from crondor.pool.local.requests import FOLDER, Request
 from crondor.pool.local.session import Session
 from tests.pool.test_session import Clock, job, session, until
@@ -162,5 +162,5 @@ def test_a_record_that_does_not_fit_leaves_nothing(tmp_path: Path, monkeypatch: 
     """Half a record would be read as none, or as something else."""
     monkeypatch.setattr(os, "write", lambda _descriptor, text: len(text) - 1)
     with pytest.raises(OSError, match="No space left"):
-        keeper.publish(str(tmp_path), "x.asked", {"what": "hold"})
+        supervisor.publish(str(tmp_path), "x.asked", {"what": "hold"})
     assert not list(tmp_path.iterdir())

@@ -16,7 +16,7 @@ from crondor.job.queued import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, What
 from crondor.pool.daemons.job_process import GRACE, Process, killing_of, process_of
-from crondor.pool.local import supervisor as keeper
+from crondor.pool.local import supervisor
 from crondor.pool.local.run_records import Records, RunState
 from crondor.pool.local.session import Plan, Session
 from crondor.pool.settings.exits import Exit
@@ -98,7 +98,7 @@ def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock
         }[how]()
         assert done
         until(made, (tmp_path / "asked").exists)
-        assert any(map(keeper.start_time, group))
+        assert any(map(supervisor.start_time, group))
         clock.ahead = 3600.0
         until(made, lambda: not made.has_more)
         assert all(map(ends, group))
@@ -121,7 +121,7 @@ def test_a_daemon_that_a_program_leaves_behind_ends_with_it(how: str, tmp_path: 
             assert made.world.remove(JobId(1, 0), "by test")
         made.close()
         until(made, lambda: not made.has_more)
-        assert not any(map(keeper.start_time, daemon))
+        assert not any(map(supervisor.start_time, daemon))
 
 
 def test_a_released_job_never_has_two_programs(tmp_path: Path, clock: Clock) -> None:
@@ -134,9 +134,9 @@ def test_a_released_job_never_has_two_programs(tmp_path: Path, clock: Clock) -> 
         clock.ahead = 6.0  # a job that asks for no time waits some seconds between two turns
         until(made, lambda: len(pids(tmp_path / "pids")) >= 2)
         first, second = pids(tmp_path / "pids")
-        assert (keeper.start_time(first), bool(keeper.start_time(second))) == ("", True)
+        assert (supervisor.start_time(first), bool(supervisor.start_time(second))) == ("", True)
         made.leave()
-        assert not keeper.start_time(second)
+        assert not supervisor.start_time(second)
 
 
 def test_policies_see_how_a_program_ended(tmp_path: Path, clock: Clock) -> None:
@@ -178,7 +178,7 @@ def test_a_periodic_expression_removes_a_running_job(tmp_path: Path, clock: Cloc
         clock.ahead = 200.0
         until(made, lambda: not made.has_more)
         assert not made.embedded.jobs()
-    assert not keeper.start_time(pids(tmp_path / "pids")[0])
+    assert not supervisor.start_time(pids(tmp_path / "pids")[0])
 
 
 def test_a_time_that_passed_while_the_machine_slept_is_missed(tmp_path: Path, clock: Clock) -> None:
@@ -239,7 +239,7 @@ def test_a_session_that_finds_programs_no_job_wants_ends_them(tmp_path: Path, cl
     with session(tmp_path, clock) as made:
         assert made.programs.running == 1
         until(made, lambda: not made.has_more)
-    assert not keeper.start_time(pids(tmp_path / "pids")[0])
+    assert not supervisor.start_time(pids(tmp_path / "pids")[0])
     assert not list((tmp_path / "state" / "runs").iterdir())
 
 
@@ -247,16 +247,20 @@ def test_the_first_record_decides(tmp_path: Path) -> None:
     """A run that was called off cannot begin, and one that began cannot be called off."""
     records = Records(tmp_path)
     assert records.settle("late") is RunState.CALLED_OFF
-    assert not keeper.publish(str(tmp_path), "late.started", {"keeper": [1, "1"]})
-    me = [os.getpid(), keeper.start_time(os.getpid())]
-    assert keeper.publish(str(tmp_path), "begun.started", {"keeper": me, "program": me, "boot": keeper.boot()})
+    assert not supervisor.publish(str(tmp_path), "late.started", {"supervisor": [1, "1"]})
+    me = [os.getpid(), supervisor.start_time(os.getpid())]
+    assert supervisor.publish(
+        str(tmp_path), "begun.started", {"supervisor": me, "program": me, "boot": supervisor.boot()}
+    )
     assert records.settle("begun") is RunState.RUNS
     other = [os.getpid(), "1"]  # its number was given to another process
-    keeper.publish(str(tmp_path), "gone.started", {"keeper": other, "program": other, "boot": keeper.boot()})
+    supervisor.publish(
+        str(tmp_path), "gone.started", {"supervisor": other, "program": other, "boot": supervisor.boot()}
+    )
     assert records.settle("gone") is RunState.LOST
-    keeper.publish(str(tmp_path), "before.started", {"keeper": me, "program": me, "boot": "of yesterday"})
+    supervisor.publish(str(tmp_path), "before.started", {"supervisor": me, "program": me, "boot": "of yesterday"})
     assert records.settle("before") is RunState.LOST
-    keeper.publish(str(tmp_path), "gone.ended", {"signal": 9, "user": 1.0, "system": 0.5})
+    supervisor.publish(str(tmp_path), "gone.ended", {"signal": 9, "user": 1.0, "system": 0.5})
     assert records.settle("gone") is RunState.ENDED
     ending = records.ending("gone")
     assert ending is not None
@@ -307,5 +311,5 @@ def test_a_program_of_a_job_that_was_released_meanwhile_goes_first(tmp_path: Pat
     with session(tmp_path, clock) as made:
         until(made, lambda: len(pids(tmp_path / "pids")) >= 2)
         first, second = pids(tmp_path / "pids")
-        assert (keeper.start_time(first), bool(keeper.start_time(second))) == ("", True)
+        assert (supervisor.start_time(first), bool(supervisor.start_time(second))) == ("", True)
         made.leave()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import NamedTuple
@@ -104,8 +104,13 @@ def _read(source: Source, settings: CheckSettings, allow_dirs: tuple[str, ...]) 
     return read_submit(source, files=files_of(path, allow_dirs), now=settings.now, zone=zone)
 
 
-def _progress(paths: list[str]) -> AbstractContextManager[Iterable[str]]:
+@contextmanager
+def _progress(paths: list[str]) -> Iterator[Iterable[str]]:
     if len(paths) < _MANY or not sys.stderr.isatty():
-        return nullcontext(paths)
+        yield paths
+        return
     room = os.get_terminal_size(sys.stderr.fileno()).columns - _AROUND_BAR
-    return click.progressbar(paths, label="Checking", file=sys.stderr, width=min(36, max(1, room)))
+    bar = click.progressbar(paths, label="Checking", file=sys.stderr, width=min(36, max(1, room)))
+    with ExitStack() as stack:
+        stack.push(bar)  # before it is drawn: Ctrl-C while it is must not leave the terminal without a cursor
+        yield bar.__enter__()

@@ -20,7 +20,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.rights.accounts import is_root
 from crondor.router import RoutingTable
 from crondor.router.daemon import Entry, EventWriter, HookRunners, Reason, Router, RouterLock, RouterOptions, UserLogs
-from crondor.router.daemon.events import no_log
+from crondor.router.daemon.user_log import no_log
 from crondor_cli.common.columns import plural
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say

@@ -106,7 +106,7 @@ def command(
 
 def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, is_json: bool) -> int:
     """Submit what is new, run what there is, and return the exit status."""
-    from crondor.pool.local.job_logs import JobLogs  # noqa: PLC0415 - the same
+    from crondor.pool.local.user_log import JobLogs  # noqa: PLC0415 - the same
     from crondor_cli.run.loop import Loop  # noqa: PLC0415 - the same
     from crondor_cli.run.text import view_of  # noqa: PLC0415 - the same
 

@@ -255,7 +255,7 @@ def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
 def _log_writer(path: str, zone: tzinfo) -> Watcher:
     """Return what writes the events of all jobs into a file that is not there yet."""
     from crondor.event_log import write_event  # noqa: PLC0415 - seldom asked for
-    from crondor.pool.daemons.user_log import events  # noqa: PLC0415 - the same
+    from crondor.pool.daemons.log_events import events  # noqa: PLC0415 - the same
 
     with writes(path):
         file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command

@@ -76,7 +76,7 @@ def failure(what: str, path: str, number: int, why: str = "") -> Hold:
 
 
 def failure_of(record: Mapping[str, Any]) -> Hold:
-    """Return the same for what a keeper has written down. Raises KeyError and ValueError for what none has."""
+    """Return the same for what a supervisor has written down. Raises KeyError and ValueError for what none has."""
     return failure(str(record["failed"]), str(record["path"]), int(record["errno"]), str(record.get("why") or ""))
 
 

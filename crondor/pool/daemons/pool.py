@@ -1,4 +1,4 @@
-"""The World: the life of deferred and crontab jobs, from submission to the last run.
+"""The Pool: deferred and crontab jobs from submission to the last run.
 
 Sources: the manual (Job Deferral, CronTab Scheduling), HTCondor 25.14 (schedd, starter) and recordings of a pool.
 """

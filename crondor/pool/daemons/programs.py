@@ -31,7 +31,7 @@ class Programs(Protocol):
     def start(self, job: PoolJob, run: Run, now: int) -> Lasting | Hold | None:
         """Start the program of a run; a Hold says why that cannot be.
 
-        None: it ends when it ends, and somebody will call ``World.ended``.
+        None: it ends when it ends, and somebody will call ``Pool.ended``.
         """
 
     def stop(self, job: PoolJob, run: Run, signal: str) -> None:

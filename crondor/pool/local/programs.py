@@ -1,7 +1,7 @@
-"""Programs that really run: each is started by a keeper, which outlives this process and writes down how it ended.
+"""Programs that really run: each is started by a supervisor, which outlives this process and notes how it ended.
 
-A run has a token, which is in the queue before its keeper is started: whoever opens the queue later finds by it what
-became of the run (run_records.py).
+A run has a token, which is in the queue before its supervisor is started: whoever opens the queue later finds by it
+what became of the run (run_records.py).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from crondor.pool.daemons import starter
 from crondor.pool.daemons.job_process import NOT_CREATED, failure, failure_of, killing_of, process_of
 from crondor.pool.daemons.pool_job import PoolJob, Run
 from crondor.pool.daemons.programs import Lasting
-from crondor.pool.local import supervisor as keeper
-from crondor.pool.local.queue import TOKEN
+from crondor.pool.local import supervisor
+from crondor.pool.local.disk_queue import TOKEN
 from crondor.pool.local.run_records import Ending, Records, RunState
 from crondor.schedd.protocol import Hold
 
@@ -35,19 +35,19 @@ RUN_TIME: Final = "CrondorRunTime"
 """The attribute with the DeferralTime of a job's last start."""
 
 _MOST_SPARE: Final = 50
-_PATIENCE: Final = 5.0  # seconds for a keeper to say that the program has begun; a later answer counts too
+_PATIENCE: Final = 5.0  # seconds for a supervisor to say that the program has begun; a later answer counts too
 
 
 class _Child:
     """A program, or what is left of one."""
 
-    __slots__ = ("deadline", "job", "keeper", "owner", "token")
+    __slots__ = ("deadline", "job", "owner", "supervisor", "token")
 
-    def __init__(self, token: str, job: JobId | None, keeper: subprocess.Popen[bytes] | None = None) -> None:
+    def __init__(self, token: str, job: JobId | None, supervisor: subprocess.Popen[bytes] | None = None) -> None:
         self.token = token
         self.owner = job  # whose it is, or was
         self.job = job  # None: nobody waits for its end any more
-        self.keeper = keeper
+        self.supervisor = supervisor
         self.deadline: float | None = None  # for SIGKILL
 
 
@@ -77,7 +77,7 @@ class RealPrograms:
         }
 
     def start(self, job: PoolJob, run: Run, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
-        """Start a keeper and its program."""
+        """Start a supervisor and its program."""
         process = process_of(run.ad)
         if isinstance(process, Hold):
             return process
@@ -88,12 +88,12 @@ class RealPrograms:
         killing = killing_of(run.ad, "RemoveKillSig")
         request = {**process._asdict(), "token": token, "job": str(job.id), "killing": killing}
         try:
-            child = _Child(token, job.id, self._keeper())
+            child = _Child(token, job.id, self._supervisor())
         except OSError as error:
             return failure("executable", process.executable, error.errno or 0)
-        answer = _ask(child.keeper, json.dumps(request).encode()) if child.keeper else {}
+        answer = _ask(child.supervisor, json.dumps(request).encode()) if child.supervisor else {}
         if "failed" in answer:
-            _reap(child.keeper)
+            _reap(child.supervisor)
             self.records.forget(token)
             return failure_of(answer)
         self._children[token] = child
@@ -155,14 +155,14 @@ class RealPrograms:
                 self.records.send(child.token, signal.SIGKILL)
                 child.deadline = self._clock() + 1
             course = self.records.course(child.token)
-            if course is RunState.RUNS or (course is None and _is_there(child.keeper)):
+            if course is RunState.RUNS or (course is None and _is_there(child.supervisor)):
                 continue
             if course is None:
                 course = self.records.settle(child.token)
                 if course is RunState.RUNS:
                     continue
             del self._children[child.token]
-            _reap(child.keeper)
+            _reap(child.supervisor)
             if child.job is None:
                 self.records.forget(child.token)
             else:
@@ -170,11 +170,11 @@ class RealPrograms:
         return ended
 
     def wait(self, seconds: float, wakeups: Sequence[int] = ()) -> None:
-        """Wait until a keeper says something, or one of ``wakeups`` (descriptors) can be read, at most some seconds."""
+        """Wait until a supervisor speaks, or one of ``wakeups`` (descriptors) can be read, at most some seconds."""
         outputs = {
-            child.keeper.stdout.fileno(): child
+            child.supervisor.stdout.fileno(): child
             for child in self._children.values()
-            if child.keeper is not None and child.keeper.stdout is not None
+            if child.supervisor is not None and child.supervisor.stdout is not None
         }
         deadlines = [child.deadline - self._clock() for child in self._children.values() if child.deadline is not None]
         if len(outputs) < len(self._children):
@@ -183,8 +183,8 @@ class RealPrograms:
         for descriptor in select.select([*outputs, *wakeups], [], [], most)[0]:
             with suppress(BlockingIOError):
                 if not os.read(descriptor, 1024) and descriptor in outputs:
-                    _reap(outputs[descriptor].keeper)
-                    outputs[descriptor].keeper = None
+                    _reap(outputs[descriptor].supervisor)
+                    outputs[descriptor].supervisor = None
 
     def kill_all(self) -> None:
         """Send SIGKILL to every process group."""
@@ -192,7 +192,7 @@ class RealPrograms:
             self.records.send(child.token, signal.SIGKILL)
 
     def prepare(self, number: int) -> None:
-        """Have some keepers ready, since Python takes longer to start than a program; 50 at most."""
+        """Have some supervisors ready, since Python takes longer to start than a program; 50 at most."""
         try:
             while len(self._spare) < min(number, _MOST_SPARE):
                 self._spare.append(self._spawn())
@@ -200,7 +200,7 @@ class RealPrograms:
             pass  # it will be said where one is needed
 
     def let_go(self) -> None:
-        """Leave what runs to its keepers: whoever opens the queue next finds it again."""
+        """Leave what runs to its supervisors: whoever opens the queue next finds it again."""
         for spare in self._spare:
             if spare.stdin is not None:
                 spare.stdin.close()
@@ -208,9 +208,9 @@ class RealPrograms:
             _reap(spare)
         self._spare.clear()
         for child in self._children.values():
-            if child.keeper is not None:
-                _close(child.keeper)
-                child.keeper.returncode = child.keeper.poll() or 0  # so that Popen does not complain of it
+            if child.supervisor is not None:
+                _close(child.supervisor)
+                child.supervisor.returncode = child.supervisor.poll() or 0  # so that Popen does not complain of it
         self._children.clear()
 
     def _finish(self, job: JobId) -> Hold | None:
@@ -223,20 +223,20 @@ class RealPrograms:
                 self.records.send(child.token, signal.SIGKILL)
                 select.select([], [], [], 0.01)
             self._children.pop(child.token)
-            _reap(child.keeper)
+            _reap(child.supervisor)
             self.records.forget(child.token)
         return None
 
     def _kill(self, child: _Child, number: int, grace: int) -> None:
         if self.records.course(child.token) is None and self.records.settle(child.token) is RunState.CALLED_OFF:
-            if child.keeper is not None:
-                child.keeper.kill()
+            if child.supervisor is not None:
+                child.supervisor.kill()
             return
         self.records.send(child.token, number)
         child.deadline = self._clock() + grace
 
-    def _keeper(self) -> subprocess.Popen[bytes]:
-        """Return a keeper that waits for its request. Raises OSError."""
+    def _supervisor(self) -> subprocess.Popen[bytes]:
+        """Return a supervisor that waits for its request. Raises OSError."""
         while self._spare:
             spare = self._spare.pop(0)
             if _is_there(spare):
@@ -245,7 +245,7 @@ class RealPrograms:
         return self._spawn()
 
     def _spawn(self) -> subprocess.Popen[bytes]:
-        program = [sys.executable, "-I", "-S", str(Path(keeper.__file__)), str(self.records.folder)]
+        program = [sys.executable, "-I", "-S", str(Path(supervisor.__file__)), str(self.records.folder)]
         return subprocess.Popen(  # noqa: S603 - the interpreter, its own script, a folder of ours
             program,
             stdin=subprocess.PIPE,
@@ -257,13 +257,13 @@ class RealPrograms:
 
 
 def token_of(ad: ClassAd) -> str:
-    """Return the token of a job's run, empty where it has none or one that no keeper was ever given."""
+    """Return the token of a job's run, empty where it has none or one that no supervisor was ever given."""
     token = string(ad, TOKEN) or ""
     return token if token.isalnum() and token.isascii() else ""
 
 
 def _ask(child: subprocess.Popen[bytes], request: bytes) -> dict[str, Any]:
-    """Send a request to a keeper and return what it says within its time, nothing if that is nothing."""
+    """Send a request to a supervisor and return what it says within its time, nothing if that is nothing."""
     if child.stdin is None or child.stdout is None:
         return {}
     with suppress(BrokenPipeError):

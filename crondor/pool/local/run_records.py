@@ -1,4 +1,4 @@
-"""The records that keepers leave in a folder: which programs began, which have ended, which still run."""
+"""The records that supervisors leave in a folder: which programs began, which have ended, which still run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crondor.schedd.protocol import Hold
 
 _STARTED: Final = ".started"
 _ENDED: Final = ".ended"
-_FORGOTTEN: Final = 86_400  # seconds until the record of a run that was called off is removed: no keeper is so late
+_FORGOTTEN: Final = 86_400  # seconds until the record of a run that was called off is removed: no supervisor is so late
 
 
 class RunState(Enum):
@@ -64,7 +64,7 @@ class Records:
                 return course
             try:
                 is_ours = publish(str(self.folder), f"{token}{_STARTED}", {"called_off": True})
-            except FileNotFoundError:  # the folder has been removed: no keeper can begin either
+            except FileNotFoundError:  # the folder has been removed: no supervisor can begin either
                 is_ours = True
             if is_ours:
                 return RunState.CALLED_OFF
@@ -78,7 +78,7 @@ class Records:
             return None
         if started.get("called_off"):
             return RunState.CALLED_OFF
-        if self.is_alive(token, "keeper") or self.is_alive(token, "program"):
+        if self.is_alive(token, "supervisor") or self.is_alive(token, "program"):
             return RunState.RUNS
         return RunState.ENDED if self.ending(token) is not None else RunState.LOST
 
@@ -107,7 +107,7 @@ class Records:
         return self._time(token, _STARTED)
 
     def is_alive(self, token: str, who: str) -> bool:
-        """Say whether the ``keeper`` or the ``program`` of a run is still the process that it was."""
+        """Say whether the ``supervisor`` or the ``program`` of a run is still the process that it was."""
         started = self._read(token, _STARTED) or {}
         if who not in started or started.get("boot") != boot():
             return False

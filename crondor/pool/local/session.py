@@ -29,8 +29,8 @@ from crondor.pool.daemons.events import PoolEvent, What
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.clock import PromptTurns, WallTimetable
+from crondor.pool.local.disk_queue import TOKEN, KeptQueue
 from crondor.pool.local.programs import RUN_TIME, RealPrograms, token_of
-from crondor.pool.local.queue import TOKEN, KeptQueue
 from crondor.pool.local.requests import Requests, perform
 from crondor.pool.local.run_records import Ending, Records, RunState
 from crondor.pool.local.supervisor import publish
@@ -60,7 +60,7 @@ LEFT: Final = "Its program was ended with the session"
 
 _RUNS: Final = "runs"
 _GONE: Final = (int(JobStatus.COMPLETED), int(JobStatus.REMOVED))
-_LEAD: Final = 5  # seconds before its time, from which on a run has its keeper ready
+_LEAD: Final = 5  # seconds before its time, from which on a run has its supervisor ready
 _PATIENCE: Final = 10.0  # seconds for what was killed to be gone
 _POLL: Final = 1.0  # seconds between two looks at the requests, where no pipe tells of them
 

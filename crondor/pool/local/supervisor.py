@@ -1,13 +1,13 @@
 """A program of its own, one for each run: it starts the job's program, outlives who asked for it, and keeps its end.
 
-``python -I -S keeper.py FOLDER`` reads a request (JSON) from its standard input, and writes into the folder
+``python -I -S supervisor.py FOLDER`` reads a request (JSON) from its standard input, and writes into the folder
 
     TOKEN.started   who keeps and who runs, on the disk before the program begins; there can be only one such file, and
-                    whoever makes it first decides whether the program runs: a keeper, or somebody who calls it off
+                    whoever makes it first decides whether the program runs: a supervisor, or somebody who calls it off
     TOKEN.ended     how it ended, or why it could not be started
 
 One line of JSON on its standard output says that the program has begun, or why not; the end of the output says that the
-keeper has gone. Nothing but the standard library's smallest parts is imported: it starts in some milliseconds.
+supervisor has gone. Nothing but the standard library's smallest parts is imported: it starts in some milliseconds.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _keep(folder: str, token: str, request: Record) -> Record | None:
         os.close(descriptor)
     me = os.getpid()
     record = {
-        "keeper": [me, start_time(me)],
+        "supervisor": [me, start_time(me)],
         "program": [pid, start_time(pid)],
         "boot": boot(),
         "job": request["job"],

@@ -8,7 +8,6 @@ clock.
 """
 
 from crondor.router.daemon.context import Delivery, RouterOptions
-from crondor.router.daemon.events import EventWriter, UserLogs
 from crondor.router.daemon.hooks import HookRunners
 from crondor.router.daemon.lock import RouterLock, RouterLocked
 from crondor.router.daemon.log import Entry, What
@@ -18,6 +17,7 @@ from crondor.router.daemon.report import InvalidReport, RouterReport
 from crondor.router.daemon.routed_job import RoutedJob, State
 from crondor.router.daemon.router import Router
 from crondor.router.daemon.status import Survey
+from crondor.router.daemon.user_log import EventWriter, UserLogs
 
 __all__ = [
     "Because",

@@ -19,12 +19,12 @@ from crondor.router.apply.applying import Routed
 from crondor.router.daemon import operations
 from crondor.router.daemon.backoff import LeftAlone, Patient
 from crondor.router.daemon.counts import RouteCounts
-from crondor.router.daemon.events import EventWriter, event, no_log
 from crondor.router.daemon.hooks import HookRunners
 from crondor.router.daemon.log import Entry, Log, What, silent
 from crondor.router.daemon.operations import Edit
 from crondor.router.daemon.reading import EXTERNAL, is_managed_by
 from crondor.router.daemon.routed_job import RoutedJob
+from crondor.router.daemon.user_log import EventWriter, event, no_log
 from crondor.router.sandbox.faults import FilesRefused
 from crondor.router.table.table import RoutingTable
 from crondor.schedd.protocol import NotOffered, Refused, ScheddError

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.text import lower
-from crondor.deferral import MISSED_CODE
+from crondor.deferral import MISSED_CODE, MISSED_REASON
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.attributes import count, exact_integer, integer, string
 from crondor.job.queued import JobStatus
@@ -29,7 +29,7 @@ from crondor.schedd.protocol import Hold
 from crondor.source import Source
 
 _HOLD: Final = Hold("the site does not want this job", 6, 0)  # CONDOR_HOLD_CODE FailedToCreateProcess
-_MISSED: Final = Hold("Job missed deferred execution time", MISSED_CODE, 0)
+_MISSED: Final = Hold(MISSED_REASON, MISSED_CODE, 0)
 _DELAY, _RUN_TIME, _HABIT = range(3)  # what is drawn
 _GONE: Final = "the site has removed this job"
 

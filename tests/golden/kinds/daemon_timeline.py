@@ -23,10 +23,10 @@ from crondor.event_log import EventType, JobEvent, read_events
 from crondor.job.queued import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.job_process import process_of
+from crondor.pool.daemons.log_events import events
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob, Run
 from crondor.pool.daemons.programs import DrawnPrograms, Lasting
-from crondor.pool.daemons.user_log import events
 from crondor.pool.settings.exits import Exit
 from crondor.pool.settings.lengths import Lengths
 from crondor.pool.settings.links import FlowSettings

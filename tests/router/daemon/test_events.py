@@ -12,7 +12,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.event_log import EventType, read_events
 from crondor.job_queue import JobId
 from crondor.router.daemon import UserLogs
-from crondor.router.daemon.events import event
+from crondor.router.daemon.user_log import event
 from tests.rights.people import ALICE, BOB, IS_ROOT, PEOPLE, as_root, home, link_in_place, swapping
 from tests.router.daemon.scenes import NOW
 

@@ -13,7 +13,7 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.event_log import JobEvent, write_event
 from crondor.job.attributes import string
 from crondor.pool.daemons.events import PoolEvent
-from crondor.pool.daemons.user_log import events
+from crondor.pool.daemons.log_events import events
 from crondor.rights.walk import APPENDING, append, open_own
 
 _HOSTS: Final = ("SubmitHost", "ExecuteHost")
