@@ -16,7 +16,7 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import UNKNOWN
 from crondor.job.attributes import Ending, count, expression, fires, int32, int32_of, integer, printed, string
-from crondor.job.status import JobStatus
+from crondor.job.status import ON_MACHINE, JobStatus
 
 POLICY_CODE: Final = 3  # CONDOR_HOLD_CODE JobPolicy
 UNDEFINED_CODE: Final = 5  # CONDOR_HOLD_CODE JobPolicyUndefined
@@ -27,7 +27,6 @@ BY_USER: Final = 1  # CONDOR_HOLD_CODE UserRequest: periodic_release leaves such
 BIRTH: Final = "JobCurrentStartDate"  # when the shadow of the run began: at the match, before any wait
 LONGEST: Final = ("AllowedJobDuration", "AllowedExecuteDuration")
 
-_RUNNING: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)
 _WELL: Final = Ending(0, by_signal=False)
 
 
@@ -77,7 +76,7 @@ def has_periodic(ad: ClassAd) -> bool:
 def expressions(status: int) -> list[str]:
     """Return the periodic expressions that count in a status, in their order."""
     left_out = {
-        "PeriodicVacate": status not in _RUNNING,
+        "PeriodicVacate": status not in ON_MACHINE,
         "PeriodicHold": status in (JobStatus.HELD, JobStatus.COMPLETED),
         "PeriodicRelease": status != JobStatus.HELD,
     }
@@ -89,7 +88,7 @@ def periodic(ad: ClassAd, status: int, now: int, context: Context, birth: str = 
 
     A longest time to run comes first. AllowedJobDuration counts from ``birth``, an attribute.
     """
-    if status in _RUNNING and (too_long := _too_long(ad, now, birth)):
+    if status in ON_MACHINE and (too_long := _too_long(ad, now, birth)):
         return too_long
     return _first(ad, expressions(status), now, context)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 
 class JobStatus(IntEnum):
@@ -15,3 +16,7 @@ class JobStatus(IntEnum):
     HELD = 5
     TRANSFERRING_OUTPUT = 6
     SUSPENDED = 7
+
+
+ON_MACHINE: Final = frozenset((JobStatus.RUNNING, JobStatus.SUSPENDED))
+"""The states in which a job's program is on a machine, and its shadow there."""

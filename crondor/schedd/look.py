@@ -15,6 +15,7 @@ from crondor.deferral import LATEST, MISSED_CODE, Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job import attributes
 from crondor.job.queued import TERMS, JobStatus, QueuedJob
+from crondor.job.status import ON_MACHINE
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe
 from crondor.spec import HOLD_CODE, Dialect
@@ -22,7 +23,6 @@ from crondor.spec import HOLD_CODE, Dialect
 _TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
 _NUMBER: Final = object()
 _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
-_RUNNING: Final = frozenset((JobStatus.RUNNING, JobStatus.SUSPENDED))
 _SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
 _NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
 _LONGEST: Final = 300  # characters of a HoldReason
@@ -136,7 +136,7 @@ def _shared(terms: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], int | No
 def _time(queued: QueuedJob, now: int) -> int | None:
     """Return DeferralTime as the starter reads it; None for a job on a machine whose time had another value there."""
     time, later = (attributes.integer(queued.ad, "DeferralTime", Context(now=at)) for at in (now, now + 1))
-    return None if time != later and queued.status in _RUNNING else time
+    return None if time != later and queued.status in ON_MACHINE else time
 
 
 def _waiting(queued: QueuedJob, time: int) -> Deferral | None:
@@ -159,7 +159,7 @@ def _next(queued: QueuedJob, schedule: JobSchedule, state: State, time: int | No
     """Return the next start: the DeferralTime in the ad while it is good, and then what the schedd will compute."""
     if time is not None and time > 0:
         present = schedule.deferral(time, now)
-        if state is State.WAITING or (queued.status in _RUNNING and time > now):
+        if state is State.WAITING or (queued.status in ON_MACHINE and time > now):
             return present
         if now < time or (state in (State.IDLE, State.UNKNOWN) and now <= present.last_match):
             return present

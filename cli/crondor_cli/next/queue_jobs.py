@@ -8,6 +8,7 @@ from typing import TypeAlias
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.job.queued import JobStatus, QueuedJob, read_queue
+from crondor.job.status import ON_MACHINE
 from crondor.schedule import InvalidSchedule, JobSchedule
 from crondor.source import Span
 from crondor.spec import Dialect
@@ -121,7 +122,7 @@ def _words(queued: QueuedJob, status: JobStatus | None, request: Request) -> Ite
         yield "does not run, and gets no new time, until it is released"
     elif status in (JobStatus.REMOVED, JobStatus.COMPLETED):
         yield f"{status.name.lower()}: it does not run again"
-    elif status in (JobStatus.RUNNING, JobStatus.SUSPENDED) and ahead and time is not None:
+    elif status in ON_MACHINE and ahead and time is not None:
         paused = "" if status is JobStatus.RUNNING else ", suspended"
         yield f"matched{paused}: waits on its machine for {local_text(time, zone)}"
     elif status is not None and status is not JobStatus.IDLE:

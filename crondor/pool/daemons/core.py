@@ -11,6 +11,7 @@ from crondor.job import policy
 from crondor.job.attributes import expression
 from crondor.job.policy import Act, Ruling
 from crondor.job.queued import JobStatus
+from crondor.job.status import ON_MACHINE
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import POLICY, Timetable
 from crondor.pool.daemons.events import PoolEvent, Watcher, What
@@ -21,7 +22,6 @@ from crondor.pool.daemons.schedd import ScheddPart
 from crondor.pool.settings.pool import PoolSettings
 from crondor.zones import zone_of
 
-_RUNNING: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)
 _happening: Final = tuple.__new__  # a third of what the class itself takes
 
 
@@ -127,7 +127,7 @@ class Core:
             return
         ad = job.ad if self.flow is None else self.flow.policy_ad(job)
         ruling = policy.periodic(ad, job.status, now, self.context(now))
-        if job.status in _RUNNING:
+        if job.status in ON_MACHINE:
             ruling = ruling.held
         if ruling.act not in (Act.STAY, Act.UNDEFINED):
             self._periodic(job, ruling)
@@ -137,7 +137,7 @@ class Core:
 
 def _asks_clock(ad: ClassAd, status: int) -> bool:
     """Say whether time alone can have a job's policy ask for something in a status."""
-    if "TimerRemove" in ad or (status in _RUNNING and any(name in ad for name in policy.LONGEST)):
+    if "TimerRemove" in ad or (status in ON_MACHINE and any(name in ad for name in policy.LONGEST)):
         return True
     codes = filter(None, (expression(ad, name) for name in policy.expressions(status)))
     return any(is_moving(code, ad, ad, CLOCK) for code in codes)

@@ -13,6 +13,7 @@ from crondor.classad.ad import ClassAd
 from crondor.job.attributes import boolean, count
 from crondor.job.policy import Act, Ruling
 from crondor.job.queued import JobStatus
+from crondor.job.status import ON_MACHINE
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import Timetable
 from crondor.pool.daemons.core import Core
@@ -107,7 +108,7 @@ class Pool(Core):
             self.tell(what, job)
         if started is not None:
             return job
-        if job.status in (JobStatus.RUNNING, JobStatus.SUSPENDED):
+        if job.status in ON_MACHINE:
             job.run = run
             self.execution.arrive(job, run)
         elif job.is_idle and self.matching.is_open(job) and self._turns.local(job_id, self.now, self.now) is not None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import int32
-from crondor.job.queued import JobStatus
+from crondor.job.status import ON_MACHINE
 from crondor.job_queue import JobId, cluster_key
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.schedd import ScheddPart
@@ -15,8 +15,6 @@ from crondor.schedd.embedded import EmbeddedSchedd
 
 TOKEN: Final = "CrondorRunToken"  # noqa: S105 - a name
 """The attribute that names the program of a job's run, from before its start until the job is no longer running."""
-
-_ON_MACHINE: Final = (JobStatus.RUNNING, JobStatus.SUSPENDED)
 
 
 class KeptQueue(ScheddPart):
@@ -50,7 +48,7 @@ class KeptQueue(ScheddPart):
     def write(self, job: JobId, values: Mapping[str, object]) -> None:
         """Set attributes of a job, on the disk when it returns; the token goes with the status it belongs to."""
         ad, status = self.ads[job], values.get("JobStatus")
-        stays = status is None or (status in _ON_MACHINE and int32(ad, "JobStatus") in _ON_MACHINE)
+        stays = status is None or (status in ON_MACHINE and int32(ad, "JobStatus") in ON_MACHINE)
         if not stays and TOKEN in ad and TOKEN not in values:
             values = {**values, TOKEN: None}
         self.embedded.write(job, values)

@@ -21,6 +21,7 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import MISSED_CODE
 from crondor.job.attributes import boolean, count, integer, string
 from crondor.job.queued import JobStatus
+from crondor.job.status import ON_MACHINE
 from crondor.job_queue import JobId, read_history
 from crondor.job_queue.faults import refused_by_disk
 from crondor.pool.daemons import starter
@@ -203,7 +204,7 @@ class Session(AbstractContextManager["Session"]):
         wanted, late = set(), []
         for job in sorted(mine):
             ad = self._queue.take(job)
-            token = token_of(ad) if count(ad, "JobStatus") in {JobStatus.RUNNING, JobStatus.SUSPENDED} else ""
+            token = token_of(ad) if count(ad, "JobStatus") in ON_MACHINE else ""
             course = self.programs.adopt(token, job) if token else RunState.CALLED_OFF
             found += course is RunState.RUNS
             wanted.add(token)
