@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 
 from crondor.calendar import short_weekday
 from crondor_cli.agenda.collisions import Collision
 from crondor_cli.agenda.days import Agenda, Entry, Minute
 from crondor_cli.agenda.span import Day
-from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
 
@@ -52,7 +51,7 @@ def _day(agenda: Agenda, day: Day) -> dict[str, object]:
 
 def _minute(agenda: Agenda, minute: Minute, clock: Clock) -> dict[str, object]:
     time = agenda.span.instant(minute.number)
-    return {"time": time, "local": _local(time, clock), "starts": minute.starts, "jobs": minute.entries}
+    return {"time": time, "local": iso(time, clock.zone), "starts": minute.starts, "jobs": minute.entries}
 
 
 def _collision(agenda: Agenda, collision: Collision, clock: Clock) -> dict[str, object]:
@@ -61,7 +60,7 @@ def _collision(agenda: Agenda, collision: Collision, clock: Clock) -> dict[str, 
         "jobs": list(collision.jobs),
         "count": collision.times,
         "time": time,
-        "local": _local(time, clock),
+        "local": iso(time, clock.zone),
     }
 
 
@@ -74,13 +73,5 @@ def _job(entry: Entry, clock: Clock) -> dict[str, object]:
         "canonical": spec and str(spec),
         "runs": entry.starts,
         "time": entry.first,
-        "local": _local(entry.first, clock),
+        "local": iso(entry.first, clock.zone),
     }
-
-
-def _local(time: int, clock: Clock) -> str | None:
-    """Return an instant as ISO 8601, None for a deferral time beyond the year 9999."""
-    try:
-        return datetime.fromtimestamp(time, clock.zone).isoformat()
-    except (OverflowError, ValueError, OSError):
-        return None

@@ -168,11 +168,10 @@ class Simulated:
             clusters.setdefault(id(group.file), []).extend([group.ad] * group.jobs.count)
         settings = replace(self.settings, dialect=dialect)
         simulation = Simulation(settings, list(clusters.values()), self.start, self.end)
-        with few_collections():
-            outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
         spans = [range(group.first, group.first + group.jobs.count) for group in self.groups]
         together = Together(self._lines(PREP_COMMANDS, spans), self._lines(WINDOW_COMMANDS, spans))
         with few_collections():
+            outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
             enough = simulation.enough(progress, together) if advise else []
         self.sides[dialect] = [
             Result(_together(outcomes[span.start : span.stop]), _most(enough[span.start : span.stop])) for span in spans
