@@ -107,3 +107,8 @@ def _width(text: str) -> int:
 
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)
+
+
+def has_error(found: Iterable[Diagnostic]) -> bool:
+    """Say whether an error is among findings."""
+    return any(each.severity is Severity.ERROR for each in found)

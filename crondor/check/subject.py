@@ -13,7 +13,7 @@ from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.recurrence import Policy
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
@@ -334,7 +334,7 @@ class CheckedFile:
         """Whether the jobs are known, so that what is not found is not there."""
         if self.submit is None or self.effort.jobs is not None:
             return False
-        return not any(fault.severity is Severity.ERROR for fault in self._grouped[1])
+        return not has_error(self._grouped[1])
 
     @property
     def all_faults(self) -> tuple[Diagnostic, ...]:

@@ -11,7 +11,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.scope import Context
 from crondor.config.values import as_boolean, as_integer, as_real
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, has_error
 from crondor.macro import Around, Budget, LineReader, LogicalLine, MacroError, expand
 from crondor.source import Source, Span
 
@@ -86,7 +86,7 @@ class Configuration:
     @property
     def is_valid(self) -> bool:
         """Whether HTCondor would start with it."""
-        return not any(each.severity is Severity.ERROR for each in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     def find(self, name: str) -> Knob | None:
         """Return a knob, a default too; None for a name that nothing is known of."""

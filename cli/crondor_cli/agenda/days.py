@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor_cli.agenda.collisions import Collision, Strand, collisions
@@ -80,7 +80,7 @@ class Agenda:
             self.invalid.append((job.name, job.line))
             return
         self.findings += schedule.notes
-        if any(note.severity is Severity.ERROR for note in schedule.notes):  # accepted, and never runs
+        if has_error(schedule.notes):  # accepted, and never runs
             self.invalid.append((job.name, job.line))
             return
         if not schedule.is_deferred:
@@ -117,7 +117,7 @@ class Agenda:
     @property
     def failed(self) -> bool:
         """Say whether something is wrong: an error among the findings, or no job with a time at all."""
-        return not self.entries or any(finding.severity is Severity.ERROR for finding in self.findings)
+        return not self.entries or has_error(self.findings)
 
     @property
     def jobs(self) -> int:

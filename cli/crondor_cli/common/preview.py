@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice, takewhile
 
 from crondor.deferral import InvalidDeferral
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.recurrence import ScheddAnswer
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import HOLD_CODE, Dialect
@@ -41,7 +41,7 @@ class Preview:
     @property
     def failed(self) -> bool:
         """Say whether something is wrong: an error among the findings, or a schedd that will not run the job."""
-        return self.schedd_fault is not None or any(f.severity is Severity.ERROR for f in self.findings)
+        return self.schedd_fault is not None or has_error(self.findings)
 
 
 def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: int | None) -> Preview:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from crondor.algebra import Untranslatable, day_zero_clause, has_day_zero, portable
 from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
 from crondor.schedule import Expression, JobSchedule
 from crondor.spec import CronSpec, Dialect
@@ -71,7 +71,7 @@ class Explanation:
     @property
     def failed(self) -> bool:
         """Say whether the schedule is invalid or never fires."""
-        return any(finding.severity is Severity.ERROR for finding in self.findings)
+        return has_error(self.findings)
 
     @property
     def is_deferred(self) -> bool:

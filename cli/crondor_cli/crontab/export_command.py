@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, has_error, printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.jobs import Request
@@ -82,7 +82,7 @@ def command(
         emit(data)
     elif data:
         _write(Path(output), data)
-    if not data or any(finding.severity is Severity.ERROR for finding in findings):
+    if not data or has_error(findings):
         raise click.exceptions.Exit(1)
 
 

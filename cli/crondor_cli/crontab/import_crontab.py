@@ -10,7 +10,7 @@ import click
 
 from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.crontab.import_ import Imported, ImportSettings, SubmitText, import_crontab
-from crondor.diagnostics import Severity, printable
+from crondor.diagnostics import has_error, printable
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.common.data import diagnostic_data
@@ -81,7 +81,7 @@ def command(
         say(json.dumps(_data(found, has_users=with_users), indent=2))
     elif output is None:
         _print(found.files)
-    if not found.files or any(finding.severity is Severity.ERROR for finding in found.diagnostics):
+    if not found.files or has_error(found.diagnostics):
         raise click.exceptions.Exit(1)
 
 

@@ -12,7 +12,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.hooks.cron.live import LivePrograms
 from crondor.hooks.cron.misspelt import misspelt
 from crondor.hooks.cron.schedule import CronManager
@@ -130,7 +130,7 @@ def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple
     for each in settings:
         faults += misspelt(each, each.listed, knobs.names())
     show(faults)
-    return settings, any(each.severity is Severity.ERROR for each in faults)
+    return settings, has_error(faults)
 
 
 def _manager(settings: CronSettings, clock: Clock, slot: ClassAd) -> CronManager:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.hooks.fetch.journal import Journal, JournalFault, RunRecord, RunState
 from crondor.hooks.fetch.source import Spec, WorkSource
 from crondor.hooks.hook_types import HookType
@@ -113,7 +113,7 @@ def command(
                 raise
             show_error(error)
     show(dict.fromkeys(findings))
-    if any(each.severity is Severity.ERROR for each in findings):
+    if has_error(findings):
         raise click.exceptions.Exit(1)
 
 

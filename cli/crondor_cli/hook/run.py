@@ -11,7 +11,7 @@ from typing import NamedTuple
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import Severity, printable
+from crondor.diagnostics import has_error, printable
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.environment import Scratch, daemon_environment, main_job_end, starter_environment
 from crondor.hooks.fetch.cod import check_cod
@@ -157,7 +157,7 @@ def command(
     from crondor_cli.hook.text import print_run, run_data  # noqa: PLC0415 - after what can go wrong
 
     (run_data if format_ == "json" else print_run)(script, hook, run, consequence)
-    severe = any(each.severity is Severity.ERROR for each in (*run.diagnostics, *consequence.diagnostics))
+    severe = has_error((*run.diagnostics, *consequence.diagnostics))
     if severe or consequence.action not in _GOOD:
         raise click.exceptions.Exit(1)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.jobs import Job, Request
@@ -87,7 +87,7 @@ def command(
     _print(previews, warnings, format_)
     if format_ == "epoch":
         show(_unseen(previews))
-    if _is_finding(previews, strict=strict) or any(w.severity is Severity.ERROR for w in warnings):
+    if _is_finding(previews, strict=strict) or has_error(warnings):
         raise click.exceptions.Exit(1)
 
 

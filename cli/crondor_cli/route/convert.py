@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from crondor.config import Configuration
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, has_error, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD
@@ -83,7 +83,7 @@ def command(
     if format_ == "text":
         show(_merged(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
-    raise click.exceptions.Exit(int(any(each.severity is Severity.ERROR for each in found)))
+    raise click.exceptions.Exit(int(has_error(found)))
 
 
 def _converted(configuration: Configuration, files: Files, cmd_output: str | None) -> NewTable:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, has_error
 from crondor.router.tools import HELD, IDLE, NOT_RUNNING, RUNNING, Totals
 from crondor.schedd.selection import Selection
 from crondor_cli.common.ad_files import context_of
@@ -102,7 +102,7 @@ def command(
         view_route_q.jobs_data(shown)
     else:
         view_route_q.print_jobs(shown, nobatch=nobatch)
-    if any(finding.severity is Severity.ERROR for finding in found.findings):
+    if has_error(found.findings):
         raise click.exceptions.Exit(1)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.classad.scope import Context
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.router.daemon import RouterOptions, RouterReport, Survey
 from crondor.router.daemon.lock import is_locked
 from crondor_cli.common.options import Clock, clock_of, clock_options
@@ -103,7 +103,7 @@ def command(
     if table.rejected:
         rejected = ", ".join(printable(each.name) for each in table.rejected)
         say(f"rejected: {rejected}; see crondor route check", err=True)
-    if not table.is_enabled or any(finding.severity is Severity.ERROR for finding in findings):
+    if not table.is_enabled or has_error(findings):
         raise click.exceptions.Exit(1)
 
 

@@ -9,7 +9,7 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.job.attributes import integer
 from crondor.schedd.look import ScheduledJob, State
 from crondor.spec import Dialect
@@ -74,7 +74,7 @@ def command(
     show(dict.fromkeys(read.found.findings))
     ad = advertised(looks, starts_of(looks, count))
     emit(ad.print(Format.LONG, Order.KEPT) + "-", nl=True)
-    if any(each.severity is Severity.ERROR for each in read.found.findings):
+    if has_error(read.found.findings):
         raise click.exceptions.Exit(1)
 
 

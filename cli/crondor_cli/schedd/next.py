@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.options import clock_options, format_option, reading_options
@@ -53,5 +53,5 @@ def command(
         starts_data(starts, read)
     else:
         print_starts(starts, read.clock)
-    if any(finding.severity is Severity.ERROR for finding in read.found.findings):
+    if has_error(read.found.findings):
         raise click.exceptions.Exit(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import has_error
 from crondor.job.queued import QueuedJob
 from crondor.schedd.ads import job_id, mirror_of
 from crondor.schedd.crontab_book import Edit, recalculate
@@ -66,7 +66,7 @@ def command(
         edits_data(pairs, read, applied=apply)
     else:
         print_edits(pairs, clock, applied=apply)
-    bad = any(finding.severity is Severity.ERROR for finding in read.found.findings)
+    bad = has_error(read.found.findings)
     if bad or any(edit.time is None for edit in edits):
         raise click.exceptions.Exit(1)
 

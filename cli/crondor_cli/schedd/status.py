@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, has_error
 from crondor.schedd.look import ScheduledJob
 from crondor.spec import Dialect
 from crondor.zones import Policy
@@ -55,7 +55,7 @@ def command(
         status_data(looks, read)
     else:
         print_status(looks, read)
-    if looks.troubled or any(finding.severity is Severity.ERROR for finding in read.found.findings):
+    if looks.troubled or has_error(read.found.findings):
         raise click.exceptions.Exit(1)
 
 

@@ -12,7 +12,7 @@ from crondor.classad.expression import Expression
 from crondor.classad.scope import Context
 from crondor.classad.unparse import print_string
 from crondor.classad.values import UNDEFINED
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, has_error
 from crondor.job.attributes import result, string, string_of
 from crondor.router.table.conversion import AFTERWARDS, convert
 from crondor.router.table.job_ids import id_text
@@ -149,7 +149,7 @@ class _Applying:
         copy = begin.copy() if begin.parent is None else begin.flat()
         if not is_edited:
             self.found += convert(copy, route.universe, route.grid_resource, self.context, is_sandboxed=is_sandboxed)
-            if self.found and any(each.severity is Severity.ERROR for each in self.found):
+            if self.found and has_error(self.found):
                 return self._failed(sandboxed=is_sandboxed)
         if not self._transform(copy):
             return self._failed(sandboxed=is_sandboxed)

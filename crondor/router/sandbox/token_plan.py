@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from crondor.classad import ClassAdSyntaxError, Expression, lower
 from crondor.classad.ad import ClassAd
 from crondor.config import Configuration, InvalidConfig
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, has_error
 from crondor.job.attributes import exact_integer, string
 from crondor.source import Source, Span
 
@@ -115,7 +115,7 @@ class _Reader:
         if not folder.startswith("/"):
             what = f"{folder!r} is no full path" if folder else "no folder is given"
             self.fault(what, "dir", f"write dir, or set {DIRECTORY}")
-        if any(each.severity is Severity.ERROR for each in self.found):
+        if has_error(self.found):
             return None
         scopes = tuple(texts["scope"].replace(",", " ").split())
         path = f"{folder.rstrip('/')}/{file}"
