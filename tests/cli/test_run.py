@@ -21,6 +21,7 @@ import pytest
 
 from crondor.job_queue import read_history
 from crondor.pool.daemons import pool as life
+from crondor.pool.local import clock as local_clock
 from crondor.pool.local import disk_queue, run_records, session
 from crondor.pool.local import programs as real_programs
 from crondor.schedd import embedded
@@ -414,8 +415,10 @@ def test_a_held_job_says_what_to_do(tmp_path: Path) -> None:
     assert len(lines_of(tmp_path / "ended")) == 1
 
 
-def test_a_job_that_stays_held_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_a_job_that_stays_held_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its periodic_hold asks for the time, and has no say any more; its periodic_release is false for good."""
+    monkeypatch.setattr(run_command, "PERIODIC_INTERVAL", 1)
+    monkeypatch.setattr(local_clock, "_PAUSE", 1)
     lines = ("periodic_hold = time() > 0", "periodic_release = NumHolds < 2", 'periodic_hold_reason = "no"')
     path = job(tmp_path, "exec sleep 300", *lines)
     ended = run(tmp_path, path.name)

@@ -15,7 +15,7 @@ from dateutil import tz as dateutil_zones
 from crondor.zones import UnknownZone, Zone, load_zone, zone_of
 
 START = int(datetime(1970, 1, 1, tzinfo=timezone.utc).timestamp())
-END = int(datetime(2201, 1, 1, tzinfo=timezone.utc).timestamp())
+END = int(datetime(2111, 1, 1, tzinfo=timezone.utc).timestamp())
 
 Changes = tuple[tuple[int, int], ...]
 
@@ -33,7 +33,7 @@ def changes_of_table(name: str) -> Changes:
         standard, summer = _seconds(rule.std.utcoff), _seconds(rule.dst.utcoff)
         last = moments[-1] if moments else START - 1
         coming = []
-        for year in range(1969, 2202):
+        for year in range(1969, 2112):
             begin, end = rule.transitions(year)
             coming += [(begin - standard, summer), (end - summer, standard)]
         for moment, offset in sorted(coming):
@@ -72,7 +72,7 @@ def _seconds(offset: timedelta | None) -> int:
     return offset // timedelta(seconds=1)
 
 
-def test_every_zone_from_1970_to_2200() -> None:
+def test_every_zone_from_1970_to_2110() -> None:
     """The stretches of each zone change exactly where the database says, and nowhere else."""
     tables: dict[Changes, list[str]] = {}
     for name in sorted(zoneinfo.available_timezones()):

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from crondor.pool.local.session import Session
     from crondor.pool.settings.pool import PoolSettings
 
+PERIODIC_INTERVAL = 5
+"""Seconds between two looks at periodic_hold, periodic_release and periodic_remove of a job."""
+
 EPILOG = """\b
 Examples:
   crondor run --spec backup.sub
@@ -162,7 +165,7 @@ def _settings(clock: Clock, dialect: Dialect) -> PoolSettings:
     here = schedd_ad()
     with suppress(ValueError, OSError):
         here.set("Memory", os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20)
-    return replace(PoolSettings(schedd=here), zone=clock.zone, dialect=dialect, periodic_interval=5)
+    return replace(PoolSettings(schedd=here), zone=clock.zone, dialect=dialect, periodic_interval=PERIODIC_INTERVAL)
 
 
 def _paths(paths: tuple[str, ...], state: str | None) -> tuple[str, ...]:

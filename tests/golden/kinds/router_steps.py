@@ -95,6 +95,8 @@ class _Life:
                 if not found:
                     break
             yield from found
+            if found:  # what follows would be compared with another job's life
+                return
 
     def _written(self, steps: list[dict[str, object]]) -> list[tuple[str, dict[str, object]]]:
         """Return what the recorded router wrote in a group, and keep it. Raises Malformed."""
