@@ -6,15 +6,23 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 
 DEFAULT_WINDOW = 0
 DEFAULT_PREP_TIME = 300
 DEFAULT_SCHEDD_INTERVAL = 300
 
-MISSED_CODE = 20  # CONDOR_HOLD_CODE MissedDeferredExecutionTime
 MISSED_REASON = "Job missed deferred execution time"
 
+
+GATE = (
+    "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime)) && (time() < (DeferralTime + DeferralWindow)))"
+)
+"""What condor_submit adds to Requirements (SubmitHash::SetRequirements); ``Deferral.may_match`` computes it."""
+
+MACHINE_DEFERS = "TARGET.HasJobDeferral"
+"""What it asks of the machine, where there is one: its starter waits for the time."""
 
 LATEST = 253402300799  # the last second of the year 9999
 
@@ -48,7 +56,7 @@ class Arrival(NamedTuple):
     @property
     def hold_code(self) -> int | None:
         """The HoldReasonCode of a missed run, else None."""
-        return MISSED_CODE if self.verdict is Verdict.MISSED else None
+        return MISSED_DEFERRED_EXECUTION_TIME if self.verdict is Verdict.MISSED else None
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,8 @@ class Deferral:
         """Refuse what cannot be."""
         faults = []
         if self.time <= 0:
-            message = f"DeferralTime {self.time} is not a time: the starter holds the job (code {MISSED_CODE})"
+            held = f"the starter holds the job (code {MISSED_DEFERRED_EXECUTION_TIME})"
+            message = f"DeferralTime {self.time} is not a time: {held}"
             faults.append(Diagnostic("deferral-time", message, help="write a positive number of epoch seconds"))
         if self.time > LATEST:
             message = f"DeferralTime {str(self.time)[:20]} lies beyond the year 9999"
@@ -118,6 +127,20 @@ class Deferral:
         if late < 0:
             return Arrival(Verdict.WAIT, -late)
         return Arrival(Verdict.START if late <= self.window else Verdict.MISSED, late)
+
+
+def past(run: Deferral, now: int) -> Diagnostic | None:
+    """Say that the time of a job that has only this one is past at ``now`` (epoch seconds), None where it is not.
+
+    In its window the job starts at once; afterwards its Requirements never match again.
+    """
+    if run.time > now:
+        return None
+    if now <= run.last_match:
+        message = f"the time is past: the job would start at once, if it is matched within {run.last_match - now} s"
+        return Diagnostic("time-past", message, Severity.NOTE)
+    message = "the time is past, and its window too: the job would never match and stay idle for ever"
+    return Diagnostic("time-past", message, help="set a later deferral_time, or a longer deferral_window")
 
 
 def _far_help(time: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from crondor.codes import CODES
 from crondor.source import Span
 
 _CONTEXT = 60  # characters of a long line shown on either side of the underlined piece
@@ -24,16 +25,21 @@ class Severity(str, Enum):
 class Diagnostic:
     """One finding.
 
-    ``code`` is stable and kebab-case; ``message`` says what and why; ``help`` says what to write instead;
-    ``fix`` is the text that would replace the span, where there is one right answer.
+    ``kind`` is the reader's own name for it, in kebab case; ``message`` says what and why; ``help`` says what to write
+    instead; ``fix`` is the text that would replace the span, where there is one right answer.
     """
 
-    code: str
+    kind: str
     message: str
     severity: Severity = Severity.ERROR
     span: Span | None = None
     help: str | None = None
     fix: str | None = None
+
+    @property
+    def code(self) -> str:
+        """The stable code that is printed, selected and silenced: that of its rule, ``kind`` where there is none."""
+        return CODES.get(self.kind, self.kind)
 
     def relocated(self, onto: Span) -> Diagnostic:
         """Return this finding about a value as a finding about the place the value was written at.

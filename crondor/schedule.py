@@ -24,11 +24,13 @@ from crondor.deferral import (
     DEFAULT_PREP_TIME,
     DEFAULT_SCHEDD_INTERVAL,
     DEFAULT_WINDOW,
-    MISSED_CODE,
+    GATE,
+    MACHINE_DEFERS,
     Deferral,
     InvalidDeferral,
 )
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.recurrence import Policy, Recurrence
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect
@@ -53,7 +55,7 @@ _LONGEST = 200  # characters of an expression or a value in a message
 
 _CONSEQUENCES = {
     "DeferralTime": "Requirements are then never true, and without their clause the starter holds the job "
-    f"(code {MISSED_CODE}); make it a positive integer",
+    f"(code {MISSED_DEFERRED_EXECUTION_TIME}); make it a positive integer",
     "DeferralWindow": "Requirements are then never true, and the job never matches; make it an integer",
     "DeferralPrepTime": "Requirements are then never true, and the job never matches; make it an integer",
 }
@@ -236,11 +238,7 @@ class JobSchedule:
         """Return what condor_submit adds to Requirements, None where it adds nothing (25.14)."""
         if not self.is_deferred or self.universe is Universe.GRID:
             return None
-        gate = (
-            "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime))"
-            " && (time() < (DeferralTime + DeferralWindow)))"
-        )
-        return gate if self.universe is Universe.LOCAL else f"TARGET.HasJobDeferral && {gate}"
+        return GATE if self.universe is Universe.LOCAL else f"{MACHINE_DEFERS} && {GATE}"
 
     def _value(self, attribute: str, number: _Number, now: int, run: int | None = None) -> int:
         if isinstance(number, int):

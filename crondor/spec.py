@@ -22,13 +22,13 @@ from crondor._spec.fields import (
 )
 from crondor._spec.schedd_fields import ScheddField, illegal_characters, read_schedd_field, zero_step
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.source import Source, Span
 
 __all__ = [
     "DAY_OF_MONTH",
     "DAY_OF_WEEK",
     "FIELDS",
-    "HOLD_CODE",
     "HOUR",
     "MINUTE",
     "MONTH",
@@ -38,7 +38,6 @@ __all__ = [
     "InvalidSpec",
 ]
 
-HOLD_CODE = 25  # CONDOR_HOLD_CODE InvalidCronSettings
 _HOLD_PREFIX = "Invalid cron schedule parameters: "
 _LARGE = 10**18  # a number of any size is as wrong as this one
 _STARRED = tuple((bits, True) for bits in FULL)
@@ -302,7 +301,7 @@ def _schedd_refusal(texts: _Texts, read: list[ScheddField], spans: _Spans | None
 
 
 def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diagnostic]:
-    consequence = f"the schedd holds the job (code {HOLD_CODE})"
+    consequence = f"the schedd holds the job (code {INVALID_CRON_SETTINGS})"
     if fault == "character":
         from crondor._spec.faults import field_faults  # noqa: PLC0415 - the same
 

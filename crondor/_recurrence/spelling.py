@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from crondor._spec.canonical import field_text, values
@@ -57,7 +58,7 @@ def portable(spec: CronSpec) -> CronSpec:
         joined = spec.dialect is Dialect.UNIX and by is not DecidedBy.EITHER  # a full day field then restricts nothing
         if (day and every_day) or (bits == field.full and (star or (day and joined))):
             texts[field.name] = "*"
-        elif text is not None and _read_alike(text, field):
+        elif text is not None and _read_alike(text, spec, field):
             texts[field.name] = text
         else:
             texts[field.name] = _listed(bits, field)
@@ -114,6 +115,7 @@ def _one_of(form: str, allowed: list[str]) -> str:
     return f'{time} == "{allowed[0]}"' if len(allowed) == 1 else f'stringListMember({time}, "{",".join(allowed)}", ",")'
 
 
+@lru_cache(maxsize=256)  # what is compared, explained and respelled is one schedule, and asked for in several places
 def _alone(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | None:
     """Return bits and star flag of one field's text in a dialect, None where it is not valid."""
     try:
@@ -123,9 +125,10 @@ def _alone(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | None
     return spec.bits[field.index], counts_as_star(spec, field)
 
 
-def _read_alike(text: str, field: Field) -> bool:
-    readings = {_meaning(_alone(text, field, dialect), field) for dialect in Dialect}
-    return len(readings) == 1 and None not in readings
+def _read_alike(text: str, spec: CronSpec, field: Field) -> bool:
+    own = _meaning((spec.bits[field.index], counts_as_star(spec, field)), field)
+    others = (_alone(text, field, dialect) for dialect in Dialect if dialect is not spec.dialect)
+    return all(reading is not None and _meaning(reading, field) == own for reading in others)
 
 
 def _meaning(reading: tuple[int, bool] | None, field: Field) -> tuple[int, bool] | None:

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from crondor._recurrence.spelling import FieldDifference, field_differences
 from crondor._schedule.job_terms import commands_of, read_string
+from crondor._schedule.submit_terms import InvalidSchedule, read_commands
 from crondor._spec.schedd_fields import read_schedd_field
 from crondor.diagnostics import Diagnostic
-from crondor.schedule import InvalidSchedule, JobSchedule
+from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.source import Span
 from crondor.spec import (
     DAY_OF_MONTH,
     DAY_OF_WEEK,
     FIELDS,
-    HOLD_CODE,
     HOUR,
     MINUTE,
     CronSpec,
@@ -94,7 +94,7 @@ class Crontab:
         own = [f"Invalid{said}" for said in rest.split("Invalid") if said.endswith(f" for {field.attribute}")]
         if len(own) == 1:
             reason = begin + colon + own[0]
-        return f"the schedd holds the job (code {HOLD_CODE}): {reason[:_LONGEST]}"
+        return f"the schedd holds the job (code {INVALID_CRON_SETTINGS}): {reason[:_LONGEST]}"
 
     @cached_property
     def left_out(self) -> tuple[Field, Field] | None:
@@ -133,7 +133,7 @@ def _read(
 ) -> tuple[CronSpec | None, tuple[FieldFault, ...], str | None]:
     """Return the spec, or what is wrong with the fields and the HoldReason."""
     try:
-        return JobSchedule.from_submit(cron, spans=spans, dialect=dialect).spec, (), None
+        return read_commands(cron, spans, dialect, None).spec, (), None
     except InvalidSchedule as error:
         refused = error.invalid_spec
         return (None, (), None) if refused is None else (None, tuple(_in_fields(refused)), refused.hold_reason)

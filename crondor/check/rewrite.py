@@ -55,7 +55,7 @@ def mended(field: Field, text: str, faults: Iterable[FieldFault]) -> str | None:
 def _patched(text: str, faults: list[Diagnostic]) -> str | None:
     edits: list[Edit] = []
     for fault in faults:
-        if fault.code == "cron-empty-item":
+        if fault.kind == "cron-empty-item":
             continue
         if fault.fix is None or fault.span is None:
             return None

@@ -14,7 +14,7 @@ from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
-from crondor.recurrence import Policy
+from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
@@ -150,6 +150,14 @@ class CheckedJob:
     def schedd(self) -> CheckedSchedule:
         """The schedule as the schedd reads it."""
         return self._read(Dialect.HTCONDOR)
+
+    @cached_property
+    def recurrence(self) -> Recurrence | None:
+        """When the cron fields fire as the manual has it, None where it refuses them or none is set."""
+        spec, schedule = self.crontab.manual, self.manual.schedule
+        if spec is None or (schedule is not None and schedule.spec == spec):
+            return None if spec is None or schedule is None else schedule.recurrence
+        return Recurrence(spec, self.settings.zone, self.settings.policy)
 
     def gap_within(self, limit: int) -> int | None:
         """Return the shortest time between two runs in seconds if it is at most ``limit``, else None.
@@ -327,7 +335,7 @@ class CheckedFile:
     @property
     def is_whole(self) -> bool:
         """Whether every line was read; commands may hide in what was not, such as a file that may not be opened."""
-        return self.submit is not None and not any(fault.code in _HIDING for fault in self.submit.unknown)
+        return self.submit is not None and not any(fault.kind in _HIDING for fault in self.submit.unknown)
 
     @property
     def is_checked(self) -> bool:

@@ -220,5 +220,5 @@ def _moved(found: Diagnostic, knob: Knob, text: str | None = None) -> Diagnostic
     place = knob.place()
     if found.span is None or text is None or text != place.text:
         message = f"{knob.name}: {found.message}"
-        return Diagnostic(found.code, message, found.severity, place, found.help)
+        return Diagnostic(found.kind, message, found.severity, place, found.help)
     return found.relocated(place)

@@ -178,7 +178,7 @@ class _Reader(StatementReader):
         """Note the fault, and the macro it was met in."""
         for fault in error.diagnostics:
             inside = f"; it is met in the text of {error.inside}" if error.inside else ""
-            self.found.error(fault.code, fault.message + inside, span, fault.help)
+            self.found.error(fault.kind, fault.message + inside, span, fault.help)
         if self.budget.left < 0:
             self.found.stop()
 
@@ -304,9 +304,9 @@ class _Reader(StatementReader):
     def refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
         """Note why a file cannot be included."""
         for fault in error.diagnostics:
-            if fault.code == "file-missing" and may_miss:
+            if fault.kind == "file-missing" and may_miss:
                 continue
-            if fault.code == "file-outside":
+            if fault.kind == "file-outside":
                 message = f"{fault.message}: {self.words.contents}"
                 self.found.hide(self.words.hidden, message, span, fault.help)
             else:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from crondor.crontab.file import Entry
 from crondor.crontab.import_findings import SHELL
 from crondor.crontab.import_schedule import Translated
-from crondor.deferral import MISSED_CODE
 from crondor.diagnostics import printable
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.arguments import as_text, join_arguments, join_environment
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
@@ -34,7 +34,9 @@ def submit_text(name: str, entry: Entry, schedule: Translated, universe: Univers
         *_gate(schedule),
         "",
         "# Stay in the queue after a run, and come back after a run that was missed.",
-        *_aligned({"on_exit_remove": "false", "periodic_release": f"(HoldReasonCode == {MISSED_CODE})"}),
+        *_aligned(
+            {"on_exit_remove": "false", "periodic_release": f"(HoldReasonCode == {MISSED_DEFERRED_EXECUTION_TIME})"}
+        ),
         "",
         "queue",
     ]

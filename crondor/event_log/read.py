@@ -132,7 +132,7 @@ def _time(year: str | None, rest: tuple[int, int, int, int, int], zone: tzinfo, 
 
 def _read_ads(text: str, begin: str, name: str, zone: tzinfo, report: Report | None) -> Iterator[JobEvent]:
     def refuse(found: Diagnostic) -> None:
-        if found.code == UNFINISHED:
+        if found.kind == UNFINISHED:
             return
         if report is None:
             raise InvalidEvent(found)

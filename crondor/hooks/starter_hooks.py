@@ -8,6 +8,7 @@ from typing import Final
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.hold_codes import HOOK_PREPARE_JOB_FAILURE
 from crondor.hooks.consequence import Action, Consequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import PATH_FAULTS
@@ -23,7 +24,6 @@ STARTER_HOOKS: Final = (
     HookType.JOB_EXIT,
 )
 EXIT_REASONS: Final = ("exit", "remove", "hold", "evict")
-HOLD_CODE: Final = 19
 """HookPrepareJobFailure."""
 
 EXIT_TIMEOUT: Final = 30
@@ -96,9 +96,9 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     if run.ended in {Ended.NOT_STARTED, Ended.TIMED_OUT, Ended.FLOODED, Ended.CANCELLED}:
         upstream = "waits for the hook without end, or reads no further"
         if run.ended is Ended.NOT_STARTED:
-            is_path = any(each.code in PATH_FAULTS for each in run.diagnostics)
+            is_path = any(each.kind in PATH_FAULTS for each in run.diagnostics)
             upstream = "ends the starter before, and the job is Idle again, for ever" if is_path else ""
-        return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOLD_CODE)
+        return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOOK_PREPARE_JOB_FAILURE)
     status = -(run.signal_number or 0) if run.status is None else run.status
     said = f"died with signal {run.signal_number}" if run.status is None else f"exited with status {run.status}"
     code = int32(ad, "HookStatusCode")
@@ -110,7 +110,7 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     if status == 0:
         return Consequence(Action.START_JOB, ad, log, findings)
     if 0 < status < _FIRST_IDLE:
-        return Consequence(Action.HOLD_JOB, ClassAd(), log, findings, "", HOLD_CODE, status)
+        return Consequence(Action.HOLD_JOB, ClassAd(), log, findings, "", HOOK_PREPARE_JOB_FAILURE, status)
     return Consequence(Action.IDLE_JOB, ClassAd(), log, findings)
 
 

@@ -105,7 +105,7 @@ def read_output(text: str, name: str, *, takes_odd_names: bool = False) -> Outpu
         if stripped:
             start = at + len(line) - len(line.lstrip(_BLANKS))
             fault = _add(ad, stripped, source, start, takes_odd_names=takes_odd_names)
-            if fault is not None and takes_odd_names and fault.code == "hook-name":
+            if fault is not None and takes_odd_names and fault.kind == "hook-name":
                 odd += [replace(fault, severity=Severity.WARNING)] if len(odd) < _MOST_FAULTS else []
             elif fault is not None:
                 more += len(faults) >= _MOST_FAULTS

@@ -225,7 +225,8 @@ def _texts(commands: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, 
             found[name] = Code.parse(Source(text.strip(), name), old=True)
         except ClassAdSyntaxError as error:
             onto = spans.get(name)
-            faults += [d if onto is None else d.relocated(onto) for d in error.diagnostics]
+            told = [replace(d, kind="expression-syntax") for d in error.diagnostics]
+            faults += told if onto is None else [d.relocated(onto) for d in told]
     if faults:
         raise InvalidSchedule(faults)
     return found

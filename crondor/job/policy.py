@@ -15,14 +15,15 @@ from typing import Final, NamedTuple
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import UNKNOWN
+from crondor.hold_codes import (
+    JOB_DURATION_EXCEEDED,
+    JOB_EXECUTE_EXCEEDED,
+    JOB_POLICY,
+    JOB_POLICY_UNDEFINED,
+    USER_REQUEST,
+)
 from crondor.job.attributes import Ending, count, expression, fires, int32, int32_of, integer, printed, string
 from crondor.job.status import ON_MACHINE, JobStatus
-
-POLICY_CODE: Final = 3  # CONDOR_HOLD_CODE JobPolicy
-UNDEFINED_CODE: Final = 5  # CONDOR_HOLD_CODE JobPolicyUndefined
-DURATION_CODE: Final = 46  # CONDOR_HOLD_CODE JobDurationExceeded
-EXECUTE_CODE: Final = 47  # CONDOR_HOLD_CODE JobExecuteExceeded
-BY_USER: Final = 1  # CONDOR_HOLD_CODE UserRequest: periodic_release leaves such jobs alone
 
 BIRTH: Final = "JobCurrentStartDate"  # when the shadow of the run began: at the match, before any wait
 LONGEST: Final = ("AllowedJobDuration", "AllowedExecuteDuration")
@@ -46,7 +47,7 @@ class Ruling(NamedTuple):
 
     act: Act
     reason: str = ""
-    code: int = POLICY_CODE
+    code: int = JOB_POLICY
     subcode: int = 0
 
     @property
@@ -140,7 +141,7 @@ def _first(ad: ClassAd, names: list[str], now: int, context: Context) -> Ruling:
     for name in names:
         if name == "TimerRemove":
             found = _timer(ad, now, context)
-        elif name == "PeriodicRelease" and int32(ad, "HoldReasonCode", context) == BY_USER:
+        elif name == "PeriodicRelease" and int32(ad, "HoldReasonCode", context) == USER_REQUEST:
             continue
         else:
             found = _fired(ad, name, _ACTS[name], context)
@@ -161,7 +162,7 @@ def _timer(ad: ClassAd, now: int, context: Context) -> Ruling | None:
         return None
     timer = int32(ad, "TimerRemove", context)
     if timer is None:
-        return Ruling(Act.UNDEFINED, _reason(ad, "TimerRemove", "UNDEFINED"), UNDEFINED_CODE)
+        return Ruling(Act.UNDEFINED, _reason(ad, "TimerRemove", "UNDEFINED"), JOB_POLICY_UNDEFINED)
     return Ruling(Act.REMOVE, _reason(ad, "TimerRemove", "TRUE")) if 0 <= timer < now else None
 
 
@@ -172,13 +173,15 @@ def _too_long(ad: ClassAd, now: int, birth: str) -> Ruling | None:
         return None
     allowed = integer(ad, "AllowedJobDuration")
     if allowed is not None and now - born >= allowed:
-        return Ruling(Act.HOLD, f"The job exceeded allowed job duration of {_duration(allowed)}", DURATION_CODE)
+        return Ruling(Act.HOLD, f"The job exceeded allowed job duration of {_duration(allowed)}", JOB_DURATION_EXCEEDED)
     allowed, began = integer(ad, "AllowedExecuteDuration"), integer(ad, "JobCurrentStartExecutingDate")
     if allowed is None or began is None or began < born:
         return None
     began = max(began, integer(ad, "TransferOutFinished") or 0)
     if now - began > allowed:
-        return Ruling(Act.HOLD, f"The job exceeded allowed execute duration of {_duration(allowed)}", EXECUTE_CODE)
+        return Ruling(
+            Act.HOLD, f"The job exceeded allowed execute duration of {_duration(allowed)}", JOB_EXECUTE_EXCEEDED
+        )
     return None
 
 

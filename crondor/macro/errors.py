@@ -25,7 +25,7 @@ class MacroError(CrondorError, ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the diagnostic's parts."""
         only = self.diagnostics[0]
-        return MacroError, (only.code, only.message, only.help), {"chain": self.chain}
+        return MacroError, (only.kind, only.message, only.help), {"chain": self.chain}
 
 
 class Budget:

@@ -23,7 +23,7 @@ class FileRefused(CrondorError, ValueError):
     @property
     def is_outside(self) -> bool:
         """Whether the file was not looked at at all, since it lies outside."""
-        return self.diagnostics[0].code == "file-outside"
+        return self.diagnostics[0].kind == "file-outside"
 
 
 class Files:

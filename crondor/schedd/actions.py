@@ -8,13 +8,10 @@ from typing import Final, TypeAlias
 from crondor.classad import lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
+from crondor.hold_codes import HOLD_CODES, SPOOLING_INPUT, USER_REQUEST
 from crondor.job.attributes import count, expression, int32, integer_of
 from crondor.job.queued import JobStatus
-from crondor.schedd.hold_codes import HOLD_CODES
 from crondor.schedd.protocol import Hold
-
-USER_REQUEST: Final = 1
-SPOOLING_INPUT: Final = 16
 
 _FOLLOWED: Final = frozenset(("jobstatus", "holdreasoncode"))
 

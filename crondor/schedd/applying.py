@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedd.crontab_book import HOLD_SUBCODE, Edit
 from crondor.schedd.protocol import Hold, Schedd
 from crondor.schedd.selection import Selection
-from crondor.spec import HOLD_CODE
 
 _IDLE = "JobStatus == 1"
 
 
 def hold_of(edit: Edit) -> Hold:
     """Return why a job with an invalid schedule is held."""
-    return Hold(edit.hold or "", HOLD_CODE, HOLD_SUBCODE)
+    return Hold(edit.hold or "", INVALID_CRON_SETTINGS, HOLD_SUBCODE)
 
 
 def apply_edits(schedd: Schedd, edits: Iterable[Edit]) -> list[Edit]:

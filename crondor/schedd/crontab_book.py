@@ -15,12 +15,12 @@ from typing import Final, NamedTuple
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
+from crondor.hold_codes import USER_REQUEST
 from crondor.job import attributes
 from crondor.job.queued import JobStatus, QueuedJob
 from crondor.job_queue.keys import JobId, cluster_key
 from crondor.job_queue.mirror import Change, ChangeKind, Mirror
 from crondor.recurrence import Policy, Recurrence
-from crondor.schedd.actions import USER_REQUEST
 from crondor.schedd.ads import int32_in
 from crondor.schedd.changes import job_changes
 from crondor.schedd.protocol import JobChange

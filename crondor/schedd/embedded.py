@@ -17,6 +17,7 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import prints_as_it_is
 from crondor.diagnostics import Diagnostic
+from crondor.hold_codes import SPOOLING_INPUT
 from crondor.job.attributes import int32
 from crondor.job.queued import JobStatus
 from crondor.job_queue import History, Index, JobId, JobQueue, Transaction, by_status, cluster_key, read_history
@@ -274,7 +275,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         with self._acting(which) as (jobs, change, counts):
             for job, status in jobs:
                 ad = self.mirror.ad(job)
-                if status is not JobStatus.HELD or int32(ad, "HoldReasonCode") == actions.SPOOLING_INPUT:
+                if status is not JobStatus.HELD or int32(ad, "HoldReasonCode") == SPOOLING_INPUT:
                     counts["bad_status"] += 1
                     continue
                 self._write(change, job, actions.released(ad, reason, self._clock()))

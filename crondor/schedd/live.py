@@ -245,7 +245,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
 def _maybe_done(error: Unreachable, do: str) -> Unreachable:
     said = [
         Diagnostic(
-            fault.code, f"{fault.message}; the {do} may have been done", help="look at the job before repeating it"
+            fault.kind, f"{fault.message}; the {do} may have been done", help="look at the job before repeating it"
         )
         for fault in error.diagnostics
     ]

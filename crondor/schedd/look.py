@@ -11,14 +11,15 @@ from typing import Final
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.deferral import LATEST, MISSED_CODE, Deferral
+from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.hold_codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job import attributes
 from crondor.job.queued import TERMS, JobStatus, QueuedJob
 from crondor.job.status import ON_MACHINE
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe
-from crondor.spec import HOLD_CODE, Dialect
+from crondor.spec import Dialect
 
 _TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
 _NUMBER: Final = object()
@@ -27,8 +28,8 @@ _SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
 _NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
 _LONGEST: Final = 300  # characters of a HoldReason
 _HOLD_HELP: Final = {
-    HOLD_CODE: "mend the Cron attributes (condor_qedit), then release the job",
-    MISSED_CODE: "nothing releases it by itself: condor_release, or periodic_release at submission",
+    INVALID_CRON_SETTINGS: "mend the Cron attributes (condor_qedit), then release the job",
+    MISSED_DEFERRED_EXECUTION_TIME: "nothing releases it by itself: condor_release, or periodic_release at submission",
 }
 
 

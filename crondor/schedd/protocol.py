@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
+from crondor.hold_codes import USER_REQUEST
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import ChangeKind
 from crondor.schedd.selection import Selection, Which
@@ -87,7 +88,7 @@ class Hold(NamedTuple):
     """Why a job is held: HoldReason, HoldReasonCode and HoldReasonSubCode, which not every hold writes (None)."""
 
     reason: str
-    code: int = 1  # CONDOR_HOLD_CODE UserRequest
+    code: int = USER_REQUEST
     subcode: int | None = 0
 
 

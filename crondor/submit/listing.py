@@ -92,9 +92,9 @@ class Listing:
         """Report a file that was not read: one that lies outside hides something, all else is a fault."""
         for fault in error.diagnostics:
             if isinstance(error, FileRefused) and error.is_outside:
-                self._found.hide(fault.code, f"{fault.message}: {hidden}", span, fault.help)
+                self._found.hide(fault.kind, f"{fault.message}: {hidden}", span, fault.help)
             else:
-                self._found.error(fault.code, fault.message, fault.span or span, fault.help)
+                self._found.error(fault.kind, fault.message, fault.span or span, fault.help)
 
     def _names(self, items: Items, kinds: str, span: Span) -> Items:
         """Return the names of files that the patterns match."""

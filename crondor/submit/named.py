@@ -46,6 +46,6 @@ def _until(groups: Iterator[JobGroup], cut: list[Diagnostic] | None) -> Iterator
     try:
         yield from groups
     except InvalidSubmit as error:
-        if cut is None or any(fault.code != "too-many-variants" for fault in error.diagnostics):
+        if cut is None or any(fault.kind != "too-many-variants" for fault in error.diagnostics):
             raise
         cut[:] = error.diagnostics

@@ -183,7 +183,7 @@ class _Reader(StatementReader):
 
     def refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
         """Note why a file cannot be included."""
-        if not (may_miss and any(fault.code == "file-missing" for fault in error.diagnostics)):
+        if not (may_miss and any(fault.kind == "file-missing" for fault in error.diagnostics)):
             self._listing().refused(error, span, self.words.contents)
 
     def use(self, category: str, listed: str, span: Span) -> None:

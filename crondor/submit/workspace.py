@@ -89,14 +89,14 @@ class Workspace:
     def macro_warning(self, error: MacroError, span: Span) -> None:
         """Note a failure that HTCondor prints and passes over."""
         for fault in error.diagnostics:
-            self.found.warn(fault.code, fault.message, span, fault.help)
+            self.found.warn(fault.kind, fault.message, span, fault.help)
 
     def macro_fault(self, error: MacroError, span: Span) -> None:
         """Note a fault of a macro, and on what way it was met."""
         way = way_of(error, self.now())
         for fault in error.diagnostics:
             help_text = f"{fault.help or 'look there'}; the fault comes {way}" if way else fault.help
-            self.found.error(fault.code, fault.message, span, help_text)
+            self.found.error(fault.kind, fault.message, span, help_text)
         if self.budget.left < 0:
             self.found.check()  # nothing that follows could be expanded either
 

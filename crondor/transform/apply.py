@@ -343,7 +343,7 @@ class Run:
 
     def _soft(self, error: MacroError) -> None:
         for each in error.diagnostics:
-            self.warn(each.code, each.message, each.help)
+            self.warn(each.kind, each.message, each.help)
 
     @property
     def is_plannable(self) -> bool:

@@ -52,4 +52,4 @@ def macro_fault(error: MacroError, span: Span) -> Stop:
     """Return the end that a macro which cannot be expanded makes."""
     only = error.diagnostics[0]
     inside = f"; it is met in the text of $({error.inside})" if error.inside else ""
-    return Stop(fault(only.code, only.message, span, f"{only.help}{inside}" if only.help else inside[2:] or None))
+    return Stop(fault(only.kind, only.message, span, f"{only.help}{inside}" if only.help else inside[2:] or None))

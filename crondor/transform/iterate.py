@@ -144,4 +144,4 @@ def _opened(of: Iteration, files: Files | None, ask: Callable[[Files], _Answer])
         return ask(files)
     except CrondorError as error:
         only = error.diagnostics[0]
-        raise Stop(fault(only.code, only.message, of.span, only.help)) from None
+        raise Stop(fault(only.kind, only.message, of.span, only.help)) from None

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import crondor
-from crondor.check import rules
+from crondor.check import RULES, rules
+from crondor.codes import CODES, KINDS
+from crondor.router.rules import RULES as ROUTE_RULES
 
 _READERS = ("_spec/faults.py", "spec.py", "_schedule/submit_terms.py", "_schedule/job_terms.py")
 _NOT_OF_MANUAL = {"schedd-character", "schedd-step", "schedd-empty"}  # CRN116 goes by what they mean
@@ -27,7 +29,7 @@ def calls(path: Path, *names: str) -> Iterator[list[str]]:
 
 
 def reported() -> set[str]:
-    """Return the codes that the readers of a schedule give."""
+    """Return the kinds of fault that the readers of a schedule give."""
     found = set()
     folder = Path(crondor.__file__).parent
     for name in _READERS:
@@ -41,22 +43,24 @@ def reported() -> set[str]:
     return found
 
 
-def claimed() -> Counter[str]:
-    """Return how often the rules ask for each code."""
+def test_every_kind_has_its_rule() -> None:
+    """A kind without a rule is a silence: `check` passes on what has a code of its own, and a rule must ask for it."""
+    kinds = reported() - _NOT_OF_JOBS - _NEVER
+    assert {kind for kind in kinds if CODES.get(kind) not in RULES} == set()
+
+
+def test_every_code_has_a_rule_and_a_page() -> None:
+    """Whatever is printed behind a fault can be looked up."""
+    assert {code for code in KINDS if code not in {**RULES, **ROUTE_RULES}} == set()
+
+
+def test_rules_about_values_ask_for_their_own_code_alone() -> None:
+    """A code that two rules ask for is said twice, and one that none asks for is lost."""
     folder = Path(rules.__file__).parent
-    texts = [call for path in folder.glob("*.py") for call in calls(path, "faults", "_faults", "_placed_faults")]
-    return Counter(code for call in texts for code in call)
-
-
-def test_every_code_has_exactly_one_rule() -> None:
-    """A code without a rule is a silence, a code with two is said twice."""
-    codes = reported() - _NOT_OF_MANUAL - _NOT_OF_JOBS - _BY_FUNCTION - _NEVER
-    assert {code: claimed()[code] for code in codes if claimed()[code] != 1} == {}
-
-
-def test_no_rule_asks_for_a_code_that_does_not_exist() -> None:
-    """A code that is renamed would be lost otherwise."""
-    assert {code for code in claimed() if code.startswith(("cron-", "submit-"))} <= reported()
+    texts = [call for path in folder.glob("*.py") for call in calls(path, "faults", "_faults")]
+    asked = Counter(code for call in texts for code in call)
+    values = {CODES[kind] for kind in reported() - _NOT_OF_JOBS - _NEVER - _BY_FUNCTION - _NOT_OF_MANUAL}
+    assert {code: asked[code] for code in values if asked[code] != 1} == {}
 
 
 def test_the_list_of_codes_is_not_empty() -> None:

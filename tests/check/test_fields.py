@@ -18,9 +18,10 @@ from crondor.check import RULES, CheckSettings, Finding, check_submit, page
 from crondor.check.edit import apply
 from crondor.check.fixing import fixed
 from crondor.diagnostics import Severity
+from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.recurrence import NeverRuns, Recurrence
 from crondor.source import Source
-from crondor.spec import FIELDS, HOLD_CODE, CronSpec, Dialect, Field, InvalidSpec
+from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
 
 NOW = 1795305600  # 2026-11-22 00:00 UTC, a Sunday
 RECORDED = Path(__file__).parent.parent / "golden" / "crontab" / "htcondor.jsonl.gz"
@@ -127,7 +128,7 @@ def test_each_text_has_its_codes(text: str, expected: list[str]) -> None:
         (
             "cron_hour = 22-5",
             "CRN103",
-            f"(code {HOLD_CODE}): Invalid cron schedule parameters: Invalid cron attribute: 22-5",
+            f"(code {INVALID_CRON_SETTINGS}): Invalid cron schedule parameters: Invalid cron attribute: 22-5",
         ),
         ("cron_day_of_week = 5-1", "CRN103", "the schedd takes it for `*`"),
         ("cron_month = JAN", "CRN104", "Invalid parameter value 'JAN' for CronMonth"),
@@ -137,7 +138,7 @@ def test_each_text_has_its_codes(text: str, expected: list[str]) -> None:
         ("cron_hour =\ncron_minute = 5", "CRN109", "every hour counts"),
         ("cron_hour = 4/2", "CRN110", "the schedd takes 4"),
         ("cron_hour = 5/2", "CRN110", "Invalid cron attribute: 5/2"),
-        ("cron_minute = */0", "CRN111", f"(code {HOLD_CODE}): Invalid cron schedule parameters:"),
+        ("cron_minute = */0", "CRN111", f"(code {INVALID_CRON_SETTINGS}): Invalid cron schedule parameters:"),
         ("cron_minute = 1-2-3", "CRN115", "the schedd takes 1, 2"),
         ("cron_minute = /5", "CRN115", "the schedd takes 0"),
         ("cron_minute = 1-5/10", "CRN116", "the manual reads 1, and the schedd holds the job"),
@@ -210,7 +211,7 @@ def test_recorded_schedules_are_told_as_they_went(number: int) -> None:
     record = records()[number]
     text = description(record)
     messages = [f.diagnostic.message for f in found(text, str(record["tz"]), int(str(record["after"])))]
-    held = [message for message in messages if f"holds the job (code {HOLD_CODE})" in message]
+    held = [message for message in messages if f"holds the job (code {INVALID_CRON_SETTINGS})" in message]
     assert bool(held) == (record["outcome"] == "invalid")
     error = str(record.get("error", ""))
     said = [f"Invalid{part}"[:150] for part in error.split("Invalid")[1:]]  # each field's finding has its own part

@@ -182,7 +182,7 @@ def test_a_text_that_ends_in_an_ad_has_a_fault_of_its_own_code() -> None:
     for text in ("[a = 1] [b", '{"a": 1}{"b"', "<c></c>\n<c><a", "<c></c>\n<c"):
         told: list[Diagnostic] = []
         assert len(list(read_ads(text, report=told.append))) == 1
-        assert [fault.code for fault in told] == [UNFINISHED], text
+        assert [fault.kind for fault in told] == [UNFINISHED], text
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -210,7 +210,7 @@ def test_a_fault_of_the_file_is_a_finding(lines: list[str], said: str, write: Wr
         ("0 0 6 * * * 2026", "leave out seconds, years and the command"),
         ("0 6 * * * /bin/true", "leave out seconds, years and the command"),
         ("", "this has no words"),
-        ("@fortnightly", "nickname"),
+        ("@fortnightly", "CRN105"),
     ],
 )
 def test_a_line_of_the_wrong_length_is_a_finding(line: str, said: str) -> None:
@@ -317,7 +317,7 @@ def test_too_much_is_not_read(source: str, tmp_path: Path) -> None:
             data = file.read(20 * 1024 * 1024)
         ended = process("next", *arguments, stdin=data)
         assert ended.returncode == 1
-        assert b"the file is larger than 16777216 bytes, and crondor reads no more [too-large]" in ended.stderr
+        assert b"the file is larger than 16777216 bytes, and crondor reads no more [CRN002]" in ended.stderr
         assert b"Traceback" not in ended.stderr
 
 

@@ -54,11 +54,11 @@ def test_the_examples_have_calendars(path: Path) -> None:
     ("lines", "code"),
     [
         (("executable = /bin/x", "deferral_time = 4000000000", "queue"), "export-once"),
-        (("executable = /bin/x", "cron_day_of_month = 31", "cron_month = 2", "queue"), "cron-never"),
+        (("executable = /bin/x", "cron_day_of_month = 31", "cron_month = 2", "queue"), "CRN201"),
         (("cron_minute = 0", "queue"), "export-command"),
         (("executable = /bin/x", "deferral_time = QDate + 60", "queue"), "export-once"),
-        (("executable = /bin/x", 'arguments = "a', "cron_minute = 0", "queue"), "submit-quotes"),
-        (("executable = /bin/x", "cron_minute = 60", "queue"), "cron-range"),
+        (("executable = /bin/x", 'arguments = "a', "cron_minute = 0", "queue"), "CRN017"),
+        (("executable = /bin/x", "cron_minute = 60", "queue"), "CRN101"),
     ],
 )
 def test_a_job_that_cron_cannot_run(write: Write, lines: tuple[str, ...], code: str) -> None:

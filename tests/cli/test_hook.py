@@ -157,7 +157,7 @@ STARTD_CRON_GONE_MODE = OneShot
     found = crondor("hook", "daemon-cron", "--config", made("cron.conf", text), "--once", "--format", "json")
     lines = [json.loads(line) for line in found.lines]
     assert found.status == 1
-    assert "cron-mode" in found.err
+    assert "hook-cron-mode" in found.err
     assert "hook-missing" in found.err
     assert lines[-1]["attributes"]["A"] == "1"
     assert crondor("hook", "daemon-cron", "--config", made("none.conf", "A = 1\n")).status == 2
@@ -254,7 +254,7 @@ def test_files_that_are_no_jobs_stop_no_others(made: Made, tmp_path: Path) -> No
     for name in ("open", "pipe", "folder", "link"):
         assert f"error: {name}.sub: " in found.err
     assert "moving.sub#0: its DeferralTime is another at each look" in found.err
-    assert "not-text" in found.err
+    assert "CRN002" in found.err
     tmp_path.chmod(0o777)
     found = crondor("hook", "fetch-work", *options, "--now", "2026-11-25 13:00")
     assert (found.status, found.out) == (1, "")

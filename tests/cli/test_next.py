@@ -279,7 +279,7 @@ def test_a_deferral_time_whose_window_is_open_is_none(write: Write) -> None:
     result = at_now("next", "--spec", write("deferral_time = 1795195600", "deferral_window = 600", "queue"))
     assert result.status == 0
     assert "job.sub:1:17: note: the time is past: the job would start at once" in result.err
-    assert "within 574 s [deferral-late]" in result.err
+    assert "within 574 s [CRN307]" in result.err
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def test_what_would_hang_the_schedd_is_no_advice() -> None:
     """A month that the schedd reads otherwise saves it from a date that never comes: nothing says to mend that."""
     result = next_of("0 6 31 2-3/3 *", "-n", "1")
     assert result.status == 1
-    assert "[cron-never]" in result.err
+    assert "[CRN201]" in result.err
     assert re.search(r"^  !1  no run +Wed 2027-03-31 06:00 \+0200$", result.out, re.MULTILINE)
     assert "month 2-3/3: the manual reads 2, the schedd 3" in result.out
     assert "write:" not in result.out
@@ -624,9 +624,9 @@ def test_json_repeats_the_diagnostics_of_stderr(write: Write) -> None:
     result = at_now("next", "--spec", write("cron_minutes = 5", "cron_minute = 61", "queue"), "--format", "json")
     assert result.status == 1
     (misspelt,) = result.data["diagnostics"]
-    assert (misspelt["code"], misspelt["severity"], misspelt["line"]) == ("submit-misspelt", "warning", 1)
+    assert (misspelt["code"], misspelt["severity"], misspelt["line"]) == ("CRN501", "warning", 1)
     fault = result.jobs[0]["diagnostics"][0]
-    assert (fault["code"], fault["line"], fault["column"], fault["text"]) == ("cron-range", 2, 15, "61")
+    assert (fault["code"], fault["line"], fault["column"], fault["text"]) == ("CRN101", 2, 15, "61")
 
 
 def test_csv_has_a_line_for_each_run(write: Write) -> None:

@@ -113,7 +113,7 @@ def test_what_only_a_machine_has_is_warned_of(write: Write) -> None:
     assert result.status == 0
     assert "job.sub:1:17: warning: " in result.err
     assert "asks for Memory, TARGET.Delay, which the job's own ad does not have" in result.err
-    assert "[expression-target]" in result.err
+    assert "[CRN313]" in result.err
 
 
 @pytest.mark.parametrize("text", ["time() + 600", "CurrentTime + 600", "QDate + 600 + random(10)"])
@@ -122,8 +122,8 @@ def test_a_time_that_moves_is_warned_of(text: str, write: Write) -> None:
     for lines in ([f"deferral_time = {text}"], [f"+Then = {text}", "deferral_time = Then + 0"]):
         result = at_now("next", "--spec", write(*lines, "queue"))
         assert result.status == 0
-        assert "[expression-clock]" in result.err
-    assert "[expression-clock]" not in at_now("next", "--spec", write("deferral_time = QDate + 600", "queue")).err
+        assert "[CRN314]" in result.err
+    assert "[CRN314]" not in at_now("next", "--spec", write("deferral_time = QDate + 600", "queue")).err
 
 
 def test_jobs_that_differ_by_number_are_said(write: Write) -> None:
@@ -132,14 +132,14 @@ def test_jobs_that_differ_by_number_are_said(write: Write) -> None:
         "next", "--spec", write("deferral_time = QDate + 60 * (ProcId + 1)", "queue 3"), "--format", "epoch"
     )
     assert result.out == f"{NOW_EPOCH + 60}\n"
-    assert "that of the first of 3 jobs [expression-job]" in result.err
+    assert "that of the first of 3 jobs [CRN315]" in result.err
 
 
 def test_what_condor_submit_cannot_parse_is_an_error(write: Write) -> None:
     """All faults at once, each with its place."""
     result = at_now("next", "--spec", write("deferral_time = QDate +", "+DeferralWindow = 1K + ", "queue"))
     assert result.status == 1
-    assert result.err.count("[classad-syntax]") == 2
+    assert result.err.count("[CRN312]") == 2
     assert "job.sub:1:24: error" in result.err
 
 

@@ -177,7 +177,7 @@ def test_files_that_are_refused_make_no_table(write: Write) -> None:
     """What is wrong with them is all there is to say."""
     result = simulate("--spec", write(""))
     assert (result.status, result.out) == (1, "")
-    assert "[empty-file]" in result.err
+    assert "[CRN001]" in result.err
     assert simulate("--spec", write(""), "--format", "json").data["readings"][0]["jobs"] == []
 
 

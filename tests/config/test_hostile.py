@@ -29,7 +29,7 @@ def read(text: str, folder: Path | None = None) -> Configuration:
 
 def codes(made: Configuration) -> list[str]:
     """Return the codes of what was found."""
-    return [each.code for each in made.diagnostics]
+    return [each.kind for each in made.diagnostics]
 
 
 def test_a_file_below_the_folder_is_included(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ found = []
 for line in lines:
     made = read_config(Source(line, "x.conf"), files=Files([folder], base=folder), environ={})
     made.string("X")
-    found.append([each.code for each in made.diagnostics])
+    found.append([each.kind for each in made.diagnostics])
 print(json.dumps([found, list(seen)]))
 """
 

@@ -145,7 +145,7 @@ def test_a_line_without_its_sign_is_told_which_is_missing(line: str, said: str) 
 def test_a_value_without_its_end_is_told_where_it_goes_wrong() -> None:
     """At the next one that begins with the same tag, or at a tag in other letters; another tag is another value."""
     made = read("A @=end", "x", "B @=end", "y", "@end")
-    assert [(each.code, each.span and each.span.line, each.help) for each in made.diagnostics] == [
+    assert [(each.kind, each.span and each.span.line, each.help) for each in made.diagnostics] == [
         ("config-nested", 3, "write a line @end before this one")
     ]
     assert made.raw("A") == "x\nB @=end\ny"

@@ -19,7 +19,7 @@ def read(*lines: str, has_users: bool = False) -> CrontabFile:
 
 def codes(file: CrontabFile) -> list[str]:
     """Return the codes of all findings."""
-    return [finding.code for finding in file.diagnostics]
+    return [finding.kind for finding in file.diagnostics]
 
 
 def test_a_line_is_a_schedule_and_a_command() -> None:
@@ -176,7 +176,7 @@ def test_lines_that_cron_refuses(line: str, has_users: bool, code: str, piece: s
     good = "0 6 * * * root run"
     file = read(good, line, good, has_users=has_users)
     faults = [finding for finding in file.diagnostics if finding.severity is Severity.ERROR]
-    assert [fault.code for fault in faults] == [code]
+    assert [fault.kind for fault in faults] == [code]
     assert faults[0].span is not None
     assert (faults[0].span.text, faults[0].span.location.split(":")[:2]) == (piece, ["tab", "2"])
     assert len(file.entries) == 2

@@ -53,7 +53,7 @@ def schedule(file: SubmitText) -> JobSchedule:
 
 def codes(file: SubmitText) -> list[str]:
     """Return the codes of the findings about a line."""
-    return [finding.code for finding in file.diagnostics]
+    return [finding.kind for finding in file.diagnostics]
 
 
 @st.composite
@@ -97,7 +97,7 @@ def test_the_runs_are_those_of_the_line(fields: str) -> None:
     unix = CronSpec.from_line(fields, dialect=Dialect.UNIX)
     found = imported(f"{fields} run")
     if not found.files:
-        assert [finding.code for finding in found.diagnostics] == ["cron-never"]
+        assert [finding.kind for finding in found.diagnostics] == ["cron-never"]
         return
     (file,) = found.files
     read = schedule(file).spec
@@ -186,7 +186,7 @@ def test_a_shell_that_cannot_be_written_is_refused(shell: str) -> None:
     """A backslash at the end would join the next line of the file to it."""
     found = imported(f"SHELL={shell}", "0 6 * * * run")
     assert found.files == []
-    assert {finding.code for finding in found.diagnostics} <= {"crontab-shell", "submit-quotes"}
+    assert {finding.kind for finding in found.diagnostics} <= {"crontab-shell", "submit-quotes"}
 
 
 @pytest.mark.parametrize("name", ["MAILTO", "HOME"])
@@ -262,7 +262,7 @@ def test_the_zone_of_the_submit_host_is_no_difference() -> None:
 def test_what_has_no_equivalent_is_an_error() -> None:
     """@reboot, and dates that do not occur, which would hang a schedd."""
     found = imported("@reboot run", "0 0 30 2 * run", "0 6 * * * run")
-    assert [finding.code for finding in found.diagnostics] == ["crontab-reboot", "cron-never"]
+    assert [finding.kind for finding in found.diagnostics] == ["crontab-reboot", "cron-never"]
     assert len(found.files) == 1
 
 
@@ -293,5 +293,5 @@ def test_much_is_refused_before_the_memory_is_full() -> None:
     """Large variables are repeated in every file: the sum has a limit."""
     lines = [f"A{n}={'x' * 100_000}" for n in range(20)] + ["0 6 * * * run"] * 100
     found = imported(*lines)
-    assert [finding.code for finding in found.diagnostics] == ["crontab-many"]
+    assert [finding.kind for finding in found.diagnostics] == ["crontab-many"]
     assert sum(len(file.text) for file in found.files) <= 64 * 1024 * 1024

@@ -353,7 +353,7 @@ def test_typed_times_are_read_as_documented() -> None:
                 if bare(answer).startswith("time-"):
                     with pytest.raises(UnreadableTime) as error:
                         parse_time(text, now, zone)
-                    assert error.value.diagnostics[0].code == bare(answer)
+                    assert error.value.diagnostics[0].kind == bare(answer)
                 else:
                     moment = datetime.fromtimestamp(parse_time(text, now, zone), zone)
                     assert f"{moment:%a %Y-%m-%d %H:%M %z}" == answer

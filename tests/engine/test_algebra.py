@@ -731,14 +731,14 @@ class TestTranslate:
         """Each refusal says why, and what to do instead."""
         with pytest.raises(Untranslatable, match="day-0 defect") as caught:
             translate(spec("0 6 * * 1"), Dialect.HTCONDOR)
-        assert caught.value.diagnostics[0].code == "day-zero"
+        assert caught.value.diagnostics[0].kind == "day-zero"
         assert 'formatTime(DeferralTime, "%w %H:%M") == "1 06:00"' in str(caught.value.diagnostics[0].help)
         with pytest.raises(Untranslatable, match="no set of instants") as caught:
             translate(spec("0 6 * * 1", Dialect.HTCONDOR), Dialect.UNIX)
         assert caught.value.diagnostics[0].help
         with pytest.raises(Untranslatable, match="only the UNIX dialect") as caught:
             translate(unix("0 6 */2 * 1"), Dialect.HTCONDOR)
-        assert caught.value.diagnostics[0].code == "untranslatable"
+        assert caught.value.diagnostics[0].kind == "untranslatable"
 
     @pytest.mark.parametrize("dialect", list(Dialect))
     def test_to_its_own_dialect_it_is_itself(self, dialect: Dialect) -> None:

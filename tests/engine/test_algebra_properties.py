@@ -427,7 +427,7 @@ def translated(spec: CronSpec, dialect: Dialect) -> CronSpec | None:
         return translate(spec, dialect)
     except Untranslatable as error:
         (found,) = error.diagnostics
-        if found.code == "untranslatable":
+        if found.kind == "untranslatable":
             refusable = spec.dialect is Dialect.UNIX and any(spec.stars[2::2])
         else:
             refusable = dialect is Dialect.HTCONDOR and has_day_zero(portable(spec))

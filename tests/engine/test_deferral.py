@@ -105,7 +105,7 @@ def test_what_no_job_can_run_by_cannot_be_built(numbers: tuple[int, int, int, in
     """All faults at once: a time that is not positive, negative lengths."""
     with pytest.raises(InvalidDeferral) as caught:
         Deferral(*numbers)
-    assert [found.code for found in caught.value.diagnostics] == codes
+    assert [found.kind for found in caught.value.diagnostics] == codes
     assert isinstance(caught.value, ValueError)
 
 

@@ -31,7 +31,7 @@ def test_a_diagnostic_is_shown_as_compilers_show_it() -> None:
     text = "executable = job\ncron_minute = 61\n"
     found = Diagnostic("cron-range", "minute 61 is out of range", span=find(text, "61"), help="write 0 to 59")
     assert render(found).split("\n") == [
-        "job.sub:2:15: error: minute 61 is out of range [cron-range]",
+        "job.sub:2:15: error: minute 61 is out of range [CRN101]",
         "   2 | cron_minute = 61",
         "     |               ^^",
         "    = help: write 0 to 59",
@@ -40,7 +40,7 @@ def test_a_diagnostic_is_shown_as_compilers_show_it() -> None:
 
 def test_a_diagnostic_without_a_place_is_one_line() -> None:
     """Where nothing was written there is nothing to underline."""
-    assert render(Diagnostic("cron-none", "no field", Severity.WARNING)) == "warning: no field [cron-none]"
+    assert render(Diagnostic("cron-none", "no field", Severity.WARNING)) == "warning: no field [CRN115]"
 
 
 @pytest.mark.parametrize("severity", list(Severity))
@@ -164,7 +164,7 @@ def test_a_diagnostic_never_changes() -> None:
     found = Diagnostic("a", "m")
     assert found == Diagnostic("a", "m") != Diagnostic("a", "m", Severity.NOTE)
     with pytest.raises(AttributeError):
-        found.code = "b"  # type: ignore[misc]
+        found.kind = "b"  # type: ignore[misc]
 
 
 class TestRelocation:

@@ -293,7 +293,7 @@ class TestRefusals:
             with pytest.raises(NeverRuns, match=reason) as caught:
                 ask(at("2026-11-25T12:00"))
             (found,) = caught.value.diagnostics
-            assert found.code == "cron-never"
+            assert found.kind == "cron-never"
             assert found.span is not None
             assert found.span.text == line.split()[2]
         assert recurrence.count(FIRST, LAST - 1) == 0

@@ -48,8 +48,8 @@ def notes(job: JobSchedule) -> list[str]:
     """Return the codes of what was surprising."""
     assert all(note.help for note in job.notes)
     # A job that can never run is more than a surprise.
-    assert all((note.severity == "error") == (note.code in {"bypass", "universe-scheduler"}) for note in job.notes)
-    return [note.code for note in job.notes]
+    assert all((note.severity == "error") == (note.kind in {"bypass", "universe-scheduler"}) for note in job.notes)
+    return [note.kind for note in job.notes]
 
 
 class TestCommands:
@@ -282,7 +282,7 @@ class TestAttributesInSubmitFiles:
         with pytest.raises(InvalidSchedule) as caught:
             JobSchedule.from_submit({"my.cronminute": "5.5"}, spans={"my.cronminute": place})
         (fault,) = caught.value.diagnostics
-        assert (fault.code, fault.span) == ("cron-type", place)
+        assert (fault.kind, fault.span) == ("cron-type", place)
 
     def test_the_jobs_own_schedd_interval_is_kept(self) -> None:
         """ScheddInterval is set by condor_submit unless the job already has one."""
@@ -308,7 +308,7 @@ class TestPlaces:
                 dialect=dialect,
             )
         assert all(found.span for found in caught.value.diagnostics)
-        return [(f.code, f.span.location, f.span.text) for f in caught.value.diagnostics if f.span]
+        return [(f.kind, f.span.location, f.span.text) for f in caught.value.diagnostics if f.span]
 
     def test_a_piece_of_a_value(self) -> None:
         """Only what is wrong is underlined, at its line and column."""

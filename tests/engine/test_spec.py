@@ -30,7 +30,7 @@ def answer(field: Field, text: str, dialect: Dialect) -> str:
     try:
         spec = build(field, text, dialect)
     except InvalidSpec as error:
-        return " ".join(found.code for found in error.diagnostics)
+        return " ".join(found.kind for found in error.diagnostics)
     numbers = list(spec.values(field))
     runs: list[list[int]] = []
     for number in numbers:
@@ -222,7 +222,7 @@ def test_no_field_at_all_is_no_schedule(dialect: Dialect) -> None:
     """At least one field must be defined."""
     with pytest.raises(InvalidSpec) as caught:
         CronSpec(dialect=dialect)
-    assert [found.code for found in caught.value.diagnostics] == ["cron-none"]
+    assert [found.kind for found in caught.value.diagnostics] == ["cron-none"]
     with pytest.raises(InvalidSpec, match="define one of cron_minute, cron_hour"):
         CronSpec.from_mapping({"Cmd": "x", "CronMinute": None}, dialect=dialect)
 
@@ -364,7 +364,7 @@ REFUSALS = [
 def test_a_fault_names_its_piece_and_what_to_write_instead(case: Refusal) -> None:
     """Code, underlined characters, help and (where there is one right answer) the replacement are exact."""
     faults = refuse(case.text, case.field)
-    assert [(f.code, f.span.text if f.span else None, f.help, f.fix) for f in faults] == case.faults
+    assert [(f.kind, f.span.text if f.span else None, f.help, f.fix) for f in faults] == case.faults
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ def test_all_faults_of_all_fields_come_at_once() -> None:
     """One error tells everything, in the order of the fields, each fault at its place in the line."""
     with pytest.raises(InvalidSpec) as caught:
         CronSpec.from_line("60,61 5/15 L JAN-13 MON", name="my crontab")
-    found = [(f.span.location, f.span.text, f.code) for f in caught.value.diagnostics if f.span]
+    found = [(f.span.location, f.span.text, f.kind) for f in caught.value.diagnostics if f.span]
     assert found == [
         ("my crontab:1:1", "60", "cron-range"),
         ("my crontab:1:4", "61", "cron-range"),
@@ -412,7 +412,7 @@ def test_a_fault_shows_the_field_it_stands_in() -> None:
     with pytest.raises(InvalidSpec) as caught:
         CronSpec(minute="61", day_of_week="8")
     assert str(caught.value).split("\n")[:3] == [
-        "minute:1:1: error: minute 61 is out of range (the schedd would take every value) [cron-range]",
+        "minute:1:1: error: minute 61 is out of range (the schedd would take every value) [CRN101]",
         "   1 | 61",
         "     | ^^",
     ]
@@ -464,7 +464,7 @@ def test_a_hostile_field_costs_little_and_makes_a_short_list(text: str, dialect:
 
 def test_a_long_list_of_faults_ends_with_a_line_that_says_so() -> None:
     """The eleventh line of a field says that there is more."""
-    assert [found.code for found in refuse("60," * 20 + "61")] == ["cron-range"] * 10 + ["cron-more"]
+    assert [found.kind for found in refuse("60," * 20 + "61")] == ["cron-range"] * 10 + ["cron-more"]
 
 
 class TestFromLine:
@@ -494,7 +494,7 @@ class TestFromLine:
             CronSpec.from_line(line, dialect=dialect)
         (fault,) = caught.value.diagnostics
         assert fault.span is not None
-        assert (fault.code, fault.span.text, fault.help) == ("cron-fields", underlined, help_text)
+        assert (fault.kind, fault.span.text, fault.help) == ("cron-fields", underlined, help_text)
         assert fault.message.endswith(message)
 
     @pytest.mark.parametrize(
@@ -516,7 +516,7 @@ class TestFromLine:
             with pytest.raises(InvalidSpec) as caught:
                 CronSpec.from_line(nickname, dialect=dialect)
             (fault,) = caught.value.diagnostics
-            assert (fault.code, fault.help, fault.fix) == ("cron-nickname", f"write {line}", line)
+            assert (fault.kind, fault.help, fault.fix) == ("cron-nickname", f"write {line}", line)
 
     @pytest.mark.parametrize("dialect", list(Dialect))
     def test_an_unknown_nickname_names_the_known_ones(self, dialect: Dialect) -> None:
@@ -559,14 +559,14 @@ class TestFromMapping:
         """Neither string nor integer: MANUAL says so, HTCONDOR takes every value."""
         with pytest.raises(InvalidSpec) as caught:
             CronSpec.from_mapping({"CronMinute": value})
-        assert [f.code for f in caught.value.diagnostics] == ["cron-type"]
+        assert [f.kind for f in caught.value.diagnostics] == ["cron-type"]
         assert CronSpec.from_mapping({"CronMinute": value}, dialect=HTCONDOR) == CronSpec(minute="*", dialect=HTCONDOR)
 
     def test_faults_of_type_and_of_text_come_at_once(self) -> None:
         """A value of the wrong type hides no fault of another field."""
         with pytest.raises(InvalidSpec) as caught:
             CronSpec.from_mapping({"CronMinute": 5.5, "CronHour": "24", "CronMonth": "13"})
-        assert [f.code for f in caught.value.diagnostics] == ["cron-type", "cron-range", "cron-range"]
+        assert [f.kind for f in caught.value.diagnostics] == ["cron-type", "cron-range", "cron-range"]
 
 
 class TestHold:
@@ -599,7 +599,7 @@ class TestHold:
     def test_every_illegal_character_is_underlined(self) -> None:
         """Runs of characters that the engine refuses are the places, and the help is the manual's."""
         faults = refuse("1?5,MON", MINUTE, HTCONDOR)
-        assert [(f.code, f.span.text if f.span else "") for f in faults] == [
+        assert [(f.kind, f.span.text if f.span else "") for f in faults] == [
             ("schedd-character", "?"),
             ("schedd-character", "MON"),
         ]
@@ -610,7 +610,7 @@ class TestHold:
         """Among several steps the one that is zero is shown."""
         (fault,) = refuse("*/5,*/0,1", MINUTE, HTCONDOR)
         assert fault.span is not None
-        assert (fault.code, fault.span.start, fault.span.text) == ("schedd-step", 5, "/0")
+        assert (fault.kind, fault.span.start, fault.span.text) == ("schedd-step", 5, "/0")
 
     @pytest.mark.parametrize("dialect", [MANUAL, UNIX])
     def test_the_other_dialects_hold_nothing(self, dialect: Dialect) -> None:
@@ -832,8 +832,8 @@ def test_no_text_raises_anything_but_invalid_spec(texts: list[str | None], diale
     assert caught.diagnostics
     assert all(line.isprintable() for line in str(caught).split("\n"))
     for fault in caught.diagnostics:
-        assert fault.help or fault.code == "cron-more"
-        assert fault.span or fault.code == "cron-none"
+        assert fault.help or fault.kind == "cron-more"
+        assert fault.span or fault.kind == "cron-none"
 
 
 @settings(deadline=None, max_examples=150)

@@ -226,5 +226,5 @@ def test_an_unknown_name_is_refused(name: str) -> None:
     with pytest.raises(UnknownZone, match="no time zone") as caught:
         load_zone(name)
     assert isinstance(caught.value, ValueError)
-    assert [found.code for found in caught.value.diagnostics] == ["zone-unknown"]
+    assert [found.kind for found in caught.value.diagnostics] == ["zone-unknown"]
     assert all(line.isprintable() for line in str(caught.value).split("\n"))

@@ -186,9 +186,15 @@ def test_faults_of_a_configuration_come_all_at_once() -> None:
     assert found.jobs[0].period == 120
     assert not found.jobs[0].kill
     assert found.jobs[0].metrics == (("UptimeGPUsSeconds", True),)
-    codes = ["cron-period", "cron-mode", "cron-executable", "cron-boolean", "cron-metrics"]
-    codes += ["cron-period", "cron-autopublish"]
-    assert sorted(d.code for d in found.diagnostics) == sorted(codes)
+    codes = [
+        "hook-cron-period",
+        "hook-cron-mode",
+        "hook-cron-executable",
+        "hook-cron-boolean",
+        "hook-cron-metrics",
+    ]
+    codes += ["hook-cron-period", "hook-cron-autopublish"]
+    assert sorted(d.kind for d in found.diagnostics) == sorted(codes)
 
 
 def test_arguments_and_environment() -> None:
@@ -226,7 +232,7 @@ def test_arguments_are_split_as_a_daemon_does(text: str, arguments: tuple[str, .
 def test_arguments_with_quotes_that_do_not_close_are_refused(text: str) -> None:
     """HTCondor leaves the job out, too."""
     found = settings(A_PERIOD="1", A_ARGS=text, B_PERIOD="1")
-    assert ([job.name for job in found.jobs], [d.code for d in found.diagnostics]) == (["B"], ["cron-args"])
+    assert ([job.name for job in found.jobs], [d.kind for d in found.diagnostics]) == (["B"], ["hook-cron-args"])
 
 
 class Broken(dict[str, str]):
@@ -253,18 +259,18 @@ def test_each_parameter_that_is_wrong_says_its_own_reason() -> None:
     }
     found = read_settings(Manager.STARTD, knobs)
     assert [(job.name, job.load) for job in found.jobs] == [("B", 0.01)]
-    said = [(d.code, d.message.partition(" ")[0].removeprefix("STARTD_CRON_")) for d in found.diagnostics]
+    said = [(d.kind, d.message.partition(" ")[0].removeprefix("STARTD_CRON_")) for d in found.diagnostics]
     assert sorted(said) == [
-        ("cron-condition", "A_CONDITION"),
-        ("cron-env", "A_ENV:"),
-        ("cron-metrics", "A_METRICS:"),
-        ("cron-number", "A_JOB_LOAD"),
-        ("cron-number", "B_JOB_LOAD"),
-        ("cron-value", "A_ARGS"),
-        ("cron-value", "A_MODE"),
-        ("cron-value", "C_EXECUTABLE"),
-        ("cron-value", "C_PERIOD"),
-        ("cron-value", "MAX_JOB_LOAD"),
+        ("hook-cron-condition", "A_CONDITION"),
+        ("hook-cron-env", "A_ENV:"),
+        ("hook-cron-metrics", "A_METRICS:"),
+        ("hook-cron-number", "A_JOB_LOAD"),
+        ("hook-cron-number", "B_JOB_LOAD"),
+        ("hook-cron-value", "A_ARGS"),
+        ("hook-cron-value", "A_MODE"),
+        ("hook-cron-value", "C_EXECUTABLE"),
+        ("hook-cron-value", "C_PERIOD"),
+        ("hook-cron-value", "MAX_JOB_LOAD"),
     ]
     assert "$(X) in STARTD_CRON_A_ARGS has no end" in next(d.message for d in found.diagnostics if "ARGS" in d.message)
 
@@ -282,7 +288,7 @@ def test_benchmarks_run_one_by_one_and_have_no_tags() -> None:
     """Each has a load of 1.0, which is all there is (StartdBenchJobParams); tags and reruns do not count."""
     found = settings(Manager.BENCHMARKS, A_RECONFIG_RERUN="true", B_MODE="OnDemand")
     assert [(job.load, job.reconfig_rerun) for job in found.jobs] == [(1.0, False), (1.0, False)]
-    assert [d.code for d in found.diagnostics] == ["cron-rerun"]
+    assert [d.kind for d in found.diagnostics] == ["hook-cron-rerun"]
     programs = Programs(takes=5, text="X = 1\n- tag\n")
     manager = CronManager(found, programs)
     list(manager.configure(found, 0))
@@ -331,7 +337,7 @@ def test_a_last_line_without_end_waits_for_the_next_run() -> None:
     assert [block.ad for block in reader.end(0)] == [ClassAd({"A": 1, "LastUpdate": 0})]
     reader.feed("1\nC = 3\n", 5)
     assert [block.ad for block in reader.end(5)] == [ClassAd({"B": Expression("2 + 1"), "C": 3, "LastUpdate": 5})]
-    assert [d.code for d in reader.findings] == ["cron-no-line-end"]
+    assert [d.kind for d in reader.findings] == ["hook-cron-no-line-end"]
 
 
 def test_a_nul_ends_a_line() -> None:
@@ -339,7 +345,7 @@ def test_a_nul_ends_a_line() -> None:
     reader = BlockReader(CronJob("J", "/x"))
     reader.feed("A = 1\0B = 2\n", 0)
     assert [block.ad for block in reader.end(0)] == [ClassAd({"A": 1, "B": 2, "LastUpdate": 0})]
-    assert [d.code for d in reader.findings] == ["cron-nul"]
+    assert [d.kind for d in reader.findings] == ["hook-cron-nul"]
 
 
 @pytest.mark.parametrize(
@@ -360,7 +366,7 @@ def test_a_block_is_lost_where_the_job_is_started_again_at_once() -> None:
     configured = settings(J_MODE="WaitForExit", J_PERIOD="0")
     manager, events = live(configured, Programs(takes=5), 12)
     assert not manager.ads.named()
-    assert {d.code for event in events for d in event.diagnostics} == {"cron-block-lost"}
+    assert {d.kind for event in events for d in event.diagnostics} == {"hook-cron-block-lost"}
     manager, _ = live(configured, Programs(takes=5, text="A = 1\n-\n"), 12)
     assert [name for name, _ in manager.ads.named()] == ["J"]
     manager, _ = live(settings(J_MODE="WaitForExit", J_PERIOD="0", J_JOB_LOAD="0.6"), Programs(takes=5), 12)
@@ -378,12 +384,12 @@ def test_an_output_without_end_is_bounded() -> None:
     reader.end(0)
     for n in range(200):
         reader.feed(f'A{n} = "{"x" * 50_000}"\n', 0)
-    assert [d.code for d in reader.findings] == ["cron-long-line", "cron-long-block"]
+    assert [d.kind for d in reader.findings] == ["hook-cron-long-line", "hook-cron-long-block"]
     reader.feed("\0" * 100_000, 0)
     assert reader._line == 201  # a run of them ends one line
     assert [len(block.ad) for block in reader.feed("-\nB = 1\n-\n", 0)] == [84, 2]
     reader.feed("\0", 0)
-    assert [d.code for d in reader.findings[2:]] == ["cron-nul"]
+    assert [d.kind for d in reader.findings[2:]] == ["hook-cron-nul"]
 
 
 def test_where_an_ad_is_merged() -> None:

@@ -246,7 +246,7 @@ def test_a_run_that_does_not_fit_the_slot_stays(tmp_path: Path) -> None:
     """The startd does not look at what the job requires, so crondor does."""
     work = source(tmp_path, Requirements=Expression("TARGET.Memory > 100"))
     (finding,) = work.offer(ClassAd({"Memory": 50}), NOON).findings
-    assert (finding.code, finding.help) == ("fetch-no-match", "a.sub#0: TARGET.Memory > 100: 50 > 100")
+    assert (finding.kind, finding.help) == ("fetch-no-match", "a.sub#0: TARGET.Memory > 100: 50 > 100")
     assert key(work, NOON, ClassAd({"Memory": 500})) == f"a.sub#0@{NOON}"
 
 

@@ -167,7 +167,7 @@ def test_what_is_no_report_is_dropped(what: str, party: Party) -> None:
     """It is named and removed; the run is not given back, and a good report beside it counts."""
     party.fetch()
     leave(party, "alice", "1.report", DATA[what])
-    assert [finding.code for finding in party.source().catch_up(NOON + 9)] == ["fetch-report"]
+    assert [finding.kind for finding in party.source().catch_up(NOON + 9)] == ["fetch-report"]
     assert party.run().state is RunState.OFFERED
     assert party.fetch(now=NOON + 9) == ""
     leave(party, "alice", "1.report", DATA[what])
@@ -214,7 +214,7 @@ def test_what_is_no_plain_file_stops_nobody(what: str, name: str, party: Party) 
     """It is neither followed nor waited for."""
     party.fetch()
     party.be("alice", lambda: MAKES[what](party.folder / name))
-    assert [finding.code for finding in party.source().catch_up(NOON)] == ["fetch-report"]
+    assert [finding.kind for finding in party.source().catch_up(NOON)] == ["fetch-report"]
     assert list(party.folder.iterdir()) == []
     assert party.run().state is RunState.OFFERED
     assert party.source().journal.path.is_file()
@@ -357,7 +357,7 @@ def test_a_folder_of_another_user_is_believed_by_nobody_not_even_root(party: Par
     if IS_ROOT:
         assert party.be("bob", party.fetch) == KEY
         (party.folder / "1.report").touch()
-        assert [each.code for each in party.source().catch_up(NOON + 2)] == ["fetch-journal"]
+        assert [each.kind for each in party.source().catch_up(NOON + 2)] == ["fetch-journal"]
 
 
 def test_a_link_in_the_place_of_the_reports_gets_no_rights(party: Party, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_program_gets_arguments_text_and_environment(script: Script) -> None:
     assert run.stdout == '2:a b; $(id):\'\nName = "ä"\n'
     assert run.stderr == "/usr/bin:/bin\n"
     assert not run.succeeded
-    assert run.diagnostics[0].code == "hook-status"
+    assert run.diagnostics[0].kind == "hook-status"
 
 
 def test_long_input_that_nobody_reads_stops_nothing(script: Script) -> None:
@@ -90,7 +90,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(script: Script) -> None
     run = running.finish()
     assert run.ended is Ended.TIMED_OUT
     assert run.status is None
-    assert run.diagnostics[0].code == "hook-timeout"
+    assert run.diagnostics[0].kind == "hook-timeout"
     assert ends(int(run.stdout))
 
 
@@ -113,7 +113,7 @@ def test_a_flood_is_bounded(script: Script) -> None:
     run = HookRunner().run(call(script("head -c 1000000000 /dev/zero"), limits=limits))
     assert run.ended is Ended.FLOODED
     assert len(run.stdout) == 100_000
-    assert run.diagnostics[0].code == "hook-flood"
+    assert run.diagnostics[0].kind == "hook-flood"
 
 
 def test_a_flood_of_errors_is_counted_and_not_kept(script: Script) -> None:
@@ -140,7 +140,7 @@ def test_children_that_stay_are_ended(script: Script) -> None:
     run = HookRunner().run(call(path))
     assert run.succeeded
     assert run.left_running >= 1
-    assert run.diagnostics[0].code == "hook-left-running"
+    assert run.diagnostics[0].kind == "hook-left-running"
     assert ends(int(run.stdout))
 
 
@@ -164,7 +164,7 @@ def test_a_program_that_is_no_program_is_not_started(tmp_path: Path) -> None:
     path.chmod(0o755)
     run = HookRunner().run(call(str(path)))
     assert run.ended is Ended.NOT_STARTED
-    assert run.diagnostics[0].code == "hook-start"
+    assert run.diagnostics[0].kind == "hook-start"
 
 
 def test_a_nul_in_an_argument_is_not_started(script: Script) -> None:
@@ -179,14 +179,14 @@ def test_a_program_that_disappears_between_two_calls(script: Script) -> None:
     Path(path).unlink()
     run = HookRunner().run(call(path))
     assert run.ended is Ended.NOT_STARTED
-    assert run.diagnostics[0].code == "hook-missing"
+    assert run.diagnostics[0].kind == "hook-missing"
 
 
 def test_more_than_htcondor_takes_is_said(script: Script) -> None:
     """The daemons close the pipe after PIPE_BUFFER_MAX bytes."""
     run = HookRunner().run(call(script("head -c 20000 /dev/zero")))
     assert run.succeeded
-    assert run.diagnostics[0].code == "hook-output-long"
+    assert run.diagnostics[0].kind == "hook-output-long"
 
 
 def test_a_call_that_is_cancelled(script: Script) -> None:
@@ -254,7 +254,7 @@ def test_the_path_must_be_safe(tmp_path: Path, script: Script) -> None:
     for each, code in problems.items():
         found = check_path(each)
         assert found is not None, each
-        assert found.code == code, each
+        assert found.kind == code, each
 
 
 OWNER = "daemon"  # a user that every system has

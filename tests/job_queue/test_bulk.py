@@ -135,7 +135,7 @@ def test_a_transaction_may_be_longer_than_what_is_read_at_once() -> None:
     assert (len(whole.mirror), whole.diagnostics, whole.records) == (12_000, (), begun.count("\n") + 1)
     assert whole.mirror.text("1.11999", "Note") == f'"{"x" * 90}"'
     torn = read_records(io.BytesIO(begun.encode()), "log")
-    assert (len(torn.mirror), [found.code for found in torn.diagnostics]) == (0, ["queue-log-unterminated"])
+    assert (len(torn.mirror), [found.kind for found in torn.diagnostics]) == (0, ["queue-log-unterminated"])
     assert f"its {begun.count(chr(10)) - 2} records" in torn.diagnostics[0].message
 
 

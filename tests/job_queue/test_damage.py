@@ -24,7 +24,7 @@ def _read(data: bytes) -> LogReading:
 
 
 def _codes(reading: LogReading) -> list[str]:
-    return [found.code for found in reading.diagnostics if found.code != "queue-log-orphan"]
+    return [found.kind for found in reading.diagnostics if found.kind != "queue-log-orphan"]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_hides_the_rest_from_the_schedd_hides_nothing_here(tmp_path: Path, 
     path = tmp_path / "job_queue.log"
     path.write_bytes(data)
     follower = Follower(path)
-    assert code in [found.code for found in follower.poll().diagnostics]
+    assert code in [found.kind for found in follower.poll().diagnostics]
     assert follower.mirror.ads == reading.mirror.ads
     with JobQueue(path, now=NOW, disk=Counting()) as queue:
         assert schedd_recovers(path.read_bytes()) == (dict(queue.mirror.ads), True)
@@ -76,7 +76,7 @@ def test_what_is_no_operation_stops_the_schedd_and_the_queue(line: bytes) -> Non
     with pytest.raises(DamagedLog) as caught:
         _read(data)
     first = caught.value.diagnostics[0]
-    assert (first.code, first.span and first.span.line) == ("queue-log-record", 4)
+    assert (first.kind, first.span and first.span.line) == ("queue-log-record", 4)
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_a_bad_record_is_said_once_and_left_out(log: Path) -> None:
     follower.poll()
     _append(log, "105 \n103 1.0 Bad (1 +\nwhat is this\n103 1.0 JobStatus 2\n106 \n")
     poll = follower.poll()
-    assert [(found.code, found.span.line) for found in poll.diagnostics if found.span] == [
+    assert [(found.kind, found.span.line) for found in poll.diagnostics if found.span] == [
         ("queue-log-record", 12),
         ("queue-log-record", 13),
     ]

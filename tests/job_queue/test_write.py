@@ -521,7 +521,7 @@ def test_a_sound_log_is_opened_though_it_cannot_be_compacted(path: Path) -> None
     disk = _Failing()
     disk.refuse = {"link"}
     with JobQueue(path, now=NOW, disk=disk) as queue:
-        assert [(found.code, found.severity) for found in queue.diagnostics] == [("queue-io", Severity.WARNING)]
+        assert [(found.kind, found.severity) for found in queue.diagnostics] == [("queue-io", Severity.WARNING)]
         with queue.transaction() as change:
             change.set(job, "JobStatus", 2)
     reading = read_log(path)
@@ -537,9 +537,9 @@ def test_the_counter_is_never_behind_the_jobs(path: Path) -> None:
             change.create("7.0")
         assert queue.mirror.text("0.0", "NextClusterNum") == "8"
     path.write_text(path.read_text().replace("NextClusterNum 8", "NextClusterNum 2"))
-    assert [found.code for found in read_log(path).diagnostics] == ["queue-log-next-cluster"]
+    assert [found.kind for found in read_log(path).diagnostics] == ["queue-log-next-cluster"]
     with JobQueue(path, now=NOW) as queue:
-        assert [found.code for found in queue.diagnostics] == ["queue-log-next-cluster"]
+        assert [found.kind for found in queue.diagnostics] == ["queue-log-next-cluster"]
         assert _submit(queue) == [JobId(8, 0)]
     assert read_log(path).diagnostics == ()
 

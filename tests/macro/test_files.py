@@ -37,7 +37,7 @@ def code(files: Files, path: str) -> str:
     """Return why a file is refused."""
     with pytest.raises(CrondorError) as caught:
         files.read(path)
-    return caught.value.diagnostics[0].code
+    return caught.value.diagnostics[0].kind
 
 
 def test_files_below_are_read(folder: Path) -> None:

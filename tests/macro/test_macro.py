@@ -43,7 +43,7 @@ def fault(text: str, macros: dict[str, str], budget: Budget | None = None) -> st
     """Return the code of the error that expansion ends in."""
     with pytest.raises(MacroError) as caught:
         expand(text, macros.get, budget or Budget())
-    return caught.value.diagnostics[0].code
+    return caught.value.diagnostics[0].kind
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_what_is_no_text_is_said_in_one_sentence(data: bytes, code: str, word: s
     with pytest.raises(InvalidText) as caught:
         source_from_bytes(data, "a.sub", limit=100)
     (diagnostic,) = caught.value.diagnostics
-    assert diagnostic.code == code
+    assert diagnostic.kind == code
     assert word in diagnostic.message
     assert diagnostic.span is not None
     assert diagnostic.span.source.name == "a.sub"

@@ -80,7 +80,7 @@ def test_what_others_could_have_made_is_refused(place: Path, what: str) -> None:
     with pytest.raises(Untrusted, match=message) as caught:
         check(place / "queue/log" if "log" in name or name == "." else place / "queue")
     (found,) = caught.value.diagnostics
-    assert found.code == "not-trusted"
+    assert found.kind == "not-trusted"
     assert found.help is not None
     assert "folders that are yours or root's alone" in found.help
 

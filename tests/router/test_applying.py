@@ -109,7 +109,7 @@ def test_a_job_without_universe_fails_alone() -> None:
     del ad["JobUniverse"]
     routed = _routed("SET B 1", ad)
     assert routed.failed
-    assert [each.code for each in routed.diagnostics] == ["no-universe"]
+    assert [each.kind for each in routed.diagnostics] == ["no-universe"]
     assert not _routed("SET B 1\nEditJobInPlace = true", ad).failed
 
 
@@ -128,7 +128,7 @@ def test_other_failures(commands: str, attributes: dict[str, str], code: str) ->
     """What the router refuses behind the transforms is said by a code of its own."""
     routed = _routed(commands, job(**attributes))
     assert routed.failed
-    assert [each.code for each in routed.diagnostics] == [code]
+    assert [each.kind for each in routed.diagnostics] == [code]
 
 
 def test_sandbox_proxy_and_tokens_are_data() -> None:
@@ -267,7 +267,7 @@ def test_remaps_without_end() -> None:
     texts = _texts(routed.ad)
     assert (texts["Out"], texts["Err"]) == ('"a"', '"f"')
     assert "TransferOutputRemaps" not in texts
-    assert [each.code for each in routed.diagnostics] == ["endless-remaps"]
+    assert [each.kind for each in routed.diagnostics] == ["endless-remaps"]
 
 
 @given(st.text("ab=;\\/ \t", max_size=30), st.text("ab/", max_size=6))

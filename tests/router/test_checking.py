@@ -16,7 +16,7 @@ def found(text: str) -> list[str]:
     """Return code and line of what is found."""
     reports = check_routes(read_config(Source(text, "routes.conf"))).reports
     diagnostics = [finding.diagnostic for report in reports for finding in report.findings]
-    return [f"{each.code} {each.span.line if each.span else 0}" for each in diagnostics]
+    return [f"{each.kind} {each.span.line if each.span else 0}" for each in diagnostics]
 
 
 def of_route(*lines: str, before: str = "") -> list[str]:

@@ -47,7 +47,7 @@ JOB_ROUTER_ENTRIES = \
 
 
 def _codes(table: LegacyTable) -> list[str]:
-    return [found.code for found in table.diagnostics]
+    return [found.kind for found in table.diagnostics]
 
 
 def _names(table: LegacyTable) -> list[str]:
@@ -55,7 +55,7 @@ def _names(table: LegacyTable) -> list[str]:
 
 
 def _only(table: LegacyTable, code: str) -> Diagnostic:
-    return next(found for found in table.diagnostics if found.code == code)
+    return next(found for found in table.diagnostics if found.kind == code)
 
 
 def test_the_example_of_the_old_manual_routes_a_job() -> None:
@@ -271,7 +271,7 @@ def test_old_and_new_routes_stand_in_one_table() -> None:
     assert [route.name for route in ordered.routes] == ["New", "c"]
     none = legacy_table({"JOB_ROUTER_ENTRIES": "[ x = ; ]"})
     assert not none.is_enabled
-    assert {"legacy-ad", "route-names"} <= {found.code for found in none.diagnostics}
+    assert {"legacy-ad", "route-names"} <= {found.kind for found in none.diagnostics}
 
 
 def test_a_route_without_any_name_gets_one() -> None:
@@ -311,7 +311,7 @@ def test_a_cycle_of_macros_is_a_finding() -> None:
     """The routes of that knob are missing."""
     table = read_legacy({"JOB_ROUTER_ENTRIES": "$(A)", "A": "$(B)", "B": "$(A)"})
     assert not table.entries
-    assert any(found.code == "macro-cycle" for found in table.diagnostics)
+    assert any(found.kind == "macro-cycle" for found in table.diagnostics)
 
 
 def test_a_refresh_that_is_no_number_is_reported() -> None:

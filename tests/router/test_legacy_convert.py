@@ -43,7 +43,7 @@ def _commands(entry: LegacyEntry, *, faithful: bool = False) -> list[str]:
 
 
 def _codes(found: tuple[Diagnostic, ...]) -> set[str]:
-    return {each.code for each in found}
+    return {each.kind for each in found}
 
 
 MENDED = [
@@ -197,7 +197,7 @@ def test_every_recorded_table_loads() -> None:
             configuration = read_config(str(made))
             assert configuration.is_valid
             table = load_table(configuration, keep_routes=True)
-            reasons = {each.code for rejected in table.rejected for each in rejected.diagnostics}
+            reasons = {each.kind for rejected in table.rejected for each in rejected.diagnostics}
             assert reasons <= {"route-requirements", "route-missing"}, text
             count += len(table.routes)
     assert count > 200
@@ -286,7 +286,7 @@ JOB_ROUTER_TRANSFORM_Defaults @=jt
 """
     table = load_table(read_config(Source(text, "50.conf")))
     assert [route.name for route in table.routes] == ["Site2"]
-    found = [each for each in table.before[0].warnings if each.code == "set-expression"]
+    found = [each for each in table.before[0].warnings if each.kind == "set-expression"]
     assert len(found) == 1
     assert found[0].severity is Severity.WARNING
     assert found[0].span is not None

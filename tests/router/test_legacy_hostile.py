@@ -91,7 +91,7 @@ def test_a_macro_that_doubles_itself_is_cut(tmp_path: Path) -> None:
     path = tmp_path / "c"
     path.write_text("\n".join([*lines, 'JOB_ROUTER_ENTRIES = [ Name = "$(A39)" ]', ""]))
     table = read_legacy(Source(path.read_text(), "c"))
-    assert {found.code for found in table.diagnostics} & {"macro-size", "macro-work"}
+    assert {found.kind for found in table.diagnostics} & {"macro-size", "macro-work"}
 
 
 _PIECES = st.sampled_from(
@@ -140,4 +140,4 @@ def test_what_is_converted_loads(pairs: list[tuple[str, str]]) -> None:
     body = "".join(f"{name} = {piece} ; " for name, piece in pairs)
     made = _all(f'[ Name = "r"; {body} ]')
     table = load_table(read_config(str(made)), keep_routes=True)
-    assert {each.code for rejected in table.rejected for each in rejected.diagnostics} <= {"route-requirements"}
+    assert {each.kind for rejected in table.rejected for each in rejected.diagnostics} <= {"route-requirements"}

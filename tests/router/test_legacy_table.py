@@ -92,7 +92,7 @@ JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = T
 JOB_ROUTER_TRANSFORM_T = SET A 1
 """
     taken = legacy_table(read_legacy(read_config(text)))
-    converted = {each.code for each in convert_table(read_legacy(read_config(text))).diagnostics}
+    converted = {each.kind for each in convert_table(read_legacy(read_config(text))).diagnostics}
     assert converted >= {"legacy-name", "legacy-around", "legacy-refresh", "legacy-current-time"}
     assert [each.name for each in taken.routes] == ["Site 1"]
-    assert {each.code for each in taken.diagnostics} == converted - {"legacy-name", "legacy-around", "legacy-refresh"}
+    assert {each.kind for each in taken.diagnostics} == converted - {"legacy-name", "legacy-around", "legacy-refresh"}

@@ -86,7 +86,7 @@ def test_a_route_without_a_second_argument_loads() -> None:
 def test_a_function_that_fails_in_a_limit_says_why() -> None:
     """In HTCondor's words, before the limit that is none."""
     table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "UNIVERSE 5", "REQUIREMENTS true", "MaxJobs = $INT(Nope)"))
-    assert [(each.code, each.message) for each in table.diagnostics] == [
+    assert [(each.kind, each.message) for each in table.diagnostics] == [
         ("route-macro", "A: MaxJobs: $INT() macro: Nope does not evaluate to an integer!"),
         ("route-limit", "A: MaxJobs =  is no integer: it becomes 100"),
     ]
@@ -157,7 +157,7 @@ def test_a_default_limit_is_looked_at_for_a_route_without_one_alone() -> None:
     own = load(wrong, "JOB_ROUTER_ROUTE_NAMES = A", route("A", *SITE.split("\n"), "MaxJobs = 3"))
     assert (own.is_enabled, names(own), own.diagnostics) == (True, ["A"], ())
     table = load(wrong, "JOB_ROUTER_ROUTE_NAMES = A B", route("A"), route("B"))
-    assert (table.is_enabled, [each.code for each in table.diagnostics]) == (False, ["knob-value"])
+    assert (table.is_enabled, [each.kind for each in table.diagnostics]) == (False, ["knob-value"])
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_without_a_list_the_routes_there_are_help(lines: tuple[str, ...], said: 
     """A list that cannot be read is a fault of its own, and not one that is missing."""
     table = load(*lines)
     assert not table.is_enabled
-    assert [each.help for each in table.diagnostics if each.code == "route-names"] == ([said] if said else [])
+    assert [each.help for each in table.diagnostics if each.kind == "route-names"] == ([said] if said else [])
 
 
 def test_a_listed_route_may_be_a_classad() -> None:
@@ -354,7 +354,7 @@ def test_the_defaults_of_the_knobs_are_those_of_the_settings() -> None:
 def test_a_knob_that_nobody_looks_at_is_named(line: str, said: str | None) -> None:
     """With the nearest one that somebody does."""
     told = load("JOB_ROUTER_ROUTE_NAMES = A", route("A"), line).diagnostics
-    found = [each for each in told if each.code == "route-knob-unknown"]
+    found = [each for each in told if each.kind == "route-knob-unknown"]
     assert [each.help for each in found] == ([said] if said else [])
     for each in found:
         start = line.partition("JOB_ROUTER.")[1]
@@ -383,7 +383,7 @@ def test_further_files_of_a_configuration_are_not_passed_over_silently(
     for name in others:
         made = read_config(Source("", name), base=made)
     table = load_table(made)
-    found = [each.message.split()[2] for each in table.diagnostics if each.code == "config-hidden"]
+    found = [each.message.split()[2] for each in table.diagnostics if each.kind == "config-hidden"]
     assert (table.is_enabled, found) == (True, said)
 
 

@@ -88,7 +88,7 @@ def planned(jobs: object, routes: RoutingTable, days: int = 3, **options: object
 
 def codes(runs: list[PlannedRun]) -> list[str]:
     """Return the codes of the findings in their order."""
-    return [each.code for run in runs for each in run.findings]
+    return [each.kind for run in runs for each in run.findings]
 
 
 def outcomes(runs: list[PlannedRun]) -> list[Outcome]:
@@ -191,7 +191,7 @@ def test_a_job_whose_time_is_past_is_said_to_be_stuck() -> None:
     once = submit(cron_minute=None, cron_hour=None, on_exit_remove=None, deferral_time=str(NOW - DAY))
     made = plan(once, table(POOL), NOW)
     (run,) = made
-    assert [each.code for each in made.findings] == ["plan-past"]
+    assert [each.kind for each in made.findings] == ["plan-past"]
     assert (run.conduct, run.starts) == (Conduct.TOO_LATE, None)
 
 
@@ -325,7 +325,7 @@ def test_a_rejection_by_the_local_pool_is_planned_where_it_is_asked_for() -> Non
     routes = table(POOL, SOURCE_JOB_CONSTRAINT="WantJobRouter")
     made = plan(file, routes, NOW, NOW + DAY)
     assert outcomes(list(made)) == [Outcome.LOCAL]
-    assert [each.code for each in made.findings] == ["plan-not-rejected"]
+    assert [each.kind for each in made.findings] == ["plan-not-rejected"]
     runs = planned(file, routes, days=1, rejected=300)
     assert (runs[0].outcome, runs[0].taken) == (Outcome.ROUTED, NOW + 300)
 
@@ -374,7 +374,7 @@ def test_every_finding_says_what_to_write() -> None:
     ):
         for run in planned(submit(should_transfer_files=None, transfer_output_files=None), table(route)):
             for found in run.findings:
-                assert found.code.startswith("plan-")
+                assert found.kind.startswith("plan-")
                 assert found.help
                 assert found.span is not None
                 assert found.span.source.name == "job.sub"
@@ -493,7 +493,7 @@ def test_jobs_out_of_play_have_no_runs(status: int, more: str, code: str) -> Non
     """The plan says why."""
     made = plan(queue(status, more=more), table(POOL), NOW, NOW + DAY)
     assert list(made) == []
-    assert [each.code for each in made.findings] == [code]
+    assert [each.kind for each in made.findings] == [code]
 
 
 def test_faults_of_a_schedule_are_findings() -> None:
@@ -517,7 +517,7 @@ def test_a_plan_of_a_router_that_is_switched_off() -> None:
     """All runs are the local pool's."""
     made = plan(submit(), load_table(read_config("JOB_ROUTER_ROUTE_NAMES =")), NOW, NOW + DAY)
     assert outcomes(list(made)) == [Outcome.LOCAL]
-    assert "plan-disabled" in [each.code for each in made.findings]
+    assert "plan-disabled" in [each.kind for each in made.findings]
 
 
 def test_a_route_that_fails_leaves_the_run_to_the_pool() -> None:

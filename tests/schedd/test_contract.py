@@ -186,7 +186,7 @@ def test_what_says_which_job_it_is_cannot_be_edited(writable: Place) -> None:
     one, *_ = writable.fill()
     with pytest.raises(ScheddError) as error:
         writable.schedd.edit_if(one, "true", {"clusterid": 7, "JobPrio": 1, "ProcId": 2})
-    assert [fault.code for fault in error.value.diagnostics] == ["schedd-fixed", "schedd-fixed"]
+    assert [fault.kind for fault in error.value.diagnostics] == ["schedd-fixed", "schedd-fixed"]
     assert "JobPrio" not in writable.schedd.jobs(one)[0]
 
 
@@ -283,4 +283,4 @@ def test_a_failed_edit_is_no_lost_race(make: Make, stand_in: StandIn) -> None:
     stand_in.fail(("edit", "Unable to edit jobs matching constraint"))
     with pytest.raises(ScheddError) as error:
         place.schedd.edit_if(one, "true", {"JobPrio": 1})
-    assert error.value.diagnostics[0].code == "schedd-refused"
+    assert error.value.diagnostics[0].kind == "schedd-refused"

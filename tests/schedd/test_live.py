@@ -29,7 +29,7 @@ def live(stand_in: StandIn) -> Iterator[LiveSchedd]:
 def code(error: pytest.ExceptionInfo[ScheddError]) -> str:
     """Return the code of an error's only diagnostic."""
     (found,) = error.value.diagnostics
-    return found.code
+    return found.kind
 
 
 def test_a_question_is_repeated_when_the_worker_crashes(live: LiveSchedd, stand_in: StandIn) -> None:

@@ -113,7 +113,7 @@ def test_the_word_of_an_owners_worker_is_checked(bindings: Path) -> None:
     (bindings / "says").write_text("alice")
     with LiveSchedd(timeout=PATIENCE, as_owner=True) as live, pytest.raises(ScheddError) as error:
         live.submit([job()])
-    assert error.value.diagnostics[0].code == "schedd-owner"
+    assert error.value.diagnostics[0].kind == "schedd-owner"
 
 
 def test_a_worker_that_cannot_be_run_is_a_refusal(bindings: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_a_time_is_read_as_the_starter_does() -> None:
     assert start(look(**once, DeferralTime=NOW + 100.7)) == NOW + 100
     clock = look(**once, DeferralTime=Expression("time() + 20"))
     assert (clock.state, start(clock)) == (State.IDLE, NOW + 20)
-    assert [trouble.code for trouble in clock.trouble] == ["expression-clock"]
+    assert [trouble.kind for trouble in clock.trouble] == ["expression-clock"]
     there = look(**once, JobStatus=2, DeferralTime=Expression("time() + 20"))
     assert (there.state, start(there)) == (State.RUNNING, None)
 
@@ -82,7 +82,7 @@ def test_a_held_job_says_why(code: int, help_: str | None) -> None:
 def test_a_missed_time_is_trouble() -> None:
     """A job of one time whose window is past stays Idle for ever, and HTCondor does not say so."""
     found = look(CronMinute=None, DeferralTime=NOW - 60)
-    assert [trouble.code for trouble in found.trouble] == ["missed-idle"]
+    assert [trouble.kind for trouble in found.trouble] == ["missed-idle"]
     assert not look(CronMinute=None, DeferralTime=NOW - 59).trouble
     assert not look(CronMinute=None, JobStatus=2, DeferralTime=NOW - 60).trouble
 
@@ -95,7 +95,7 @@ def test_a_job_that_runs_and_never_began_is_trouble() -> None:
     def codes(later: int = 0, **more: object) -> list[str]:
         ad = ClassAd({"ClusterId": 1, "ProcId": 0, "CronMinute": "0", "DeferralWindow": 60, **on_machine, **more})
         (found,) = StatusReader(dialect=Dialect.MANUAL).looks([ad], NOW + later)
-        return [trouble.code for trouble in found.trouble]
+        return [trouble.kind for trouble in found.trouble]
 
     assert codes() == ["missed-running"]
     assert codes(JobCurrentStartExecutingDate=NOW - 5000) == ["missed-running"]
@@ -120,7 +120,7 @@ def test_a_job_that_runs_and_never_began_is_trouble() -> None:
 )
 def test_what_keeps_a_job_from_running_is_trouble(attributes: dict[str, object], code: str) -> None:
     """A schedule that is none, a universe that does not wait, a number that is none."""
-    assert code in [trouble.code for trouble in look(**attributes).trouble]
+    assert code in [trouble.kind for trouble in look(**attributes).trouble]
 
 
 def test_odd_ads_are_no_tracebacks() -> None:
@@ -158,7 +158,7 @@ def test_jobs_that_are_looked_at_together_stand_as_alone(
 
     def shown(found: ScheduledJob) -> tuple[object, ...]:
         time = None if found.schedule is None else found.schedule.time
-        faults = [(each.code, each.message) for each in found.trouble]
+        faults = [(each.kind, each.message) for each in found.trouble]
         return found.id, found.state, found.deferral_time, found.next, str(time), faults
 
     together = [shown(each) for each in StatusReader(dialect=Dialect.MANUAL).looks(ads(parent), NOW)]

@@ -264,7 +264,7 @@ def test_all_faults_come_at_once() -> None:
     """HTCondor stops at the first; here all of them are told, each at its place."""
     with pytest.raises(InvalidSubmit) as caught:
         groups("hold = maybe\ndeferral_time = -1\nuniverse = nope\nqueue\n")
-    places = [(fault.code, fault.span and fault.span.line) for fault in caught.value.diagnostics]
+    places = [(fault.kind, fault.span and fault.span.line) for fault in caught.value.diagnostics]
     assert sorted(places) == [("submit-number", 3), ("submit-universe", 4), ("submit-value", 2)]
 
 
@@ -284,7 +284,7 @@ def test_the_ads_before_a_fault_are_given() -> None:
     with pytest.raises(InvalidSubmit) as caught:
         made.extend(job_ads(read_submit(Source(BASE + text, "job.sub"))))
     assert [group.jobs.count for group in made] == [2]
-    assert {fault.code for fault in caught.value.diagnostics} == {"submit-value", "submit-expression"}
+    assert {fault.kind for fault in caught.value.diagnostics} == {"submit-value", "submit-expression"}
 
 
 def test_jobs_inherit_from_the_first_of_the_cluster() -> None:

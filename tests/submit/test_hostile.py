@@ -44,9 +44,9 @@ for text in texts:
     try:
         file = read_submit(Source(text, "job.sub"), files=Files([folder], base=folder), environ={}, now=0, seed=1)
         list(file.groups((*file.keys, "x"), limit=100))
-        found.append([finding.code for finding in file.unknown])
+        found.append([finding.kind for finding in file.unknown])
     except ValueError as error:
-        found.append([fault.code for fault in error.diagnostics])
+        found.append([fault.kind for fault in error.diagnostics])
 events = list(seen)
 print(json.dumps([found, events]))
 """
@@ -110,7 +110,7 @@ def code(text: str, files: Files | None = None) -> str:
     """Return the code of the first fault, of the reading or of the values."""
     with pytest.raises(InvalidSubmit) as caught:
         list(read_submit(Source(text, "job.sub"), files=files, environ={}, now=0).groups(("x", "y", "cron_minute")))
-    return caught.value.diagnostics[0].code
+    return caught.value.diagnostics[0].kind
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def faults(text: str, folder: Path | None = None, config: Mapping[str, str] | No
     """Return place, code and words of each fault."""
     with pytest.raises(InvalidSubmit) as caught:
         read(text, folder, config)
-    return [f"{d.span.location if d.span else ''} {d.code}: {d.message}" for d in caught.value.diagnostics]
+    return [f"{d.span.location if d.span else ''} {d.kind}: {d.message}" for d in caught.value.diagnostics]
 
 
 def rows(text: str, folder: Path) -> list[str]:
@@ -186,7 +186,7 @@ def test_places_of_values_are_those_of_their_files(folder: Path) -> None:
 def test_what_would_be_run_or_lies_outside_is_a_finding(folder: Path, text: str, codes: list[str]) -> None:
     """Reading goes on, and the result says what it does not know."""
     file = read(text + "\nqueue\n", folder)
-    assert [finding.code for finding in file.unknown] == codes
+    assert [finding.kind for finding in file.unknown] == codes
     assert set(file.unknown) <= set(file.warnings)
     assert file.job_count == 1
     assert sorted(path.name for path in folder.iterdir() if path.name in {"x", "no.sub"}) == []
@@ -195,7 +195,7 @@ def test_what_would_be_run_or_lies_outside_is_a_finding(folder: Path, text: str,
 @pytest.mark.parametrize("text", ["include : a", "queue x from a", "queue x matching *", "use template : A"])
 def test_without_files_and_configuration_nothing_is_looked_at(text: str) -> None:
     """A caller who hands over nothing gets findings instead."""
-    assert [finding.code[:7] for finding in read(text + "\nqueue\n").unknown] == ["unknown"]
+    assert [finding.kind[:7] for finding in read(text + "\nqueue\n").unknown] == ["unknown"]
 
 
 def test_the_kept_output_of_a_command_is_read_as_htcondor_does(folder: Path) -> None:
@@ -203,7 +203,7 @@ def test_the_kept_output_of_a_command_is_read_as_htcondor_does(folder: Path) -> 
     file = read("include command into cache.sub : echo x\nqueue\n", folder)
     (group,) = file.groups(("cron_minute",))
     assert group.values["cron_minute"] == "24"
-    assert [finding.code for finding in file.unknown] == ["runs-command"]
+    assert [finding.kind for finding in file.unknown] == ["runs-command"]
 
 
 @pytest.mark.parametrize(
@@ -269,9 +269,9 @@ def test_items_from_files(folder: Path, statement: str, expected: list[str] | No
 
 def test_surprising_rows_are_warnings(folder: Path) -> None:
     """A comment and a blank line of a file are rows, a pattern may match nothing."""
-    codes = [warning.code for warning in read("queue x from items.txt\n", folder).warnings]
+    codes = [warning.kind for warning in read("queue x from items.txt\n", folder).warnings]
     assert codes == ["blank-row", "comment-row"]
-    codes = [warning.code for warning in read("queue x matching nope*\n", folder).warnings]
+    codes = [warning.kind for warning in read("queue x matching nope*\n", folder).warnings]
     assert codes == ["no-match", "queue-empty"]
     text = "submit_fail_empty_matches = 1\nqueue x matching nope*\n"
     assert "no matches for pattern(s): 'nope*'" in faults(text, folder)[0]
@@ -319,7 +319,7 @@ def test_failing_functions_are_findings_of_their_jobs() -> None:
     assert finding.span.location == "job.sub:3:5"
     assert finding.help is not None
     assert finding.help.endswith("the fault comes from $(n), defined at line 3")
-    assert [warning.code for warning in read("queue $INT(abc)\n").warnings] == ["macro-function"]
+    assert [warning.kind for warning in read("queue $INT(abc)\n").warnings] == ["macro-function"]
 
 
 def origins(group: JobGroup, name: str) -> list[str]:
@@ -362,7 +362,7 @@ def test_a_variable_that_comes_twice_has_its_last_column() -> None:
 def test_a_queue_statement_ends_the_conditionals_around_it() -> None:
     """What follows is read as a text of its own, so that an endif is a fault there (condor_submit 23.9 and 25.14)."""
     file = read("if true\nqueue\n")
-    assert [finding.code for finding in file.warnings] == ["conditional"]
+    assert [finding.kind for finding in file.warnings] == ["conditional"]
     with pytest.raises(InvalidSubmit) as caught:
         read("if true\nqueue\nelse\nqueue 9\nendif\n")
     assert [d.message for d in caught.value.diagnostics] == ["else without matching if", "endif without matching if"]

@@ -45,14 +45,14 @@ def faults(text: str) -> list[tuple[str, int]]:
     """Return code and line of each error."""
     with pytest.raises(InvalidSubmit) as caught:
         groups(text)
-    return [(d.code, d.span.line if d.span else 0) for d in caught.value.diagnostics]
+    return [(d.kind, d.span.line if d.span else 0) for d in caught.value.diagnostics]
 
 
 def warnings(text: str) -> list[str]:
     """Return the codes of the warnings, each of which has a place and says what to do or why."""
     found = read(text).warnings
     assert all(d.severity is Severity.WARNING and d.span is not None for d in found)
-    return [d.code for d in found]
+    return [d.kind for d in found]
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_faults_of_all_values_and_queue_statements_come_at_once() -> None:
     text = "cron_minute = $(a)\na = $(cron_minute)\ncron_hour = $(Day)\nqueue\nqueue\ncron_hour = $ENV(x)\nqueue\n"
     with pytest.raises(InvalidSubmit) as caught:
         groups(text)
-    codes = [d.code for d in caught.value.diagnostics]
+    codes = [d.kind for d in caught.value.diagnostics]
     assert codes == ["macro-cycle", "unknown-macro", "unknown-environment"]
 
 

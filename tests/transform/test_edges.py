@@ -194,7 +194,7 @@ def test_the_last_of_several_knobs_alone_iterates() -> None:
     """As condor_transform_ads has it; the others are done once, and that is said."""
     knobs = {"A": "SET X 1\nTRANSFORM 2", "B": "SET Y 1", "C": "SET Z 1\nTRANSFORM 3"}
     rules = loaded(knobs, "A B")
-    assert [len(apply_all(rules.transforms, ad_of(), rules.facts).ads), *[d.code for d in rules.diagnostics]] == [
+    assert [len(apply_all(rules.transforms, ad_of(), rules.facts).ads), *[d.kind for d in rules.diagnostics]] == [
         1,
         "transform-ignored",
     ]

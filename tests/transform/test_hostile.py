@@ -40,7 +40,7 @@ def test_macros_end(rules: str, code: str) -> None:
         found = error.diagnostics
     else:
         found = result.diagnostics
-    assert not code or any(each.code.startswith(code) for each in found)
+    assert not code or any(each.kind.startswith(code) for each in found)
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$b", "(a|a)*b", "((a*)*)*c", "(a{0,60}){0,60}{0,60}b"])
@@ -54,7 +54,7 @@ def _thrice(rules: str, ad: ClassAd) -> list[tuple[bool, list[str]]]:
     """Return what became of an ad, and of it once more: then there may be a plan for its names."""
     transform = Transform.parse(rules, strict=False)
     made = [transform.apply(ad) for _ in range(3)]
-    return [(result.failed, [each.code for each in result.diagnostics]) for result in made]
+    return [(result.failed, [each.kind for each in result.diagnostics]) for result in made]
 
 
 @pytest.mark.parametrize(
@@ -135,10 +135,10 @@ def test_no_command_is_run_and_no_file_outside_is_read(tmp_path: Path) -> None:
         ("matching ../*", "file-outside"),
     ):
         result = Transform.parse(f"SET X 1\nTRANSFORM {arguments}").apply(AD, facts)
-        assert [found.code for found in result.diagnostics] == [code]
+        assert [found.kind for found in result.diagnostics] == [code]
     assert not (inner / "made").exists()
     assert len(Transform.parse("SET X 1\nTRANSFORM from items").apply(AD, facts).ads) == 2
-    assert Transform.parse("SET X 1\nTRANSFORM from items").apply(AD).diagnostics[0].code == "unknown-items"
+    assert Transform.parse("SET X 1\nTRANSFORM from items").apply(AD).diagnostics[0].kind == "unknown-items"
 
 
 def test_thousands_of_faults_cost_little() -> None:

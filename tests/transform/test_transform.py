@@ -33,7 +33,7 @@ def said(rules: str, *, severity: Severity | None = None) -> list[tuple[str, int
     """Return code and line of what is found in rules on loading."""
     transform = Transform.parse(rules, strict=False)
     found = (*transform.faults, *transform.warnings)
-    return [(each.code, each.span.line) for each in found if each.span and severity in {None, each.severity}]
+    return [(each.kind, each.span.line) for each in found if each.span and severity in {None, each.severity}]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_the_envelope_is_taken_out_before_conditions() -> None:
     """It cannot be conditional, and that is said."""
     transform = Transform.parse("if false\nNAME one\nUNIVERSE grid\nREQUIREMENTS false\nendif\nSET X 1")
     assert (transform.name, transform.universe, transform.matches(ad_of())) == ("one", "grid", False)
-    assert [found.code for found in transform.warnings] == ["lifted", "lifted", "lifted"]
+    assert [found.kind for found in transform.warnings] == ["lifted", "lifted", "lifted"]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_what_follows_a_choice_is_passed_over() -> None:
         "REQUIREMENTS A > 1 ? true : false # c\nSET X A > 1 ? 2 : 3 # c\nDEFAULT Y true ? 1 : 2 x\nSET Z (A ? 1 : 2) x"
     )
     transform = Transform.parse(rules)
-    assert [each.code for each in transform.warnings] == ["requirements-rest", "set-rest", "set-rest", "set-expression"]
+    assert [each.kind for each in transform.warnings] == ["requirements-rest", "set-rest", "set-rest", "set-expression"]
     assert transform.matches(ad_of("A = 2\n"))
     assert not transform.matches(ad_of("A = 1\n"))
     made = transform.apply(ad_of("A = 2\n")).ad
@@ -377,7 +377,7 @@ def test_knobs_are_rules_too() -> None:
     rules.add_knob(JOB_ROUTE, "None")
     rules.finish()
     assert [transform.name for transform in rules.transforms] == ["One"]
-    assert [found.code for found in rules.diagnostics] == ["knob", "knob", "knob"]
+    assert [found.kind for found in rules.diagnostics] == ["knob", "knob", "knob"]
     assert apply_all(rules.transforms, ad_of(), rules.facts).ad.text("X") == "7"
 
 
@@ -390,7 +390,7 @@ def test_a_file_whose_commands_depend_on_the_ad_is_left_out_beside_others() -> N
             rules.add_file(Source(text, "r"))
         rules.finish()
         assert len(apply_all(rules.transforms, ad_of()).changes) == changes
-        assert bool(others) is ("left-out" in [found.code for found in rules.diagnostics])
+        assert bool(others) is ("left-out" in [found.kind for found in rules.diagnostics])
 
 
 def test_a_knob_is_not_a_file() -> None:

@@ -192,7 +192,7 @@ SET  Requirements = $(MY.Requirments) && Target.HasSingularity
         job.set_text("Requirements", "TARGET.NoMatch")
         result = Transform.parse(rules).apply(job)
         assert (result.ad.value("TransferInput"), result.ad.text("Requirements")) == (f"{name},si", "TARGET.NoMatch")
-        assert [found.code for found in result.diagnostics] == ["set-expression"]
+        assert [found.kind for found in result.diagnostics] == ["set-expression"]
 
 
 MEMORY = (

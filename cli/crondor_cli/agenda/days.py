@@ -88,7 +88,7 @@ class Agenda:
             return
         try:
             first = first_start(schedule, self.span, job.clock.now)
-            late = [] if schedule.spec is not None else list(too_late(job, schedule))
+            late = [] if schedule.spec is not None else too_late(job, schedule)
         except CrondorError as error:
             self.findings += [placed(fault, job) for fault in error.diagnostics]
             self.invalid.append((job.name, job.line))

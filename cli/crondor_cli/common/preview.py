@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain, islice, takewhile
 
-from crondor.deferral import InvalidDeferral
+from crondor.deferral import InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.recurrence import ScheddAnswer
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
-from crondor.spec import HOLD_CODE, Dialect
+from crondor.spec import Dialect
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
 from crondor_cli.common.rows import Reason, Row, Run
 
@@ -163,7 +165,7 @@ def hold_reason(fault: CrondorError | None) -> str | None:
 
 def schedd_hold(reason: str) -> Diagnostic:
     """Say that the schedd holds the job."""
-    message = f"the real schedd would hold the job (code {HOLD_CODE}), HoldReason: {shortened(reason)}"
+    message = f"the real schedd would hold the job (code {INVALID_CRON_SETTINGS}), HoldReason: {shortened(reason)}"
     return Diagnostic("schedd-hold", message, Severity.NOTE)
 
 
@@ -172,18 +174,10 @@ def shortened(reason: str) -> str:
     return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}..."
 
 
-def too_late(job: Job, schedule: JobSchedule) -> Iterator[Diagnostic]:
-    """Say that the time is past: in its window the job runs at once, afterwards it stays idle for ever."""
-    run = schedule.next(job.clock.now)
-    if run.time <= job.clock.now <= run.last_match:
-        message = (
-            f"the time is past: the job would start at once, if it is matched within {run.last_match - job.clock.now} s"
-        )
-        yield Diagnostic("deferral-late", message, Severity.NOTE, job.time_span)
-    if job.clock.now > run.last_match:
-        message = "the time is past, and its window too: the job would never match and stay idle for ever"
-        help_text = "set a later deferral_time, or a longer deferral_window"
-        yield Diagnostic("deferral-past", message, span=job.time_span, help=help_text)
+def too_late(job: Job, schedule: JobSchedule) -> list[Diagnostic]:
+    """Say that the one time of a job is past, where it is."""
+    fault = past(schedule.next(job.clock.now), job.clock.now)
+    return [] if fault is None else [replace(fault, span=job.time_span)]
 
 
 def placed(fault: Diagnostic, job: Job) -> Diagnostic:

@@ -220,7 +220,7 @@ def _runs(side: Side, start: int, end: int, findings: list[Diagnostic]) -> Itera
     except NeverRuns as error:
         for fault in error.diagnostics:
             found = placed(fault, side.job)
-            findings.append(Diagnostic(found.code, found.message, Severity.WARNING, found.span, found.help))
+            findings.append(Diagnostic(found.kind, found.message, Severity.WARNING, found.span, found.help))
         return iter(())
 
 

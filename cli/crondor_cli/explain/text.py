@@ -9,9 +9,10 @@ from textwrap import wrap
 from crondor.audit import ClockChange
 from crondor.calendar import short_weekday
 from crondor.diagnostics import CrondorError, printable
+from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.recurrence import ScheddAnswer
 from crondor.schedule import JobSchedule
-from crondor.spec import DAY_OF_WEEK, FIELDS, HOLD_CODE, MONTH, CronSpec, Dialect
+from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe
 from crondor_cli.common.output import say
 from crondor_cli.common.preview import shortened
@@ -136,7 +137,9 @@ def _schedd(e: Explanation) -> list[str]:
     if side is None or not (side.reasons or side.hold_reason or side.hangs):
         return _lines([("real schedd", "reads every field alike, and its day-0 defect cannot strike")])
     if side.hold_reason is not None:
-        lines = [f"  The real schedd holds this job (code {HOLD_CODE}): {printable(shortened(side.hold_reason))}"]
+        lines = [
+            f"  The real schedd holds this job (code {INVALID_CRON_SETTINGS}): {printable(shortened(side.hold_reason))}"
+        ]
     elif side.hangs:
         lines = ["  The real schedd (HTCondor 25.14) never returns from its search for such a date: it hangs."]
     elif e.answers is not None:

@@ -76,12 +76,12 @@ def command(
 
     def read_again() -> list[CronSettings] | None:
         nonlocal is_bad
-        show([Diagnostic("cron-reconfig", "SIGHUP: the configuration is read again", Severity.NOTE)])
+        show([Diagnostic("hook-cron-reconfig", "SIGHUP: the configuration is read again", Severity.NOTE)])
         try:
             found, is_bad = _read(config, wanted, clock)
         except (click.UsageError, CrondorError) as error:
             is_bad = True
-            show([Diagnostic("cron-reconfig", f"{error}; the jobs stay as they were")])
+            show([Diagnostic("hook-cron-reconfig", f"{error}; the jobs stay as they were")])
             return None
         for each, theirs in zip(managers, found, strict=True):
             if isinstance(each.programs, LivePrograms):

@@ -164,7 +164,7 @@ def command(
 
 def _without_hook(run: HookRun) -> Consequence | None:
     """Return what becomes of a program that may not be called; None for others."""
-    if not any(each.code in PATH_FAULTS for each in run.diagnostics):
+    if not any(each.kind in PATH_FAULTS for each in run.diagnostics):
         return None
     reason = "the router routes the job by itself, as if no hook was configured"
     return Consequence(Action.NO_HOOK, ClassAd(), reason, run.diagnostics)

@@ -7,8 +7,9 @@ from datetime import datetime, tzinfo
 
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import printable
+from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedule import Expression, JobSchedule
-from crondor.spec import HOLD_CODE, CronSpec, Dialect
+from crondor.spec import CronSpec, Dialect
 from crondor.words import describe
 from crondor_cli.common.output import say
 from crondor_cli.common.preview import Preview, shortened
@@ -162,7 +163,7 @@ def _beside(epoch: int, deferral: Deferral, zone: tzinfo) -> str:
 def _reasons(preview: Preview) -> list[str]:
     if preview.hold_reason is not None:
         held = printable(shortened(preview.hold_reason))
-        lines = [f"  The real schedd holds this job (code {HOLD_CODE}): {held}"]
+        lines = [f"  The real schedd holds this job (code {INVALID_CRON_SETTINGS}): {held}"]
     elif preview.schedd_fault is not None:
         lines = _wrapped(f"The real schedd does not run this job: {preview.schedd_fault.diagnostics[0].message}", 2)
     elif preview.schedule is None:

@@ -130,9 +130,9 @@ def _merged(found: Iterable[Diagnostic]) -> list[Diagnostic]:
 def _summarise(found: Iterable[Diagnostic], *, faithful: bool, is_empty: bool) -> None:
     kept = _merged(found)
     how = "as condor_transform_ads does it, its defects included" if faithful else "differences to the old routes"
-    said = _counted(each for each in kept if each.code.startswith("legacy-"))
+    said = _counted(each for each in kept if each.kind.startswith("legacy-"))
     say("there is no old route to convert" if is_empty and not said else f"{how}: {said or 'none'}", err=True)
-    others = _counted(each for each in kept if not each.code.startswith("legacy-"))
+    others = _counted(each for each in kept if not each.kind.startswith("legacy-"))
     if others:
         say(f"in the rest of the configuration: {others}", err=True)
 

@@ -135,10 +135,10 @@ def _unfit(ad: ClassAd, origin: _Origin) -> Iterator[Diagnostic]:
     if universe not in {*_TAKEN, Universe.LOCAL}:
         name = next((each.name.lower() for each in Universe if each == universe), str(universe))
         message = f"a {name} universe job cannot run here: crondor run has the local universe only"
-        yield Diagnostic(origin.fault.code, message, span=origin.fault.span, help=hint)
+        yield Diagnostic(origin.fault.kind, message, span=origin.fault.span, help=hint)
     elif any(name in ad for name in _OTHERS):
         message = "a job in a container cannot run here: crondor run starts programs of this machine only"
-        yield Diagnostic(origin.fault.code, message, span=origin.fault.span, help=hint)
+        yield Diagnostic(origin.fault.kind, message, span=origin.fault.span, help=hint)
 
 
 def _treated(file: SubmitFile, universe: str) -> Diagnostic:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from crondor.deferral import MISSED_CODE
 from crondor.diagnostics import printable
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.pool.daemons.events import PoolEvent, Watcher, What
 from crondor_cli.common.output import say
 from crondor_cli.simulate.runs import Group, Simulated
@@ -46,7 +46,7 @@ class Lanes:
             self._mark(lane, seen.time, seen.time, LATE if late else RUNNING)
         if seen.what is What.PLANNED and "window" in seen.text:
             self._mark(lane, seen.time, seen.time, MISSED)
-        if seen.what is What.HELD and seen.number == MISSED_CODE:
+        if seen.what is What.HELD and seen.number == MISSED_DEFERRED_EXECUTION_TIME:
             self._mark(lane, seen.time, seen.time, MISSED)
         after = _STATES.get(seen.what)
         if after is not None:

@@ -125,7 +125,7 @@ def sites_of(table: RoutingTable, texts: Sequence[str], settings: PoolSettings) 
 
 def findings_of(simulated: Simulated, table: RoutingTable) -> list[Diagnostic]:
     """Return what there is to say of the jobs and of the table."""
-    kept = [each for each in simulated.findings if each.code not in _OF_POOL]
+    kept = [each for each in simulated.findings if each.kind not in _OF_POOL]
     return [*kept, *(each for each in table.diagnostics if each.severity is Severity.ERROR)]
 
 

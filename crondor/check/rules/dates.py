@@ -50,7 +50,7 @@ def never_fires(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN202", "fires-rarely", Severity.WARNING, "a schedule that passes over whole years")
 def fires_rarely(job: CheckedJob) -> Iterator[RuleHit]:
     """Only 29 February is a day that a year may lack."""
-    recurrence = _recurrence(job)
+    recurrence = job.recurrence
     if recurrence is None or not _is_leap_day(recurrence.wall_clock.rule):
         return
     try:
@@ -144,7 +144,7 @@ def _clause_help(spec: CronSpec) -> str:
 def clock_change(job: CheckedJob) -> Iterator[RuleHit]:
     """Schedules are wall-clock time; the schedd moves a run in a skipped hour, mostly behind it."""
     zone = zone_of(job.settings.zone)
-    recurrence = None if zone.is_fixed else _recurrence(job)
+    recurrence = None if zone.is_fixed else job.recurrence
     spec, now = job.crontab.manual, job.settings.now
     if recurrence is None or spec is None or recurrence.follows_real_time or recurrence.wall_clock.never:
         return
@@ -174,7 +174,7 @@ def _change_words(job: CheckedJob, change: ClockChange, policy: Policy) -> str:
 @rule("CRN206", "too-frequent", Severity.WARNING, "runs closer together than SCHEDD_INTERVAL")
 def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd computes the next time once in SCHEDD_INTERVAL; runs that are past by then are not made up."""
-    recurrence, schedule = _recurrence(job), job.manual.schedule
+    recurrence, schedule = job.recurrence, job.manual.schedule
     interval = job.settings.schedd_interval
     if recurrence is None or recurrence.wall_clock.never or interval <= 0:
         return
@@ -212,7 +212,7 @@ def _lost(table: tuple[int, ...], interval: int) -> list[int]:
 @rule("CRN207", "either-day", Severity.NOTE, "both day fields set: either decides, not both")
 def either_day(job: CheckedJob) -> Iterator[RuleHit]:
     """Where day of month and day of week both restrict, a day that satisfies either of them counts."""
-    recurrence = _recurrence(job)
+    recurrence = job.recurrence
     if recurrence is None or not recurrence.wall_clock.rule.either:
         return
     rule_of = recurrence.wall_clock.rule
@@ -249,12 +249,6 @@ def field_left_out(job: CheckedJob) -> Iterator[RuleHit]:
     help_text = f"set {missing.command}, to `*` if every {missing.title} is meant"
     severity = Severity.NOTE if missing is HOUR else None
     yield RuleHit(message, job.field_span(field), help_text, fix, severity)
-
-
-def _recurrence(job: CheckedJob) -> Recurrence | None:
-    """Return when the schedule fires as the manual has it."""
-    spec = job.crontab.manual
-    return None if spec is None else Recurrence(spec, job.settings.zone, job.settings.policy)
 
 
 def _is_leap_day(rule_of: DayRule) -> bool:

@@ -11,7 +11,7 @@ from crondor.check.edit import insertion, literal
 from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
 from crondor.check.rule import Edit, Fix, RuleHit, rule
 from crondor.check.subject import CheckedJob
-from crondor.deferral import Deferral
+from crondor.deferral import Deferral, past
 from crondor.diagnostics import CrondorError, Severity
 from crondor.job.status import JobStatus
 from crondor.schedule import COMMANDS, JobSchedule, Universe, needs_evaluation
@@ -32,14 +32,14 @@ _DAY = 86400
 @rule("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses")
 def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
     """A literal must be a non-negative integer; condor_submit 25.14 makes no job of anything else."""
-    for fault in job.faults("submit-number"):
+    for fault in job.faults("CRN301"):
         yield RuleHit(fault.message, fault.span, fault.help)
 
 
 @rule("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0")
 def overflow(job: CheckedJob) -> Iterator[RuleHit]:
     """A literal above 2^63-1 becomes 0 without a word: no deferral time at all."""
-    for fault in job.faults("submit-overflow"):
+    for fault in job.faults("CRN302"):
         yield RuleHit(fault.message, fault.span, fault.help)
 
 
@@ -112,16 +112,9 @@ def prep_short(job: CheckedJob) -> Iterator[RuleHit]:
 def time_past(job: CheckedJob) -> Iterator[RuleHit]:
     """Past its window the job never matches and stays idle for ever; within it, it starts at once."""
     run = _one_time_run(job)
-    now = job.settings.now
-    if run is None or run.time > now:
-        return
-    span = job.span(*_TIME)
-    if now <= run.last_match:
-        message = f"the time is past: the job would start at once, if it is matched within {run.last_match - now} s"
-        yield RuleHit(message, span, severity=Severity.NOTE)
-    else:
-        message = "the time is past, and its window too: the job would never match and stay idle for ever"
-        yield RuleHit(message, span, "set a later deferral_time, or a longer deferral_window")
+    fault = past(run, job.settings.now) if run is not None else None
+    if fault is not None:
+        yield RuleHit(fault.message, job.span(*_TIME), fault.help, severity=fault.severity)
 
 
 @rule("CRN308", "stays-idle", Severity.WARNING, "a one-time job that stays when it misses its time", misses=True)
@@ -152,7 +145,7 @@ def stays_idle(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN309", "time-and-cron", Severity.WARNING, "a deferral time beside cron fields")
 def time_and_cron(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd overwrites DeferralTime when it computes the first time of the cron fields."""
-    for fault in job.faults("cron-and-time"):
+    for fault in job.faults("CRN309"):
         name = job.first(*_TIME)
         span = literal(job, name) if name else None
         fix = Fix(f"remove {name}", (_line(span.source.text, span.start, job),)) if name and span else None
@@ -164,14 +157,14 @@ def without_time(job: CheckedJob) -> Iterator[RuleHit]:
     """Window and prep time alone set nothing: condor_submit adds no attribute for them."""
     if any(fault.fix in _STARTS for fault in job.file.misspelt):
         return  # CRN501 speaks of the name that was to give the time
-    for fault in job.faults("window-alone"):
+    for fault in job.faults("CRN310"):
         yield RuleHit(fault.message, fault.span, fault.help)
 
 
 @rule("CRN311", "bad-value", Severity.ERROR, "a time, window or prep time with which the job cannot run")
 def bad_value(job: CheckedJob) -> Iterator[RuleHit]:
     """The starter holds a job whose DeferralTime is no positive integer; a bad window makes Requirements undefined."""
-    said = job.told("submit-overflow", "expression-target")  # CRN302 and CRN313
+    said = job.told("CRN302", "CRN313")
     for found in _without_value(job):
         if found.span not in said:
             yield found
@@ -198,7 +191,7 @@ def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
     """condor_submit parses what it puts into the job ad, and refuses what is no ClassAd expression."""
     time = job.first(*_TIME)
     is_date = time is not None and _DATE.fullmatch(job.values[time].strip('" '))
-    for fault in job.faults("classad-syntax"):
+    for fault in job.faults("CRN312"):
         is_time = is_date and time is not None and fault.span is not None and fault.span.line == job.span(time).line
         date = (
             f"DeferralTime is in epoch seconds: crondor at '{job.values[time]}' says them" if is_time and time else None
@@ -222,7 +215,7 @@ def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN313", "asks-machine", Severity.WARNING, "an expression that asks what the job's ad does not have")
 def asks_machine(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd and the starter evaluate the job's own ad alone: what a machine has is undefined there."""
-    faults = tuple(job.faults("expression-target"))
+    faults = tuple(job.faults("CRN313"))
     fatal = {found.span for found in _without_value(job)} if faults else set()
     for fault in faults:
         yield RuleHit(fault.message, fault.span, fault.help, severity=Severity.ERROR if fault.span in fatal else None)
@@ -231,7 +224,7 @@ def asks_machine(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN314", "asks-clock", Severity.WARNING, "a time that moves while the job waits for it")
 def asks_clock(job: CheckedJob) -> Iterator[RuleHit]:
     """Requirements evaluate the expression at each look, the starter once more: time() + 60 is never reached."""
-    for fault in job.faults("expression-clock"):
+    for fault in job.faults("CRN314"):
         yield RuleHit(fault.message, fault.span, fault.help)
 
 
@@ -254,8 +247,8 @@ def _place(job: CheckedJob, names: tuple[str, ...]) -> Span:
 
 def _may_start(job: CheckedJob, schedule: JobSchedule) -> bool:
     """Say whether a job can come as far as its time: it is a crontab job, or its time is one, and not past."""
-    if job.first(*_WINDOW) is not None and job.told("submit-overflow"):
-        return False  # CRN302 speaks of it
+    if job.first(*_WINDOW) is not None and job.told("CRN302"):
+        return False
     run = None if schedule.spec is not None else _one_time_run(job)
     return schedule.spec is not None or (run is not None and run.last_match >= job.settings.now)
 

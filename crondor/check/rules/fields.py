@@ -20,7 +20,7 @@ _UNSURE = frozenset({"cron-reversed", "cron-blank", "cron-empty"})  # the author
 @rule("CRN101", "out-of-range", Severity.ERROR, "a value outside its field")
 def out_of_range(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd takes a single value out of range for every value of the field, and clips a range."""
-    yield from _faults(job, "cron-range")
+    yield from _faults(job, "CRN101")
 
 
 @rule("CRN102", "step-phase", Severity.WARNING, "a step that the schedd counts from 0, not from the range's begin")
@@ -38,43 +38,43 @@ def step_phase(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN103", "reversed-range", Severity.ERROR, "a range whose end lies before its begin")
 def reversed_range(job: CheckedJob) -> Iterator[RuleHit]:
     """A range does not wrap around; to the schedd it is empty, and an empty day of week restricts nothing."""
-    yield from _faults(job, "cron-reversed")
+    yield from _faults(job, "CRN103")
 
 
 @rule("CRN104", "name", Severity.ERROR, "the name of a month or weekday")
 def name(job: CheckedJob) -> Iterator[RuleHit]:
     """HTCondor reads numbers only, and the schedd holds a job with letters in a field."""
-    yield from _faults(job, "cron-name")
+    yield from _faults(job, "CRN104")
 
 
 @rule("CRN105", "nickname", Severity.ERROR, "a crontab nickname such as @daily")
 def nickname(job: CheckedJob) -> Iterator[RuleHit]:
     """A nickname stands for a whole crontab line; the schedd holds a job that has one in a field."""
-    yield from _faults(job, "cron-nickname")
+    yield from _faults(job, "CRN105")
 
 
 @rule("CRN106", "foreign-syntax", Severity.ERROR, "characters that belong to other schedulers, or to none")
 def foreign_syntax(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd's character class is digits, comma, hyphen, point, slash, star and blank; it holds the job else."""
-    yield from _faults(job, "cron-character", "cron-unsupported", "cron-digit", "cron-macro")
+    yield from _faults(job, "CRN106")
 
 
 @rule("CRN107", "quoted", Severity.ERROR, "quotes in the value of a submit command")
 def quoted(job: CheckedJob) -> Iterator[RuleHit]:
     """A submit command takes all that stands behind =, quotes too, and the schedd holds the job for them."""
-    yield from _faults(job, "cron-quoted")
+    yield from _faults(job, "CRN107")
 
 
 @rule("CRN108", "blank-inside", Severity.ERROR, "a blank between two numbers")
 def blank_inside(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd removes blanks wherever they stand: 1 5 is 15."""
-    yield from _faults(job, "cron-blank")
+    yield from _faults(job, "CRN108")
 
 
 @rule("CRN109", "empty", Severity.WARNING, "an empty item or field")
 def empty(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd passes over empty items; a command without a value is as good as none."""
-    for found in _faults(job, "cron-empty-item", "cron-empty"):
+    for found in _faults(job, "CRN109"):
         is_held = job.crontab.hold_reason is not None
         yield found._replace(severity=Severity.ERROR if is_held else None)
     for field, names in NAMES.items():
@@ -89,13 +89,13 @@ def empty(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN110", "single-step", Severity.ERROR, "a step behind a single value")
 def single_step(job: CheckedJob) -> Iterator[RuleHit]:
     """Unix cron reads 5/15 as 5-59/15; the schedd keeps 5 if it is a multiple of the step, and else nothing."""
-    yield from _faults(job, "cron-single-step")
+    yield from _faults(job, "CRN110")
 
 
 @rule("CRN111", "step-zero", Severity.ERROR, "a step of 0")
 def step_zero(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd holds the job, and the HoldReason says nothing behind its colon."""
-    yield from _faults(job, "cron-step-zero")
+    yield from _faults(job, "CRN111")
 
 
 @rule("CRN112", "starred-weekday", Severity.WARNING, "an item with * in the day of week, which the schedd drops")
@@ -123,7 +123,7 @@ def full_month(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN114", "no-string", Severity.ERROR, "an attribute that is no string")
 def no_string(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd takes an attribute that is not a string for *, even one that is undefined."""
-    yield from _faults(job, "cron-type")
+    yield from _faults(job, "CRN114")
     faulty = {fault.field for fault in job.crontab.faults}
     for field in FIELDS:
         attribute = f"my.{field.attribute.lower()}"
@@ -143,7 +143,7 @@ def no_string(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN115", "syntax", Severity.ERROR, "a field that is neither values, ranges, steps nor *")
 def syntax(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd checks characters only, and reads what it can of each item: 1-2-3 is 1-2, ** is *, /5 is 0/5."""
-    yield from _faults(job, "cron-syntax", "cron-more", "cron-none")
+    yield from _faults(job, "CRN115")
 
 
 @rule("CRN116", "held", Severity.ERROR, "a field that the manual allows and the schedd holds the job for")
@@ -170,13 +170,13 @@ def _shown(job: CheckedJob, key: str) -> str:
     return written.text if written else key
 
 
-def _faults(job: CheckedJob, *codes: str) -> Iterator[RuleHit]:
-    """Yield the faults of the fields under some codes: what, what the schedd does with the field, what to write."""
+def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
+    """Yield the faults of the fields under a code: what, what the schedd does with the field, what to write."""
     crontab = job.crontab
     found: dict[tuple[Field, str], list[FieldFault]] = {}
     for each in crontab.faults:
-        if each.fault.code in codes:
-            found.setdefault((each.field, each.fault.code), []).append(each)
+        if each.fault.code == code:
+            found.setdefault((each.field, each.fault.kind), []).append(each)
     for (field, _), (first, *others) in found.items():
         fix = _mending(job, field, first.text)
         said = first.fault.message.partition(" (the schedd ")[0]  # of the item; the field says it better
@@ -206,7 +206,7 @@ def _mending(job: CheckedJob, field: Field, text: str) -> _Mending | None:
     edit = edit_field(job, field, better) if better is not None else None
     if edit is None:
         return None
-    is_sure = not any(fault.field is field and fault.fault.code in _UNSURE for fault in job.crontab.faults)
+    is_sure = not any(fault.field is field and fault.fault.kind in _UNSURE for fault in job.crontab.faults)
     return _Mending(better or "", Fix(f"write {field.command} = {better}", (edit,), safe=is_sure))
 
 

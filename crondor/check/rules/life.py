@@ -8,15 +8,16 @@ from crondor.check.edit import insertion, joined
 from crondor.check.job_policy import PERIODIC, RELEASE, REMOVE, RETRIES, never_removed, repeats, stays
 from crondor.check.rule import Edit, Fix, RuleHit, rule
 from crondor.check.subject import CheckedJob
-from crondor.deferral import MISSED_CODE, MISSED_REASON
+from crondor.deferral import MISSED_REASON
 from crondor.diagnostics import Severity
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.status import JobStatus
 from crondor.schedule import Universe
 from crondor.source import Span
 from crondor.spec import FIELDS
 
 _WAIT = 7 * 86400  # seconds after which a policy that waits before it releases has done so
-_CLAUSE = f"HoldReasonCode == {MISSED_CODE}"
+_CLAUSE = f"HoldReasonCode == {MISSED_DEFERRED_EXECUTION_TIME}"
 _MOST_JOBS = 200  # different ones behind a line that is to be added; with more nobody can see what it changes
 
 
@@ -57,7 +58,8 @@ def held_for_ever(job: CheckedJob) -> Iterator[RuleHit]:
     """A job that reaches its machine too late is held with code 20, and HTCondor releases no job by itself."""
     if not _stays_held(job):
         return
-    message = f"a run that arrives late is held (code {MISSED_CODE}), and nothing releases the job for the next one"
+    held = f"held (code {MISSED_DEFERRED_EXECUTION_TIME})"
+    message = f"a run that arrives late is {held}, and nothing releases the job for the next one"
     fix = Fix("release the job after a missed run", edits, safe=False) if (edits := _release(job)) else None
     yield RuleHit(message, job.span(*RELEASE, *REMOVE), f"add periodic_release = ({_CLAUSE})", fix)
 
@@ -67,7 +69,7 @@ def _stays_held(job: CheckedJob) -> bool:
         return False
     now = job.settings.now
     state = {
-        "HoldReasonCode": MISSED_CODE,
+        "HoldReasonCode": MISSED_DEFERRED_EXECUTION_TIME,
         "HoldReasonSubCode": 0,
         "HoldReason": MISSED_REASON,
         "QDate": now,

@@ -13,57 +13,25 @@ Cure = Callable[[CheckedFile, Diagnostic], Fix | None]
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
 
-# The codes of crondor.submit and crondor.macro that each rule speaks for; CRN001 takes what is in none of the others.
-CLAIMS: dict[str, frozenset[str]] = {
-    "CRN001": frozenset(
-        ("colon", "bad-name", "no-statement", "empty-file", "heredoc", "include", "use", "too-many-errors")
-    ),
-    "CRN002": frozenset(("not-text", "not-utf8", "too-large")),
-    "CRN003": frozenset(("runs-command",)),
-    "CRN004": frozenset(("file-outside", "unknown-include", "unknown-items")),
-    "CRN005": frozenset(("macro-cycle", "macro-depth", "macro-size", "macro-work", "macro-function")),
-    "CRN006": frozenset(("no-queue",)),
-    "CRN007": frozenset(("after-queue",)),
-    "CRN008": frozenset(("queue-zero", "queue-empty", "blank-row", "comment-row", "table-header", "no-match")),
-    "CRN009": frozenset(("comment-in-line",)),
-    "CRN010": frozenset(("byte-order-mark", "no-line-end")),
-    "CRN011": frozenset(("error-statement", "warning-statement")),
-    "CRN012": frozenset(("too-many-jobs", "too-many-variants", "queue-many")),
-    "CRN013": frozenset(("conditional",)),
-    "CRN014": frozenset(
-        (
-            "queue-count",
-            "queue-included",
-            "queue-keyword",
-            "queue-list",
-            "queue-slice",
-            "queue-table",
-            "queue-twice",
-            "queue-variables",
-        )
-    ),
-    "CRN015": frozenset(("file-missing", "file-special", "file-many")),
-    "CRN016": frozenset(("unknown-environment", "unknown-macro", "unknown-random", "unknown-template", "unknown-time")),
-}
-_OWNERS = {code: rule for rule, codes in CLAIMS.items() for code in codes}
+_READING = frozenset(f"CRN{number:03}" for number in range(1, 17))
 
 
-def owner(code: str) -> str:
-    """Return the rule that speaks for a code of the reader."""
-    return _OWNERS.get(code, "CRN001")
+def owner(fault: Diagnostic) -> str:
+    """Return the rule that speaks for a fault of the reader: CRN001 takes what no other does."""
+    return fault.code if fault.code in _READING else "CRN001"
 
 
 def _said(rule: str, cure: Cure | None, severity: Severity | None, file: CheckedFile) -> Iterator[RuleHit]:
     """Pass on what reading said under the codes of a rule; ``severity`` where crondor, not the file, is at its end."""
     for fault in file.all_faults:
-        if owner(fault.code) == rule:
+        if owner(fault) == rule:
             fix = cure(file, fault) if cure is not None else None
             yield RuleHit(fault.message, fault.span, fault.help, fix, severity or fault.severity)
 
 
 def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:
     """Return the cure of a colon where = is meant."""
-    if fault.code != "colon" or fault.span is None or fault.span.source is not file.source:
+    if fault.kind != "colon" or fault.span is None or fault.span.source is not file.source:
         return None
     return Fix("write =", (Edit(fault.span, "="),))
 
@@ -79,7 +47,7 @@ def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
     """Return the cure of a byte order mark, or of a last line without an end."""
     if fault.span is None or fault.span.source is not file.source:
         return None
-    if fault.code == "byte-order-mark":
+    if fault.kind == "byte-order-mark":
         return Fix("remove the byte order mark", (Edit(fault.span, ""),))
     return Fix("end the last line", (Edit(file.source.span(len(file.source.text)), "\n"),))
 

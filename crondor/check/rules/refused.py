@@ -9,7 +9,6 @@ from crondor.check.job_policy import POLICIES
 from crondor.check.rule import RuleHit, rule
 from crondor.check.rules.commands import no_universe
 from crondor.check.rules.deferral import bad_expression
-from crondor.check.rules.reading import owner
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Span
@@ -49,10 +48,10 @@ def refused(file: CheckedFile) -> Iterator[RuleHit]:
         return
     if file.effort.left <= 0 or _is_plain(file):
         return
-    faults = [fault for fault in _faults(file) if fault.code not in _OF_TIMES]
+    faults = [fault for fault in _faults(file) if fault.kind not in _OF_TIMES]
     said = _said(file) if faults else frozenset()
     for fault in faults:
-        is_refusal = fault.code.startswith("submit-") or owner(fault.code) == "CRN005"
+        is_refusal = fault.kind.startswith("submit-") or fault.code == "CRN005"
         if is_refusal and (fault.span is None or fault.span not in said):
             yield RuleHit(fault.message, fault.span or _queue(file), fault.help)
 

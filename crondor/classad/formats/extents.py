@@ -145,7 +145,7 @@ class _Walk:
         """Tell why an ad cannot be read, if it is no part of a fault between ads that was told. May raise it."""
         found = problem.diagnostics
         if self._unfinished:
-            problem = ClassAdSyntaxError((*found[:-1], replace(found[-1], code=UNFINISHED)))
+            problem = ClassAdSyntaxError((*found[:-1], replace(found[-1], kind=UNFINISHED)))
         if not self.junk_line or found[0].span is None or found[0].span.line != self.junk_line:
             tell(problem, self._report)
 

@@ -382,7 +382,7 @@ def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: Mode) 
             span = found.span
             low, high = (0, len(text)) if span is None else (span.start, span.end)
             where = piece.span(at + start + low, at + start + high)
-            reading.faults.append(Diagnostic(found.code, found.message, span=where, help=hint or found.help))
+            reading.faults.append(Diagnostic(found.kind, found.message, span=where, help=hint or found.help))
 
 
 def _name(text: str) -> str | None:

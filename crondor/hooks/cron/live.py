@@ -49,11 +49,11 @@ class LiveProgram:
         if run is None:
             return Progress(text, ended=False)
         logs = run.ended is not Ended.EXITED or (run.status and self._settings.log_non_zero_exit)
-        findings = [d for d in run.diagnostics if d.code not in {"hook-status", "hook-output-long"}]
-        findings = [replace(d, help=_LEFT) if d.code == "hook-left-running" else d for d in findings]
+        findings = [d for d in run.diagnostics if d.kind not in {"hook-status", "hook-output-long"}]
+        findings = [replace(d, help=_LEFT) if d.kind == "hook-left-running" else d for d in findings]
         if logs and run.stderr:
             said = f"{run.call.name} wrote to standard error: {printable(run.stderr.strip()[:_SAID])}"
-            findings.append(Diagnostic("cron-stderr", said, Severity.NOTE))
+            findings.append(Diagnostic("hook-cron-stderr", said, Severity.NOTE))
         return Progress(text, ended=True, said=run.reason, diagnostics=tuple(findings))
 
     def send(self, number: signal.Signals, now: float) -> None:  # noqa: ARG002 - the same

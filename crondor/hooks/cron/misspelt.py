@@ -28,4 +28,4 @@ def misspelt(settings: CronSettings, listed: str, names: Iterable[str]) -> Itera
         if rest not in known:
             near = get_close_matches(rest, known, 1, 0.8)
             hint = f"did you mean {prefix}{near[0]}?" if near else f"jobs are named in {prefix}JOBLIST"
-            yield Diagnostic("cron-unknown", f"{printable(name)} is read by nobody", Severity.WARNING, help=hint)
+            yield Diagnostic("hook-cron-unknown", f"{printable(name)} is read by nobody", Severity.WARNING, help=hint)

@@ -68,7 +68,7 @@ class BlockReader:
             text = _NULS("\n", text)
             if not self._has_nul:
                 message = f"{self.job.name} printed a NUL character: HTCondor ends the line there"
-                self._find(Diagnostic("cron-nul", message, Severity.WARNING, help="print text"))
+                self._find(Diagnostic("hook-cron-nul", message, Severity.WARNING, help="print text"))
             self._has_nul = True
         *lines, rest = (self._rest + text).split("\n")
         self._rest = rest[: MOST_LINE + 1]
@@ -89,10 +89,12 @@ class BlockReader:
         elif self._rest:
             message = f"{self.job.name}: the last line has no line end, and HTCondor reads it with the next run's first"
             hint = 'end the line: printf "Name = 1\\n"'
-            self._find(Diagnostic("cron-no-line-end", message, Severity.WARNING, help=hint))
+            self._find(Diagnostic("hook-cron-no-line-end", message, Severity.WARNING, help=hint))
         if restarts and self._lines:
             message = f"{self.job.name}: what stands behind the last dash is thrown away as the job is started again"
-            self._find(Diagnostic("cron-block-lost", message, Severity.WARNING, help="end the output with a line -"))
+            self._find(
+                Diagnostic("hook-cron-block-lost", message, Severity.WARNING, help="end the output with a line -")
+            )
             self._lines, self._size = [], 0
         block = self._publish(now)
         self._has_nul = False
@@ -108,15 +110,15 @@ class BlockReader:
                 if not self._lines and self._tag:
                     message = f"{self.job.name}: line {self._line} ends a block without attributes"
                     hint = "HTCondor keeps its tag for the next block that has none; leave the line out"
-                    self._find(Diagnostic("cron-empty-block", message, Severity.WARNING, help=hint))
+                    self._find(Diagnostic("hook-cron-empty-block", message, Severity.WARNING, help=hint))
             return self._publish(now)
         if len(line) > MOST_LINE:
             message = f"{self.job.name}: line {self._line} has more than {MOST_LINE} characters and is left out"
-            self._find(Diagnostic("cron-long-line", message))
+            self._find(Diagnostic("hook-cron-long-line", message))
         elif line and not self._is_full and self._size + len(line) > MOST_BLOCK:
             self._is_full = True
             message = f"{self.job.name}: a block has more than {MOST_BLOCK} characters; the rest is left out"
-            self._find(Diagnostic("cron-long-block", f"{message}, from line {self._line} on"))
+            self._find(Diagnostic("hook-cron-long-block", f"{message}, from line {self._line} on"))
         elif line and not self._is_full:
             self._lines.append(self.job.prefix + line)
             self._size += len(line)
@@ -147,12 +149,12 @@ class BlockReader:
         except ValueError as error:
             message, offset = error.args
             text = f"can't insert this line: {message}"
-            self._find(Diagnostic("cron-output", text, Severity.WARNING, source.span(offset)))
+            self._find(Diagnostic("hook-cron-output", text, Severity.WARNING, source.span(offset)))
             return
         if not IS_NAME(name):
             message = "this name has characters that no attribute's should have; HTCondor takes it all the same"
             span = source.span(0, len(line) - len(line.lstrip(" \t")) + len(name))
-            self._find(Diagnostic("cron-name", message, Severity.WARNING, span))
+            self._find(Diagnostic("hook-cron-name", message, Severity.WARNING, span))
         ad.put(name, code)
 
     def _arguments(self, text: str, ad: ClassAd) -> tuple[str, bool | None]:
@@ -167,7 +169,9 @@ class BlockReader:
                 is_said = is_said or is_read
                 if not is_read:
                     message = f"{self.job.name}: {word} is neither true nor false; HTCondor reads {str(wants).lower()}"
-                    self._find(Diagnostic("cron-update", message, Severity.WARNING, help="write update:true or false"))
+                    self._find(
+                        Diagnostic("hook-cron-update", message, Severity.WARNING, help="write update:true or false")
+                    )
         return tag, wants if wants or is_said else None
 
     def _find(self, found: Diagnostic) -> None:

@@ -16,7 +16,7 @@ MOST_PERIOD: Final = 1 << 40
 """Seconds; a longer period is refused."""
 
 _BENCHMARKS: Final = "mips kflops"
-_DEFAULTED: Final = frozenset({"cron-number"})  # faults of a number that has a default: the job runs all the same
+_DEFAULTED: Final = frozenset({"hook-cron-number"})  # faults of a number that has a default: the job runs all the same
 _PERIOD: Final = re.compile(r"\s*([+-]?\d{1,18})(.?)", re.ASCII | re.DOTALL).match
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,18}(\.\d*)?|\.\d{1,18})([eE][+-]?\d{1,3})?", re.ASCII).fullmatch
 _SEPARATORS: Final = re.compile(r"[, \t\r\n]+")
@@ -106,7 +106,7 @@ def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
     jobs: dict[str, CronJob] = {}
     for name in filter(None, _SEPARATORS.split(names)):
         if name in jobs:
-            reader.warn("cron-twice", f"{manager.value}_JOBLIST names {name} twice; the second is ignored")
+            reader.warn("hook-cron-twice", f"{manager.value}_JOBLIST names {name} twice; the second is ignored")
             continue
         job = _JobReader(f"{manager.value}_{name}", knobs, reader.found).job(name, manager)
         if job is not None:
@@ -143,7 +143,7 @@ class _Reader:
             if name not in self.broken:
                 self.broken.add(name)
                 messages = "; ".join(each.message for each in error.diagnostics if each.severity is Severity.ERROR)
-                self.fail("cron-value", f"{name} cannot be read: {messages}")
+                self.fail("hook-cron-value", f"{name} cannot be read: {messages}")
             return ""
 
     def is_missing(self, item: str) -> bool:
@@ -155,7 +155,7 @@ class _Reader:
         if text and text.lower() not in {"true", "false", "t", "f"}:
             read = "true" if text[0] in "tT" else "false"
             message = f"{self.prefix}_{item} = {text} is read as {read}: HTCondor looks at its first letter only"
-            self.warn("cron-boolean", message, "write true or false")
+            self.warn("hook-cron-boolean", message, "write true or false")
         return text[:1] in {"t", "T"}
 
     def number(self, item: str, default: float, low: float, high: float) -> float:
@@ -165,7 +165,7 @@ class _Reader:
         value = float(text) if _NUMBER(text) else None
         if value is None or not low <= value <= high:
             message = f"{self.prefix}_{item} = {text} is no number from {low:g} to {high:g}"
-            self.fail("cron-number", message, f"the default is {default:g}")
+            self.fail("hook-cron-number", message, f"the default is {default:g}")
             return default
         return value
 
@@ -175,7 +175,7 @@ class _Reader:
         values |= dict.fromkeys(("if_changed", "ifchanged", "ifdifferent", "if_different"), AutoPublish.IF_CHANGED)
         if text and text.lower() not in values:
             message = f"{self.prefix}_AUTOPUBLISH = {text} is none of Never, Always, If_Changed; Never holds"
-            self.fail("cron-autopublish", message)
+            self.fail("hook-cron-autopublish", message)
         return values.get(text.lower(), AutoPublish.NEVER)
 
     def fail(self, code: str, message: str, help_text: str | None = None) -> None:
@@ -195,7 +195,7 @@ class _JobReader(_Reader):
         default = f"{libexec}/{benchmarks[name.upper()]}" if libexec and name.upper() in benchmarks else ""
         executable = self.text("EXECUTABLE") or default
         if not default and self.is_missing("EXECUTABLE"):
-            self.fail("cron-executable", f"{self.prefix}_EXECUTABLE is not set: the job has no program")
+            self.fail("hook-cron-executable", f"{self.prefix}_EXECUTABLE is not set: the job has no program")
         mode = self._mode(Mode.ON_DEMAND if benchmarks else Mode.PERIODIC)
         made = CronJob(
             name,
@@ -216,12 +216,12 @@ class _JobReader(_Reader):
             config_val=self.text("CONFIG_VAL_PROG"),
         )
         faults = [each for each in self.found[before:] if each.severity is Severity.ERROR]
-        return None if any(each.code not in _DEFAULTED for each in faults) else made
+        return None if any(each.kind not in _DEFAULTED for each in faults) else made
 
     def _reruns(self, manager: Manager) -> bool:
         found = self.flag("RECONFIG_RERUN")
         if found and manager is Manager.BENCHMARKS:
-            self.warn("cron-rerun", f"{self.prefix}_RECONFIG_RERUN does not count: a benchmark is not run again")
+            self.warn("hook-cron-rerun", f"{self.prefix}_RECONFIG_RERUN does not count: a benchmark is not run again")
             return False
         return found
 
@@ -232,9 +232,9 @@ class _JobReader(_Reader):
         found = {mode.value.lower(): mode for mode in Mode}.get(text.lower()) if text else default
         if found is None:
             words = ", ".join(mode.value for mode in Mode)
-            self.fail("cron-mode", f"{self.prefix}_MODE = {text} is none of {words}")
+            self.fail("hook-cron-mode", f"{self.prefix}_MODE = {text} is none of {words}")
         elif default is Mode.ON_DEMAND and found is not default:
-            self.fail("cron-mode", f"{self.prefix}_MODE = {text}: a benchmark is OnDemand")
+            self.fail("hook-cron-mode", f"{self.prefix}_MODE = {text}: a benchmark is OnDemand")
         return found
 
     def _period(self, mode: Mode) -> int:
@@ -242,36 +242,38 @@ class _JobReader(_Reader):
         name = f"{self.prefix}_PERIOD"
         if mode in {Mode.ONE_SHOT, Mode.ON_DEMAND}:
             if text:
-                self.warn("cron-period", f"{name} does not count in mode {mode.value}")
+                self.warn("hook-cron-period", f"{name} does not count in mode {mode.value}")
             return 0
         if not text:
             if self.is_missing("PERIOD"):
-                self.fail("cron-period", f"{name} is not set, and mode {mode.value} needs it", "write 5m, for example")
+                self.fail(
+                    "hook-cron-period", f"{name} is not set, and mode {mode.value} needs it", "write 5m, for example"
+                )
             return 0
         match = _PERIOD(text)
         unit = {"": 1, "s": 1, "m": 60, "h": 3600}.get(match[2].lower()) if match else None
         if match is None or unit is None:
-            self.fail("cron-period", f"{name} = {text} is no period", "write a number and s, m or h: 5m")
+            self.fail("hook-cron-period", f"{name} = {text} is no period", "write a number and s, m or h: 5m")
             return 0
         seconds = int(match[1]) * unit
         if text[match.end() :].strip():
-            self.warn("cron-period", f"{name} = {text}: HTCondor reads no further than {match[0].strip()}")
+            self.warn("hook-cron-period", f"{name} = {text}: HTCondor reads no further than {match[0].strip()}")
         if not 0 <= seconds <= MOST_PERIOD or (seconds == 0 and mode is Mode.PERIODIC):
-            self.fail("cron-period", f"{name} = {text}: mode {mode.value} takes no such period")
+            self.fail("hook-cron-period", f"{name} = {text}: mode {mode.value} takes no such period")
         return seconds
 
     def _arguments(self) -> tuple[str, ...]:
         try:
             return tuple(split_raw_arguments(self.text("ARGS")))
         except CrondorError as error:
-            self.fail("cron-args", f"{self.prefix}_ARGS: {error.diagnostics[0].message}")
+            self.fail("hook-cron-args", f"{self.prefix}_ARGS: {error.diagnostics[0].message}")
             return ()
 
     def _environ(self) -> tuple[tuple[str, str], ...]:
         try:
             return tuple(split_environment(self.text("ENV")).items())
         except CrondorError as error:
-            self.fail("cron-env", f"{self.prefix}_ENV: {error.diagnostics[0].message}")
+            self.fail("hook-cron-env", f"{self.prefix}_ENV: {error.diagnostics[0].message}")
             return ()
 
     def _condition(self) -> Expression | None:
@@ -279,14 +281,14 @@ class _JobReader(_Reader):
         try:
             return Expression(text) if text else None
         except CrondorError as error:
-            self.fail("cron-condition", f"{self.prefix}_CONDITION = {text}: {error.diagnostics[0].message}")
+            self.fail("hook-cron-condition", f"{self.prefix}_CONDITION = {text}: {error.diagnostics[0].message}")
             return None
 
     def _slots(self) -> tuple[int, ...]:
         words = [word for word in _SEPARATORS.split(self.text("SLOTS")) if word]
         for word in words:
             if not word[:1].isdecimal():
-                self.warn("cron-slots", f"{self.prefix}_SLOTS: {word} is no slot's number; all slots get the ads")
+                self.warn("hook-cron-slots", f"{self.prefix}_SLOTS: {word} is no slot's number; all slots get the ads")
                 return ()
         return tuple(int(re.match(r"\d{1,9}", word)[0]) for word in words)  # type: ignore[index]
 
@@ -299,5 +301,5 @@ class _JobReader(_Reader):
                 found.append((f"Uptime{resource}{'Seconds' if is_sum else 'PeakUsage'}", is_sum))
             else:
                 hint = "write SUM:resource or PEAK:resource"
-                self.warn("cron-metrics", f"{self.prefix}_METRICS: {word} is no metric", hint)
+                self.warn("hook-cron-metrics", f"{self.prefix}_METRICS: {word} is no metric", hint)
         return tuple(found)

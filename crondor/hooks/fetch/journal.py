@@ -275,7 +275,7 @@ def _os_fault(path: Path, error: OSError) -> JournalFault:
 
 def _not_trusted(found: Diagnostic) -> Diagnostic:
     hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM run as one user, whose the folder is; {found.help}"
-    return replace(found, code="fetch-journal", help=hint)
+    return replace(found, kind="fetch-journal", help=hint)
 
 
 def not_permitted(path: Path) -> Diagnostic:

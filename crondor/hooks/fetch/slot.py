@@ -76,7 +76,7 @@ def conclude_fetch(run: HookRun) -> Consequence:
 
 def is_void(said: Consequence) -> bool:
     """Say whether an answer of FETCH_WORK was no ad: then the startd does not even give an idle claim up."""
-    return said.action is Action.NO_WORK and any(each.code == "hook-output" for each in said.diagnostics)
+    return said.action is Action.NO_WORK and any(each.kind == "hook-output" for each in said.diagnostics)
 
 
 def completed(job: ClassAd, keyword: str, *, is_static: bool) -> ClassAd:

@@ -111,7 +111,7 @@ class WorkSource:
                 job = _job(due)
                 problems = [f for f in check_cod(job) if f.severity is Severity.ERROR]
                 if problems:
-                    findings += [Diagnostic(d.code, f"{due.spec.name}: {d.message}", help=d.help) for d in problems]
+                    findings += [Diagnostic(d.kind, f"{due.spec.name}: {d.message}", help=d.help) for d in problems]
                 elif slot is None or "Requirements" not in job or boolean(job, "Requirements", context, slot):
                     owner = _text(job, "Owner")
                     findings += self._reports.make(owner)
@@ -183,14 +183,14 @@ class WorkSource:
         try:
             return list(self._runs(spec, now))
         except CrondorError as error:
-            findings += [Diagnostic(d.code, f"{spec.name}: {d.message}", help=d.help) for d in error.diagnostics]
+            findings += [Diagnostic(d.kind, f"{spec.name}: {d.message}", help=d.help) for d in error.diagnostics]
             return []
 
     def _runs(self, spec: Spec, now: int) -> Iterator[Due]:
         schedule = QueuedJob(spec.ad).schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
         following = schedule.next(now)
         if schedule.recurrence is None:
-            if not isinstance(schedule.time, int) and any(each.code == "expression-clock" for each in schedule.notes):
+            if not isinstance(schedule.time, int) and any(each.kind == "expression-clock" for each in schedule.notes):
                 message = "its DeferralTime is another at each look: nobody could tell one run from the next"
                 hint = "write epoch seconds, or cron_minute and the others"
                 raise CrondorError(Diagnostic("fetch-clock", message, help=hint))

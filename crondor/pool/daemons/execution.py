@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from crondor.deferral import MISSED_CODE, MISSED_REASON, Verdict
+from crondor.deferral import MISSED_REASON, Verdict
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job import policy
 from crondor.job.policy import Ruling
 from crondor.job.queued import JobStatus
@@ -21,7 +22,7 @@ from crondor.schedd.protocol import Hold
 
 _TRANSFER: Final = 2
 _PREEMPTION: Final = 5
-_MISSED: Final = Hold(MISSED_REASON, MISSED_CODE, None)
+_MISSED: Final = Hold(MISSED_REASON, MISSED_DEFERRED_EXECUTION_TIME, None)
 LOST_REPORT: Final = "the shadow could not tell the schedd how the job ended"
 
 

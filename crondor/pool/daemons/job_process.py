@@ -13,15 +13,21 @@ from typing import Any, Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, printable
+from crondor.hold_codes import FAILED_TO_CREATE_PROCESS, IWD_ERROR, UNABLE_TO_OPEN_INPUT, UNABLE_TO_OPEN_OUTPUT
 from crondor.job.arguments import split_arguments, split_environment
 from crondor.job.attributes import int32, string
 from crondor.schedd.protocol import Hold
 
-NOT_CREATED: Final = 6  # CONDOR_HOLD_CODE FailedToCreateProcess
 GRACE: Final = 30  # seconds from the job's signal to SIGKILL, unless kill_sig_timeout says otherwise
 
 _NO_FILE: Final = "/dev/null"
-_CODES: Final = {"executable": NOT_CREATED, "input": 8, "output": 7, "error": 7, "initialdir": 14}
+_CODES: Final = {
+    "executable": FAILED_TO_CREATE_PROCESS,
+    "input": UNABLE_TO_OPEN_INPUT,
+    "output": UNABLE_TO_OPEN_OUTPUT,
+    "error": UNABLE_TO_OPEN_OUTPUT,
+    "initialdir": IWD_ERROR,
+}
 _WORDS: Final = {
     "executable": "execute",
     "input": "open the input file",
@@ -49,12 +55,14 @@ def process_of(ad: ClassAd) -> Process | Hold:
     """Return the process that a job asks for, or why it cannot be started."""
     folder, command = string(ad, "Iwd") or "/", string(ad, "Cmd")
     if not command:
-        return Hold("The job has no executable", NOT_CREATED, 2)
+        return Hold("The job has no executable", FAILED_TO_CREATE_PROCESS, 2)
     executable = os.path.join(folder, command)  # noqa: PTH118 - a Path would change what it is called
     try:
         arguments, environ = _arguments(ad), _environment(ad)
     except CrondorError as error:
-        return Hold(f"Failed to execute '{printable(command)}': {error.diagnostics[0].message}", NOT_CREATED)
+        return Hold(
+            f"Failed to execute '{printable(command)}': {error.diagnostics[0].message}", FAILED_TO_CREATE_PROCESS
+        )
     appended = (string(ad, "AppendFiles") or "").replace(",", " ").split()
     files = [("input", string(ad, "In") or _NO_FILE, os.O_RDONLY)]
     for what, name in (("output", "Out"), ("error", "Err")):
@@ -62,7 +70,9 @@ def process_of(ad: ClassAd) -> Process | Hold:
         files.append((what, path, _WRITE | (os.O_APPEND if path in appended else os.O_TRUNC)))
     texts = [executable, *arguments, folder, *environ, *environ.values(), *(path for _, path, _ in files)]
     if any("\0" in text for text in texts):
-        return Hold(f"Failed to execute '{printable(command)}': a text of the job has a NUL character", NOT_CREATED)
+        return Hold(
+            f"Failed to execute '{printable(command)}': a text of the job has a NUL character", FAILED_TO_CREATE_PROCESS
+        )
     return Process(executable, [command, *arguments], {**environ, "_CONDOR_JOB_IWD": folder}, folder, files)
 
 

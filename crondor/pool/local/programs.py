@@ -20,10 +20,11 @@ from typing import Any, Final
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.hold_codes import FAILED_TO_CREATE_PROCESS
 from crondor.job.attributes import count, string
 from crondor.job_queue import JobId
 from crondor.pool.daemons import starter
-from crondor.pool.daemons.job_process import NOT_CREATED, failure, failure_of, killing_of, process_of
+from crondor.pool.daemons.job_process import failure, failure_of, killing_of, process_of
 from crondor.pool.daemons.pool_job import PoolJob, Run
 from crondor.pool.daemons.programs import Lasting
 from crondor.pool.local import supervisor
@@ -219,7 +220,9 @@ class RealPrograms:
         for child in [child for child in self._children.values() if child.job is None and child.owner == job]:
             while self.records.course(child.token) is RunState.RUNS:
                 if self._clock() > until:
-                    return Hold("Failed to execute: the last program of this job does not end", NOT_CREATED, 0)
+                    return Hold(
+                        "Failed to execute: the last program of this job does not end", FAILED_TO_CREATE_PROCESS, 0
+                    )
                 self.records.send(child.token, signal.SIGKILL)
                 select.select([], [], [], 0.01)
             self._children.pop(child.token)

@@ -110,7 +110,7 @@ class Requests:
             except QueueIO:
                 raise
             except CrondorError as error:
-                answer = {"faults": [[fault.code, fault.message, fault.help] for fault in error.diagnostics]}
+                answer = {"faults": [[fault.kind, fault.message, fault.help] for fault in error.diagnostics]}
             except (KeyError, TypeError, ValueError, AttributeError):
                 answer = {"faults": [["queue-request", "this crondor does not understand the request", None]]}
             with suppress(OSError):

@@ -18,7 +18,7 @@ from typing import Final
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.deferral import MISSED_CODE
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.attributes import boolean, count, integer, string
 from crondor.job.queued import JobStatus
 from crondor.job.status import ON_MACHINE
@@ -377,7 +377,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def is_missed(seen: PoolEvent) -> bool:
     """Say whether a job is held since it missed its time."""
-    return seen.what is What.HELD and seen.number == MISSED_CODE
+    return seen.what is What.HELD and seen.number == MISSED_DEFERRED_EXECUTION_TIME
 
 
 def _is_due(job: PoolJob, until: int) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from crondor.deferral import MISSED_CODE
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.queued import JobStatus, QueuedJob
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, What
@@ -267,7 +267,7 @@ class OutcomeCounts:
         """Note why a job is held."""
         outcome = course.outcome
         outcome.hold = seen.text
-        if seen.number == MISSED_CODE and course.time is not None:
+        if seen.number == MISSED_DEFERRED_EXECUTION_TIME and course.time is not None:
             outcome.counts[Fate.MISSED_HELD] += 1
             course.last, course.time = course.time, None
         course.cause = _Cause.HELD

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from crondor.classad.ad import ClassAd
+from crondor.hold_codes import SPOOLING_INPUT
 from crondor.job.attributes import exact_integer, string
 from crondor.job.queued import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.router.daemon.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, status
 from crondor.schedd.protocol import SUBMITTING
 
-SPOOLING_CODE: Final = 16  # CONDOR_HOLD_CODE SpoolingInput
 SPOOLING_REASON: Final = "Spooling input data files"
 
 NEVER_SENT: Final = (
@@ -60,14 +60,14 @@ def submitted(
     if is_sandboxed:
         made.set("JobStatus", int(JobStatus.HELD))
         made.set("HoldReason", SPOOLING_REASON)
-        made.set("HoldReasonCode", SPOOLING_CODE)
+        made.set("HoldReasonCode", SPOOLING_INPUT)
     made.set_text("LeaveJobInQueue", f"JobStatus == {int(JobStatus.COMPLETED)}")
     return made
 
 
 def waits_for_input(copy: ClassAd) -> bool:
     """Say whether a copy is on hold until its input is spooled."""
-    return status(copy) is JobStatus.HELD and exact_integer(copy, "HoldReasonCode") == SPOOLING_CODE
+    return status(copy) is JobStatus.HELD and exact_integer(copy, "HoldReasonCode") == SPOOLING_INPUT
 
 
 def is_unfinished(copy: ClassAd) -> bool:

@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.text import lower
-from crondor.deferral import MISSED_CODE, MISSED_REASON
+from crondor.deferral import MISSED_REASON
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.hold_codes import FAILED_TO_CREATE_PROCESS, MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.attributes import count, exact_integer, integer, string
 from crondor.job.queued import JobStatus
 from crondor.job_queue.keys import JobId
@@ -28,8 +29,8 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Hold
 from crondor.source import Source
 
-_HOLD: Final = Hold("the site does not want this job", 6, 0)  # CONDOR_HOLD_CODE FailedToCreateProcess
-_MISSED: Final = Hold(MISSED_REASON, MISSED_CODE, 0)
+_HOLD: Final = Hold("the site does not want this job", FAILED_TO_CREATE_PROCESS, 0)
+_MISSED: Final = Hold(MISSED_REASON, MISSED_DEFERRED_EXECUTION_TIME, 0)
 _DELAY, _RUN_TIME, _HABIT = range(3)  # what is drawn
 _GONE: Final = "the site has removed this job"
 

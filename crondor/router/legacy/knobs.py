@@ -54,7 +54,7 @@ class Knobs:
         except MacroError as error:
             for each in error.diagnostics:
                 self.diagnostics.append(
-                    Diagnostic(each.code, f"{name}: {each.message}", span=placed.span(), help=each.help)
+                    Diagnostic(each.kind, f"{name}: {each.message}", span=placed.span(), help=each.help)
                 )
             return None
 

@@ -97,8 +97,8 @@ def _renamed(routes: tuple[Route, ...], made: NewTable) -> tuple[Route, ...]:
 
 def _holds_unconverted(found: Diagnostic) -> bool:
     """Say whether a finding is true of a table that is used as it is, and not of its conversion alone."""
-    is_renaming = found.code == "legacy-name" and found.severity is Severity.NOTE
-    return not is_renaming and found.code not in {"legacy-around", "legacy-refresh"}
+    is_renaming = found.kind == "legacy-name" and found.severity is Severity.NOTE
+    return not is_renaming and found.kind not in {"legacy-around", "legacy-refresh"}
 
 
 _OLD = (DEFAULTS, ENTRIES, ENTRIES_FILE, ENTRIES_CMD, MERGE)

@@ -7,7 +7,7 @@ from enum import Enum
 
 from crondor.classad.scope import Attributes, Context
 from crondor.router.match.clusters import meets
-from crondor.router.match.limits import Limit, limit_text
+from crondor.router.match.limits import limit_text
 from crondor.router.match.missed_clauses import Missed, missed_clauses, short_reason
 from crondor.router.match.route_state import RouteState
 from crondor.router.table.route import Route
@@ -27,11 +27,7 @@ class Outcome(str, Enum):
     DISABLED = "routing is disabled"
 
 
-_OF_LIMIT = {
-    Limit.FULL: Outcome.FULL,
-    Limit.IDLE_LIMIT: Outcome.IDLE_LIMIT,
-    Limit.THROTTLED: Outcome.THROTTLED,
-}
+DISABLED = "the configuration switches routing off"
 
 
 @dataclass(frozen=True)
@@ -93,13 +89,13 @@ def _verdict(
     if required is not None and not meets(route, job, context):
         return Verdict(route, Outcome.NO_MATCH, short_reason(required.expression, job, None, context))
     if not table.is_enabled:
-        return Verdict(route, Outcome.DISABLED, "the configuration switches routing off")
+        return Verdict(route, Outcome.DISABLED, DISABLED)
     if missed:
         return Verdict(route, Outcome.NOT_CANDIDATE, missed[0].reason)
     limit = standing.limit(route)
     if limit is not None:
         text = limit_text(route, standing.load(route), standing.throttle(route), limit)
-        return Verdict(route, _OF_LIMIT[limit], text.partition(": ")[2])
+        return Verdict(route, Outcome(limit.value), text.partition(": ")[2])
     if standing.is_full(table):
         most = table.settings.max_jobs
         return Verdict(route, Outcome.ROUTER_FULL, f"{standing.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}")

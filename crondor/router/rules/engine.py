@@ -51,5 +51,5 @@ def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -
 def refused(name: str, faults: Sequence[Diagnostic]) -> CheckReport:
     """Return the report of a file that could not be taken for text at all."""
     rule = RULES["CRN601"]
-    found = (Finding(replace(each, code=rule.code)) for each in faults)
+    found = (Finding(replace(each, kind=rule.code)) for each in faults)
     return CheckReport(Source("", name), tuple(found))

@@ -10,9 +10,8 @@ from crondor.router.rules.reported import said, told
 from crondor.router.rules.subject import CheckedTable
 from crondor.router.table.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM, is_misspelt_list
 
-_UNREAD = ("config-command", "config-hidden", "config-template")
-_BAD = ("knob-value", "route-router-name", "classad-syntax", "macro-cycle", "macro-depth", "macro-size", "macro-work")
-_ODD = ("config-comment", "config-words", "config-colon", "config-nested", "config-warning")
+# What keeps the value of a knob from being one, beside its own faults.
+_UNREADABLE = ("classad-syntax", "macro-cycle", "macro-depth", "macro-size", "macro-work")
 
 
 @rule("CRN601", "config-refused", Severity.ERROR, "a line over which HTCondor stops reading its configuration")
@@ -40,7 +39,7 @@ def _unlisted(table: CheckedTable) -> Iterator[RuleHit]:
 @rule("CRN606", "bad-knob", Severity.ERROR, "a knob with a value over which the router gives up")
 def _bad(table: CheckedTable) -> Iterator[RuleHit]:
     """A value of the wrong type, outside of its range, or whose macros cannot be replaced."""
-    yield from told(table.table.diagnostics[len(table.configuration.diagnostics) :], _BAD)
+    yield from told(table.table.diagnostics[len(table.configuration.diagnostics) :], "CRN606", _UNREADABLE)
 
 
 def _names(table: CheckedTable, name: str) -> tuple[str, ...]:
@@ -58,23 +57,12 @@ KNOB_RULES: tuple[Rule[CheckedTable], ...] = (
         "config-unread",
         Severity.WARNING,
         "a part of the configuration that HTCondor reads and crondor does not",
-        _UNREAD,
     ),
-    said(
-        "CRN603", "config-odd", Severity.WARNING, "a line of the configuration that is read otherwise than meant", _ODD
-    ),
-    said("CRN604", "unknown-knob", Severity.WARNING, "a knob that no job router looks at", ("route-knob-unknown",)),
-    said("CRN605", "removed-knob", Severity.WARNING, "a knob that HTCondor 25 took out", ("route-knob-removed",)),
+    said("CRN603", "config-odd", Severity.WARNING, "a line of the configuration that is read otherwise than meant"),
+    said("CRN604", "unknown-knob", Severity.WARNING, "a knob that no job router looks at"),
+    said("CRN605", "removed-knob", Severity.WARNING, "a knob that HTCondor 25 took out"),
     _bad,
-    said(
-        "CRN607", "no-routes", Severity.ERROR, "a configuration without a list of routes", ("route-names", "route-many")
-    ),
-    said(
-        "CRN608",
-        "bad-transform",
-        Severity.ERROR,
-        "a transform around routes that switches routing off",
-        ("route-transform",),
-    ),
+    said("CRN607", "no-routes", Severity.ERROR, "a configuration without a list of routes"),
+    said("CRN608", "bad-transform", Severity.ERROR, "a transform around routes that switches routing off"),
     _unlisted,
 )

@@ -38,21 +38,7 @@ def _default(table: CheckedTable, name: str) -> Span | None:
 
 LIMIT_RULES: tuple[Rule[CheckedTable], ...] = (
     _never,
-    said(
-        "CRN642",
-        "limit-ignored",
-        Severity.WARNING,
-        "a number that is none, so that the default holds",
-        ("route-limit",),
-    ),
-    said(
-        "CRN643",
-        "bad-route-value",
-        Severity.WARNING,
-        "a value of a route that counts as not given",
-        ("route-expression", "route-universe", "route-macro"),
-    ),
-    said(
-        "CRN644", "no-grid-resource", Severity.WARNING, "a grid route that names no resource", ("route-grid-resource",)
-    ),
+    said("CRN642", "limit-ignored", Severity.WARNING, "a number that is none, so that the default holds"),
+    said("CRN643", "bad-route-value", Severity.WARNING, "a value of a route that counts as not given"),
+    said("CRN644", "no-grid-resource", Severity.WARNING, "a grid route that names no resource"),
 )

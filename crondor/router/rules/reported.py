@@ -1,4 +1,4 @@
-"""Rules out of what was said while a configuration was read and loaded: a code of ours for several of its codes."""
+"""Rules out of what was said while a configuration was read and loaded: under the codes of those rules."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from crondor.router.rules.subject import CheckedTable
 Gathered = Callable[[CheckedTable], Iterable[Diagnostic]]
 
 
-def told(found: Iterable[Diagnostic], codes: Collection[str]) -> Iterator[RuleHit]:
-    """Yield the findings that have one of some codes."""
+def told(found: Iterable[Diagnostic], code: str, others: Collection[str] = ()) -> Iterator[RuleHit]:
+    """Yield the findings that have a code, and those of some other kinds."""
     for each in found:
-        if each.code in codes:
+        if each.code == code or each.kind in others:
             yield RuleHit(each.message, each.span, each.help, severity=each.severity)
 
 
-def said(code: str, name: str, severity: Severity, title: str, codes: Collection[str]) -> Rule[CheckedTable]:
-    """Make a rule of what was said on loading under some codes."""
-    return Rule(code, name, severity, title, lambda table: told(table.diagnostics, codes))
+def said(code: str, name: str, severity: Severity, title: str) -> Rule[CheckedTable]:
+    """Make a rule of what was said on loading under its code."""
+    return Rule(code, name, severity, title, lambda table: told(table.diagnostics, code))

@@ -76,7 +76,7 @@ class CheckedTable:
     def _rejected(self) -> Iterator[Transform]:
         for route in self.table.rejected:
             knob = self.configuration.find(ROUTE + route.name)
-            if knob is None or knob.is_default or any(each.code == "route-classad" for each in route.diagnostics):
+            if knob is None or knob.is_default or any(each.kind == "route-classad" for each in route.diagnostics):
                 continue
             try:
                 yield Transform.parse(

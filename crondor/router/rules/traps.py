@@ -20,8 +20,7 @@ from crondor.router.table.route import Route
 from crondor.source import Span
 from crondor.transform import Transform
 
-_TARGET = ("requirements-target", "evalset-target")
-_OWN = frozenset((*_TARGET, "keyword-assigned"))
+_OWN = ("CRN621", "CRN623")
 _IN_VAIN = frozenset(
     (
         *("clusterid", "enteredcurrentstatus", "leavejobinqueue", "procid", "qdate"),
@@ -48,7 +47,7 @@ def _assigned(table: CheckedTable) -> Iterator[RuleHit]:
     """``REQUIREMENTS = expr`` defines a macro; the route or transform then takes every job."""
     for transform in table.readable:
         for each in transform.warnings:
-            if each.code == "keyword-assigned":
+            if each.code == "CRN621":
                 help_text = f"write {each.fix}" if each.fix and len(each.fix) <= 100 else each.help
                 yield RuleHit(each.message, each.span, help_text)
 
@@ -69,7 +68,7 @@ def _target(table: CheckedTable) -> Iterator[RuleHit]:
     """A route looks at the job alone: TARGET is undefined, and what depends on it is not true."""
     for transform in table.readable:
         for each in transform.warnings:
-            if each.code in _TARGET:
+            if each.code == "CRN623":
                 yield RuleHit(each.message, each.span, each.help)
     for route in table.routes:
         for name, test in _tests(route).items():

@@ -92,7 +92,7 @@ class Listing:
             try:
                 self.tree(reach, below, f"{prefix}{name}", depth + 1)
             except FilesRefused as error:
-                if any(each.code.startswith("sandbox-") for each in error.diagnostics):
+                if any(each.kind.startswith("sandbox-") for each in error.diagnostics):
                     raise
                 if self.is_output and os.path.islink(below):  # noqa: PTH114 - as above
                     self.skip_link(below)
@@ -168,7 +168,7 @@ def inputs(ad: ClassAd, reach: Reach, limits: Limits) -> Listing:
         try:
             listing.tree(reach, path, name)
         except FilesRefused as error:
-            if any(each.code.startswith("sandbox-") for each in error.diagnostics):
+            if any(each.kind.startswith("sandbox-") for each in error.diagnostics):
                 raise
             listing.faults += error.diagnostics
     return listing

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from crondor.classad import CircularReference, ClassAdSyntaxError, Form, lower, unparse
 from crondor.classad.tree import Ternary
+from crondor.hold_codes import SUBMITTED_ON_HOLD
 from crondor.job.attributes import int32_of
 from crondor.schedule import Universe
 from crondor.submit.ad import values
@@ -14,7 +15,6 @@ from crondor.submit.ad.draft import Draft, shown
 
 _IDLE: Final = 1
 _HELD: Final = 5
-_SUBMITTED_ON_HOLD: Final = 15
 _ATTRIBUTE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _BLANK: Final = re.compile(r"[ \t\n\v\f\r]")
 _INT: Final = range(-(2**31), 2**31)
@@ -57,7 +57,7 @@ def set_status(draft: Draft) -> None:
     hold = draft.flag("hold")
     draft.set("JobStatus", _HELD if hold else _IDLE)
     if hold:
-        draft.set("HoldReasonCode", _SUBMITTED_ON_HOLD)
+        draft.set("HoldReasonCode", SUBMITTED_ON_HOLD)
         draft.set("HoldReason", "submitted on hold at user's request")
 
 

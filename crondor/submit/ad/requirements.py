@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor.classad import UNDEFINED, AdValue, CircularReference, ClassAdSyntaxError, lower
+from crondor.deferral import GATE, MACHINE_DEFERS
 from crondor.schedule import Universe
 from crondor.submit.ad import transfer, values
 from crondor.submit.ad.containers import image_clause
@@ -24,9 +25,6 @@ _STANDARD: Final = frozenset(("requestcpus", "requestdisk", "requestmemory"))
 _DISK: Final = "(TARGET.Disk >= RequestDisk)"
 # A starter from 25.12 on shrinks RequestDisk by what several jobs have in common.
 _DISK_OR_NEWER: Final = f'(versionGE(split(TARGET.CondorVersion)[1], "25.12.0") || {_DISK})'
-_DEFERRAL: Final = (
-    "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime)) && (time() < (DeferralTime + DeferralWindow)))"
-)
 _NEW_TRANSFER: Final = 'versioncmp( split(TARGET.CondorVersion)[1], "8.9.7" ) >= 0'
 _NETWORKS_OF_ALL: Final = frozenset(("", "host", "none", "nat"))
 _CUDA: Final = re.compile(r"[ \t\n\v\f\r]*([0-9]{1,9})(?:\.[ \t\n\v\f\r]*([0-9]{1,9}))?\Z")
@@ -239,14 +237,14 @@ class _Clauses:
         if deferred_by(draft) is None:
             return
         if self.universe != Universe.LOCAL:
-            yield "TARGET.HasJobDeferral"
+            yield MACHINE_DEFERS
         if not draft.has("ScheddInterval"):
             interval = draft.knobs.get("SCHEDD_INTERVAL")
             if interval is None:
                 draft.set("ScheddInterval", draft.host.schedd_interval)
             else:
                 draft.expression("ScheddInterval", interval)
-        yield _DEFERRAL
+        yield GATE
 
     def _cuda(self) -> Iterator[str]:
         text = self.draft.text("CUDAVersion")

@@ -18,8 +18,8 @@ from crondor.classad import Expression, Form
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Literal
 from crondor.classad.values import Exceptional
-from crondor.deferral import MISSED_CODE
 from crondor.event_log import EventType, JobEvent, read_events
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.queued import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.job_process import process_of
@@ -380,7 +380,7 @@ def _changes(seen: Sequence[Mapping[str, object]], attribute: str, none: object 
 def _without_missed(log: Sequence[JobEvent]) -> Iterator[JobEvent]:
     """Yield events, but for the start of a run that was missed, which crondor's log does not have."""
     for event, after in zip_longest(log, log[1:]):
-        is_missed = after is not None and after.attributes.get("HoldReasonCode") == MISSED_CODE
+        is_missed = after is not None and after.attributes.get("HoldReasonCode") == MISSED_DEFERRED_EXECUTION_TIME
         if event.number != EventType.EXECUTE or not is_missed:
             yield event
 

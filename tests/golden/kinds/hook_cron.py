@@ -82,7 +82,7 @@ def replay_job(case: Case) -> list[Difference]:
     ours = [
         f"Can't insert '{d.span.source.text}' into '{job.name}' ClassAd"
         for d in reader.findings
-        if d.code == "cron-output" and d.span is not None
+        if d.kind == "hook-cron-output" and d.span is not None
     ]
     return found + compare("log", list(dict.fromkeys(faults)), list(dict.fromkeys(ours)))
 

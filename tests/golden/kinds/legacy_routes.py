@@ -31,7 +31,7 @@ def _replay(case: Case) -> list[Difference]:
         files = Files([folder], base=folder)
         made = convert_as_tool(Source(text(record, "text"), "config"), mode=mode, files=files)
     differences = compare("rc", integer(record["rc"], "rc"), 0)
-    is_missing = mode is Mode.CONFIG and any(found.code == "file-missing" for found in made.diagnostics)
+    is_missing = mode is Mode.CONFIG and any(found.kind == "file-missing" for found in made.diagnostics)
     said = f"Failed to open '{made.file}' file specified for JOB_ROUTER_ENTRIES_FILE" if is_missing else ""
     differences += compare("stderr", text(record, "stderr"), said)
     return differences + compare("out", _recorded(text(record, "out"), mode), _ours(made))

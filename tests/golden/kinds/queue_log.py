@@ -104,7 +104,7 @@ def _replay_rotations(case: Case) -> list[Difference]:
     for name in names:
         reading = _read(case.folder, name)
         readings.append(reading)
-        found += compare(f"{name}.findings", [], [finding.code for finding in reading.diagnostics])
+        found += compare(f"{name}.findings", [], [finding.kind for finding in reading.diagnostics])
         found += compare(f"{name}.sequence", name.rpartition(".")[2], str(reading.mirror.sequence))
     for name, one, other in zip(names, readings, names[1:], strict=False):
         begun = _content(case.folder, other).partition(f"{BEGIN}\n".encode())[0]

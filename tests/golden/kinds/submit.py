@@ -247,7 +247,7 @@ def _make(submit: str, folder: str, config: Mapping[str, str], command: _Command
         append=(*command.append, *command.batch),
         queue=command.queue,
     )
-    if any(fault.code == "runs-command" for fault in file.unknown):
+    if any(fault.kind == "runs-command" for fault in file.unknown):
         raise NotApplicable("a command would have to be run, which crondor says and does not do")
     said.warnings += [each.message for each in file.warnings]
     for jobs, ad in job_ads(file, config=config, in_order=True, factory=command.factory):

@@ -112,7 +112,7 @@ def test_root_writes_nothing_for_a_user_that_he_may_not_write(commons: Path, way
         (mine / ("way" if way == "folder" else "log")).symlink_to(victim.parent if way == "folder" else victim)
     written, said = aborted(commons, log, "ssh-ed25519 alice")
     assert not written
-    assert [each.code for each in said] == ["file-denied"]
+    assert [each.kind for each in said] == ["file-denied"]
     assert "as alice: Permission denied" in said[0].message
     assert victim.read_text() == "ssh-ed25519 bob\n"
 
@@ -126,7 +126,7 @@ def test_nothing_is_written_for_a_user_whom_the_system_does_not_know(commons: Pa
     logs = UserLogs(commons, accounts=PEOPLE.get, report=said.append)
     for _ in range(3):
         assert not logs(ad, event(EventType.JOB_EVICTED, JOB, ad, NOW))
-    assert [each.code for each in said] == ["no-account"]
+    assert [each.kind for each in said] == ["no-account"]
     assert list(commons.iterdir()) == []
 
 
@@ -136,7 +136,7 @@ def test_a_user_writes_logs_of_his_own_jobs_alone(commons: Path, monkeypatch: py
         monkeypatch.setattr("crondor.rights.acting.is_root", lambda: False)
         monkeypatch.setattr("crondor.rights.acting.current_user", lambda: BOB.uid)
     written, said = aborted(commons, commons / "log")
-    assert (written, [each.code for each in said]) == (False, ["no-rights"])
+    assert (written, [each.kind for each in said]) == (False, ["no-rights"])
     assert list(commons.iterdir()) == []
 
 

@@ -76,7 +76,7 @@ def test_what_is_no_report_is_said(text: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidReport) as caught:
         RouterReport.read(path)
     (found,) = caught.value.diagnostics
-    assert found.code == "router-report"
+    assert found.kind == "router-report"
     assert found.span is not None
     assert found.span.source.name == str(path)
 

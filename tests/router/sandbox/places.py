@@ -79,7 +79,7 @@ class Place:
 
 def codes(error: pytest.ExceptionInfo[CrondorError]) -> list[str]:
     """Return the codes of an error's findings."""
-    return [each.code for each in error.value.diagnostics]
+    return [each.kind for each in error.value.diagnostics]
 
 
 CALLS = (

@@ -62,7 +62,7 @@ def test_who_is_not_root_keeps_it_and_says_so(
     proxies = Proxies(tmp_path / "state/proxies", accounts=nobody, report=reports.append)
     proxies.prepare(proxy, "7.0", "nobody")
     assert Path(proxy.copy).stat().st_uid == os.geteuid()
-    assert [each.code for each in reports] == ["proxy-owner"]
+    assert [each.kind for each in reports] == ["proxy-owner"]
 
 
 def test_what_is_no_proxy_is_not_copied(tmp_path: Path, proxy: SharedProxy, proxies: Proxies) -> None:
@@ -100,7 +100,7 @@ def test_no_file_of_somebody_else_is_overwritten_or_deleted(proxy: SharedProxy, 
     Path(proxy.copy).write_text("theirs")
     proxies.remove("7.0")
     assert Path(proxy.copy).read_text() == "theirs"
-    assert [each.code for each in reports] == ["proxy-foreign"]
+    assert [each.kind for each in reports] == ["proxy-foreign"]
 
 
 def test_no_copy_outlives_a_crash(tmp_path: Path, proxy: SharedProxy) -> None:

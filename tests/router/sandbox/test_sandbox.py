@@ -135,7 +135,7 @@ def test_links_within_the_folders_are_followed_to_files_only(place: Place) -> No
     place.spooled(TransferInput="d")
     assert place.tree() == ["d", "d/a", "d/file"]
     assert not (place.inside / "d/file").is_symlink()
-    assert [each.code for each in place.reports] == ["file-link"]
+    assert [each.kind for each in place.reports] == ["file-link"]
 
 
 def test_pipes_and_sockets_are_left_out_and_never_waited_for(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_pipes_and_sockets_are_left_out_and_never_waited_for(place: Place, monke
         bound.bind("d/socket")
         place.spooled(TransferInput="d")
     assert place.tree() == ["d", "d/a"]
-    assert [each.code for each in place.reports] == ["file-special"] * 2
+    assert [each.kind for each in place.reports] == ["file-special"] * 2
     everything = Sandbox(place.spool, ["/"], accounts=me)
     with pytest.raises(FilesRefused) as error:
         everything.prepared(place.ad(TransferInput="/dev/zero"))
@@ -160,7 +160,7 @@ def test_of_two_files_of_a_name_the_later_one_is_there(place: Place) -> None:
     place.put("b/x", "second")
     place.spooled(TransferInput="a/x, b/x")
     assert (place.inside / "x").read_text() == "second"
-    assert [each.code for each in place.reports] == ["sandbox-twice"]
+    assert [each.kind for each in place.reports] == ["sandbox-twice"]
 
 
 @pytest.mark.parametrize("limits", [Limits(most_bytes=9), Limits(most_files=2), Limits(deepest=1)])
@@ -286,7 +286,7 @@ def test_output_that_is_missing_is_an_error_with_nothing_moved(place: Place) -> 
     (place.inside / "a").touch()
     with pytest.raises(FilesRefused) as error:
         place.sandbox.fetch_back(JOB, ad)
-    assert [(each.code, each.message.partition(" ")[0]) for each in error.value.diagnostics] == [
+    assert [(each.kind, each.message.partition(" ")[0]) for each in error.value.diagnostics] == [
         ("output-missing", "b"),
         ("output-missing", "out"),
     ]
@@ -295,7 +295,7 @@ def test_output_that_is_missing_is_an_error_with_nothing_moved(place: Place) -> 
     ad.prune("TransferOutput")
     place.sandbox.fetch_back(JOB, ad)
     assert [path.name for path in place.home.iterdir()] == ["a"]
-    assert [each.code for each in place.reports] == ["output-missing"]
+    assert [each.kind for each in place.reports] == ["output-missing"]
 
 
 def test_spooled_output_files_win(place: Place) -> None:
@@ -319,7 +319,7 @@ def test_a_job_cannot_have_others_files_brought_to_it(place: Place, tmp_path: Pa
     (place.inside / "inner").symlink_to("real")
     place.sandbox.fetch_back(JOB, ad)
     assert {path.name: path.read_text() for path in place.home.iterdir()} == {"real": "real", "inner": "real"}
-    assert [each.code for each in place.reports] == ["file-link"]
+    assert [each.kind for each in place.reports] == ["file-link"]
     ad.set("TransferOutput", "d")
     place.sandbox.fetch_back(JOB, ad)
     assert list((place.home / "d").iterdir()) == []

@@ -226,7 +226,7 @@ def test_a_token_in_its_owners_folder_is_written_by_him(commons: Path) -> None:
     issued.tokens.reconfigure(TokenPlan(), NOW)
     assert [path.name for path in victim.iterdir()] == ["site"]
     assert (victim / "site").stat().st_uid == 0
-    assert {each.code for each in issued.said} == {"file-denied", "file-io"}
+    assert {each.kind for each in issued.said} == {"file-denied", "file-io"}
 
 
 @as_root
@@ -235,7 +235,7 @@ def test_a_token_is_not_put_into_anybody_elses_folder(commons: Path, owner: str)
     """It would be his to take, or to lead elsewhere."""
     issued = Issued(commons, home(commons, ALICE), owner)
     issued.tokens.refresh(NOW)
-    assert [each.code for each in issued.said] == ["id-token-denied"]
+    assert [each.kind for each in issued.said] == ["id-token-denied"]
     assert list((commons / "alice").iterdir()) == []
 
 

@@ -183,7 +183,7 @@ def test_tokens_that_are_no_longer_listed_are_deleted(stage: Stage) -> None:
     (stage.folder / "c").write_text("rotated by somebody")
     tokens.reconfigure(stage.plan("b"), NOW + 1)
     assert stage.there() == {"b": "token4\n", "c": "rotated by somebody", "theirs": "mine"}
-    assert [each.code for each in stage.reports] == ["id-token-foreign"]
+    assert [each.kind for each in stage.reports] == ["id-token-foreign"]
     stage.tokens(stage.plan()).tick(NOW + 2)
     assert list(stage.there()) == ["c", "theirs"]
 
@@ -196,7 +196,7 @@ def test_a_file_of_somebody_else_is_not_overwritten(stage: Stage) -> None:
     tokens.tick(NOW)
     assert tokens.paths() == {}
     assert stage.there() == {"a": "mine", "b": "mine"}
-    assert [each.code for each in stage.reports] == ["id-token-foreign"] * 2
+    assert [each.kind for each in stage.reports] == ["id-token-foreign"] * 2
 
 
 def test_a_token_that_cannot_be_made_anew_is_kept_until_its_time_is_over(stage: Stage) -> None:
@@ -222,7 +222,7 @@ def test_what_is_no_token_is_not_written(stage: Stage, answer: str) -> None:
     tokens.tick(NOW)
     assert tokens.paths() == {}
     assert stage.there() == {}
-    assert [each.code for each in stage.reports] == ["id-token-issuer"]
+    assert [each.kind for each in stage.reports] == ["id-token-issuer"]
 
 
 @as_root
@@ -233,7 +233,7 @@ def test_root_gives_a_token_to_its_owner(stage: Stage) -> None:
     tokens.tick(NOW)
     assert list(tokens.paths()) == ["a"]
     assert (stage.folder / "a").stat().st_uid == NOBODY.uid
-    assert [each.code for each in stage.reports] == ["id-token-owner"]
+    assert [each.kind for each in stage.reports] == ["id-token-owner"]
 
 
 def test_who_is_not_root_keeps_a_token_and_says_so(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +243,7 @@ def test_who_is_not_root_keeps_a_token_and_says_so(stage: Stage, monkeypatch: py
     tokens = Tokens(plan, stage.issuer, stage.note, accounts=nobody, report=stage.reports.append)
     tokens.tick(NOW)
     assert (stage.folder / "a").stat().st_uid == os.geteuid()
-    assert [each.code for each in stage.reports] == ["id-token-owner"]
+    assert [each.kind for each in stage.reports] == ["id-token-owner"]
 
 
 def test_tokens_survive_a_process_that_ends_anywhere(stage: Stage) -> None:

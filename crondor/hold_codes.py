@@ -1,8 +1,23 @@
-"""The names of HoldReasonCode, by which NumHoldsByReason counts (HTCondor 25.14: condor_holdcodes.h)."""
+"""HoldReasonCode: the numbers by which HTCondor says why a job is held (25.14: condor_holdcodes.h)."""
 
 from __future__ import annotations
 
 from typing import Final
+
+USER_REQUEST: Final = 1
+JOB_POLICY: Final = 3
+JOB_POLICY_UNDEFINED: Final = 5
+FAILED_TO_CREATE_PROCESS: Final = 6
+UNABLE_TO_OPEN_OUTPUT: Final = 7
+UNABLE_TO_OPEN_INPUT: Final = 8
+IWD_ERROR: Final = 14
+SUBMITTED_ON_HOLD: Final = 15
+SPOOLING_INPUT: Final = 16
+HOOK_PREPARE_JOB_FAILURE: Final = 19
+MISSED_DEFERRED_EXECUTION_TIME: Final = 20
+INVALID_CRON_SETTINGS: Final = 25
+JOB_DURATION_EXCEEDED: Final = 46
+JOB_EXECUTE_EXCEEDED: Final = 47
 
 HOLD_CODES: Final = {
     0: "Unspecified",
@@ -50,3 +65,4 @@ HOLD_CODES: Final = {
     48: "HookShadowPrepareJobFailure",
     49: "CannotSwitchPrimaryGroup",
 }
+"""The names of all, by which NumHoldsByReason counts."""
