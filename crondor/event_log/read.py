@@ -16,7 +16,7 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.event_log.body import attributes
 from crondor.event_log.event import InvalidEvent, JobEvent
 from crondor.job.attributes import exact_integer_of
-from crondor.source import Source
+from crondor.source import Source, Span
 
 Report = Callable[[Diagnostic], None]
 
@@ -156,16 +156,18 @@ def _of_ad(ad: ClassAd, name: str, zone: tzinfo) -> JobEvent:
     )
     found = _ISO(str(known.get("eventtime", "")))
     if number is None or cluster is None or proc is None or found is None:
-        message = "an ad without EventTypeNumber, Cluster, Proc and EventTime is no event"
-        raise InvalidEvent(Diagnostic("event", message, span=here, help="the log is damaged here"))
+        raise _damaged("an ad without EventTypeNumber, Cluster, Proc and EventTime is no event", here)
     moment = tuple(int(found[place]) for place in range(2, 7))
     try:
         time = _time(found[1], (moment[0], moment[1], moment[2], moment[3], moment[4]), zone, None)
     except ValueError:
-        message = "an event has a date that does not exist"
-        raise InvalidEvent(Diagnostic("event", message, span=here, help="the log is damaged here")) from None
+        raise _damaged("an event has a date that does not exist", here) from None
     others = {key: value for key, value in values.items() if key.lower() not in _PLACED}
     return JobEvent(number, cluster, proc, time + float(found[7] or 0), subproc or 0, others)
+
+
+def _damaged(message: str, here: Span) -> InvalidEvent:
+    return InvalidEvent(Diagnostic("event", message, span=here, help="the log is damaged here"))
 
 
 def _refused(source: Source, start: int, head: str, why: str, hint: str) -> InvalidEvent:

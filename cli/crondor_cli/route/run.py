@@ -141,12 +141,8 @@ def command(
     named = [source] if copies is None else [source, copies]
     with ExitStack() as stack:
         if dry_run:
-            router = Router(
-                table,
-                *(_copied(each, clock, stack) for each in named),
-                clock=ticks,
-                options=replace(options, delivery=moves.planned()),
-            )
+            copied = [_copied(each, clock, stack) for each in named]
+            router = Router(table, *copied, clock=ticks, options=replace(options, delivery=moves.planned()))
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return

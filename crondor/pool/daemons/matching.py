@@ -72,10 +72,7 @@ class Matching:
         if core.flow is not None and not job.is_local and not core.flow.negotiate(job):
             self._turn_at(job, now + core.settings.negotiator_interval)
             return
-        if len(job.gates) == 1:
-            kinds: Sequence[int] = _FIRST if job.gate.lets(now, core.context) else ()
-        else:
-            kinds = [kind for kind, gate in enumerate(job.gates) if gate.lets(now, core.context)]
+        kinds = self._kinds(job, now)
         if not kinds:
             self._reject(job)
             if any(gate.changes_by_itself for gate in job.gates) and job.gate.opens(now) is not None:
@@ -85,6 +82,13 @@ class Matching:
             self.match(job, None)
         else:
             self._claim(job, kinds)
+
+    def _kinds(self, job: PoolJob, now: int) -> Sequence[int]:
+        """Return the kinds of machines whose gates let a job in."""
+        context = self._core.context
+        if len(job.gates) == 1:
+            return _FIRST if job.gate.lets(now, context) else ()
+        return [kind for kind, gate in enumerate(job.gates) if gate.lets(now, context)]
 
     def _claim(self, job: PoolJob, kinds: Sequence[int]) -> None:
         negotiator, core = self.negotiator, self._core

@@ -17,6 +17,7 @@ from crondor.router.daemon.context import RouterOptions
 from crondor.router.daemon.counts import RouteCounts
 from crondor.router.daemon.reading import ROUTED_BY, status
 from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.match.clusters import Cluster
 from crondor.router.match.limits import Limit, RouteLoad, limit_text
 from crondor.router.match.matcher import Matcher
 from crondor.router.match.reasons import Outcome, Verdict, why
@@ -131,38 +132,53 @@ def summed(desk: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassA
 
     Jobs that are alike are asked once.
     """
-    table, standing, context = desk.table, desk.ledger.standing, desk.context
-    matcher = Matcher(table, desk.options.owner)
-    clusters = matcher.clusters
-    limits = [standing.limit(route) for route in table.routes]
-    accepting = sum(1 << at for at, limit in enumerate(limits) if limit is None)
+    others = _Others(desk)
     counts: Counter[tuple[Reason, str]] = Counter()
     for ad in ads:
         job = job_id(ad)
         known = None if job is None else _known(desk, jobs, job, ad)
-        if known is not None:
-            counts[known.reason, known.text if known.reason is Reason.ROUTED else ""] += 1
-            continue
-        cluster, _ = clusters.find(ad, context)
-        if not cluster.is_candidate or not clusters.is_candidate(ad, ad.codes, context):
-            counts[Reason.NOT_CANDIDATE, ""] += 1
-        elif not table.is_enabled:
-            counts[Reason.DISABLED, ""] += 1
-        elif _waits(desk, ad) is not None:
-            counts[Reason.WAITS_FOR_RUN, ""] += 1
-        elif not cluster.matched:
-            counts[Reason.NO_MATCH, ""] += 1
-        elif cluster.matched & accepting and not matcher.passes(cluster, accepting):
-            counts[Reason.NOT_CANDIDATE, ""] += 1
-        elif cluster.matched & accepting:
-            first = _first(cluster.matched & accepting)
-            reason = Reason.ROUTER_FULL if standing.is_full(table) else Reason.NEXT_POLL
-            counts[reason, table.routes[first].name] += 1
+        if known is None:
+            counts[others.reason(ad)] += 1
         else:
-            first = _first(cluster.matched)
-            limit = limits[first]
-            counts[Reason.FULL if limit is None else _OF_LIMIT[limit], table.routes[first].name] += 1
+            counts[known.reason, known.text if known.reason is Reason.ROUTED else ""] += 1
     return counts
+
+
+class _Others:
+    """Why the jobs are not on a route that the router does not know; those that are alike are asked once."""
+
+    def __init__(self, desk: Position) -> None:
+        self._desk = desk
+        self._context = desk.context
+        self._standing = desk.ledger.standing
+        self._matcher = Matcher(desk.table, desk.options.owner)
+        self._limits = [self._standing.limit(route) for route in desk.table.routes]
+        self._accepting = sum(1 << at for at, limit in enumerate(self._limits) if limit is None)
+
+    def reason(self, ad: ClassAd) -> tuple[Reason, str]:
+        """Return the reason, and the name of the route that it is about, if any."""
+        table, clusters = self._desk.table, self._matcher.clusters
+        cluster, _ = clusters.find(ad, self._context)
+        if not cluster.is_candidate or not clusters.is_candidate(ad, ad.codes, self._context):
+            return Reason.NOT_CANDIDATE, ""
+        if not table.is_enabled:
+            return Reason.DISABLED, ""
+        if _waits(self._desk, ad) is not None:
+            return Reason.WAITS_FOR_RUN, ""
+        return self._of_routes(cluster) if cluster.matched else (Reason.NO_MATCH, "")
+
+    def _of_routes(self, cluster: Cluster) -> tuple[Reason, str]:
+        """Return the reason of a candidate that matches routes: the first that accepts jobs, else the first of all."""
+        table, taking = self._desk.table, cluster.matched & self._accepting
+        first = _first(taking or cluster.matched)
+        if taking and not self._matcher.passes(cluster, self._accepting):
+            return Reason.NOT_CANDIDATE, ""
+        if taking:
+            reason = Reason.ROUTER_FULL if self._standing.is_full(table) else Reason.NEXT_POLL
+        else:
+            limit = self._limits[first]
+            reason = Reason.FULL if limit is None else _OF_LIMIT[limit]
+        return reason, table.routes[first].name
 
 
 def routes_now(desk: Position) -> list[RouteNow]:
