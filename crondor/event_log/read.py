@@ -146,10 +146,7 @@ def _read_ads(text: str, begin: str, name: str, zone: tzinfo, report: Report | N
 
 def _of_ad(ad: ClassAd, name: str, zone: tzinfo) -> JobEvent:
     here = Piece("", name, 1 if ad.place is None else ad.place.line).span()
-    try:
-        values = {key: ad.python(key) for key in ad}
-    except CrondorError as error:
-        raise InvalidEvent(replace(found, span=here) for found in error.diagnostics) from None
+    values = _values(ad, here)
     known = {key.lower(): value for key, value in values.items()}
     number, cluster, proc, subproc = (
         exact_integer_of(known.get(key)) for key in ("eventtypenumber", "cluster", "proc", "subproc")
@@ -164,6 +161,13 @@ def _of_ad(ad: ClassAd, name: str, zone: tzinfo) -> JobEvent:
         raise _damaged("an event has a date that does not exist", here) from None
     others = {key: value for key, value in values.items() if key.lower() not in _PLACED}
     return JobEvent(number, cluster, proc, time + float(found[7] or 0), subproc or 0, others)
+
+
+def _values(ad: ClassAd, here: Span) -> dict[str, object]:
+    try:
+        return {key: ad.python(key) for key in ad}
+    except CrondorError as error:
+        raise InvalidEvent(replace(found, span=here) for found in error.diagnostics) from None
 
 
 def _damaged(message: str, here: Span) -> InvalidEvent:

@@ -55,7 +55,6 @@ class _Scale(NamedTuple):
 def draw_heat(figure: Figure, axes: Axes, agenda: Agenda) -> None:
     """Draw a row for each date and a column for each hour."""
     days = agenda.span.days
-    has_room = len(days) <= _NUMBERED
     counts = [[agenda.in_hour(hour) for hour in day.hours] for day in days]
     most = max(1, *(count or 0 for row in counts for count in row))
     colours = ListedColormap(colormaps["Blues"]([_PALEST + (1 - _PALEST) * n / 255 for n in range(256)]))
@@ -65,14 +64,7 @@ def draw_heat(figure: Figure, axes: Axes, agenda: Agenda) -> None:
         for hour, count in enumerate(cells):
             kind = _kind(day, hour, agenda.span, count)
             seen.add(kind)
-            cell = _patch(kind, (hour, row))
-            if count:
-                cell.set_facecolor(colours(scale.shade(count)))
-                if has_room:
-                    _number(axes, hour, row, count, scale)
-            if not has_room and kind is not _Kind.REPEATED:
-                cell.set_linewidth(0)
-            axes.add_patch(cell)
+            _draw_cell(axes, (hour, row), kind, count or 0, scale, has_room=len(days) <= _NUMBERED)
     _frame(axes, days)
     if most > 1:
         _draw_scale(figure, axes, scale)
@@ -82,10 +74,17 @@ def draw_heat(figure: Figure, axes: Axes, agenda: Agenda) -> None:
                     fontsize=8, borderaxespad=0.2)  # fmt: skip
 
 
-def _number(axes: Axes, hour: int, row: int, count: int, scale: _Scale) -> None:
-    """Write a count into its cell."""
-    ink = "white" if scale.shade(count) > 0.55 else "black"
-    axes.text(hour + 0.5, row + 0.5, _short(count), ha="center", va="center", color=ink, fontsize=8, zorder=4)
+def _draw_cell(axes: Axes, at: tuple[int, int], kind: _Kind, count: int, scale: _Scale, *, has_room: bool) -> None:
+    """Draw an hour, with the number of its starts where there is room."""
+    cell = _patch(kind, at)
+    if count:
+        cell.set_facecolor(scale.colours(scale.shade(count)))
+    if count and has_room:
+        ink = "white" if scale.shade(count) > 0.55 else "black"
+        axes.text(at[0] + 0.5, at[1] + 0.5, _short(count), ha="center", va="center", color=ink, fontsize=8, zorder=4)
+    if not has_room and kind is not _Kind.REPEATED:
+        cell.set_linewidth(0)
+    axes.add_patch(cell)
 
 
 def _draw_scale(figure: Figure, axes: Axes, scale: _Scale) -> None:

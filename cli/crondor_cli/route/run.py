@@ -136,8 +136,8 @@ def command(
     )
     if not dry_run:
         options = replace(options, write_event=_user_logs(user_logs, clock, is_said=asked.live))
-    fixed = now is not None and once
-    ticks = (lambda: clock.now) if fixed or dry_run else (lambda: int(time.time()))
+    is_fixed = dry_run or now is not None
+    ticks = (lambda: clock.now) if is_fixed else (lambda: int(time.time()))
     named = [source] if copies is None else [source, copies]
     with ExitStack() as stack:
         if dry_run:
