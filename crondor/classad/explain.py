@@ -145,18 +145,30 @@ def _operator(node: Node) -> str | None:
 
 
 def _reasons(whole: Explanation) -> list[str]:
-    if whole.op == "&&":
-        guilty = [part for part in whole.parts if part.reached and not part.true]
-        decisive = [part for part in guilty if whole.value is not UNDEFINED or part.value is UNDEFINED] or guilty
-        if decisive:
-            return min((_reasons(part) for part in decisive), key=lambda found: (len(found), len("".join(found))))
-    if whole.op == "||" and whole.parts:
-        return [reason for part in whole.parts if part.reached for reason in _reasons(part)]
-    if whole.op == "!" and whole.parts:
-        return [f"{whole.text}: {whole.parts[0].shown}"]
-    if whole.op == "? :" and len(whole.parts) == 3:
-        chosen = whole.parts[1] if whole.parts[0].true else whole.parts[2]
-        return _reasons(chosen) if chosen.reached else [f"{whole.text}: {whole.shown}"]
-    if whole.op is not None and len(whole.parts) == 2 and whole.op not in ("[]", "?:"):
-        return [f"{whole.text}: {whole.parts[0].shown} {whole.op} {whole.parts[1].shown}"]
-    return [f"{whole.text}: {whole.shown}"]
+    """Return the parts that make the whole not true, each with its values."""
+    parts = whole.parts
+    if whole.op == "&&" and (decisive := _decisive(whole)):
+        return min((_reasons(part) for part in decisive), key=lambda found: (len(found), len("".join(found))))
+    if whole.op == "||" and parts:
+        return [reason for part in parts if part.reached for reason in _reasons(part)]
+    if whole.op == "? :" and len(parts) == 3:
+        chosen = parts[1] if parts[0].true else parts[2]
+        if chosen.reached:
+            return _reasons(chosen)
+    return [f"{whole.text}: {_operands_shown(whole)}"]
+
+
+def _decisive(whole: Explanation) -> list[Explanation]:
+    """Return the parts of an ``&&`` that are not true; of an undefined one those that are undefined, if any."""
+    guilty = [part for part in whole.parts if part.reached and not part.true]
+    return [part for part in guilty if whole.value is not UNDEFINED or part.value is UNDEFINED] or guilty
+
+
+def _operands_shown(whole: Explanation) -> str:
+    """Return the values of an operator's operands; of all else the value of the whole."""
+    parts = whole.parts
+    if whole.op == "!" and parts:
+        return parts[0].shown
+    if len(parts) == 2 and whole.op not in (None, "[]", "?:"):
+        return f"{parts[0].shown} {whole.op} {parts[1].shown}"
+    return whole.shown

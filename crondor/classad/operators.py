@@ -28,6 +28,7 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_NO_NUMBERS: Final = (str, AbsTime, RelTime, ListValue, AdValue)
 
 
 def truth(value: Value) -> bool | None:
@@ -83,19 +84,13 @@ def meta(left: Value, right: Value, *, negated: bool) -> Value:
 
 def compare(op: str, left: Value, right: Value) -> Value:
     """Return a comparison of two values that are neither undefined nor error."""
-    if isinstance(left, str) or isinstance(right, str):
-        if isinstance(left, str) and isinstance(right, str):
-            return _COMPARE[op](texts.compare_folded(left, right), 0)
-        return ERROR
-    if isinstance(left, AbsTime) or isinstance(right, AbsTime):
-        if isinstance(left, AbsTime) and isinstance(right, AbsTime):
-            return _COMPARE[op](left.seconds, right.seconds)
-        return ERROR
-    if isinstance(left, RelTime) or isinstance(right, RelTime):
-        if isinstance(left, RelTime) and isinstance(right, RelTime):
-            return _COMPARE[op](left.seconds, right.seconds)
-        return ERROR
-    if isinstance(left, (ListValue, AdValue)) or isinstance(right, (ListValue, AdValue)):
+    if isinstance(left, str) and isinstance(right, str):
+        return _COMPARE[op](texts.compare_folded(left, right), 0)
+    if isinstance(left, AbsTime) and isinstance(right, AbsTime):
+        return _COMPARE[op](left.seconds, right.seconds)
+    if isinstance(left, RelTime) and isinstance(right, RelTime):
+        return _COMPARE[op](left.seconds, right.seconds)
+    if isinstance(left, _NO_NUMBERS) or isinstance(right, _NO_NUMBERS):
         return ERROR
     if isinstance(left, float) or isinstance(right, float):
         return _COMPARE[op](float(left), float(right))  # type: ignore[arg-type]
@@ -108,7 +103,8 @@ def arithmetic(op: str, left: Value, right: Value) -> Value:
         if isinstance(left, float) or isinstance(right, float):
             return _real(op, float(left), float(right))
         return _integer(op, int(left), int(right))
-    return _time(op, left, right)
+    rule = _TIMES.get((op, type(left), type(right)))
+    return ERROR if rule is None else rule(left, right)
 
 
 def _integer(op: str, left: int, right: int) -> Value:
@@ -151,24 +147,24 @@ def divide(left: float, right: float) -> float:
     return math.copysign(math.inf, left) * math.copysign(1.0, right)
 
 
-def _time(op: str, left: Value, right: Value) -> Value:
-    if isinstance(left, RelTime):
-        if isinstance(right, RelTime) and op in "+-":
-            return RelTime(left.seconds + right.seconds if op == "+" else left.seconds - right.seconds)
-        if isinstance(right, AbsTime) and op == "+":
-            return AbsTime(wrap(right.seconds + truncate32(left.seconds)), right.offset)
-        if type(right) in (int, float) and op in "*/":
-            by = float(right)  # type: ignore[arg-type]
-            return RelTime(left.seconds * by if op == "*" else divide(left.seconds, by))
-    elif isinstance(right, RelTime):
-        if isinstance(left, AbsTime) and op in "+-":
-            change = truncate32(right.seconds)
-            return AbsTime(wrap(left.seconds + change if op == "+" else left.seconds - change), left.offset)
-        if type(left) in (int, float) and op == "*":
-            return RelTime(float(left) * right.seconds)  # type: ignore[arg-type]
-    elif isinstance(left, AbsTime) and isinstance(right, AbsTime) and op == "-":
-        return RelTime(float(wrap(left.seconds - right.seconds)))
-    return ERROR
+def _moved(moment: AbsTime, seconds: int) -> AbsTime:
+    return AbsTime(wrap(moment.seconds + seconds), moment.offset)
+
+
+_TIMES: Final[dict[tuple[str, type, type], Callable[[Any, Any], Value]]] = {
+    ("+", RelTime, RelTime): lambda left, right: RelTime(left.seconds + right.seconds),
+    ("-", RelTime, RelTime): lambda left, right: RelTime(left.seconds - right.seconds),
+    ("-", AbsTime, AbsTime): lambda left, right: RelTime(float(wrap(left.seconds - right.seconds))),
+    ("+", RelTime, AbsTime): lambda left, right: _moved(right, truncate32(left.seconds)),
+    ("+", AbsTime, RelTime): lambda left, right: _moved(left, truncate32(right.seconds)),
+    ("-", AbsTime, RelTime): lambda left, right: _moved(left, -truncate32(right.seconds)),
+    **{("*", RelTime, number): lambda left, right: RelTime(left.seconds * float(right)) for number in (int, float)},
+    **{("*", number, RelTime): lambda left, right: RelTime(float(left) * right.seconds) for number in (int, float)},
+    **{
+        ("/", RelTime, number): lambda left, right: RelTime(divide(left.seconds, float(right)))
+        for number in (int, float)
+    },
+}
 
 
 def _shift_left(left: Any, right: Any) -> int:  # noqa: ANN401 - integers, as binary() has checked

@@ -177,20 +177,17 @@ def _dialect(pattern: bytes) -> bytes | None:
     out: list[bytes] = []
     in_class = False
     for match in _PIECE.finditer(pattern):
-        piece = made = match[0]
+        piece = match[0]
         if piece in (b"\\u", b"\\U", b"\\"):
             return None
-        if piece == b"{" and not in_class and _NEW_REPETITION.match(pattern, match.start()):
-            made = b"\\{"
-        if piece[:1] == b"[" and not in_class:
-            in_class = True
-        elif piece == b"]":
-            in_class = False
-        elif piece == b"\\C" and not in_class:
-            made = b"(?s:.)"
+        if not in_class and piece == b"{" and _NEW_REPETITION.match(pattern, match.start()):
+            piece = b"\\{"
+        elif not in_class and piece == b"\\C":
+            piece = b"(?s:.)"
         elif piece[:2] == b"\\x" and len(piece) < 4 and piece != b"\\x{":
-            made = b"\\x" + piece[2:].rjust(2, b"0") if len(piece) > 2 else b"\\000"
-        out.append(made)
+            piece = b"\\x" + piece[2:].rjust(2, b"0") if len(piece) > 2 else b"\\000"
+        in_class = piece != b"]" if in_class else piece[:1] == b"["
+        out.append(piece)
     return _braces(b"".join(out))
 
 

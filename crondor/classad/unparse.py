@@ -81,7 +81,7 @@ def _pieces(node: Node, form: Form, *, faithful: bool) -> list[_Piece]:
         return ["(", node.operand, ")"] if node.op == "()" else [f" {node.op}", node.operand]
     if isinstance(node, Call):
         return [
-            (node.name if faithful else _after_dot(node.name, form)) + "(",
+            _after_dot(node.name, form, faithful=faithful) + "(",
             *_joined(list(node.arguments), ","),
             ")",
         ]
@@ -93,7 +93,7 @@ def _pieces(node: Node, form: Form, *, faithful: bool) -> list[_Piece]:
         rows: list[list[_Piece]] = [[print_name(name, form) + " = ", part] for name, part in node.items]
         return _block("[", rows, "; ", "]", 4 if form is Form.PRETTY else 0)
     if isinstance(node, Reference) and node.scope is not None:
-        return [node.scope, "." + (node.name if faithful else _after_dot(node.name, form))]
+        return [node.scope, "." + _after_dot(node.name, form, faithful=faithful)]
     return []
 
 
@@ -158,8 +158,8 @@ def print_name(name: str, form: Form = Form.COMPACT) -> str:
 _RESERVED: Final = WORDS | {"parent"}
 
 
-def _after_dot(name: str, form: Form) -> str:
-    return name if name.lower() == "parent" else print_name(name, form)
+def _after_dot(name: str, form: Form, *, faithful: bool) -> str:
+    return name if faithful or name.lower() == "parent" else print_name(name, form)
 
 
 def _escaped(text: str, table: dict[int, str]) -> str:

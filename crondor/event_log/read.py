@@ -16,7 +16,7 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.event_log.body import attributes
 from crondor.event_log.event import InvalidEvent, JobEvent
 from crondor.job.attributes import exact_integer_of
-from crondor.source import Source
+from crondor.source import Source, Span
 
 Report = Callable[[Diagnostic], None]
 
@@ -146,26 +146,32 @@ def _read_ads(text: str, begin: str, name: str, zone: tzinfo, report: Report | N
 
 def _of_ad(ad: ClassAd, name: str, zone: tzinfo) -> JobEvent:
     here = Piece("", name, 1 if ad.place is None else ad.place.line).span()
-    try:
-        values = {key: ad.python(key) for key in ad}
-    except CrondorError as error:
-        raise InvalidEvent(replace(found, span=here) for found in error.diagnostics) from None
+    values = _values(ad, here)
     known = {key.lower(): value for key, value in values.items()}
     number, cluster, proc, subproc = (
         exact_integer_of(known.get(key)) for key in ("eventtypenumber", "cluster", "proc", "subproc")
     )
     found = _ISO(str(known.get("eventtime", "")))
     if number is None or cluster is None or proc is None or found is None:
-        message = "an ad without EventTypeNumber, Cluster, Proc and EventTime is no event"
-        raise InvalidEvent(Diagnostic("event", message, span=here, help="the log is damaged here"))
+        raise _damaged("an ad without EventTypeNumber, Cluster, Proc and EventTime is no event", here)
     moment = tuple(int(found[place]) for place in range(2, 7))
     try:
         time = _time(found[1], (moment[0], moment[1], moment[2], moment[3], moment[4]), zone, None)
     except ValueError:
-        message = "an event has a date that does not exist"
-        raise InvalidEvent(Diagnostic("event", message, span=here, help="the log is damaged here")) from None
+        raise _damaged("an event has a date that does not exist", here) from None
     others = {key: value for key, value in values.items() if key.lower() not in _PLACED}
     return JobEvent(number, cluster, proc, time + float(found[7] or 0), subproc or 0, others)
+
+
+def _values(ad: ClassAd, here: Span) -> dict[str, object]:
+    try:
+        return {key: ad.python(key) for key in ad}
+    except CrondorError as error:
+        raise InvalidEvent(replace(found, span=here) for found in error.diagnostics) from None
+
+
+def _damaged(message: str, here: Span) -> InvalidEvent:
+    return InvalidEvent(Diagnostic("event", message, span=here, help="the log is damaged here"))
 
 
 def _refused(source: Source, start: int, head: str, why: str, hint: str) -> InvalidEvent:

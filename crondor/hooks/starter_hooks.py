@@ -99,11 +99,7 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
             is_path = any(each.kind in PATH_FAULTS for each in run.diagnostics)
             upstream = "ends the starter before, and the job is Idle again, for ever" if is_path else ""
         return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOOK_PREPARE_JOB_FAILURE)
-    status = -(run.signal_number or 0) if run.status is None else run.status
-    said = f"died with signal {run.signal_number}" if run.status is None else f"exited with status {run.status}"
-    code = int32(ad, "HookStatusCode")
-    if run.status is not None and code is not None and code >= 0:
-        status, said = code, f"reported status {code:03}"
+    status, said = _status(run, ad)
     text = string(ad, "HookStatusMessage") or "<no message>"
     outcome = "failed" if status else "succeeded"
     log = f"{hook.value} ({PurePosixPath(run.call.path).name}) {outcome} ({said}): {text}"
@@ -112,6 +108,16 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     if 0 < status < _FIRST_IDLE:
         return Consequence(Action.HOLD_JOB, ClassAd(), log, findings, "", HOOK_PREPARE_JOB_FAILURE, status)
     return Consequence(Action.IDLE_JOB, ClassAd(), log, findings)
+
+
+def _status(run: HookRun, ad: ClassAd) -> tuple[int, str]:
+    """Return the status that counts, and the words for it."""
+    if run.status is None:
+        return -(run.signal_number or 0), f"died with signal {run.signal_number}"
+    code = int32(ad, "HookStatusCode")
+    if code is not None and code >= 0:
+        return code, f"reported status {code:03}"
+    return run.status, f"exited with status {run.status}"
 
 
 def _before(text: str, fault: Diagnostic) -> str:

@@ -55,7 +55,7 @@ class Bulk:
         self._key = ""
         self._ad: bytes | None = None  # what the mirror has of it
 
-    def take(  # noqa: C901, PLR0912 - the loop all of reading is
+    def take(  # noqa: C901, PLR0912 - all of reading is in this loop: a call for what each turn does costs 6 %
         self, mirror: Mirror, data: bytes, at: int, stop: int, *, under_way: bool, ended: bool, ends: bool
     ) -> tuple[int, bool]:
         """Take records up to the first that is unusual; return where that is, and if a transaction is under way there.

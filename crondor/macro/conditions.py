@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import Enum, auto
+from string import ascii_letters, digits
 
 from crondor.macro.lines import BLANKS
 
@@ -213,54 +214,57 @@ def _kind(text: str, *, with_keywords: bool) -> _Kind:  # noqa: PLR0911 - a rule
     """Say what a condition looks like, from the kinds of its characters alone, as HTCondor does."""
     body = text.strip(BLANKS)
     has = _characters(body.removeprefix("-"))
+    keyword = _keyword(body) if with_keywords else ""
     if not has:
         return _Kind.NONE
     if has in ({"digit"}, {"digit", "float"}):
         return _Kind.NUMBER
-    word = re.match(r"[A-Za-z]*", body)
-    keyword = word[0].lower() if word and with_keywords and not body[word.end() : word.end() + 1].isalnum() else ""
     if has == {"letter"} and body.lower() in {"true", "false"}:
         return _Kind.TRUTH
-    if has == {"letter"} and keyword in {"version", "defined"}:
-        return _Kind.VERSION if keyword == "version" else _Kind.DEFINED
+    if keyword == "version" and (has == {"letter"} or has - {"float"} == {"letter", "blank", "compare", "digit"}):
+        return _Kind.VERSION
+    if keyword == "defined" and (has == {"letter"} or _is_definition(has)):
+        return _Kind.DEFINED
     if "letter" in has and has <= {"letter", "digit", "mark", "float"}:
         # A dot at the end counts as a part of a number: HTCondor has no name for "e." and the like.
         return _Kind.COMPLEX if "float" in has and "digit" not in has else _Kind.NAME
-    if has - {"float"} == {"letter", "blank", "compare", "digit"} and keyword == "version":
-        return _Kind.VERSION
-    if keyword == "defined" and has >= {"letter", "blank"}:
-        rest = has - {"letter", "blank"}
-        if rest <= {"digit", "mark"} or rest in ({"digit", "float"}, {"digit", "mark", "float"}) or _is_use(rest):
-            return _Kind.DEFINED
     return _Kind.COMPLEX
 
 
-def _is_use(rest: set[str]) -> bool:
-    """Whether the characters beside letters and blanks may be those of ``use CATEGORY:OPTION``."""
-    return "colon" in rest and rest <= {"colon", "mark"}
+def _keyword(body: str) -> str:
+    """Return the word at the beginning, if it ends there."""
+    word = re.match(r"[A-Za-z]*", body)
+    return word[0].lower() if word and not body[word.end() : word.end() + 1].isalnum() else ""
+
+
+def _is_definition(has: set[str]) -> bool:
+    """Whether the characters may be those of ``defined NAME`` or of ``defined use CATEGORY:OPTION``."""
+    rest = has - {"letter", "blank"}
+    if not has >= {"letter", "blank"}:
+        return False
+    is_name = rest <= {"digit", "mark"} or rest in ({"digit", "float"}, {"digit", "mark", "float"})
+    return is_name or ("colon" in rest and rest <= {"colon", "mark"})
+
+
+_CHARACTERS = {
+    **dict.fromkeys(digits, "digit"),
+    **dict.fromkeys(ascii_letters, "letter"),
+    **dict.fromkeys("_/", "mark"),
+    **dict.fromkeys("<=>", "compare"),
+    **dict.fromkeys(BLANKS, "blank"),
+    ":": "colon",
+}
 
 
 def _characters(text: str) -> set[str]:
     """Return the kinds of characters in a text; whether a dot, an e or a sign belongs to a number depends on order."""
     has: set[str] = set()
     for index, char in enumerate(text):
-        if "0" <= char <= "9":
-            has.add("digit")
-        elif char == ".":
+        if char == ".":
             following = text[index + 1 : index + 2]
-            has.add("float" if has == {"digit"} or not following or following in "0123456789" else "mark")
+            has.add("float" if has == {"digit"} or not following or following in digits else "mark")
         elif char in "eE" and has - {"float"} == {"digit"}:
             has.add("float")
-        elif char in "+-":
-            has |= set() if has == {"digit", "float"} else {"other"}
-        elif char in "_/":
-            has.add("mark")
-        elif char.isascii() and char.isalpha():
-            has.add("letter")
-        elif char in "<=>" or text.startswith("!=", index):
-            has.add("compare")
-        elif char in BLANKS:
-            has.add("blank")
-        else:
-            has.add("colon" if char == ":" else "other")
+        elif char not in "+-" or has != {"digit", "float"}:
+            has.add(_CHARACTERS.get(char) or ("compare" if text.startswith("!=", index) else "other"))
     return has

@@ -38,29 +38,25 @@ def base_name(text: str, suffix: str) -> str:
 
 def _chosen(path: str, letters: str) -> tuple[int, int]:
     """Return where the parts begin and end in a path, whose quotes count as characters of it."""
-    parts = 0
-    for letter in letters:
-        parts |= _PARTS.get(letter, 0)
+    parts = sum({_PARTS.get(letter, 0) for letter in letters})
+    of_name = parts & (_NAME | _EXTENSION)
     end = len(path)
     name = path.rfind("/") + 1
     dot = path.rfind(".", name + 1)
     extension = dot if dot > 0 else end
-    if not name and parts & (_NAME | _EXTENSION):
-        parts &= ~(_PATH | _FOLDERS)
-    start = 0
-    if parts & _FOLDERS:
-        if not name:
-            return 1, 1
-        start = _last_folders(path, letters.count("d"))
-    elif not parts & _PATH:
-        start = extension if parts == _EXTENSION else name if parts else 0
-    if not parts & (_NAME | _EXTENSION) and parts:
-        end = name - 1 if "b" in letters and name else name
-    elif parts & (_NAME | _EXTENSION) == _NAME:
+    if of_name and not name:
+        parts = of_name
+    if parts & _FOLDERS and not name:
+        return 1, 1
+    if parts == _EXTENSION:
+        return extension + ("b" in letters and extension < end), end
+    if of_name == _NAME:
         end = extension
-    elif parts == _EXTENSION and "b" in letters and start < end:
-        start += 1
-    return start, end
+    elif parts and not of_name:
+        end = name - 1 if "b" in letters and name else name
+    if parts & _FOLDERS:
+        return _last_folders(path, letters.count("d")), end
+    return 0 if parts & _PATH or not parts else name, end
 
 
 def _last_folders(path: str, count: int) -> int:

@@ -238,14 +238,16 @@ def _items(made: Arguments, text: str, at: int, keyword: str, line: LogicalLine 
     at += is_open
     body = text[at:end].lstrip(BLANKS)
     at = end - len(body)
-    source = ItemSource.LINES if is_open else ItemSource.HERE
     if are_rows and not one_line and not is_open:
-        path = body.strip(BLANKS)
-        kind = ItemSource.COMMAND if "|" in path else ItemSource.STDIN if path == "-" else ItemSource.FILE
-        return made._replace(items=Items(are_rows=True), source=kind if path else ItemSource.HERE, path=path)
+        return _elsewhere(made, body.strip(BLANKS))
+    source = ItemSource.LINES if is_open else ItemSource.NAMES if keyword == "matching" else ItemSource.HERE
     has_part = bool(body) or (are_rows and one_line and not is_open)
     parts = (Part(body, line, shift + at, are_rows),) if has_part else ()
-    if keyword == "matching" and source is ItemSource.HERE:
-        source = ItemSource.NAMES
     kinds = (made.kinds or "*") if keyword == "matching" else ""
     return made._replace(items=Items(parts, are_rows=are_rows), source=source, kinds=kinds)
+
+
+def _elsewhere(made: Arguments, path: str) -> Arguments:
+    """Read where the rows come from that do not stand in the file."""
+    source = ItemSource.COMMAND if "|" in path else ItemSource.STDIN if path == "-" else ItemSource.FILE
+    return made._replace(items=Items(are_rows=True), source=source if path else ItemSource.HERE, path=path)

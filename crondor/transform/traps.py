@@ -9,6 +9,7 @@ from dataclasses import replace
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.lines import LogicalLine
 from crondor.macro.statement import split
+from crondor.source import Span
 from crondor.transform.apply import Statement
 from crondor.transform.command_line import KEYWORDS
 from crondor.transform.commands import Command, Fault, is_name
@@ -20,6 +21,7 @@ from crondor.transform.words import next_word
 
 _SPACED = re.compile(r"\$\([ \t]+[A-Za-z0-9_.]+[ \t]*\)|\$\([A-Za-z0-9_.]+[ \t]+\)")
 _TARGET = re.compile(r"(?i)\btarget\.")
+_EVALUATED = frozenset(("EVALSET", "EVALMACRO"))
 _MEANT = {
     "REQUIREMENTS": "this defines a macro: the transform has no REQUIREMENTS and takes every ad",
     "TRANSFORM": "this defines a macro: nothing is done more than once",
@@ -107,35 +109,56 @@ def _name(of: Command) -> Iterator[Diagnostic]:
 def _rest(of: Command) -> Iterator[Diagnostic]:
     """Yield warnings for what follows the name."""
     text = of.rest.text
-    begin = len(of.line.text) - len(text)
-    span = of.line.span(begin)
-    if of.keyword in {"EVALSET", "EVALMACRO"} and _TARGET.search(text):
+    if of.keyword in _EVALUATED and _TARGET.search(text):
         message = f"TARGET is undefined in {of.keyword}: the expression is evaluated in the ad alone"
-        yield warning("evalset-target", message, span, "write MY. or the bare name")
+        yield warning("evalset-target", message, _rest_span(of), "write MY. or the bare name")
     if not of.rest.is_plain:
         return
-    if of.keyword in {"SET", "DEFAULT"} and settled(text) is None:
-        reason = why_not(text)
-        help_text = f"{reason.message}; " if reason is not None else ""
-        message = f"SET {of.name} invalid expression : {text}"
-        if reason is not None and reason.span is not None and reason.span.start < len(text):
-            span = of.line.span(begin + reason.span.start, begin + max(reason.span.end, reason.span.start + 1))
-        yield warning("set-expression", message, span, f"{help_text}HTCondor says so for each ad")
-    elif of.keyword in {"SET", "DEFAULT"} and "?" in text and (reason := why_not_whole(text, old=True)) is not None:
-        message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
-        yield warning("set-rest", message, span, reason.message)
-    elif of.keyword in {"EVALSET", "EVALMACRO"}:
-        reason = why_not_whole(text)
-        if reason is not None and evaluation(text).is_none:
-            message = f"{of.keyword} {of.name} could not evaluate : {text}"
-            yield warning(of.keyword.lower(), message, span, f"{reason.message}; HTCondor says so for each ad")
-        elif reason is not None:
-            message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
-            yield warning("evalset-rest", message, span, reason.message)
+    if of.keyword in {"SET", "DEFAULT"}:
+        yield from _set(of)
+    elif of.keyword in _EVALUATED:
+        yield from _evaluated(of)
     elif of.keyword in {"COPY", "RENAME"} and not isinstance(of, MoveMany) and not is_name(text):
         message = f"{of.keyword} {of.name} new name {text} is not valid"
         help_text = "nothing is done: a name is made of letters, digits and _, and begins with no digit"
-        yield warning("new-name", message, span, help_text)
+        yield warning("new-name", message, _rest_span(of), help_text)
+
+
+def _rest_span(of: Command, start: int = 0, end: int | None = None) -> Span:
+    """Return where what follows the name stands, or a piece of it."""
+    begin = len(of.line.text) - len(of.rest.text)
+    return of.line.span(begin + start, None if end is None else begin + end)
+
+
+def _set(of: Command) -> Iterator[Diagnostic]:
+    """Yield a warning for an expression that is none, or is one only at its beginning."""
+    text = of.rest.text
+    if settled(text) is None:
+        reason = why_not(text)
+        help_text = f"{reason.message}; " if reason is not None else ""
+        message = f"SET {of.name} invalid expression : {text}"
+        span = _rest_span(of)
+        if reason is not None and reason.span is not None and reason.span.start < len(text):
+            span = _rest_span(of, reason.span.start, max(reason.span.end, reason.span.start + 1))
+        yield warning("set-expression", message, span, f"{help_text}HTCondor says so for each ad")
+    elif "?" in text and (reason := why_not_whole(text, old=True)) is not None:
+        message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
+        yield warning("set-rest", message, _rest_span(of), reason.message)
+
+
+def _evaluated(of: Command) -> Iterator[Diagnostic]:
+    """Yield a warning for an expression to be evaluated that is none, or is one only at its beginning."""
+    text = of.rest.text
+    reason = why_not_whole(text)
+    if reason is None:
+        return
+    if evaluation(text).is_none:
+        message = f"{of.keyword} {of.name} could not evaluate : {text}"
+        help_text = f"{reason.message}; HTCondor says so for each ad"
+        yield warning(of.keyword.lower(), message, _rest_span(of), help_text)
+    else:
+        message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
+        yield warning("evalset-rest", message, _rest_span(of), reason.message)
 
 
 def _pattern(of: MoveMany) -> Iterator[Diagnostic]:
@@ -147,9 +170,7 @@ def _pattern(of: MoveMany) -> Iterator[Diagnostic]:
     for found in re.finditer(r"\\([0-9])", "" if of.keyword == "DELETE" else of.rest.text):
         if int(found[1]) > regex.groups:
             message = f"{found[0]} stays as it is: the expression has {regex.groups} groups"
-            begin = len(of.line.text) - len(of.rest.text)
-            place = of.line.span(begin + found.start(), begin + found.end())
-            yield warning("regex-group", message, place, "put parentheses around what is meant")
+            yield warning("regex-group", message, _rest_span(of, *found.span()), "put parentheses around what is meant")
     if "g" in of.options:
         message = "the option g makes the expression match at the beginning of a name alone"
         yield warning(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import NamedTuple
 
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -39,41 +40,60 @@ def heat_height(agenda: Agenda) -> float:
     return min(_TALLEST, max(0.6, _ROW * len(agenda.span.days)))
 
 
+class _Scale(NamedTuple):
+    """The colours of counts from the least to the most."""
+
+    least: int
+    most: int
+    colours: Colormap
+
+    def shade(self, count: int) -> float:
+        """Return where a count stands, from 0 to 1."""
+        return (count - self.least) / (self.most - self.least)
+
+
 def draw_heat(figure: Figure, axes: Axes, agenda: Agenda) -> None:
     """Draw a row for each date and a column for each hour."""
     days = agenda.span.days
     counts = [[agenda.in_hour(hour) for hour in day.hours] for day in days]
     most = max(1, *(count or 0 for row in counts for count in row))
     colours = ListedColormap(colormaps["Blues"]([_PALEST + (1 - _PALEST) * n / 255 for n in range(256)]))
-    least = min(1, most - 1)
+    scale = _Scale(min(1, most - 1), most, colours)
     seen = set()
     for row, (day, cells) in enumerate(zip(days, counts, strict=True)):
         for hour, count in enumerate(cells):
             kind = _kind(day, hour, agenda.span, count)
             seen.add(kind)
-            cell = _patch(kind, (hour, row))
-            if count:
-                shade = (count - least) / (most - least)
-                cell.set_facecolor(colours(shade))
-                if len(days) <= _NUMBERED:
-                    ink = "white" if shade > 0.55 else "black"
-                    axes.text(hour + 0.5, row + 0.5, _short(count), ha="center", va="center", color=ink, fontsize=8,
-                              zorder=4)  # fmt: skip
-            if len(days) > _NUMBERED and kind is not _Kind.REPEATED:
-                cell.set_linewidth(0)
-            axes.add_patch(cell)
+            _draw_cell(axes, (hour, row), kind, count or 0, scale, has_room=len(days) <= _NUMBERED)
     _frame(axes, days)
     if most > 1:
-        bar = figure.colorbar(
-            ScalarMappable(Normalize(least, most), colours), ax=axes, pad=0.01, fraction=0.02, aspect=12
-        )
-        ticks = sorted({1, (1 + most) // 2, most})
-        bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
-        bar.set_label("starts")
+        _draw_scale(figure, axes, scale)
     handles = [_patch(kind) for kind in _Kind if kind in seen and kind.value]
     if handles:
         axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 1), ncols=len(handles), frameon=False,
                     fontsize=8, borderaxespad=0.2)  # fmt: skip
+
+
+def _draw_cell(axes: Axes, at: tuple[int, int], kind: _Kind, count: int, scale: _Scale, *, has_room: bool) -> None:
+    """Draw an hour, with the number of its starts where there is room."""
+    cell = _patch(kind, at)
+    if count:
+        cell.set_facecolor(scale.colours(scale.shade(count)))
+    if count and has_room:
+        ink = "white" if scale.shade(count) > 0.55 else "black"
+        axes.text(at[0] + 0.5, at[1] + 0.5, _short(count), ha="center", va="center", color=ink, fontsize=8, zorder=4)
+    if not has_room and kind is not _Kind.REPEATED:
+        cell.set_linewidth(0)
+    axes.add_patch(cell)
+
+
+def _draw_scale(figure: Figure, axes: Axes, scale: _Scale) -> None:
+    """Draw what the colours mean, with three numbers at most."""
+    colours = ScalarMappable(Normalize(scale.least, scale.most), scale.colours)
+    bar = figure.colorbar(colours, ax=axes, pad=0.01, fraction=0.02, aspect=12)
+    ticks = sorted({1, (1 + scale.most) // 2, scale.most})
+    bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
+    bar.set_label("starts")
 
 
 def _kind(day: Day, hour: int, span: Span, count: int | None) -> _Kind:

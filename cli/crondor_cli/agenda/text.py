@@ -70,9 +70,8 @@ def _table(agenda: Agenda) -> list[str]:
     names = [_date(day, short=width > 2) for day in days]
     totals = [_cell(agenda.in_day(day), unit) for day in days]
     last = max(3, *map(len, totals))
-    lines = [" ".join([" " * len(names[0]), *(hour.rjust(width) for hour in _HOURS), f"{'all':>{last}}"])]
-    for name, row, total in zip(names, cells, totals, strict=True):
-        lines.append(" ".join([name, *(cell.rjust(width) for cell in row), total.rjust(last)]))
+    table = [(" " * len(names[0]), _HOURS, "all"), *zip(names, cells, totals, strict=True)]
+    lines = [" ".join([name, *(cell.rjust(width) for cell in row), total.rjust(last)]) for name, row, total in table]
     if unit > 1:
         name = "thousands" if unit == 1000 else "millions"
         lines.append(f"counts are {name}, cut off; --format json has the numbers")

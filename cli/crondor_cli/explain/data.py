@@ -26,11 +26,7 @@ def print_json(explanations: list[Explanation], warnings: list[Diagnostic]) -> N
 
 
 def _job(e: Explanation) -> dict[str, object]:
-    clock, schedule = e.job.clock, e.schedule
-    zone = clock.zone
-    recurrence = schedule.recurrence if schedule is not None else None
-    is_set = recurrence is not None and e.answers is None
-    once = schedule.time if schedule is not None and e.spec is None else None
+    clock = e.job.clock
     return {
         "name": e.job.name,
         "line": e.job.line,
@@ -38,19 +34,41 @@ def _job(e: Explanation) -> dict[str, object]:
         "zone": clock.zone_name,
         "now": clock.now,
         "dialect": e.reading.dialect.value,
-        "policy": recurrence.policy.value if recurrence is not None and is_set else None,
-        "deferral_time": once if once is None or isinstance(once, int) else str(once),
+        **_terms(e),
         "schedule": e.spec and _schedule(e.spec),
-        "next": e.facts and (None if e.facts.next is None else instant(e.facts.next, zone)),
-        "gaps": e.facts and _gaps(e.facts),
-        "counts": e.facts and _counts(e.facts),
+        **_facts(e.facts, clock.zone),
         "schedd": e.schedd and _schedd(e.schedd),
-        "answers": None if e.answers is None else [_answer(a, zone) for a in e.answers],
-        "until": e.until if e.changes is not None and e.why is None else None,
-        "clock_changes": None if e.changes is None else [_change(c, zone) for c in e.changes],
+        "answers": None if e.answers is None else [_answer(a, clock.zone) for a in e.answers],
+        **_clock_changes(e),
         "at": e.why and e.spec and _why(e, e.why, e.spec),
         "diagnostics": [diagnostic_data(finding) for finding in e.findings],
     }
+
+
+def _terms(e: Explanation) -> dict[str, object]:
+    """Return what holds beside the fields: the policy of a set of runs, the time of a job that runs once."""
+    recurrence = None if e.schedule is None or e.answers is not None else e.schedule.recurrence
+    once = e.schedule.time if e.schedule is not None and e.spec is None else None
+    return {
+        "policy": None if recurrence is None else recurrence.policy.value,
+        "deferral_time": once if once is None or isinstance(once, int) else str(once),
+    }
+
+
+def _facts(facts: Facts | None, zone: tzinfo) -> dict[str, object]:
+    """Return the next run, the gaps and the counts; all are null where nothing is known of the runs."""
+    if facts is None:
+        return dict.fromkeys(("next", "gaps", "counts"))
+    coming = None if facts.next is None else instant(facts.next, zone)
+    return {"next": coming, "gaps": _gaps(facts), "counts": _counts(facts)}
+
+
+def _clock_changes(e: Explanation) -> dict[str, object]:
+    """Return the clock changes and how far they were looked for; a job asked about one instant has no such end."""
+    if e.changes is None:
+        return dict.fromkeys(("until", "clock_changes"))
+    changes = [_change(change, e.job.clock.zone) for change in e.changes]
+    return {"until": e.until if e.why is None else None, "clock_changes": changes}
 
 
 def _schedule(spec: CronSpec) -> dict[str, object]:

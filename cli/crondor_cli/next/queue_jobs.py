@@ -116,10 +116,7 @@ def _words(queued: QueuedJob, status: JobStatus | None, request: Request) -> Ite
     time = queued.integer("DeferralTime")
     ahead = time is not None and time > now
     if status is JobStatus.HELD:
-        reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
-        said = f"{reason[:_LONGEST]}..." if len(reason) > _LONGEST else reason
-        yield f"held{'' if code is None else f' (code {code})'}: {said}"
-        yield "does not run, and gets no new time, until it is released"
+        yield from _held_words(queued)
     elif status in (JobStatus.REMOVED, JobStatus.COMPLETED):
         yield f"{status.name.lower()}: it does not run again"
     elif status in ON_MACHINE and ahead and time is not None:
@@ -132,6 +129,13 @@ def _words(queued: QueuedJob, status: JobStatus | None, request: Request) -> Ite
         yield from _idle_words(queued.present, now)
     if status not in _HALTED and queued.is_crontab and queued.leaves:
         yield "leaves the queue when a run ends, for want of on_exit_remove = false"
+
+
+def _held_words(queued: QueuedJob) -> Iterator[str]:
+    reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
+    said = f"{reason[:_LONGEST]}..." if len(reason) > _LONGEST else reason
+    yield f"held{'' if code is None else f' (code {code})'}: {said}"
+    yield "does not run, and gets no new time, until it is released"
 
 
 def _idle_words(present: int | None, now: int) -> Iterator[str]:

@@ -38,17 +38,22 @@ def destination_of(
     Between live schedds JOB_ROUTER_SCHEDD2_NAME and JOB_ROUTER_SCHEDD2_POOL say it if no option does. Raises
     UsageError.
     """
-    if queue is None and name is None and pool is None and log is None:
-        contact = table.settings.destination_schedd
-        if source.kind != "live" or not (contact.name or contact.pool):
-            return None
-        return QueueOptions(None, name=contact.name or None, pool=contact.pool or None, live=True)
+    if all(option is None for option in (queue, name, pool, log)):
+        return _configured(source, table)
     asked = QueueOptions(queue, log, bool(name or pool), name, pool)
     if len([each for each in (queue, name or pool, log) if each]) > 1:
         raise click.UsageError("the --destination options name different queues: choose one")
     if asked.kind == source.kind == "queue" and folder_of(asked.queue).resolve() == folder_of(source.queue).resolve():
         return None
     return asked
+
+
+def _configured(source: QueueOptions, table: RoutingTable) -> QueueOptions | None:
+    """Return the live schedd of the copies that the configuration names, if any."""
+    contact = table.settings.destination_schedd
+    if source.kind != "live" or not (contact.name or contact.pool):
+        return None
+    return QueueOptions(None, name=contact.name or None, pool=contact.pool or None, live=True)
 
 
 def source_of(asked: QueueOptions, table: RoutingTable) -> QueueOptions:

@@ -136,17 +136,13 @@ def command(
     )
     if not dry_run:
         options = replace(options, write_event=_user_logs(user_logs, clock, is_said=asked.live))
-    fixed = now is not None and once
-    ticks = (lambda: clock.now) if fixed or dry_run else (lambda: int(time.time()))
+    is_fixed = dry_run or now is not None
+    ticks = (lambda: clock.now) if is_fixed else (lambda: int(time.time()))
     named = [source] if copies is None else [source, copies]
     with ExitStack() as stack:
         if dry_run:
-            router = Router(
-                table,
-                *(_copied(each, clock, stack) for each in named),
-                clock=ticks,
-                options=replace(options, delivery=moves.planned()),
-            )
+            copied = [_copied(each, clock, stack) for each in named]
+            router = Router(table, *copied, clock=ticks, options=replace(options, delivery=moves.planned()))
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return

@@ -98,13 +98,17 @@ def command(
         view.print_job(survey, wanted)
     else:
         view.print_table(survey, report, clock)
+    _say_what_is_off(table)
+    if not table.is_enabled or has_error(findings):
+        raise click.exceptions.Exit(1)
+
+
+def _say_what_is_off(table: RoutingTable) -> None:
     if not table.is_enabled:
         say("JobRouter is disabled.", err=True)
     if table.rejected:
         rejected = ", ".join(printable(each.name) for each in table.rejected)
         say(f"rejected: {rejected}; see crondor route check", err=True)
-    if not table.is_enabled or has_error(findings):
-        raise click.exceptions.Exit(1)
 
 
 def _job_of(text: str) -> JobId:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from crondor_cli.simulate.options import Routed, check_options
 
 if TYPE_CHECKING:
     from crondor.pool.daemons.events import PoolEvent, Watcher
+    from crondor.pool.daemons.flow.messages import Listener
     from crondor_cli.simulate.lines import Lanes
     from crondor_cli.simulate.runs import Simulated
 
@@ -149,9 +151,9 @@ def command(
 
     A schedd with SCHEDD_INTERVAL, a negotiator, slots and starters, on a clock that takes no time.
     """
-    from crondor_cli.simulate.lines import Lanes, print_happenings  # noqa: PLC0415 - the same
+    from crondor_cli.simulate.lines import Lanes  # noqa: PLC0415 - usage is checked first
     from crondor_cli.simulate.pool import Pool  # noqa: PLC0415 - the same
-    from crondor_cli.simulate.runs import Simulated  # noqa: PLC0415 - usage is checked first
+    from crondor_cli.simulate.runs import Simulated  # noqa: PLC0415 - the same
 
     context = click.get_current_context()
     if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
@@ -186,33 +188,64 @@ def command(
         run(simulated, paths, Routed(routes, sites, wait_for_gates, events, timeline, format_))
         return
     _read(simulated, paths, format_)
-    lanes = Lanes(simulated)
-    happened: list[dict[str, object]] = []
-    messages: list[dict[str, object]] = []
+    views = _Views(simulated, Lanes(simulated), format_ == "json", events, trace is not None, timeline, plot, log)
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, dialects))):
-        watchers: list[Watcher] = [lanes.note] if (timeline or plot) and not simulated.sides else []
-        if events and not simulated.sides:
-            watchers.append(print_happenings(simulated, happened if format_ == "json" else None))
-        if log is not None and not simulated.sides:
-            watchers.append(_log_writer(log, clock.zone))
-        listeners = []
-        if trace is not None and not simulated.sides:
-            from crondor_cli.simulate.flow import print_messages  # noqa: PLC0415 - seldom asked for
-
-            listeners.append(print_messages(simulated, messages if format_ == "json" else None))
         bar = _progress(simulated, advice) if sys.stderr.isatty() else None
+        watchers, listeners = views.watchers(), views.listeners()
         simulated.run(dialect, advise=advice, watchers=watchers, listeners=listeners, progress=bar)
-    _draw(simulated, lanes, plot)
-    if format_ == "json":
-        from crondor_cli.simulate.data import print_json  # noqa: PLC0415 - one view is needed
-
-        print_json(simulated, happened if events else None, messages if trace else None)
-    else:
-        from crondor_cli.simulate.text import print_table  # noqa: PLC0415 - the same
-
-        print_table(simulated, lanes if timeline else None)
+    views.show()
     if not simulated.is_fine:
         raise click.exceptions.Exit(1)
+
+
+@dataclass
+class _Views:
+    """What is shown and written of a simulation; what happens is that of the first dialect."""
+
+    simulated: Simulated
+    lanes: Lanes
+    is_json: bool
+    events: bool
+    trace: bool
+    timeline: bool
+    plot: str | None
+    log: str | None
+    happened: list[dict[str, object]] = field(default_factory=list)
+    messages: list[dict[str, object]] = field(default_factory=list)
+
+    def watchers(self) -> list[Watcher]:
+        """Return who is told what happens."""
+        if self.simulated.sides:
+            return []
+        found: list[Watcher] = [self.lanes.note] if self.timeline or self.plot else []
+        if self.events:
+            from crondor_cli.simulate.lines import print_happenings  # noqa: PLC0415 - seldom asked for
+
+            found.append(print_happenings(self.simulated, self.happened if self.is_json else None))
+        if self.log is not None:
+            found.append(_log_writer(self.log, self.simulated.clock.zone))
+        return found
+
+    def listeners(self) -> list[Listener]:
+        """Return who is told the messages between the daemons."""
+        if not self.trace or self.simulated.sides:
+            return []
+        from crondor_cli.simulate.flow import print_messages  # noqa: PLC0415 - seldom asked for
+
+        return [print_messages(self.simulated, self.messages if self.is_json else None)]
+
+    def show(self) -> None:
+        """Show what became of the jobs."""
+        _draw(self.simulated, self.lanes, self.plot)
+        if self.is_json:
+            from crondor_cli.simulate.data import print_json  # noqa: PLC0415 - one view is needed
+
+            happened, messages = self.happened if self.events else None, self.messages if self.trace else None
+            print_json(self.simulated, happened, messages)
+        else:
+            from crondor_cli.simulate.text import print_table  # noqa: PLC0415 - the same
+
+            print_table(self.simulated, self.lanes if self.timeline else None)
 
 
 def _read(simulated: Simulated, paths: tuple[str, ...], format_: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -74,23 +74,34 @@ def short_months(job: CheckedJob) -> Iterator[RuleHit]:
     if spec is None or spec.stars[DAY_OF_MONTH.index] or never_reason(spec):
         return
     days, months = spec.values(DAY_OF_MONTH), spec.values(MONTH)
-    lacking = {day: [month for month in months if day > (28 if month == _FEBRUARY else LONGEST[month])] for day in days}
-    lacking = {day: found for day, found in lacking.items() if found}
+    lacking = _lacking(days, months)
     bare = [month for month in months if all(month in lacking.get(day, ()) for day in days)]
-    alone = spec.stars[DAY_OF_WEEK.index]
-    single = len(days) <= _FEW_DAYS and any(day - 1 not in days for day in lacking)
-    if not (single or bare) or (alone and months == (_FEBRUARY,)):
+    is_alone = spec.stars[DAY_OF_WEEK.index]
+    if not (bare or _is_meant_singly(days, lacking)) or (is_alone and months == (_FEBRUARY,)):
         return
-    said = [f"day {day} does not occur in {_month_names(found)}" for day, found in lacking.items()]
-    message = "; ".join(said) + (
-        " of most years" if lacking.get(_LEAP_DAY) == [_FEBRUARY] and len(lacking) == 1 else ""
-    )
-    if bare and alone:
+    message = _lacking_words(lacking)
+    if bare and is_alone:
         message += f": {_month_names(bare)} {'has' if len(bare) == 1 else 'have'} no run"
     help_text = "for the last day of each month write 28-31, and let the job itself test whether tomorrow is the 1st"
-    yield RuleHit(
-        message, job.field_span(DAY_OF_MONTH), help_text, severity=Severity.WARNING if bare and alone else None
-    )
+    severity = Severity.WARNING if bare and is_alone else None
+    yield RuleHit(message, job.field_span(DAY_OF_MONTH), help_text, severity=severity)
+
+
+def _lacking(days: Sequence[int], months: Sequence[int]) -> dict[int, list[int]]:
+    """Return the months that lack a day in most years, for each day that some lack."""
+    found = {day: [month for month in months if day > (28 if month == _FEBRUARY else LONGEST[month])] for day in days}
+    return {day: without for day, without in found.items() if without}
+
+
+def _is_meant_singly(days: Sequence[int], lacking: Collection[int]) -> bool:
+    """Say whether a day that is lacking is no end of a range, like that of 28-31."""
+    return len(days) <= _FEW_DAYS and any(day - 1 not in days for day in lacking)
+
+
+def _lacking_words(lacking: Mapping[int, list[int]]) -> str:
+    message = "; ".join(f"day {day} does not occur in {_month_names(months)}" for day, months in lacking.items())
+    is_leap_day = lacking.get(_LEAP_DAY) == [_FEBRUARY] and len(lacking) == 1
+    return f"{message} of most years" if is_leap_day else message
 
 
 @rule("CRN204", "day-zero", Severity.ERROR, "a day of week alone: the schedd adds the last day of the month")

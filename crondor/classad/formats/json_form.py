@@ -138,47 +138,54 @@ class _Reader:
         self.start = start
         return name
 
-    def value(self) -> str:  # noqa: C901, PLR0912 - a loop with a stack of its own, where recursion would end
+    def value(self) -> str:
         """Return the next value as text in new syntax."""
         out: list[str] = []
-        open_: list[str] = []
+        open_: list[str] = []  # the closing signs to come: a stack, where recursion would end
         deep = False
         while True:
             kind, text = self.token()
-            if kind == "sign" and text in "{[":
-                if len(open_) >= MAX_DEPTH:
-                    self.fail(f"lists and objects are nested deeper than {MAX_DEPTH}")
-                closing = "}" if text == "{" else "]"
-                open_.append(closing)
+            if kind == "sign":
+                has_more = self.opens(text, open_, out)
                 deep = deep or len(open_) > DEEP
-                out.append("[ " if text == "{" else "{ ")
-                if closing == "}":
-                    self.commas()
-                if self.peek() != closing:
-                    if closing == "}":
-                        out.append(self.member())
+                if has_more:
                     continue
-            elif kind == "sign":
-                self.fail("a value is expected here")
             else:
                 out.append(self.simple(kind, text, nested=bool(open_)))
-            while open_:
-                closing = open_[-1]
-                if self.peek() == closing:
-                    self.token()
-                    open_.pop()
-                    out.append(" ]" if closing == "}" else " }")
-                    continue
-                self.separator(closing)
-                if self.peek() == closing:
-                    continue
-                out.append("; " if closing == "}" else ",")
-                if closing == "}":
-                    out.append(self.member())
-                break
+            if open_:
+                self.close(open_, out)
             if not open_:
                 found = "".join(out)
                 return self.expression(found, nested=False) if deep and not self.daemon else found
+
+    def opens(self, sign: str, open_: list[str], out: list[str]) -> bool:
+        """Begin a list or an object, and the name of its first member; say whether it has any."""
+        if sign not in "{[":
+            self.fail("a value is expected here")
+        if len(open_) >= MAX_DEPTH:
+            self.fail(f"lists and objects are nested deeper than {MAX_DEPTH}")
+        closing = "}" if sign == "{" else "]"
+        open_.append(closing)
+        out.append("[ " if sign == "{" else "{ ")
+        if closing == "}":
+            self.commas()
+        is_empty = self.peek() == closing
+        if closing == "}" and not is_empty:
+            out.append(self.member())
+        return not is_empty
+
+    def close(self, open_: list[str], out: list[str]) -> None:
+        """End what ends behind a value, up to the one that has another member; begin that one's name."""
+        while open_:
+            closing = open_[-1]
+            if self.peek() != closing:
+                self.separator(closing)
+                if self.peek() != closing:
+                    out.append(f"; {self.member()}" if closing == "}" else ",")
+                    return
+            self.token()
+            open_.pop()
+            out.append(" ]" if closing == "}" else " }")
 
     def member(self) -> str:
         return f"{print_name(self.name())} = "

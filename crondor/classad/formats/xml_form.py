@@ -178,30 +178,33 @@ class _Reader:
 
     def value(self, element: _Element, *, nested: bool) -> str:
         """Return a value as text in new syntax; one with a fault is an error value in an ad that is refused."""
-        tag, text = element.tag, "".join(element.texts)
+        tag = element.tag
+        if tag in _WITH_TEXT:
+            found = self.of_text(tag, "".join(element.texts), nested=nested)
+            return "error" if found is None else found
         if tag == "l":
             return "{ " + ",".join(value for _, value in element.values) + " }"
         if tag == "c":
             rows = (f"{print_name(name)} = {value}" for name, value in element.values)
             return "[ " + "; ".join(rows) + " ]"
-        fixed = {"b": "true" if element.name == "t" else "false", "un": "undefined", "er": "error"}.get(tag)
-        if fixed is not None:
-            return fixed
+        if tag == "b":
+            return "true" if element.name == "t" else "false"
+        return "undefined" if tag == "un" else "error"
+
+    def of_text(self, tag: str, text: str, *, nested: bool) -> str | None:
+        """Return the value of an element that is text; None for a fault."""
+        if tag == "s":
+            quoted = _quoted(text)
+            return self.checked(quoted) if "\\" in quoted else quoted
         if tag == "i":
             integer = _INTEGER.match(text)
             return self.error_value("no integer") if integer is None else integer[1]
         if tag == "r":
             return self.real(text)
-        if tag == "s":
-            quoted = _quoted(text)
-            found = self.checked(quoted) if "\\" in quoted else quoted
-        elif tag == "e":
-            found = self.checked(text) if self.mode is not Mode.LAZY or nested else text
-            if nested and found is not None:
-                found = unparse(code_tree(read(found)))
-        else:
-            found = self.checked(f"{'absTime' if tag == 'at' else 'relTime'}({_quoted(text)})")
-        return "error" if found is None else found
+        if tag != "e":
+            return self.checked(f"{'absTime' if tag == 'at' else 'relTime'}({_quoted(text)})")
+        found = self.checked(text) if self.mode is not Mode.LAZY or nested else text
+        return unparse(code_tree(read(found))) if nested and found is not None else found
 
     def checked(self, text: str) -> str | None:
         try:

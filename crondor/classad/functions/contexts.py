@@ -238,11 +238,16 @@ def _user_map(call: Arguments) -> Run:
             return default
         if not rest:
             return groups
-        found = [group.strip() for group in groups.split(",") if group.strip()]
-        preferred = [group for group in found if isinstance(rest[0], str) and lower(group) == lower(rest[0])]
-        return preferred[0] if preferred else found[0] if found else default
+        return _one_group(groups, rest[0]) or default
 
     return user_map
+
+
+def _one_group(groups: str, wanted: Value) -> str | None:
+    """Return a group of a list by its name, or else the first."""
+    found = [group.strip() for group in groups.split(",") if group.strip()]
+    preferred = [group for group in found if isinstance(wanted, str) and lower(group) == lower(wanted)]
+    return next(iter(preferred or found), None)
 
 
 @special("userHome")

@@ -15,7 +15,7 @@ from crondor.job.arguments import split_environment, split_raw_arguments
 MOST_PERIOD: Final = 1 << 40
 """Seconds; a longer period is refused."""
 
-_BENCHMARKS: Final = "mips kflops"
+_BENCHMARKS: Final = {"MIPS": "condor_mips", "KFLOPS": "condor_kflops"}
 _DEFAULTED: Final = frozenset({"hook-cron-number"})  # faults of a number that has a default: the job runs all the same
 _PERIOD: Final = re.compile(r"\s*([+-]?\d{1,18})(.?)", re.ASCII | re.DOTALL).match
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,18}(\.\d*)?|\.\d{1,18})([eE][+-]?\d{1,3})?", re.ASCII).fullmatch
@@ -102,7 +102,7 @@ def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
     """
     reader = _Reader(manager.value, knobs)
     benchmarks = manager is Manager.BENCHMARKS
-    names = reader.knob(f"{manager.value}_JOBLIST") or (_BENCHMARKS if benchmarks else "")
+    names = reader.knob(f"{manager.value}_JOBLIST") or ("mips kflops" if benchmarks else "")
     jobs: dict[str, CronJob] = {}
     for name in filter(None, _SEPARATORS.split(names)):
         if name in jobs:
@@ -190,13 +190,9 @@ class _JobReader(_Reader):
 
     def job(self, name: str, manager: Manager) -> CronJob | None:
         before = len(self.found)
-        benchmarks = {"MIPS": "condor_mips", "KFLOPS": "condor_kflops"} if manager is Manager.BENCHMARKS else {}
-        libexec = self.knob("LIBEXEC") if benchmarks else ""
-        default = f"{libexec}/{benchmarks[name.upper()]}" if libexec and name.upper() in benchmarks else ""
-        executable = self.text("EXECUTABLE") or default
-        if not default and self.is_missing("EXECUTABLE"):
-            self.fail("hook-cron-executable", f"{self.prefix}_EXECUTABLE is not set: the job has no program")
-        mode = self._mode(Mode.ON_DEMAND if benchmarks else Mode.PERIODIC)
+        is_benchmark = manager is Manager.BENCHMARKS
+        executable = self._executable(name, is_benchmark=is_benchmark)
+        mode = self._mode(Mode.ON_DEMAND if is_benchmark else Mode.PERIODIC)
         made = CronJob(
             name,
             executable,
@@ -209,7 +205,7 @@ class _JobReader(_Reader):
             kill=self.flag("KILL"),
             reconfig=self.flag("RECONFIG"),
             reconfig_rerun=self._reruns(manager),
-            load=self.number("JOB_LOAD", 1.0 if benchmarks else 0.01, 0.0, 100.0),
+            load=self.number("JOB_LOAD", 1.0 if is_benchmark else 0.01, 0.0, 100.0),
             condition=self._condition() if manager is Manager.STARTD else None,
             slots=self._slots() if manager is Manager.STARTD else (),
             metrics=self._metrics() if manager is Manager.STARTD else (),
@@ -217,6 +213,16 @@ class _JobReader(_Reader):
         )
         faults = [each for each in self.found[before:] if each.severity is Severity.ERROR]
         return None if any(each.kind not in _DEFAULTED for each in faults) else made
+
+    def _executable(self, name: str, *, is_benchmark: bool) -> str:
+        """Return the program; HTCondor's own benchmarks have theirs in LIBEXEC."""
+        program = _BENCHMARKS.get(name.upper())
+        libexec = self.knob("LIBEXEC") if is_benchmark else ""
+        default = f"{libexec}/{program}" if libexec and program else ""
+        executable = self.text("EXECUTABLE") or default
+        if not default and self.is_missing("EXECUTABLE"):
+            self.fail("hook-cron-executable", f"{self.prefix}_EXECUTABLE is not set: the job has no program")
+        return executable
 
     def _reruns(self, manager: Manager) -> bool:
         found = self.flag("RECONFIG_RERUN")

@@ -6,7 +6,7 @@ slot hears of it; a run whose offer is lost in a crash is not offered again. Onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import tzinfo
 from typing import Final, NamedTuple
@@ -104,23 +104,16 @@ class WorkSource:
         context = Context(now=now)
         with self._writing(now, findings, is_first=True) as writer:
             _lose(writer, slot, now)
-            free = [due for due in dues if _is_free(writer.runs.get(due.key))]
-            free = [due for due in free if slot is None or not refuses(slot, due.spec.ad, context)]
-            free.sort(key=lambda due: writer.runs[due.key].rejections if due.key in writer.runs else 0)
-            for due in free:
-                job = _job(due)
-                problems = [f for f in check_cod(job) if f.severity is Severity.ERROR]
-                if problems:
-                    findings += [Diagnostic(d.kind, f"{due.spec.name}: {d.message}", help=d.help) for d in problems]
-                elif slot is None or "Requirements" not in job or boolean(job, "Requirements", context, slot):
-                    owner = _text(job, "Owner")
-                    findings += self._reports.make(owner)
-                    named = {"slot": _text(slot, "Name"), "owner": owner}
-                    writer.write(due.key, RunState.OFFERED, now, due.deferral.last_start, **named)
-                    return Offer(job, tuple(findings))
-            if free and slot is not None:
+            free = _free(dues, writer.runs, slot, context)
+            due, job = _first_fit(free, slot, context, findings)
+            if due is not None and job is not None:
+                owner = _text(job, "Owner")
+                findings += self._reports.make(owner)
+                named = {"slot": _text(slot, "Name"), "owner": owner}
+                writer.write(due.key, RunState.OFFERED, now, due.deferral.last_start, **named)
+            elif free and slot is not None:
                 findings.append(_no_match(free, slot, context))
-        return Offer(None, tuple(findings))
+        return Offer(job, tuple(findings))
 
     def hear(
         self,
@@ -207,6 +200,27 @@ class WorkSource:
         for run in found:
             if run.nominal_match <= now <= run.last_start:
                 yield Due(f"{spec.name}@{int(run.time)}", spec, run)
+
+
+def _free(dues: Iterable[Due], runs: Mapping[str, RunRecord], slot: ClassAd | None, context: Context) -> list[Due]:
+    """Return the runs that nobody has and that the slot does not refuse, the least rejected first."""
+    free = [due for due in dues if _is_free(runs.get(due.key))]
+    free = [due for due in free if slot is None or not refuses(slot, due.spec.ad, context)]
+    return sorted(free, key=lambda due: runs[due.key].rejections if due.key in runs else 0)
+
+
+def _first_fit(
+    free: Iterable[Due], slot: ClassAd | None, context: Context, findings: list[Diagnostic]
+) -> tuple[Due, ClassAd] | tuple[None, None]:
+    """Return the first run whose job can be fetched and takes the slot; what keeps others from it is a finding."""
+    for due in free:
+        job = _job(due)
+        problems = [f for f in check_cod(job) if f.severity is Severity.ERROR]
+        if problems:
+            findings += [Diagnostic(d.kind, f"{due.spec.name}: {d.message}", help=d.help) for d in problems]
+        elif slot is None or "Requirements" not in job or boolean(job, "Requirements", context, slot):
+            return due, job
+    return None, None
 
 
 def _is_free(run: RunRecord | None) -> bool:

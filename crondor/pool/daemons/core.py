@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Final
 
 from crondor.classad import Context
@@ -25,7 +26,7 @@ from crondor.zones import zone_of
 _happening: Final = tuple.__new__  # a third of what the class itself takes
 
 
-class Core:
+class Core(ABC):
     """The state of a world, and how it is changed.
 
     ``flow`` knows what each daemon sees of a job, None where nobody asked for it.
@@ -46,7 +47,6 @@ class Core:
             self.flow = Flow(settings, self.timetable, self.context)
             self.schedd.followers.append(self.flow.follow)
         self._start = now
-        self._periodic: Callable[[PoolJob, Ruling], None] = lambda _job, _ruling: None
 
     @property
     def now(self) -> int:
@@ -117,9 +117,9 @@ class Core:
             time = self.now + int(job.counter("lastvacatetime") == self.now)
             job.check = self.timetable.at(time, lambda now: self._check(job, now), POLICY)
 
-    def on_periodic(self, call: Callable[[PoolJob, Ruling], None]) -> None:
-        """Say who does what periodic expressions ask for."""
-        self._periodic = call
+    @abstractmethod
+    def _rule(self, job: PoolJob, ruling: Ruling) -> None:
+        """Do what periodic expressions ask for."""
 
     def _check(self, job: PoolJob, now: int) -> None:
         job.check = None
@@ -130,7 +130,7 @@ class Core:
         if job.status in ON_MACHINE:
             ruling = ruling.held
         if ruling.act not in (Act.STAY, Act.UNDEFINED):
-            self._periodic(job, ruling)
+            self._rule(job, ruling)
         elif _asks_clock(ad, job.status):
             self.check_later(job)
 

@@ -14,7 +14,7 @@ from crondor.pool.daemons import starter
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import What
 from crondor.pool.daemons.job_process import killing_of
-from crondor.pool.daemons.matching import Matching
+from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import PoolJob, Run
 from crondor.pool.daemons.programs import Programs
 from crondor.pool.settings.exits import Exit
@@ -35,18 +35,16 @@ class Execution:
         hold: Callable[[PoolJob, Hold], None],
         vacate: Callable[[PoolJob], None],
         exited: Callable[[PoolJob, Ruling], None],
+        freed: Callable[[Claim], None],
         programs: Programs,
     ) -> None:
-        """Take who puts jobs on hold, makes them idle again, does what they want at exit, and has their programs.
-
-        ``matching`` is to be set.
-        """
+        """Take who holds jobs, makes them idle again, does what they want at exit, gets slots back, has programs."""
         self._core = core
         self._programs = programs
         self._hold = hold
         self._vacate = vacate
         self._exited = exited
-        self.matching: Matching
+        self._freed = freed
 
     def begin(self, job: PoolJob, run: Run) -> None:
         """Send the files of a job that was matched."""
@@ -245,5 +243,4 @@ class Execution:
         if core.flow is not None:
             core.flow.free(job)
         if run.claim is not None:
-            self.matching.negotiator.give_back(run.claim)
-            self.matching.serve()
+            self._freed(run.claim)

@@ -12,7 +12,6 @@ from crondor.pool.daemons.dollar_dollar import Expansion, expand
 from crondor.pool.daemons.events import What
 from crondor.pool.daemons.negotiator import Claim, Negotiator
 from crondor.pool.daemons.pool_job import PoolJob, Run
-from crondor.pool.daemons.schedd_passes import Passes
 from crondor.pool.daemons.turns import Turns
 from crondor.pool.settings.machines import request
 from crondor.schedd.protocol import Hold
@@ -30,14 +29,15 @@ class Matching:
         turns: Turns,
         begin: Callable[[PoolJob, Run], None],
         hold: Callable[[PoolJob, Hold], None],
+        pass_if_due: Callable[[int], bool],
     ) -> None:
-        """Take who begins a run, and who puts jobs on hold; ``passes`` is to be set."""
+        """Take who begins a run, who puts jobs on hold, and who passes over the queue first where that is due."""
         settings = core.settings
         self._core = core
         self._turns = turns
         self._begin = begin
         self._hold = hold
-        self.passes: Passes
+        self._pass_if_due = pass_if_due
         self.negotiator: Negotiator[PoolJob] = Negotiator(settings.machine, settings.slots, settings.machines)
 
     def look(self, job: PoolJob) -> None:
@@ -63,19 +63,14 @@ class Matching:
 
     def _consider(self, job: PoolJob, now: int) -> None:
         """Give a job a machine, or reject it."""
-        if self.passes.is_due(now):
-            self.passes.look_through(now)
-            if not job.is_idle or (job.turn is not None and job.turn.call is not None):
-                return
+        if self._pass_if_due(now) and (not job.is_idle or (job.turn is not None and job.turn.call is not None)):
+            return
         job.turn = None
         core = self._core
         if core.flow is not None and not job.is_local and not core.flow.negotiate(job):
             self._turn_at(job, now + core.settings.negotiator_interval)
             return
-        if len(job.gates) == 1:
-            kinds: Sequence[int] = _FIRST if job.gate.lets(now, core.context) else ()
-        else:
-            kinds = [kind for kind, gate in enumerate(job.gates) if gate.lets(now, core.context)]
+        kinds = self._kinds(job, now)
         if not kinds:
             self._reject(job)
             if any(gate.changes_by_itself for gate in job.gates) and job.gate.opens(now) is not None:
@@ -85,6 +80,13 @@ class Matching:
             self.match(job, None)
         else:
             self._claim(job, kinds)
+
+    def _kinds(self, job: PoolJob, now: int) -> Sequence[int]:
+        """Return the kinds of machines whose gates let a job in."""
+        context = self._core.context
+        if len(job.gates) == 1:
+            return _FIRST if job.gate.lets(now, context) else ()
+        return [kind for kind, gate in enumerate(job.gates) if gate.lets(now, context)]
 
     def _claim(self, job: PoolJob, kinds: Sequence[int]) -> None:
         negotiator, core = self.negotiator, self._core
@@ -99,6 +101,11 @@ class Matching:
         self.match(job, claim)
         if wanted is not None:
             self.serve()  # what is left may do for another one
+
+    def give_back(self, claim: Claim) -> None:
+        """Take a slot back, and let another job have it."""
+        self.negotiator.give_back(claim)
+        self.serve()
 
     def serve(self) -> None:
         """Turn to the best job that waits for a slot, where one is free."""

@@ -20,6 +20,7 @@ from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import What
 from crondor.pool.daemons.execution import Execution
 from crondor.pool.daemons.matching import Matching
+from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import PoolJob, Run
 from crondor.pool.daemons.programs import DrawnPrograms, Programs
 from crondor.pool.daemons.schedd import ScheddPart
@@ -56,11 +57,10 @@ class Pool(Core):
         super().__init__(settings, now, schedd, timetable)
         turns = self._turns = RegularTurns(settings, now) if turns is None else turns
         programs = DrawnPrograms(settings) if programs is None else programs
-        self.execution = Execution(self, partial(self._hold, by_schedd=False), self._vacate, self._exited, programs)
-        self.matching = Matching(self, turns, self.execution.begin, self._hold)
+        hold = partial(self._hold, by_schedd=False)
+        self.execution = Execution(self, hold, self._vacate, self._exited, self._freed, programs)
+        self.matching = Matching(self, turns, self.execution.begin, self._hold, self._pass_if_due)
         self.passes = Passes(self, turns, self._hold, self.matching.look)
-        self.execution.matching, self.matching.passes = self.matching, self.passes
-        self.on_periodic(self._rule)
 
     @property
     def next_time(self) -> int | None:
@@ -214,6 +214,14 @@ class Pool(Core):
         self.passes.ask()
 
     # What it comes to
+
+    def _freed(self, claim: Claim) -> None:
+        """Let another job have a slot."""
+        self.matching.give_back(claim)
+
+    def _pass_if_due(self, now: int) -> bool:
+        """Have the schedd pass over its queue where that would do something, and say so."""
+        return self.passes.look_if_due(now)
 
     def _hold(self, job: PoolJob, hold: Hold, *, by_schedd: bool = True) -> None:
         self.execution.leave(job, "HoldKillSig")

@@ -52,10 +52,13 @@ class Passes:
             self._core.timetable.cancel(before)
         self._next = self._core.timetable.at(time, self.look_through, PASS)
 
-    def is_due(self, now: int) -> bool:
-        """Say whether a pass would do something."""
+    def look_if_due(self, now: int) -> bool:
+        """Pass over the queue where that would do something, and say so."""
         due = self._core.schedd.book.next_due
-        return due is not None and due <= now
+        if due is None or due > now:
+            return False
+        self.look_through(now)
+        return True
 
     def look_through(self, now: int) -> None:
         """Pass over the queue."""

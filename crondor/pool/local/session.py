@@ -272,11 +272,7 @@ class Session(AbstractContextManager["Session"]):
         self.world.advance(int(self._clock()))
         if not self.has_more:
             return False
-        next_times = [time for time in (self.world.next_time, None if self.is_closed else self.plan.until) if time]
-        soon = min(next_times, default=None)
-        if soon is not None and soon > now:
-            self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.world.jobs.values()))
-            soon = soon - _LEAD if soon > now + _LEAD else soon
+        soon = self._prepare(now)
         if rest is not None:
             rest()
         bell = self._requests.bell
@@ -284,6 +280,15 @@ class Session(AbstractContextManager["Session"]):
         most = longest if soon is None else max(0.0, min(longest, soon - self._clock()))
         self.programs.wait(most, [each for each in (wakeup, bell) if each is not None])
         return True
+
+    def _prepare(self, now: int) -> int | None:
+        """Make ready what starts soon; return when to look again (epoch seconds), None: nothing is planned."""
+        next_times = (self.world.next_time, None if self.is_closed else self.plan.until)
+        soon = min((time for time in next_times if time), default=None)
+        if soon is None or soon <= now:
+            return soon
+        self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.world.jobs.values()))
+        return soon - _LEAD if soon > now + _LEAD else soon
 
     @property
     def has_more(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -114,17 +114,15 @@ class Simulation:
         ads = [ad for cluster in self.clusters for ad in cluster]
         known = {n for n, ad in enumerate(ads) if None not in (_number(ad, _PREP), _number(ad, _WINDOW))}
         each = [[n] for n in range(len(ads))]
-        preps, windows = ([[n for n in group if n in known] for group in groups] for groups in together or (each, each))
+        preps, windows = (_only(known, groups) for groups in together or (each, each))
         probe, is_contended = self._live(None, dict.fromkeys(known, _WIDE), progress=progress)
         prep_times = self._prep_times(ads, preps, probe, progress)
         found = self._windows(windows, probe, progress)
         if is_contended and max(len(preps), len(windows)) > 1:
             outcomes = self.run(progress=progress)
-            for group in [group for group in preps if not all(_is_early(outcomes[n]) for n in group)][:_MOST_ALONE]:
+            for group in _first_failing(preps, outcomes, _is_early):
                 _replace(prep_times, group, self._prep_time_alone(ads, group, progress))
-            for group in [group for group in windows if not all(_is_in_window(outcomes[n]) for n in group)][
-                :_MOST_ALONE
-            ]:
+            for group in _first_failing(windows, outcomes, _is_in_window):
                 _replace(found, group, self._window_alone(group, progress))
         return [Enough(prep_times.get(n), found.get(n)) for n in range(len(ads))]
 
@@ -157,8 +155,7 @@ class Simulation:
         probe: Sequence[Outcome],
         progress: Progress | None,
     ) -> dict[int, int]:
-        numbers = [n for group in groups for n in group]
-        tried = {n: _number(ads[n], _PREP) or 0 for n in numbers if probe[n].planned}
+        tried = {n: _number(ads[n], _PREP) or 0 for n in _planned(groups, probe)}
         if not tried:
             return {}
         windows = {n: _number(ads[n], _WINDOW) or 0 for n in tried}
@@ -174,8 +171,7 @@ class Simulation:
     def _windows(
         self, groups: Sequence[Sequence[int]], probe: Sequence[Outcome], progress: Progress | None
     ) -> dict[int, int]:
-        numbers = [n for group in groups for n in group]
-        tried = _level({n: _widest(probe[n]) for n in numbers if probe[n].planned}, groups)
+        tried = _level({n: _widest(probe[n]) for n in _planned(groups, probe)}, groups)
         if not tried:
             return {}
         for _ in range(_TRIES):
@@ -185,6 +181,22 @@ class Simulation:
                 break
             tried = _level(tried | short, groups)
         return {n: window for n, window in tried.items() if _is_in_window(found[n])}
+
+
+def _only(known: Collection[int], groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    return [[n for n in group if n in known] for group in groups]
+
+
+def _planned(groups: Sequence[Sequence[int]], outcomes: Sequence[Outcome]) -> list[int]:
+    """Return the jobs of groups that have planned runs."""
+    return [n for group in groups for n in group if outcomes[n].planned]
+
+
+def _first_failing(
+    groups: Sequence[Sequence[int]], outcomes: Sequence[Outcome], is_fine: Callable[[Outcome], bool]
+) -> Sequence[Sequence[int]]:
+    """Return the groups with a job that is not fine, as many as are tried alone."""
+    return [group for group in groups if not all(is_fine(outcomes[n]) for n in group)][:_MOST_ALONE]
 
 
 def _replace(numbers: dict[int, int], jobs: Sequence[int], number: int | None) -> None:

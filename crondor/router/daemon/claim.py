@@ -67,7 +67,7 @@ def _refused(desk: RouterContext, job: RoutedJob, *, interrupted: bool) -> None:
     router counts it as one.
     """
     desk.refused += 1
-    desk.turned_away(job.id)
+    desk.refusals.add(job.id, desk.now, desk.table.settings.polling_period)
     clean_up(desk, job, interrupted=interrupted)
 
 
@@ -178,7 +178,7 @@ def _is_submitted(desk: RouterContext, job: RoutedJob) -> None:
 
 def _look_for_copy(desk: RouterContext, job: RoutedJob) -> None:
     """Find out whether a schedd that did not answer has taken the copy."""
-    for copy_id, ad in desk.copies_of(job.id).items():
+    for copy_id, ad in desk.copies.of(job.id).items():
         job.copy_id, job.is_unsure = copy_id, False
         job.see_copy(ad)
         _is_submitted(desk, job)

@@ -23,6 +23,8 @@ from crondor.router.daemon.hooks import HookRunners
 from crondor.router.daemon.log import Entry, Log, What, silent
 from crondor.router.daemon.operations import Edit
 from crondor.router.daemon.reading import EXTERNAL, is_managed_by
+from crondor.router.daemon.refusals import Refusals
+from crondor.router.daemon.routed_copies import RoutedCopies
 from crondor.router.daemon.routed_job import RoutedJob
 from crondor.router.daemon.user_log import EventWriter, event, no_log
 from crondor.router.sandbox.faults import FilesRefused
@@ -86,6 +88,7 @@ class RouterOptions:
 class RouterContext:
     """The router's surroundings; ``table`` may be replaced, ``now`` (epoch seconds) is the time of the poll.
 
+    ``look_again`` has the next poll look at a source, changed or not.
     ``routed`` and ``refused`` count the jobs of this poll that have got there, and those that a schedd did not take.
     """
 
@@ -94,14 +97,14 @@ class RouterContext:
     table: RoutingTable
     ledger: RouteCounts
     options: RouterOptions
+    copies: RoutedCopies
+    refusals: Refusals
+    look_again: Callable[[JobId], None]
     context_zone: tzinfo = timezone.utc
     now: int = 0
     polls: int = 0
     routed: int = 0
     refused: int = 0
-    copies_of: Callable[[JobId], Mapping[JobId, ClassAd]] = field(default=lambda _: {})
-    look_again: Callable[[JobId], None] = field(default=lambda _: None)
-    turned_away: Callable[[JobId], None] = field(default=lambda _: None)
     _context: Context = field(default_factory=Context)
     _failures: Counter[tuple[What, str]] = field(default_factory=Counter)
 

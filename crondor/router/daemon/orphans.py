@@ -24,28 +24,21 @@ from crondor.router.daemon.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, RO
 from crondor.router.daemon.routed_job import RoutedJob, State
 
 ORPHAN: Final = "JobRouter orphan"
-_NOTHING: Final[Mapping[JobId, ClassAd]] = {}
 _FURTHEST: Final = (JobStatus.COMPLETED, JobStatus.TRANSFERRING_OUTPUT, JobStatus.RUNNING, JobStatus.IDLE)
 
 
 class Orphans:
-    """The copies and sources that bear the router's name, as the queues show them."""
+    """The sources that bear the router's name, as their queue shows them, and the copies that do."""
 
     def __init__(self, desk: RouterContext, jobs: Mapping[JobId, RoutedJob]) -> None:
         """Take the jobs that the router has; it keeps them up to date."""
         self._desk = desk
         self._jobs = jobs
-        self._copies: dict[JobId, ClassAd] = {}
-        self._by_source: dict[str, dict[JobId, ClassAd]] = {}
         self._sources: set[JobId] = set()
 
     def __contains__(self, job: JobId) -> bool:
         """Say whether a job is one of them."""
-        return job in self._copies or job in self._sources
-
-    def copies_of(self, source: JobId) -> Mapping[JobId, ClassAd]:
-        """Return the copies that say that they were made of a job."""
-        return self._by_source.get(str(source), _NOTHING)
+        return job in self._desk.copies or job in self._sources
 
     def see_source(self, job: JobId, ad: ClassAd | None) -> None:
         """Take what the sources' queue shows of a job."""
@@ -54,21 +47,9 @@ class Orphans:
         else:
             self._sources.discard(job)
 
-    def see_copy(self, job: JobId, ad: ClassAd | None) -> None:
-        """Take what the copies' queue shows of a job."""
-        before = self._copies.pop(job, None)
-        if before is not None:
-            kept = self._by_source.get(string(before, ROUTED_FROM) or "", {})
-            kept.pop(job, None)
-            if not kept:
-                self._by_source.pop(string(before, ROUTED_FROM) or "", None)
-        if ad is not None and string(ad, ROUTED_BY) == self._desk.name and "Owner" in ad:
-            self._copies[job] = ad
-            self._by_source.setdefault(string(ad, ROUTED_FROM) or "", {})[job] = ad
-
     def adopt(self, track: Callable[[RoutedJob], None]) -> None:
         """Go on with copies whose source is the router's, remove the others, and give back sources without a copy."""
-        for key, copies in sorted(self._by_source.items()):
+        for key, copies in self._desk.copies.by_source():
             source = JobId.parse(key)
             known = None if source is None else self._jobs.get(source)
             if known is not None and known.is_unsure:

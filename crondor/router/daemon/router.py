@@ -20,7 +20,9 @@ from crondor.router.daemon.follow import apply_policy, check_status
 from crondor.router.daemon.log import What
 from crondor.router.daemon.orphans import Orphans
 from crondor.router.daemon.reasons import Because, Reason, RouteNow, because, routes_now, summed
+from crondor.router.daemon.refusals import Refusals
 from crondor.router.daemon.report import RouterReport
+from crondor.router.daemon.routed_copies import RoutedCopies
 from crondor.router.daemon.routed_job import RoutedJob, State
 from crondor.router.daemon.source_queue import SourceQueue
 from crondor.router.daemon.views import Seen, View
@@ -58,20 +60,25 @@ class Router:
         self._clock = clock
         self._started, self._answered = clock(), False
         self._copies: dict[JobId, JobId] = {}
-        zone = zone_of(self.options.zone).info
-        ledger = RouteCounts(table, clock())
         copies = source if destination is None else destination
-        asked = Patient(source)
-        copied = asked if copies is source else Patient(copies)
-        self._desk = RouterContext(asked, copied, table, ledger, self.options, zone, now=clock())
-        self._sources = View(source, self._cares)
         self._is_one = copies is source
+        self._sources = View(source, self._cares)
         self._others = self._sources if self._is_one else View(copies, self._cares_for_copy)
+        asked = Patient(source)
+        self._desk = RouterContext(
+            asked,
+            asked if self._is_one else Patient(copies),
+            table,
+            RouteCounts(table, clock()),
+            self.options,
+            RoutedCopies(table.settings.name),
+            Refusals(),
+            self._sources.ask,
+            zone_of(self.options.zone).info,
+            now=clock(),
+        )
         self._orphans = Orphans(self._desk, self.jobs)
         self._queue = SourceQueue(self._desk)
-        self._desk.copies_of = self._orphans.copies_of
-        self._desk.look_again = self._sources.ask
-        self._desk.turned_away = self._queue.turn_away
         self._policy_due = clock() + table.settings.periodic_interval
 
     @property
@@ -247,7 +254,7 @@ class Router:
         job = None if source is None else self.jobs.get(source)
         if job is not None and job.copy_id == seen.job:
             job.see_copy(seen.ad)
-        self._orphans.see_copy(seen.job, seen.ad)
+        self._desk.copies.see(seen.job, seen.ad)
 
     def _track(self, job: RoutedJob) -> None:
         self.jobs[job.id] = job

@@ -22,7 +22,6 @@ from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
 
 _CHUNK: Final = 200
-_LONGEST: Final = 300  # seconds that a job waits which was refused
 
 
 class SourceQueue:
@@ -35,7 +34,6 @@ class SourceQueue:
         self._known: set[JobId] = set()
         self._later: dict[JobId, tuple[int, ClassAd]] = {}
         self._gates: list[tuple[int, JobId]] = []
-        self._refused: dict[JobId, tuple[int, int]] = {}
 
     def __contains__(self, job: JobId) -> bool:
         """Say whether a job waits here."""
@@ -61,12 +59,12 @@ class SourceQueue:
         """Take a job as it is now; None: it has left."""
         if ad is None or not self._may_wait(ad):
             self.drop(job)
-            self._refused.pop(job, None)
+            self._desk.refusals.forget(job)
             return
         self._known.add(job)
         desk = self._desk
         opens = (runs.opens(ad, desk.now, desk.options.zone) or 0) if desk.options.waits_for_gates else 0
-        opens = max(opens, self._refused.get(job, (0, 0))[0])
+        opens = max(opens, desk.refusals.until(job))
         self._later.pop(job, None)
         if opens > desk.now:
             self._candidates.drop(str(job))
@@ -74,12 +72,6 @@ class SourceQueue:
             heapq.heappush(self._gates, (opens, job))
         else:
             self._candidates.put(str(job), ad, desk.context)
-
-    def turn_away(self, job: JobId) -> None:
-        """Let a job wait that a schedd has refused: one poll, then 2, 4, up to five minutes."""
-        now, period = self._desk.now, max(1, self._desk.table.settings.polling_period)
-        times = self._refused.get(job, (0, 0))[1]
-        self._refused[job] = now + min(period << min(times, 10), max(period, _LONGEST)), times + 1
 
     def drop(self, job: JobId) -> None:
         """Forget a job."""

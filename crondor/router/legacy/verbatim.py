@@ -202,29 +202,32 @@ def convert_faithfully(entry: LegacyEntry, *, name_as: Callable[[str], str] | No
     ``name_as`` gives the knob's name: where that is the same, the text has no NAME.
     """
     made = Commands(entry)
-    name, universe, requirements = made.name, made.universe_name(), made.requirements
+    head = {"name": made.name, "universe": made.universe_name(), "requirements": made.requirements}
     lines: list[str] = []
-    given = [f"REQUIREMENTS {requirements}"] if requirements else []
+    given = [f"REQUIREMENTS {made.requirements}"] if made.requirements else []
     # HTCondor writes the route down and reads it again: a line end inside of a string makes two lines of one.
     for line in re.split(r"[\r\n]+", "\n".join([*given, *made.body()])):
         found = _LIFTED.fullmatch(line)
         keyword = found[1].lower() if found else ""
-        if keyword == "name" and found:
-            name = name or found[2].strip()
-        elif keyword == "universe" and found:
-            universe = found[2]
-        elif keyword == "requirements" and found:
-            requirements = found[2]
-            try:
-                Expression.parse(Source(requirements), old=True)
-            except ClassAdSyntaxError:
-                return None
-        elif keyword == "transform":
+        if keyword == "transform":
             break
-        elif line:
-            lines.append(line)
-    is_named = bool(name) and (name_as is None or name_as(name) != name)
-    head = [f"NAME {name}"] if is_named else []
-    head += [f"UNIVERSE {universe}"] if universe else []
-    head += [f"REQUIREMENTS {requirements}"] if requirements else []
-    return name, "\n".join([*head, *lines])
+        if found is None:
+            lines += [line] if line else []
+        elif keyword == "name":
+            head[keyword] = head[keyword] or found[2].strip()
+        else:
+            head[keyword] = found[2]
+        if keyword == "requirements" and not _is_expression(head[keyword]):
+            return None
+    name = head["name"]
+    if name and name_as is not None and name_as(name) == name:
+        del head["name"]
+    return name, "\n".join([*(f"{keyword.upper()} {text}" for keyword, text in head.items() if text), *lines])
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        Expression.parse(Source(text), old=True)
+    except ClassAdSyntaxError:
+        return False
+    return True

@@ -44,30 +44,45 @@ class Needs(NamedTuple):
 @lru_cache(maxsize=_MOST)
 def needs_of(code: Code) -> Needs:
     """Return what an expression itself asks for; the attributes that it names may ask for more."""
-    names: dict[str, None] = {}
-    is_timed = is_open = False
+    asked = _Asked()
     work: list[Node] = [code_tree(code)]
     while work:
         node = work.pop()
         if isinstance(node, Reference):
-            key = lower(node.name)
-            names[key] = None
-            is_timed = is_timed or key == "currenttime"
-            scope = node.scope
-            if node.absolute or (key in BEYOND and key != "currenttime"):
-                is_open = True
-            elif isinstance(scope, Reference) and scope.scope is None and not scope.absolute:
-                key = lower(scope.name)
-                names[key] = None  # an ad may have an attribute of that name
-                is_open = is_open or (key in BEYOND and key not in _SCOPES)
-            elif scope is not None:
-                work.append(scope)
+            work += asked.reference(node)
             continue
         if isinstance(node, Call):
-            name = node.name.lower()
-            is_timed = is_timed or name in _TIMED
-            is_open = is_open or (name not in _TIMED and name not in _PURE)
-        elif isinstance(node, Literal):
-            is_timed = is_timed or isinstance(node.value, LocalTime)
+            asked.call(node)
+        elif isinstance(node, Literal) and isinstance(node.value, LocalTime):
+            asked.is_timed = True
         work += children(node)
-    return Needs(tuple(names), is_timed, is_open)
+    return Needs(tuple(asked.names), asked.is_timed, asked.is_open)
+
+
+class _Asked:
+    """What the parts of an expression ask for that were looked at."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, None] = {}
+        self.is_timed = False
+        self.is_open = False
+
+    def reference(self, node: Reference) -> tuple[Node, ...]:
+        """Note a reference; return what of it is still to be looked at."""
+        key, scope = lower(node.name), node.scope
+        self.names[key] = None
+        self.is_timed = self.is_timed or key == "currenttime"
+        if node.absolute or (key in BEYOND and key != "currenttime"):
+            self.is_open = True
+        elif isinstance(scope, Reference) and scope.scope is None and not scope.absolute:
+            key = lower(scope.name)
+            self.names[key] = None  # an ad may have an attribute of that name
+            self.is_open = self.is_open or (key in BEYOND and key not in _SCOPES)
+        elif scope is not None:
+            return (scope,)
+        return ()
+
+    def call(self, node: Call) -> None:
+        name = node.name.lower()
+        self.is_timed = self.is_timed or name in _TIMED
+        self.is_open = self.is_open or (name not in _TIMED and name not in _PURE)

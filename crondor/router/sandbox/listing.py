@@ -186,11 +186,7 @@ def outputs(
     listing = Listing(limits, is_output=True)
     chosen = text(ad, "SpooledOutputFiles")
     chosen = text(ad, "TransferOutput") if chosen is None else chosen
-    streams = [
-        each
-        for name, streamed in (("Out", "StreamOut"), ("Err", "StreamErr"))
-        if (each := text(ad, name)) is not None and each not in NOWHERE and not is_true(ad, streamed)
-    ]
+    streams = _streams(ad)
     if chosen is None:
         wanted = _changed(ad, place, known, reach, listing)
         lost = [each for each in streams if not os.path.lexists(f"{place}/{each}")]
@@ -199,20 +195,7 @@ def outputs(
         wanted = [each for each in dict.fromkeys([*listed(chosen), *streams]) if not _is_uploaded(each, uploaded)]
     rules, iwd = text(ad, "TransferOutputRemaps") or "", text(ad, "Iwd") or ""
     for name in wanted:
-        entry = name if os.path.lexists(f"{place}/{name}") else base(name)
-        if not is_legal(entry):
-            listing.faults.append(fault("file-outside", f"{name} is no name of a file in a sandbox", name))
-            continue
-        if not os.path.lexists(f"{place}/{entry}"):
-            message = f"{name} is not in the sandbox: the job has not made it"
-            listing.faults.append(fault("output-missing", message, name))
-            continue
-        found = Listing(limits, is_output=True)
-        try:
-            found.tree(reach, f"{place}/{entry}", base(entry))
-        except FilesRefused as error:
-            listing.faults += error.diagnostics
-            continue
+        found = _output(name, place, reach, limits)
         listing.faults += found.faults
         listing.warnings += found.warnings
         for item in found.items:
@@ -220,6 +203,31 @@ def outputs(
             if target is not None:
                 size = 0 if item.is_folder else os.lstat(item.source).st_size
                 listing.add(item._replace(target=target), size)
+    return listing
+
+
+def _streams(ad: ClassAd) -> list[str]:
+    """Return the files of a job's output and errors that are not streamed."""
+    named = [
+        text(ad, name) for name, streamed in (("Out", "StreamOut"), ("Err", "StreamErr")) if not is_true(ad, streamed)
+    ]
+    return [name for name in named if name is not None and name not in NOWHERE]
+
+
+def _output(name: str, place: str, reach: Reach, limits: Limits) -> Listing:
+    """Return a file or a folder of a sandbox by the name that the ad gives it; a fault leaves it out as a whole."""
+    listing = Listing(limits, is_output=True)
+    entry = name if os.path.lexists(f"{place}/{name}") else base(name)
+    if not is_legal(entry):
+        listing.faults.append(fault("file-outside", f"{name} is no name of a file in a sandbox", name))
+    elif not os.path.lexists(f"{place}/{entry}"):
+        message = f"{name} is not in the sandbox: the job has not made it"
+        listing.faults.append(fault("output-missing", message, name))
+    else:
+        try:
+            listing.tree(reach, f"{place}/{entry}", base(entry))
+        except FilesRefused as error:
+            return Listing(limits, faults=list(error.diagnostics))
     return listing
 
 

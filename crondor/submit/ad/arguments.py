@@ -89,16 +89,7 @@ def read_arguments(draft: Draft, of: Arguments) -> WrittenArguments | None:
     """Return the arguments that the commands give; None where they are at fault, or the job before has them."""
     old, new = draft.command(*of.old), draft.command(of.new)
     older = draft.command(of.older) if of.older else None
-    if old is not None and older is not None:
-        message = f"you specified a value for both {of.older} and {of.old[0]}."
-        draft.fault("submit-arguments", of.older, message, "keep one of them")
-        return None
-    if new is not None and (old or older) is not None and not draft.flag("allow_arguments_v1"):
-        message = (
-            f"If you wish to specify both '{of.old[0]}' and '{of.new}' for maximal compatibility with different "
-            "versions of Condor, then you must also specify allow_arguments_v1=true."
-        )
-        draft.fault("submit-arguments", of.new, message, "keep one of them")
+    if _are_contradictory(draft, of, old, older, new):
         return None
     text = new or old or older
     if text is None:
@@ -111,6 +102,22 @@ def read_arguments(draft: Draft, of: Arguments) -> WrittenArguments | None:
         message = of.error.format(str(error), shown(text))
         draft.fault("submit-arguments", name, message, "write arguments = \"one 'two three'\"")
     return None
+
+
+def _are_contradictory(draft: Draft, of: Arguments, old: str | None, older: str | None, new: str | None) -> bool:
+    """Say whether commands are given of which one is enough; that is a fault."""
+    if old is not None and older is not None:
+        message = f"you specified a value for both {of.older} and {of.old[0]}."
+        draft.fault("submit-arguments", of.older, message, "keep one of them")
+        return True
+    if new is not None and (old or older) is not None and not draft.flag("allow_arguments_v1"):
+        message = (
+            f"If you wish to specify both '{of.old[0]}' and '{of.new}' for maximal compatibility with different "
+            "versions of Condor, then you must also specify allow_arguments_v1=true."
+        )
+        draft.fault("submit-arguments", of.new, message, "keep one of them")
+        return True
+    return False
 
 
 def _need_class(draft: Draft, found: list[str]) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from crondor.submit.ad import values
@@ -28,30 +29,42 @@ def set_environment(draft: Draft) -> None:
         )
         draft.fault("submit-environment", "environment2", message, "keep one of them")
         return
-    text = first if second is None else second
+    text = (first if second is None else second) or ""
     try:
-        is_new = second is not None or is_quoted(text or "")
-        entries = split(unquoted(text or "")) if is_new else (text or "").split(_DELIMITER)
-        found = dict(map(_pair, filter(None, (entry if is_new else entry.lstrip() for entry in entries))))
+        given = _entries(text, is_new=second is not None or is_quoted(text))
     except WrongQuotes as error:
-        message = f"{error} The environment you specified was: '{shown(text or '')}'"
+        message = f"{error} The environment you specified was: '{shown(text)}'"
         name = "environment2" if second is not None else draft.written("environment", "env") or ""
         draft.fault("submit-environment", name, message, "write environment = \"A=1 B='two words'\"")
         return
-    found = {**_of_submitter(draft, may_delimit=first is None or second is not None), **found}
-    if not found and draft.has("Env", "Environment"):
-        return
+    found = {**_of_submitter(draft, may_delimit=first is None or second is not None), **given}
+    if found or not draft.has("Env", "Environment"):
+        _write(draft, found, is_old=second is None and _is_old(draft.command("env")))
+
+
+def _entries(text: str, *, is_new: bool) -> dict[str, str]:
+    """Return the variables of a value in the new or the old syntax. Raises WrongQuotes."""
+    entries = split(unquoted(text)) if is_new else map(str.lstrip, text.split(_DELIMITER))
+    return dict(map(_pair, filter(None, entries)))
+
+
+def _is_old(env: str | None) -> bool:
+    """Say whether a value of the old command is written in the old syntax."""
+    return env is not None and not is_quoted(env)
+
+
+def _write(draft: Draft, found: Mapping[str, str], *, is_old: bool) -> None:
+    """Set the attribute of the syntax, and the other one too where the ad has it already."""
     pairs = [f"{name}={value}" for name, value in sorted(found.items())]
-    old = second is None and draft.command("env") is not None and not is_quoted(draft.command("env") or "")
-    if old or draft.has("Env"):
+    if is_old or draft.has("Env"):
         draft.set("Env", _DELIMITER.join(pairs))
         draft.set("EnvDelim", _DELIMITER)
-    if not old or draft.has("Environment"):
+    if not is_old or draft.has("Environment"):
         draft.set("Environment", joined(pairs))
 
 
 def _of_submitter(draft: Draft, *, may_delimit: bool) -> dict[str, str]:
-    """Return the submitter's variables that getenv asks for: all, or those that its patterns take and none forbids.
+    """Return the submitter's variables that getenv asks for.
 
     Values that cannot be written down are left out, as HTCondor does it without a word.
     """
@@ -64,17 +77,22 @@ def _of_submitter(draft: Draft, *, may_delimit: bool) -> dict[str, str]:
         message = "getenv = true command not allowed because administrator has set SUBMIT_ALLOW_GETENV = false"
         draft.fault("submit-environment", draft.written(*_GETENV) or "", message, "name the variables")
         return {}
-    patterns = [] if wanted else values.words(text, ",; \t\r\n")
+    is_taken = _selection([] if wanted else values.words(text, ",; \t\r\n"))
+    forbidden = {"\n"} if may_delimit else {"\n", _DELIMITER}
+    return {name: value for name, value in environ.items() if forbidden.isdisjoint(value) and is_taken(name)}
+
+
+def _selection(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return what tells if a name is taken: by one of the patterns, if any, and by none that begins with ``!``."""
     white = [_pattern(each) for each in patterns if not each.startswith("!")]
     black = [_pattern(each[1:]) for each in patterns if each.startswith("!") and len(each) > 1]
-    forbidden = "\n" if may_delimit else "\n" + _DELIMITER
-    return {
-        name: value
-        for name, value in environ.items()
-        if not any(char in value for char in forbidden)
-        and not any(pattern.fullmatch(name) for pattern in black)
-        and (not white or any(pattern.fullmatch(name) for pattern in white))
-    }
+
+    def is_taken(name: str) -> bool:
+        if any(pattern.fullmatch(name) for pattern in black):
+            return False
+        return not white or any(pattern.fullmatch(name) for pattern in white)
+
+    return is_taken
 
 
 def _pattern(text: str) -> re.Pattern[str]:

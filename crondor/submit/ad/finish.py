@@ -62,6 +62,10 @@ def set_automatic(draft: Draft) -> None:
         draft.set("JobPrio", 0)
     if draft.has("JobStarterLog") and not draft.has("JobStarterDebug"):
         draft.set("JobStarterDebug", value=True)
+    _correct_lease(draft)
+
+
+def _correct_lease(draft: Draft) -> None:
     given = draft.get("JobLeaseDuration")
     number = None if given is None else values.literal_number(given)
     if number is not None and 1 <= number < _SHORTEST_LEASE and not draft.cluster.corrected_lease:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from crondor.classad import lower
 from crondor.schedule import Universe
@@ -115,20 +115,22 @@ def _set_usage(draft: Draft) -> None:
         draft.set("DiskUsage", found.value)
 
 
+class _Whether(NamedTuple):
+    """Whether files are transferred: YES, NO or IF_NEEDED, by which text and command, or by default."""
+
+    transfer: str
+    text: str
+    name: str
+    is_default: bool
+
+
 def _decide(draft: Draft, *, has_input: bool, has_output: bool) -> tuple[str, str] | None:
     """Return whether and when files are transferred; None where that is contradictory."""
-    text = draft.command(*_SHOULD_NAMES) or draft.text("ShouldTransferFiles")
-    default = draft.knobs.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
-    is_default = text is None
-    text = text or (default if should(default) else None) or IF_NEEDED
-    transfer = should(text)
-    name = draft.written(*_SHOULD_NAMES) or ""
-    if transfer is None:
-        message = f"invalid value ({shown(text)}) for ShouldTransferFiles."
-        draft.fault("submit-transfer", name, message, "write YES, NO or IF_NEEDED")
+    said = _whether(draft)
+    if said is None:
         return None
-    if transfer == NO and (has_input or has_output):
-        lists = ("transfer_input_files",) * has_input + ("transfer_output_files",) * has_output
+    lists = ("transfer_input_files",) * has_input + ("transfer_output_files",) * has_output
+    if said.transfer == NO and lists:
         message = (
             f"you specified files you want Condor to transfer via {' and '.join(lists)}, "
             "but you disabled should_transfer_files."
@@ -141,27 +143,46 @@ def _decide(draft: Draft, *, has_input: bool, has_output: bool) -> tuple[str, st
         message = f"invalid value ({shown(word or '')}) for WhenToTransferOutput."
         draft.fault("submit-transfer", draft.written(*_WHEN_NAMES) or "", message, "write ON_EXIT or ON_EXIT_OR_EVICT")
         return None
-    if transfer == NO and word is None and not is_default:
+    if said.transfer == NO and word is None and not said.is_default:
         moment = _NONE
-    if (transfer == NO) != (moment == _NONE):
-        message = (
-            f"WhenToTransferOutput specified as {shown(word or 'ON_EXIT')} yet ShouldTransferFiles defined as "
-            f"{shown(text)}. Please remove this contradiction from your submit file and try again."
-        )
-        blamed = name or draft.written(*_WHEN_NAMES) or ""
-        draft.fault("submit-transfer", blamed, message, "write should_transfer_files = YES")
+    if not _agree(draft, said, word or "ON_EXIT", moment):
         return None
-    if moment == _EVICT and transfer == IF_NEEDED:
-        if not is_default:
-            message = (
-                '"when_to_transfer_output = ON_EXIT_OR_EVICT" and "should_transfer_files = IF_NEEDED" are incompatible.'
-            )
-            draft.fault("submit-transfer", name, message, "write should_transfer_files = YES")
-            return None
-        transfer = YES
-    if transfer == NO:
+    if said.transfer == NO:
         _refuse_executable(draft)
-    return transfer, moment
+    return YES if moment == _EVICT else said.transfer, moment
+
+
+def _whether(draft: Draft) -> _Whether | None:
+    """Return whether files are transferred; None for a word that means nothing."""
+    asked = draft.command(*_SHOULD_NAMES) or draft.text("ShouldTransferFiles")
+    default = draft.knobs.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
+    text = asked or (default if should(default) else None) or IF_NEEDED
+    transfer = should(text)
+    name = draft.written(*_SHOULD_NAMES) or ""
+    if transfer is None:
+        message = f"invalid value ({shown(text)}) for ShouldTransferFiles."
+        draft.fault("submit-transfer", name, message, "write YES, NO or IF_NEEDED")
+        return None
+    return _Whether(transfer, text, name, is_default=asked is None)
+
+
+def _agree(draft: Draft, said: _Whether, word: str, moment: str) -> bool:
+    """Say whether a moment goes with whether files are transferred; where it does not, that is a fault."""
+    if (said.transfer == NO) != (moment == _NONE):
+        message = (
+            f"WhenToTransferOutput specified as {shown(word)} yet ShouldTransferFiles defined as "
+            f"{shown(said.text)}. Please remove this contradiction from your submit file and try again."
+        )
+        blamed = said.name or draft.written(*_WHEN_NAMES) or ""
+    elif moment == _EVICT and said.transfer == IF_NEEDED and not said.is_default:
+        message = (
+            '"when_to_transfer_output = ON_EXIT_OR_EVICT" and "should_transfer_files = IF_NEEDED" are incompatible.'
+        )
+        blamed = said.name
+    else:
+        return True
+    draft.fault("submit-transfer", blamed, message, "write should_transfer_files = YES")
+    return False
 
 
 def _refuse_executable(draft: Draft) -> None:

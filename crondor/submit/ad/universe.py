@@ -30,21 +30,7 @@ NAMES: Final = (
 def set_universe(draft: Draft) -> None:
     """Decide the universe of a cluster by its first job, and set it."""
     cluster = draft.cluster
-    name = draft.written(*COMMANDS)
-    text = draft.command(*COMMANDS) or draft.knobs.get("DEFAULT_UNIVERSE")
-    number = int(Universe.VANILLA) if text is None else universe_number(text)
-    if number == 0 and text is not None and lower(text) in {"docker", "container"}:
-        number = int(Universe.VANILLA)
-        cluster.is_docker = lower(text) == "docker"
-        cluster.is_container = not cluster.is_docker
-    if number not in _SUPPORTED:
-        known = ", ".join(sorted(("container", "docker", *(universe.name.lower() for universe in Universe))))
-        unknown = f"I don't know about the '{shown(text or '')}' universe."
-        shows = UNIVERSES[number] if 0 < number < len(UNIVERSES) else "Unknown"
-        message = f"'{shows}' is not a supported universe." if number else unknown
-        draft.fault("submit-universe", name or "universe", message, f"write one of {known}")
-        number = int(Universe.VANILLA)
-    cluster.universe = number
+    number = cluster.universe = _universe(draft)
     if number in _WITH_IMAGES:
         look_for_images(draft)
     draft.set("JobUniverse", number)
@@ -59,6 +45,27 @@ def set_universe(draft: Draft) -> None:
         _set_grid_type(draft)
     elif number == Universe.VM:
         _force_transfer(draft)
+
+
+def _universe(draft: Draft) -> int:
+    """Return the number of the universe that is asked for; the vanilla one's for docker, container and a fault."""
+    cluster, vanilla = draft.cluster, int(Universe.VANILLA)
+    text = draft.command(*COMMANDS) or draft.knobs.get("DEFAULT_UNIVERSE")
+    if text is None:
+        return vanilla
+    number = universe_number(text)
+    if number in _SUPPORTED:
+        return number
+    if number == 0 and lower(text) in {"docker", "container"}:
+        cluster.is_docker = lower(text) == "docker"
+        cluster.is_container = not cluster.is_docker
+        return vanilla
+    known = ", ".join(sorted(("container", "docker", *(universe.name.lower() for universe in Universe))))
+    shows = UNIVERSES[number] if 0 < number < len(UNIVERSES) else "Unknown"
+    unknown = f"I don't know about the '{shown(text)}' universe."
+    message = f"'{shows}' is not a supported universe." if number else unknown
+    draft.fault("submit-universe", draft.written(*COMMANDS) or "universe", message, f"write one of {known}")
+    return vanilla
 
 
 def _set_remote(draft: Draft) -> None:
