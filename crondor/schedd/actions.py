@@ -9,7 +9,7 @@ from crondor.classad import lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job.attributes import count, expression, int32, integer_of
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.schedd.hold_codes import HOLD_CODES
 from crondor.schedd.protocol import Hold
 

@@ -14,8 +14,8 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, MISSED_CODE, Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job import attributes
-from crondor.job.queued import TERMS, JobStatus, QueuedJob
-from crondor.job.status import ON_MACHINE
+from crondor.job.queued import TERMS, QueuedJob
+from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe
 from crondor.spec import HOLD_CODE, Dialect

@@ -8,7 +8,7 @@ from typing import Final
 from crondor.deferral import MISSED_CODE, MISSED_REASON, Verdict
 from crondor.job import policy
 from crondor.job.policy import Ruling
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.pool.daemons import starter
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import What

@@ -17,7 +17,7 @@ from crondor.classad.text import lower
 from crondor.deferral import MISSED_CODE, MISSED_REASON
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.attributes import count, exact_integer, integer, string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Change
 from crondor.pool.daemons.clock import Entry, Timetable
