@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -90,6 +91,13 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode("ascii") for c in text)
 
 
+def similar(word: str, known: Iterable[str], likeness: float = 0.6, most: int = 1) -> list[str]:
+    """Return which of the known words a mistyped one may mean, the nearest first; a likeness of 1 is equality."""
+    from difflib import get_close_matches  # noqa: PLC0415 - @@difflib, and needed for a mistake only
+
+    return get_close_matches(word, list(known), most, likeness)
+
+
 def _excerpt(span: Span) -> list[str]:
     number, column = span.source.position(span.start)
     line = span.source.line(number)
@@ -109,8 +117,6 @@ def _width(text: str) -> int:
     """Terminal columns of printable text: East Asian wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
-    import unicodedata  # noqa: PLC0415 - most sources are ASCII
-
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from crondor._spec.canonical import field_text, values
+from crondor._spec.faults import field_faults
 from crondor._spec.fields import (
     DAY_OF_MONTH,
     DAY_OF_WEEK,
@@ -267,8 +268,6 @@ def _read(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits,
 
 
 def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagnostic]:
-    from crondor._spec.faults import field_faults  # noqa: PLC0415 - for faults only; valid text does not pay for it
-
     found: list[Diagnostic] = []
     for field, text in zip(FIELDS, texts, strict=True):
         if text is not None and read_field(text, field, dialect) is None:
@@ -303,8 +302,6 @@ def _schedd_refusal(texts: _Texts, read: list[ScheddField], spans: _Spans | None
 def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diagnostic]:
     consequence = f"the schedd holds the job (code {INVALID_CRON_SETTINGS})"
     if fault == "character":
-        from crondor._spec.faults import field_faults  # noqa: PLC0415 - the same
-
         faults = field_faults(text, span, field, Dialect.MANUAL)
         return [
             Diagnostic(

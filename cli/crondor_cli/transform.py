@@ -16,6 +16,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.classad.scope import Context
+from crondor.config import InvalidConfig
 from crondor.diagnostics import Severity, printable
 from crondor.macro.files import Files
 from crondor.macro.text import MAX_BYTES, source_from_bytes
@@ -26,6 +27,7 @@ from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mod
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.route_options import load_config
 from crondor_cli.common.transform_progress import AdFindings, Progress
 
 EPILOG = """\b
@@ -151,9 +153,6 @@ def _knobs(
     """Read the configuration and say what is wrong in it. Raises CrondorError where HTCondor would not start."""
     if not paths:
         return {}
-    from crondor.config import InvalidConfig  # noqa: PLC0415 - most have no configuration
-    from crondor_cli.common.route_options import load_config  # noqa: PLC0415
-
     configuration = replace(load_config(paths, allow_dirs, context), subsystem="XFORM")
     faults = [each for each in configuration.diagnostics if each.severity is Severity.ERROR]
     findings.add((each for each in configuration.diagnostics if each not in faults), counts=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, similar
 from crondor.source import Span
 from crondor.spec import FIELDS
 
@@ -213,6 +213,4 @@ def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic
 
 
 def _close_commands(name: str) -> list[str]:
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for a mistake only
-
-    return get_close_matches(name, [command for command in COMMANDS if "_" in command], 1, 0.75)
+    return similar(name, (command for command in COMMANDS if "_" in command), 0.75)

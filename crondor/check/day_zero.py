@@ -88,8 +88,7 @@ def _refusals(
 ) -> Refusals | None:
     if "deferraltime" not in requirements.lower():
         return None
-    from crondor.classad import EvaluationFailed  # noqa: PLC0415 - few files do
-    from crondor.job.expressions import admission  # noqa: PLC0415 - the same
+    from crondor.job.expressions import admission  # noqa: PLC0415 - @@engine, and few files ask for it
 
     admits = admission(requirements, zone.info, effort)
     if admits is None:
@@ -106,7 +105,7 @@ def _refusals(
         wrong = (int(time) for _, time in wrong_times(schedd, zone, now) if not _is_named(int(time), spec, zone))
         refused = next((time for time in right if not may_match(time)), None)
         return Refusals(refused, next((time for time in wrong if may_match(time)), None))
-    except (CrondorError, EvaluationFailed):
+    except CrondorError:
         return None
 
 

@@ -109,15 +109,10 @@ def joined(job: CheckedJob, name: str, operator: str, clause: str) -> Edit | Non
 
     None where the value is not literal, and where it is no expression: nobody can say what would become of it.
     """
-    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few files need it
+    from crondor.check.expressions import faults  # noqa: PLC0415 - @@engine, and few files need it
 
-    made = f"({job.values[name]}) {operator} {clause}"
-    try:
-        Expression.parse(Source(job.values[name], name), old=True)
-        Expression.parse(Source(made, name), old=True)  # a comment may have eaten the clause
-    except ClassAdSyntaxError:
-        return None
-    return replacement(job, name, made)
+    made = f"({job.values[name]}) {operator} {clause}"  # of which a comment may have eaten the clause
+    return None if faults(job.values[name], name) or faults(made, name) else replacement(job, name, made)
 
 
 def insertion(job: CheckedJob, name: str, value: str) -> Edit | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from crondor.check.hearing import distinct, heard, place
+from crondor.check.hearing import distinct, place
 from crondor.check.rule import Finding
 from crondor.check.rules import COMMENT_RULES, FILE_RULES, JOB_RULES, RULES
 from crondor.check.subject import CheckedFile, CheckSettings
+from crondor.check.suppress import heard
 from crondor.diagnostics import CrondorError
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -31,17 +32,26 @@ def check_submit(source: Source, settings: CheckSettings, read: Read = read_subm
         file = CheckedFile(source, settings, read(source))
     except CrondorError as error:
         file = CheckedFile(source, settings, None, error.diagnostics)
-    return _report(file)
+    return _checked(file)
 
 
 def refused(name: str, error: CrondorError, settings: CheckSettings) -> CheckReport:
     """Return the report of a file that could not be taken for text at all."""
-    return _report(CheckedFile(Source("", name), settings, None, error.diagnostics))
+    return _checked(CheckedFile(Source("", name), settings, None, error.diagnostics))
 
 
-def _report(file: CheckedFile) -> CheckReport:
-    found, silenced = heard(distinct(_findings(file)), file.source, COMMENT_RULES, RULES, is_whole=file.is_checked)
-    return CheckReport(file.source, tuple(sorted(found, key=place)), tuple(silenced))
+def report(source: Source, findings: Iterable[Finding], codes: Collection[str], *, is_whole: bool) -> CheckReport:
+    """Return what is left of the findings about one source, and what is wrong with its comments.
+
+    ``codes`` are all that a comment may name; ``is_whole``: the text could be read, so that what was not found is not
+    there.
+    """
+    found, silenced = heard(findings, source, COMMENT_RULES, codes, is_whole=is_whole)
+    return CheckReport(source, tuple(sorted(found, key=place)), tuple(silenced))
+
+
+def _checked(file: CheckedFile) -> CheckReport:
+    return report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
 
 
 def _findings(file: CheckedFile) -> Iterator[Finding]:

@@ -1,49 +1,14 @@
-"""What is left of findings: one of each place, those that no comment silences, in the order of the lines."""
+"""What is left of findings: one of each place, in the order of the lines."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from crondor.check.rule import Finding, Rule
-from crondor.check.rules.comments import Silence
-from crondor.check.suppress import Comments, Order
+from crondor.check.rule import Finding
 from crondor.diagnostics import Severity
-from crondor.source import Source
 
 ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
-
-
-def heard(
-    findings: Iterable[Finding],
-    source: Source,
-    rules: Iterable[Rule[Silence]],
-    codes: Collection[str],
-    *,
-    is_whole: bool,
-) -> tuple[list[Finding], list[Finding]]:
-    """Part the findings that comments silence from the others, and add what is wrong with the comments of ``source``.
-
-    ``rules`` are those about comments, ``codes`` all that a comment may name; ``is_whole``: the text could be read,
-    so that what was not found is not there.
-    """
-    comments: dict[Source, Comments] = {source: Comments(source)}
-    used: set[Order] = set()
-    found: list[Finding] = []
-    silenced: list[Finding] = []
-    for finding in findings:
-        span = finding.diagnostic.span
-        orders: list[Order] = []
-        if span is not None:
-            if span.source not in comments:
-                comments[span.source] = Comments(span.source)
-            orders = list(comments[span.source].covering(finding.diagnostic.code, span.line))
-        used.update(orders)
-        (silenced if orders else found).append(finding)
-    silence = Silence(comments[source], frozenset(used), frozenset(codes), is_whole)
-    for comment_rule in rules:
-        found += comment_rule.findings(silence)
-    return found, silenced
 
 
 def distinct(findings: Iterable[Finding]) -> Iterator[Finding]:

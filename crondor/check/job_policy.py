@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from crondor.check.subject import CheckedJob
 from crondor.job.status import JobStatus
-from crondor.source import Source
-from crondor.zones import zone_of
-
-if TYPE_CHECKING:
-    from crondor.classad import Context
-    from crondor.classad.ad import ClassAd
 
 # condor_submit puts attributes with + or MY. into the ad last, so these win.
 _NAMES: Final = {
@@ -60,14 +54,9 @@ def stays(job: CheckedJob, status: JobStatus, state: Mapping[str, object], momen
     """
     if _is_plain(job):
         return True
-    from crondor.job.policy import Act, periodic  # noqa: PLC0415 - needs the engine
+    from crondor.check.expressions import left_alone  # noqa: PLC0415 - @@engine, and few jobs need it
 
-    ad = _ad(job)
-    if ad is None:
-        return False
-    for name, value in (("JobStatus", int(status)), *state.items()):
-        ad.set(name, value)
-    return all(periodic(ad, status, now, _context(job, now)).act in (Act.STAY, Act.UNDEFINED) for now in moments)
+    return left_alone(job, _policies(job), status, state, moments)
 
 
 def _stays(job: CheckedJob, runs: Iterable[tuple[int, int, bool]], now: int) -> bool:
@@ -81,14 +70,9 @@ def _stays(job: CheckedJob, runs: Iterable[tuple[int, int, bool]], now: int) -> 
     text = "true" if name is None else job.values[name].strip().lower()
     if text in _LITERALS and _is_plain(job):
         return _LITERALS[text]
-    from crondor.job.attributes import Ending  # noqa: PLC0415 - needs the engine
-    from crondor.job.policy import Act, at_exit, ended  # noqa: PLC0415 - the same
+    from crondor.check.expressions import idle_again  # noqa: PLC0415 - @@engine, and few jobs need it
 
-    ad, context = _ad(job), _context(job, now)
-    return ad is not None and all(
-        at_exit(ended(ad, times, Ending(number, by_signal)), now, context).act is Act.STAY
-        for times, number, by_signal in runs
-    )
+    return idle_again(job, _policies(job), runs, now)
 
 
 def _is_plain(job: CheckedJob) -> bool:
@@ -99,26 +83,7 @@ def _is_plain(job: CheckedJob) -> bool:
     )
 
 
-def _ad(job: CheckedJob) -> ClassAd | None:
-    """Return what is known of the job's ad, None where a policy in it is no expression."""
-    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few jobs need it
-    from crondor.classad.ad import ClassAd  # noqa: PLC0415 - the same
-
-    ad = ClassAd()
-    for key, text in job.values.items():
-        if key.startswith("my.") and text.strip():
-            ad.put(key[3:], text)
-    try:
-        for attribute, names in _NAMES.items():
-            name = job.first(*names)
-            if name is not None:
-                ad[attribute] = Expression.parse(Source(job.values[name].strip()), old=True)
-    except ClassAdSyntaxError:
-        return None
-    return ad
-
-
-def _context(job: CheckedJob, now: int) -> Context:
-    from crondor.classad import Context  # noqa: PLC0415 - few jobs need it
-
-    return Context(now=now, zone=zone_of(job.settings.zone).info, effort=job.file.effort)
+def _policies(job: CheckedJob) -> dict[str, str]:
+    """Return the texts of the policies by attribute."""
+    found = ((attribute, job.first(*names)) for attribute, names in _NAMES.items())
+    return {attribute: job.values[name] for attribute, name in found if name is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
 from crondor.check.crontab import FieldFault
 from crondor.check.day_zero import refusals
 from crondor.check.edit import apply, insertion, joined, literal, replacement
@@ -46,8 +47,6 @@ def mended(field: Field, text: str, faults: Iterable[FieldFault]) -> str | None:
         except InvalidSpec as error:
             found = list(error.diagnostics)
             continue
-        from crondor.algebra import portable  # noqa: PLC0415 - few files have such a fault
-
         return portable(spec).given[field.index]
     return None
 
@@ -69,8 +68,6 @@ def edit_days(job: CheckedJob) -> tuple[Edit, ...]:
 
     None of them where not all can be made.
     """
-    from crondor.algebra import has_day_zero, portable  # noqa: PLC0415 - few files need it
-
     spec = job.crontab.manual
     if spec is None:
         return ()
@@ -94,8 +91,6 @@ def edit_days(job: CheckedJob) -> tuple[Edit, ...]:
 
 def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
     """Say whether the job's requirements refuse the wrong times that the defect gives to ``wanted``."""
-    from crondor.algebra import reread  # noqa: PLC0415 - few files need it
-
     name = job.first(*REQUIREMENTS)
     zone, now = job.settings.zone, job.settings.now
     if name is None:
@@ -106,8 +101,6 @@ def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
 
 def edit_requirements(job: CheckedJob, wanted: CronSpec) -> Edit | None:
     """Return the edit that adds the day-0 clause to requirements: to its value, or on a line of its own."""
-    from crondor.algebra import day_zero_clause  # noqa: PLC0415 - few files need it
-
     if any(literal(job, name) is None for name in job.crontab.names.values()):
         return None
     clause = day_zero_clause(wanted)

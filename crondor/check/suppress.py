@@ -1,12 +1,13 @@
-"""Comments that silence rules: ``# crondor: ignore[CRN101]`` above a line, ``ignore-file[...]`` anywhere."""
+"""Comments that silence rules, ``# crondor: ignore[CRN101]`` above a line or ``ignore-file[...]`` anywhere."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from crondor.check.rule import Finding, Rule
 from crondor.source import Source, Span
 
 _COMMENT = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
@@ -65,6 +66,50 @@ class Comments:
             at = comment.start(1) + order.start(2)
             spans = (source.span(at + c.start(), at + c.end()) for c in _CODE.finditer(order[2]))
             self.orders += [Order(span, span.text.upper(), first, last) for span in spans]
+
+
+class Silence(NamedTuple):
+    """The comments of a source, those of their orders that silenced something, and the codes there are.
+
+    ``is_whole``: the description could be read, so that what was not found is not there.
+    """
+
+    comments: Comments
+    used: frozenset[Order]
+    codes: frozenset[str]
+    is_whole: bool = True
+
+
+def heard(
+    findings: Iterable[Finding],
+    source: Source,
+    rules: Iterable[Rule[Silence]],
+    codes: Collection[str],
+    *,
+    is_whole: bool,
+) -> tuple[list[Finding], list[Finding]]:
+    """Part the findings that comments silence from the others, and add what is wrong with the comments of ``source``.
+
+    ``rules`` are those about comments, ``codes`` all that a comment may name; ``is_whole``: the text could be read,
+    so that what was not found is not there.
+    """
+    comments: dict[Source, Comments] = {source: Comments(source)}
+    used: set[Order] = set()
+    found: list[Finding] = []
+    silenced: list[Finding] = []
+    for finding in findings:
+        span = finding.diagnostic.span
+        orders: list[Order] = []
+        if span is not None:
+            if span.source not in comments:
+                comments[span.source] = Comments(span.source)
+            orders = list(comments[span.source].covering(finding.diagnostic.code, span.line))
+        used.update(orders)
+        (silenced if orders else found).append(finding)
+    silence = Silence(comments[source], frozenset(used), frozenset(codes), is_whole)
+    for comment_rule in rules:
+        found += comment_rule.findings(silence)
+    return found, silenced
 
 
 class _Statements:

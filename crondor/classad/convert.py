@@ -21,7 +21,7 @@ from crondor.classad.values import (
     truncate32,
 )
 
-_NUMBER: Final = re.compile(
+_NUMBER: Final = (  # compiled for the first text that is to be a number
     r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?)"
     r"|((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?i:(inf(?:inity)?)|(nan(?:\([A-Za-z0-9_]*\))?)))"
 )
@@ -29,7 +29,7 @@ _NUMBER: Final = re.compile(
 
 def leading_number(text: str) -> float | None:
     """Return the number a text begins with, as strtod reads it; None: with none."""
-    match = _NUMBER.match(text)
+    match = re.match(_NUMBER, text)
     if match is None:
         return None
     sign, hexadecimal, decimal, infinity, _ = match.groups()

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import local
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_STRING
@@ -70,6 +70,13 @@ def _begin(block: Match) -> None:
         _METER.spend(_METER.price)
 
 
+@cache
+def _library() -> Any:  # noqa: ANN401 - it ships no types
+    import pcre2  # noqa: PLC0415 - @@pcre2, and few ads have expressions
+
+    return pcre2
+
+
 class Regex:
     """An expression whose searches are charged for what they may cost. ``groups`` is the number of its groups."""
 
@@ -107,7 +114,7 @@ class Regex:
     def _found(
         self, text: bytes, spend: Spend, search: Callable[[_Compiled], list[Match | None]]
     ) -> list[Match | None]:
-        import pcre2  # noqa: PLC0415 - it is there: the expression was compiled
+        pcre2 = _library()
 
         spend(_SEARCH + (len(text) >> 4))
         _METER.spend = spend
@@ -126,10 +133,8 @@ class Regex:
 
     def _compiled(self, limit: int) -> _Compiled:
         if limit not in self._known:
-            import pcre2  # noqa: PLC0415 - the same
-
             pattern = b"(*LIMIT_MATCH=%d)%b(?C1)%b" % (limit, self._verbs, self._pattern)
-            self._known[limit] = pcre2.compile(pattern, self._flags, jit=False, callout=_begin)
+            self._known[limit] = _library().compile(pattern, self._flags, jit=False, callout=_begin)
         return self._known[limit]
 
 
@@ -141,7 +146,8 @@ _SEARCH: Final = 20
 _MATCH: Final = 4
 _GIVEN_UP: Final = 200_000
 _VERBS: Final = re.compile(rb"(?:\(\*[A-Z0-9_]+(?:=[0-9]+)?\))*")  # they count at the very beginning alone
-_PIECE: Final = re.compile(rb"\\Q[\s\S]*?(?:\\E|\Z)|\\x\{|\\x[0-9a-fA-F]{0,2}|\\[\s\S]|\\|\[\^?\]?|\]|\{|[^\\\[\]{]+")
+# Few patterns need this one, and those of braces: they are compiled for those alone.
+_PIECE: Final = rb"\\Q[\s\S]*?(?:\\E|\Z)|\\x\{|\\x[0-9a-fA-F]{0,2}|\\[\s\S]|\\|\[\^?\]?|\]|\{|[^\\\[\]{]+"
 _OPTIONS: Final = {"i": "IGNORECASE", "m": "MULTILINE", "s": "DOTALL", "x": "VERBOSE"}
 MAX_PATTERN: Final = 1 << 16
 
@@ -149,8 +155,7 @@ MAX_PATTERN: Final = 1 << 16
 @lru_cache(maxsize=256)
 def compiled(pattern: str, options: str) -> Regex | None:
     """Return an expression with the options among ``imsx``; None: it is none."""
-    import pcre2  # noqa: PLC0415 - few ads have expressions, and the import costs 5 ms
-
+    pcre2 = _library()
     if len(pattern) > MAX_PATTERN:
         return None
     flags = pcre2.RegexFlag(0)
@@ -176,11 +181,11 @@ def _dialect(pattern: bytes) -> bytes | None:
         return pattern
     out: list[bytes] = []
     in_class = False
-    for match in _PIECE.finditer(pattern):
+    for match in re.finditer(_PIECE, pattern):
         piece = match[0]
         if piece in (b"\\u", b"\\U", b"\\"):
             return None
-        if not in_class and piece == b"{" and _NEW_REPETITION.match(pattern, match.start()):
+        if not in_class and piece == b"{" and re.compile(_NEW_REPETITION).match(pattern, match.start()):
             piece = b"\\{"
         elif not in_class and piece == b"\\C":
             piece = b"(?s:.)"
@@ -191,17 +196,15 @@ def _dialect(pattern: bytes) -> bytes | None:
     return _braces(b"".join(out))
 
 
-_NEW_REPETITION: Final = re.compile(
-    rb"\{(?![0-9]+(?:,[0-9]*)?\})[ \t]*(?:[0-9]+[ \t]*)?(?:,[ \t]*(?:[0-9]+[ \t]*)?)?\}"
-)
-_BRACED: Final = re.compile(rb"(\\\\)|\\x\{([0-9a-fA-F]+)\}")
+_NEW_REPETITION: Final = rb"\{(?![0-9]+(?:,[0-9]*)?\})[ \t]*(?:[0-9]+[ \t]*)?(?:,[ \t]*(?:[0-9]+[ \t]*)?)?\}"
+_BRACED: Final = rb"(\\\\)|\\x\{([0-9a-fA-F]+)\}"
 
 
 def _braces(pattern: bytes) -> bytes | None:
-    for match in _BRACED.finditer(pattern):
+    for match in re.finditer(_BRACED, pattern):
         if match[2] and int(match[2], 16) > 255:
             return None
-    return _BRACED.sub(lambda match: match[0] if match[1] else b"\\x%02x" % int(match[2], 16), pattern)
+    return re.sub(_BRACED, lambda match: match[0] if match[1] else b"\\x%02x" % int(match[2], 16), pattern)
 
 
 def searched(state: State, expression: Regex, text: str, *, empty: bool = True) -> bool | None:

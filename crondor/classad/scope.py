@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from random import Random
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from crondor.classad.errors import Exhausted
 from crondor.classad.limits import MAX_DEPTH, MAX_STEPS
 from crondor.classad.tree import Literal, Node, measure
 from crondor.classad.values import LocalTime, RelTime, Simple
-
-if TYPE_CHECKING:
-    from random import Random
 
 Value: TypeAlias = "Simple | ListValue | AdValue"
 Run: TypeAlias = "Callable[[State], Value]"
@@ -220,8 +218,6 @@ class State:
     def random(self) -> Random:
         """The dice of the function random, begun at the context's seed."""
         if self._random is None:
-            from random import Random  # noqa: PLC0415 - slow to import, and few expressions draw
-
             self._random = Random(self.context.seed)  # noqa: S311 - a simulation's dice, no secret
         return self._random
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
+from random import Random
 
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
@@ -186,8 +187,6 @@ class Configuration:
 
     def around(self) -> Around:
         """Return what functions in a text may see."""
-        from random import Random  # noqa: PLC0415 - few need it
-
         dice = Random(self.context.seed)  # noqa: S311 - a preview, no secret
         return Around(self.environ, dice, "", None, self.context.now, lambda _: None)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from crondor.classad.scope import Context
 from crondor.config.configuration import VERSION, Configuration, Knob
 from crondor.config.defaults import DEFAULTS
 from crondor.config.findings import ConfigFindings, TooMany
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, similar
 from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, statement
+from crondor.macro.conditions import Conditions
 from crondor.macro.including import parse_uses, with_arguments
 from crondor.macro.reader import KEYWORDS, StatementReader, Words
 from crondor.macro.statement import Statement
@@ -20,7 +20,6 @@ from crondor.macro.templates import KNOWN, TEMPLATES, is_template
 from crondor.source import Source, Span
 
 if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions
     from crondor.macro.files import Files
 
 MAX_LINES = 1_000_000
@@ -184,7 +183,6 @@ class _Reader(StatementReader):
 
     def conditions(self, span: Span) -> Conditions:
         """Return what is known at this line."""
-        from crondor.macro.conditions import Conditions  # noqa: PLC0415 - many files have no if
 
         def known(use: str) -> bool:
             given = use.replace(":", ".").strip().lower().removesuffix(".")
@@ -346,5 +344,5 @@ _NAMES_ARE = "names are made of letters, digits, _ . and /"
 
 def _near(word: str, known: list[str]) -> str | None:
     by_lower = {each.lower(): each for each in known}
-    found = get_close_matches(word[:40].lower(), by_lower, 1, 0.7)
+    found = similar(word[:40].lower(), by_lower, 0.7)
     return f"did you mean {by_lower[found[0]]}?" if found else None

@@ -23,7 +23,7 @@ from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, Dialect, InvalidSpec
 
-__all__ = ["SCHEDULING", "JobStatus", "QueuedJob", "read_queue"]
+__all__ = ["SCHEDULING", "QueuedJob", "read_queue"]
 
 SCHEDULING = tuple(attribute.lower() for attribute in ATTRIBUTES[:6])
 """The attributes any of which makes a job a scheduled one, in lower case."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from enum import Enum, auto
 from string import ascii_letters, digits
+from typing import Literal, TypeAlias
 
 from crondor.macro.lines import BLANKS
 
@@ -18,23 +18,17 @@ KEYWORDS = frozenset(("if", "elif", "else", "endif"))
 _COMPLEX = "complex conditionals are not supported"
 _NO_CONDITION = "expression is not a conditional"
 _TRUE, _FALSE = frozenset(("true", "yes", "t")), frozenset(("false", "no", "f"))
-_VERSION = re.compile(r"(!?)([<=>]?)(=?)[ \t\r\n\v\f]*[vV]?(.*)", re.DOTALL)
-_NUMBERS = re.compile(r"[ \t]*([-+]?[0-9]{1,9})\.[ \t]*([-+]?[0-9]{1,9})(?:\.[ \t]*([-+]?[0-9]{1,9}))?")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+# Few texts have an if: these are compiled when one is met.
+_VERSION = r"(!?)([<=>]?)(=?)[ \t\r\n\v\f]*[vV]?(.*)"
+_NUMBERS = r"[ \t]*([-+]?[0-9]{1,9})\.[ \t]*([-+]?[0-9]{1,9})(?:\.[ \t]*([-+]?[0-9]{1,9}))?"
+_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 
 
 class ConditionError(Exception):
     """A line of a conditional that HTCondor refuses, in its words."""
 
 
-class _Kind(Enum):
-    NUMBER = auto()
-    TRUTH = auto()
-    NAME = auto()
-    VERSION = auto()
-    DEFINED = auto()
-    NONE = auto()
-    COMPLEX = auto()
+_Kind: TypeAlias = Literal["number", "truth", "name", "version", "defined", "none", "complex"]
 
 
 class Conditions:
@@ -79,16 +73,16 @@ class Conditions:
     def _holds(self, text: str) -> bool:
         kind = _kind(text, with_keywords=True)
         word = text.strip(BLANKS).lower()
-        if kind is _Kind.NUMBER:
-            number = _NUMBER.match(text)
+        if kind == "number":
+            number = re.match(_NUMBER, text)
             return number is not None and float(number[0]) != 0
-        if kind in {_Kind.TRUTH, _Kind.NAME} and word in _TRUE | _FALSE:
+        if kind in {"truth", "name"} and word in _TRUE | _FALSE:
             return word in _TRUE
-        if kind is _Kind.VERSION:
+        if kind == "version":
             return self._holds_version(text[len("version") :].lstrip(BLANKS))
-        if kind is _Kind.DEFINED:
+        if kind == "defined":
             return self._is_defined(text[len("defined") :].lstrip(BLANKS))
-        if kind is not _Kind.COMPLEX:
+        if kind != "complex":
             raise ConditionError(_NO_CONDITION)
         holds = self._complex(text)
         if holds is None:
@@ -100,8 +94,8 @@ class Conditions:
 
         comparison = [ "!" ] , [ "<" | "=" | ">" ] , [ "=" ] , [ "v" ] , integer , "." , integer , [ "." , integer ] ;
         """
-        parts = _VERSION.fullmatch(text)
-        numbers = _NUMBERS.match(parts[4]) if parts else None
+        parts = re.fullmatch(_VERSION, text, re.DOTALL)
+        numbers = re.match(_NUMBERS, parts[4]) if parts else None
         if parts is None or numbers is None or int(numbers[1]) < 6:
             raise ConditionError("the version literal is invalid")
         least = self._version[2] if numbers[3] is None else int(numbers[3])
@@ -124,10 +118,10 @@ class Conditions:
         if not text:
             return False
         kind = _kind(text, with_keywords=False)
-        if kind is _Kind.NAME:
+        if kind == "name":
             value = self._lookup(text.lower())
             return bool(value) if value is not None else text.strip(BLANKS).lower() in _TRUE | _FALSE
-        if kind in {_Kind.NUMBER, _Kind.TRUTH}:
+        if kind in {"number", "truth"}:
             return True
         if text[:4].lower() != "use ":
             raise ConditionError("defined argument must be param name, boolean, or number")
@@ -216,19 +210,19 @@ def _kind(text: str, *, with_keywords: bool) -> _Kind:  # noqa: PLR0911 - a rule
     has = _characters(body.removeprefix("-"))
     keyword = _keyword(body) if with_keywords else ""
     if not has:
-        return _Kind.NONE
+        return "none"
     if has in ({"digit"}, {"digit", "float"}):
-        return _Kind.NUMBER
+        return "number"
     if has == {"letter"} and body.lower() in {"true", "false"}:
-        return _Kind.TRUTH
+        return "truth"
     if keyword == "version" and (has == {"letter"} or has - {"float"} == {"letter", "blank", "compare", "digit"}):
-        return _Kind.VERSION
+        return "version"
     if keyword == "defined" and (has == {"letter"} or _is_definition(has)):
-        return _Kind.DEFINED
+        return "defined"
     if "letter" in has and has <= {"letter", "digit", "mark", "float"}:
         # A dot at the end counts as a part of a number: HTCondor has no name for "e." and the like.
-        return _Kind.COMPLEX if "float" in has and "digit" not in has else _Kind.NAME
-    return _Kind.COMPLEX
+        return "complex" if "float" in has and "digit" not in has else "name"
+    return "complex"
 
 
 def _keyword(body: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 _NAME, _EXTENSION, _PATH, _FOLDERS = 1, 2, 4, 8
 _PARTS = {"n": _NAME, "x": _EXTENSION, "p": _PATH, "d": _FOLDERS}
-_SEPARATOR = re.compile(r"[/\\]")  # for $Fd only: otherwise a backslash is a character of a name
+_SEPARATOR = r"[/\\]"  # for $Fd only: otherwise a backslash is a character of a name
 
 
 def pick(text: str, letters: str, folder: str) -> str:
@@ -61,7 +61,7 @@ def _chosen(path: str, letters: str) -> tuple[int, int]:
 
 def _last_folders(path: str, count: int) -> int:
     """Return where the last ``count`` folders of a path begin, 0 if there are no more."""
-    separators = [match.end() for match in _SEPARATOR.finditer(path)]
+    separators = [match.end() for match in re.finditer(_SEPARATOR, path)]
     return separators[-count - 1] if count < len(separators) else 0
 
 

@@ -14,9 +14,10 @@ from crondor.macro.lines import BLANKS
 MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
 MAX_INCLUDES = 1000  # of one file, so that files which include each other twice end
 
-_ARGUMENT = re.compile(r"\$\(([0-9]+)(?![0-9])([?#+]?)(:?)")
-_PLAIN = re.compile(r"[^()]*")
-_MACRO = re.compile(r"\$\(([A-Za-z0-9_./]+)")
+# Few texts include others: these are compiled when one does.
+_ARGUMENT = r"\$\(([0-9]+)(?![0-9])([?#+]?)(:?)"
+_PLAIN = r"[^()]*"
+_MACRO = r"\$\(([A-Za-z0-9_./]+)"
 _MOST_NAMES = 1000
 
 
@@ -95,7 +96,7 @@ def template_text(config: Mapping[str, str], use: Use, budget: Budget) -> str | 
     text = config.get(f"submit_template_{use.name.lower()}")
     if text is None or use.name.lower() not in known or use.name.lower() == "names":
         return None
-    for name in list(dict.fromkeys(found.lower() for found in _MACRO.findall(text)))[:_MOST_NAMES]:
+    for name in list(dict.fromkeys(found.lower() for found in re.findall(_MACRO, text)))[:_MOST_NAMES]:
         value = config.get(name)
         if value is not None:
             text = expand_self(text, name, value, budget)
@@ -113,7 +114,7 @@ def with_arguments(text: str, use: Use, budget: Budget) -> str:
     ends: dict[int, int] = {}
     parts: list[str] = []
     begin = 0
-    for found in _ARGUMENT.finditer(text):
+    for found in re.finditer(_ARGUMENT, text):
         end = _argument_end(text, found.end(), closings, ends, is_default=bool(found[3]))
         if found.start() >= begin and end:
             default = text[found.end() : end - 1] if found[3] else None
@@ -135,7 +136,7 @@ def _argument_end(text: str, at: int, closings: list[int], ends: dict[int, int],
             end = ends[at]
             break
         seen.append(at)
-        found = _PLAIN.match(text, at)
+        found = re.compile(_PLAIN).match(text, at)
         at = found.end() if found else at
         if text.startswith(")", at):
             end = at + 1

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from crondor.macro.around import NOTHING, Around
-from crondor.macro.errors import Budget, MacroError
+from crondor.macro.errors import Budget
+
+if TYPE_CHECKING:
+    from crondor.macro.evaluated import Evaluated
 
 _INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
 _LEADING = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)")
-_REAL = re.compile(
+_REAL = (  # compiled where a text is to be one
     r"[ \t\r\n\v\f]*([-+]?(?:0[xX][0-9A-Fa-f]+(?:\.[0-9A-Fa-f]*)?(?:[pP][-+]?[0-9]+)?"
     r"|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:inf|infinity|nan)))[ \t\r\n\v\f]*"
 )
-_CLOCK = re.compile(r"(?i)(?:time|interval|currenttime)\b")
-_DICE = re.compile(r"(?i)\brandom\b")
-_STEP = 64  # what a step of an evaluation costs of a budget
 _MOST_DIGITS = 4000  # Python reads no longer integer by itself; C takes the largest number for all of them
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
@@ -30,36 +31,26 @@ def as_integer(text: str, around: Around = NOTHING, budget: Budget | None = None
     literal = _INTEGER.fullmatch(text)
     if literal is not None:
         return _bounded(literal[1])
-    from crondor.job.attributes import integer_of  # noqa: PLC0415 - see _value
-
-    return integer_of(_value(text, around, budget))
+    return _evaluated(text, around, budget).integer
 
 
 def as_real(text: str, around: Around = NOTHING, budget: Budget | None = None) -> float | None:
     """Return a text as a real number, None where it is none and evaluates to none (string_is_double_param)."""
-    literal = _REAL.fullmatch(text)
+    literal = re.fullmatch(_REAL, text)
     if literal is not None:
         return _real(literal[1])
-    from crondor.job.attributes import number_of  # noqa: PLC0415 - see _value
-
-    value = number_of(_value(text, around, budget))
-    return None if value is None else float(value)
+    return _evaluated(text, around, budget).real
 
 
 def as_string(text: str, around: Around = NOTHING, budget: Budget | None = None) -> str | None:
     """Return the string that a text evaluates to, None where it is no expression or its value is no string."""
-    value = _value(text, around, budget)
+    value = _evaluated(text, around, budget).value
     return value if isinstance(value, str) else None
 
 
 def evaluate(text: str, around: Around = NOTHING, budget: Budget | None = None) -> str | None:
     """Return the value of an expression as text, a string without its quotes; None where there is no value."""
-    value = _value(text, around, budget)
-    if value is None or isinstance(value, str):
-        return value
-    from crondor.classad import print_value  # noqa: PLC0415 - see _value
-
-    return print_value(value)  # type: ignore[arg-type] # _value gives what evaluation gave
+    return _evaluated(text, around, budget).printed
 
 
 def leading_integer(text: str) -> int | None:
@@ -88,32 +79,7 @@ def _bounded(digits: str) -> int:
     return max(_LEAST, min(int(digits), _MOST))
 
 
-def _value(text: str, around: Around, budget: Budget | None) -> object | None:
-    """Return the value of an expression in an empty ad; None where it cannot be read or has no value."""
-    from crondor.classad import (  # noqa: PLC0415 - a plain file needs no expression
-        ClassAdSyntaxError,
-        Context,
-        EvaluationFailed,
-        Expression,
-    )
-    from crondor.classad.evaluate import EMPTY, begin, run  # noqa: PLC0415
-    from crondor.classad.limits import MAX_STEPS  # noqa: PLC0415
-    from crondor.source import Source  # noqa: PLC0415
+def _evaluated(text: str, around: Around, budget: Budget | None) -> Evaluated:
+    from crondor.macro.evaluated import Evaluated  # noqa: PLC0415 - @@engine, and a plain file needs no expression
 
-    if around.now is None and _CLOCK.search(text):
-        raise MacroError("unknown-time", f"{text[:60]} depends on the time, which is not known here", "write it out")
-    if around.dice is None and _DICE.search(text):
-        raise MacroError("unknown-random", f"{text[:60]} is drawn anew by each submission", "give a seed")
-    seed = around.dice.randrange(1 << 32) if around.dice is not None and _DICE.search(text) else 0
-    try:
-        code = Expression.parse(Source(text), old=True, open_choice=True).code
-    except ClassAdSyntaxError:
-        return None
-    state = begin(EMPTY, None, Context(now=around.now or 0, seed=seed))
-    try:
-        return run(code, state)
-    except EvaluationFailed:
-        return None
-    finally:
-        if budget is not None:
-            budget.spend(_STEP * (MAX_STEPS - state.steps))
+    return Evaluated(text, around, budget)

@@ -7,7 +7,7 @@ from math import copysign, isfinite
 from typing import NamedTuple
 
 LONGEST = 55  # characters that HTCondor keeps of a formatted number
-_CONVERSION = re.compile(r"%([#0\- +']*)([0-9]*)(\*?)(?:\.([0-9]*)(\*?))?([hlLqjzt]*)(.)", re.DOTALL)
+_CONVERSION = r"(?s)%([#0\- +']*)([0-9]*)(\*?)(?:\.([0-9]*)(\*?))?([hlLqjzt]*)(.)"  # compiled where a text has a format
 _LETTERS = {"int": "diouxXc", "real": "eEfFgGaA", "string": "s"}
 _PYTHON = {"i": "d", "u": "d", "a": "e", "A": "E"}  # %a comes here with what is no number only
 _BITS = {"": 32, "h": 16, "hh": 8}
@@ -92,7 +92,7 @@ def parse(text: str, kind: str, most: int) -> Format | None:
     ``most`` is the largest width and precision of a string in characters; a wider one is refused too.
     """
     found: re.Match[str] | None = None
-    for each in _CONVERSION.finditer(text):
+    for each in re.finditer(_CONVERSION, text):
         if each[7] == "%":
             continue
         if found is not None:
@@ -103,7 +103,7 @@ def parse(text: str, kind: str, most: int) -> Format | None:
     width, precision = _number(found[2]) or 0, None if found[4] is None else _number(found[4]) or 0
     if kind == "string" and max(width, precision or 0) > most:
         return None
-    before, behind = (_CONVERSION.sub("%", piece) for piece in (text[: found.start()], text[found.end() :]))
+    before, behind = (re.sub(_CONVERSION, "%", piece) for piece in (text[: found.start()], text[found.end() :]))
     return Format(before, found[1].replace("'", ""), width, precision, found[6], found[7], behind)
 
 

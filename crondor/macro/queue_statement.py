@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from crondor.macro import BLANKS, LogicalLine
 from crondor.macro.items import CSV, TABLE, Items, Layout, Part
+from crondor.macro.numbers import as_integer
 
 MAX_COUNT = 2**31 - 2  # HTCondor refuses a count of INT_MAX or more
 MAX_VARIABLES = 1000
@@ -90,8 +91,6 @@ def _count(text: str) -> int:
     """
     if not text:
         return 1
-    from crondor.macro.numbers import as_integer  # noqa: PLC0415 - most statements have no count
-
     count = as_integer(text)
     shown = text if len(text) <= 40 else text[:40] + "..."
     if count is None:
@@ -176,8 +175,6 @@ def _with_option(layout: Layout, name: str, value: str) -> Layout:  # noqa: PLR0
     option = "standard" | "csv" | ( "header" | "skip" | "trim" | "comma_sep" ) , "=" , integer
            | "header" , "=" , "none" | "sep" , "=" , character ;
     """
-    from crondor.macro.numbers import as_integer  # noqa: PLC0415 - few files have a table
-
     if name in {"standard", "csv"} and not value:
         return Layout() if name == "standard" else CSV
     number = as_integer(value) if value else None

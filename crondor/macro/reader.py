@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from crondor.diagnostics import CrondorError
 from crondor.macro import statement
+from crondor.macro.conditions import ConditionError, IfStack
 from crondor.macro.errors import Budget, MacroError
+from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES, parse_include
 from crondor.macro.lines import BLANKS, LineReader, LogicalLine
 from crondor.macro.statement import Statement
 from crondor.source import Source, Span
 
 if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions, IfStack
+    from crondor.macro.conditions import Conditions
     from crondor.macro.files import Files
     from crondor.macro.including import Use
 
@@ -177,8 +179,6 @@ class StatementReader(ABC):
 
         conditional = ( "if" | "elif" ) , condition | "else" | "endif" ;
         """
-        from crondor.macro.conditions import ConditionError, IfStack  # noqa: PLC0415 - most texts have no if
-
         if self.ifs is None:
             self.ifs = IfStack()
         condition = line.text[len(keyword) :].lstrip(BLANKS)
@@ -222,8 +222,6 @@ class StatementReader(ABC):
         include = "include" , [ "ifexist" | "ifexists" ] , [ command ] , ":" , text ;
         command = ( "command" | "output" ) , [ "into" , name ] ;
         """
-        from crondor.macro.including import parse_include  # noqa: PLC0415 - few texts include others
-
         span = line.span()
         words = line.text[len(parts.name) : parts.at].strip(BLANKS)
         include = parse_include(words)
@@ -242,8 +240,6 @@ class StatementReader(ABC):
 
     def include_file(self, path: str, span: Span, *, may_miss: bool) -> None:
         """Read a file in the place of the present line; one that ``may_miss`` may be missing. Raises MacroError."""
-        from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES  # noqa: PLC0415
-
         if self.files is None:
             message = f"crondor opens no file here, {path[:60]} neither: {self.words.contents}"
             self.found.hide(self.words.hidden, message, span, "paste its lines in place of this one")
@@ -273,8 +269,6 @@ class StatementReader(ABC):
 
     def run_template(self, category: str, use: Use, text: Source, span: Span) -> None:
         """Read the text of a template in the place of the present line."""
-        from crondor.macro.including import MAX_DEPTH  # noqa: PLC0415
-
         if self.depth + 1 >= MAX_DEPTH:
             message = f"use {category}: {use.name[:60]} nesting too deep"
             self.found.error(self.words.use, message, span)

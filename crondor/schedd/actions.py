@@ -10,7 +10,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.hold_codes import HOLD_CODES, SPOOLING_INPUT, USER_REQUEST
 from crondor.job.attributes import count, expression, int32, integer_of
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.schedd.protocol import Hold
 
 _FOLLOWED: Final = frozenset(("jobstatus", "holdreasoncode"))

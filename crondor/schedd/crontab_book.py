@@ -17,7 +17,8 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.hold_codes import USER_REQUEST
 from crondor.job import attributes
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId, cluster_key
 from crondor.job_queue.mirror import Change, ChangeKind, Mirror
 from crondor.recurrence import Policy, Recurrence

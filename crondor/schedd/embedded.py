@@ -19,7 +19,7 @@ from crondor.classad.printing import prints_as_it_is
 from crondor.diagnostics import Diagnostic
 from crondor.hold_codes import SPOOLING_INPUT
 from crondor.job.attributes import int32
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import History, Index, JobId, JobQueue, Transaction, by_status, cluster_key, read_history
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.lock import Waiting, at_once

@@ -19,7 +19,7 @@ from crondor.classad.formats.pieces import Report
 from crondor.classad.pythonic import to_code
 from crondor.diagnostics import Diagnostic
 from crondor.job import attributes
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Mirror
 from crondor.rights.accounts import ROOT, account_of, is_root

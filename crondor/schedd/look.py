@@ -15,8 +15,8 @@ from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hold_codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job import attributes
-from crondor.job.queued import TERMS, JobStatus, QueuedJob
-from crondor.job.status import ON_MACHINE
+from crondor.job.queued import TERMS, QueuedJob
+from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe
 from crondor.spec import Dialect

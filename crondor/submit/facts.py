@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime, tzinfo
+from random import Random
+from typing import NamedTuple
 
 from crondor.macro import MacroError
 from crondor.submit.host import SubmitHost
-
-if TYPE_CHECKING:
-    from random import Random
 
 _BY_MOMENT = frozenset(("year", "month", "day", "submit_time"))
 _BY_MACHINE = frozenset(("arch", "islinux", "iswindows", "opsys", "opsysandver", "opsysmajorver", "opsysver", "spool"))
@@ -66,8 +64,6 @@ class Facts(NamedTuple):
             return str(self.now)
         if self.zone is None:
             raise _unknown(key, "moment")
-        from datetime import datetime  # noqa: PLC0415 - few files ask for the date
-
         try:
             when = datetime.fromtimestamp(self.now, self.zone)
         except (OverflowError, OSError, ValueError):
@@ -87,8 +83,6 @@ class Dice:
     def randrange(self, stop: int, /) -> int:
         """Return a number from 0 up to ``stop``, which is not included."""
         if self._random is None:
-            from random import Random  # noqa: PLC0415 - few files roll dice
-
             self._random = Random(self._key)  # noqa: S311 - a preview, no secret
         self._drawn()
         return self._random.randrange(stop)

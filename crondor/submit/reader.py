@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING
 
 from crondor.diagnostics import CrondorError
 from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
+from crondor.macro.conditions import Conditions
+from crondor.macro.including import parse_uses, template_text
 from crondor.macro.queue_statement import Arguments, QueueError
 from crondor.macro.reader import StatementReader, Words
 from crondor.macro.statement import Statement
+from crondor.macro.templates import is_template
 from crondor.source import Source, Span
 from crondor.submit.errors import SubmitFindings
 from crondor.submit.facts import Facts
 from crondor.submit.file import SubmitFile
 from crondor.submit.host import SubmitHost
+from crondor.submit.listing import Listing
 from crondor.submit.workspace import Workspace
 
 if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions
     from crondor.macro.files import Files
-    from crondor.submit.listing import Listing
 
 _FACTS = SubmitHost()
 
@@ -148,8 +150,6 @@ class _Reader(StatementReader):
 
     def conditions(self, span: Span) -> Conditions:
         """Return what is defined here; what only the machine knows is."""
-        from crondor.macro.conditions import Conditions  # noqa: PLC0415 - most files have no if
-        from crondor.macro.templates import is_template  # noqa: PLC0415
 
         def lookup(key: str) -> str | None:
             try:
@@ -188,8 +188,6 @@ class _Reader(StatementReader):
 
     def use(self, category: str, listed: str, span: Span) -> None:
         """Read templates of the configuration (SUBMIT_TEMPLATE_*), each with its arguments."""
-        from crondor.macro.including import parse_uses, template_text  # noqa: PLC0415 - few files have one
-
         if category.lower() != "template":
             message = f"at use {category[:60]}: a submit description has only templates to use"
             self.found.error("use", message, span, "write use template : NAME")
@@ -347,8 +345,6 @@ class _Reader(StatementReader):
         self.depth -= 1
 
     def _listing(self) -> Listing:
-        from crondor.submit.listing import Listing  # noqa: PLC0415 - a plain file has no list
-
         return Listing(self.files, self.found, self.work.word)
 
     def _skip_rows(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
@@ -14,15 +14,14 @@ from crondor.classad.show import code_tree, print_value
 from crondor.classad.tree import Literal, nodes
 from crondor.diagnostics import Diagnostic
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
+from crondor.macro.conditions import ConditionError, Conditions, IfStack
 from crondor.macro.lines import LogicalLine
+from crondor.macro.templates import is_template
 from crondor.source import Source
 from crondor.transform.errors import MOST, Stop, fault, macro_fault, warning
 from crondor.transform.expressions import Evaluation, as_text, evaluated_whole, evaluation, why_not
 from crondor.transform.facts import Dice, Facts
 from crondor.transform.trace import Step
-
-if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions, IfStack
 
 SHORT = 1 << 16  # characters of a text that no budget forbids
 MOST_MADE = 1 << 26
@@ -203,9 +202,6 @@ class Run:
 
     def condition(self, keyword: str, text: str) -> None:
         """Test an if, elif, else or endif. Raises Stop and MacroError."""
-        from crondor.macro.conditions import ConditionError, Conditions, IfStack  # noqa: PLC0415 - most have none
-        from crondor.macro.templates import is_template  # noqa: PLC0415
-
         if self._ifs is None:
             self._ifs = IfStack()
         if self._conditions is None:

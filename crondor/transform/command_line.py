@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, similar
 from crondor.macro.lines import BLANKS, LogicalLine
 from crondor.transform.apply import Statement
 from crondor.transform.commands import (
@@ -88,9 +88,7 @@ def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
 
 
 def _nearest(word: str) -> str | None:
-    from difflib import get_close_matches  # noqa: PLC0415 - only for a fault
-
-    return next(iter(get_close_matches(word[:40], sorted(KEYWORDS), 1, 0.7)), None)
+    return next(iter(similar(word[:40], sorted(KEYWORDS), 0.7)), None)
 
 
 def _too_few(line: LogicalLine, first: Word, second: Word | None = None) -> Diagnostic:

@@ -27,7 +27,8 @@ from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks
 from crondor.hooks.runner import Ended, HookCall, HookRun
 from crondor.hooks.starter_hooks import conclude_starter, starter_keyword
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.simulate.outcome import Fate, OutcomeCounts

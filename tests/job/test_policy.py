@@ -12,7 +12,8 @@ from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import Ending
 from crondor.job.policy import Act, Ruling, at_exit, ended, expressions, periodic
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.router.daemon import RouterOptions
 from crondor.router.daemon.runs import runs_again
 from crondor.router.daemon.sites import Site

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.local import supervisor
 from crondor.pool.local.requests import FOLDER, Request

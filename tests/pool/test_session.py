@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crondor.classad.ad import ClassAd
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, What
 from crondor.pool.daemons.job_process import GRACE, Process, killing_of, process_of

@@ -9,7 +9,8 @@ import pytest
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import ChangeKind
 from crondor.schedd.ads import job_id

@@ -9,7 +9,8 @@ import pytest
 from crondor.classad import UNDEFINED, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId, QueueIO, QueueLocked
 from crondor.schedd.embedded import LOG, EmbeddedSchedd
 from crondor.schedd.protocol import Acted, Hold

@@ -17,7 +17,8 @@ import pytest
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.router.daemon import Router, RouterOptions, What
 from crondor.router.daemon.log import Entry

@@ -27,8 +27,7 @@ import json, sys
 from crondor.source import Source
 from crondor.submit import read_submit
 from crondor.macro.files import Files
-import crondor.classad, crondor.macro.functions, crondor.macro.conditions, crondor.submit.listing
-import crondor.macro.including, crondor.macro.templates, random, zoneinfo
+import crondor.macro.evaluated, random, zoneinfo
 
 seen = []
 WATCH = ("open", "os.", "subprocess.", "socket.", "shutil.", "glob.", "exec", "pty.", "ctypes.", "urllib.")

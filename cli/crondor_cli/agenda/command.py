@@ -11,6 +11,7 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.agenda.days import Agenda
 from crondor_cli.agenda.span import Span
+from crondor_cli.agenda.text import print_table
 from crondor_cli.common.jobs import Request
 from crondor_cli.common.options import (
     Clock,
@@ -88,8 +89,6 @@ def command(
         _draw(agenda, clock, plot)
     show(dict.fromkeys(agenda.findings))
     if format_ == "table":
-        from crondor_cli.agenda.text import print_table  # noqa: PLC0415 - one view is needed
-
         print_table(agenda, clock, pairs)
     else:
         from crondor_cli.agenda.data import print_json  # noqa: PLC0415 - the same

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from crondor_cli.check.run import Options, run
+from crondor_cli.common.findings.rules import explain_rule, list_rules
+from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.common.options import clock_options, format_option, include_option
 from crondor_cli.common.output import say
 
@@ -71,9 +74,7 @@ def command(
     Every finding has a code, the place, why, and what to write instead.
     """
     if explain is not None or rules:
-        from crondor_cli.common.findings import rules as check_rules  # noqa: PLC0415 - the rest of the command is not needed
-
-        check_rules.explain(explain) if explain is not None else check_rules.list_rules()
+        explain_rule(explain) if explain is not None else list_rules()
         return
     context = click.get_current_context(silent=True)
     if not files:
@@ -82,8 +83,6 @@ def command(
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    from crondor_cli.check.run import Options, run  # noqa: PLC0415 - the engine, after the cheap refusals
-
     given = Options(select, ignore, allow_dirs, tz, schedd_interval, strict)
     result = run(files, given, now, use_config=not no_config)
     if fix:
@@ -91,14 +90,10 @@ def command(
 
         status = fix_files(result, write=write, unsafe=unsafe)
     elif statistics:
-        from crondor_cli.common.findings.text import print_statistics  # noqa: PLC0415 - one view is needed
-
         print_statistics(result, format_)
         status = result.status
     else:
-        from crondor_cli.common.findings import text as view_check  # noqa: PLC0415 - the same
-
-        view_check.print_report(result, format_)
+        print_report(result, format_)
         status = result.status
     for reason in result.unread:
         say(f"Error: {reason}", err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from glob import iglob
 
 import click
 
@@ -35,8 +36,6 @@ def _expand(name: str) -> Iterator[str]:
     if os.path.isdir(name):
         yield from _below(name)
     elif any(character in name for character in "*?[") and not os.path.exists(name):
-        from glob import iglob  # noqa: PLC0415 - for shells that leave patterns alone
-
         yield from sorted(iglob(name, recursive=True))
     else:
         yield name

@@ -16,6 +16,7 @@ from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refus
 from crondor.diagnostics import CrondorError
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
+from crondor_cli.check.config import Config, find_config
 from crondor_cli.check.files import find
 from crondor_cli.common.findings.result import STDIN, Checked
 from crondor_cli.common.findings.rules import codes_of
@@ -72,8 +73,6 @@ def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: 
 
 def _settle(given: Options, now: str | None, *, use_config: bool) -> Result:
     """Put together what the command line and pyproject.toml say, before anything is checked."""
-    from crondor_cli.check.config import Config, find_config  # noqa: PLC0415 - after the cheap refusals
-
     config = find_config() if use_config else Config()
     clock = clock_of(now, given.tz or config.tz)
     interval = next((x for x in (given.schedd_interval, config.schedd_interval) if x is not None), 300)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -24,8 +25,6 @@ def chunks(path: str) -> Iterator[str]:
 
     Raises UsageError if it cannot be read.
     """
-    from codecs import getincrementaldecoder  # noqa: PLC0415 - only where a file is read
-
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
     try:
         if path == "-":

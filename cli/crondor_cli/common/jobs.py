@@ -13,11 +13,13 @@ from typing import NamedTuple
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 from crondor.submit import InvalidSubmit, JobGroup, Origin, SubmitFile, SubmitHost, read_submit
+from crondor.submit.named import groups_with_attributes
 from crondor.zones import Policy
 from crondor_cli.common.options import Clock, Surroundings
 
@@ -96,8 +98,7 @@ class Job:
         """Return a test whether the job's requirements let a DeferralTime match, None where they let all."""
         if not self.requirements:
             return None
-        from crondor.classad import EvaluationFailed  # noqa: PLC0415 - few requirements speak of the time
-        from crondor.job.expressions import admission  # noqa: PLC0415 - the same
+        from crondor.job.expressions import admission  # noqa: PLC0415 - @@engine, and few requirements speak of the time
 
         may_match = admission(self.requirements, self.clock.zone)
         if may_match is None:
@@ -106,7 +107,7 @@ class Job:
         def matches(time: int) -> bool:
             try:
                 return may_match(time)
-            except EvaluationFailed:
+            except CrondorError:
                 return True
 
         return matches
@@ -120,7 +121,7 @@ class Job:
         return replace(fault, help=f"{fault.help}; the value comes {way}" if fault.help else f"the value comes {way}")
 
     def _submitted(self, dialect: Dialect, now: int) -> JobSchedule:
-        from crondor.job.expressions import submitted_schedule  # noqa: PLC0415 - plain numbers need no engine
+        from crondor.job.expressions import submitted_schedule  # noqa: PLC0415 - @@engine, and plain numbers need none
 
         schedule = submitted_schedule(
             self.commands,
@@ -256,8 +257,6 @@ def _with_attributes(file: SubmitFile) -> list[JobGroup]:
             names = (*names, *_REQUIREMENTS)
     if not any(needs_evaluation(group.values) for group in groups):
         return groups
-    from crondor.submit.named import groups_with_attributes  # noqa: PLC0415 - plain numbers name nothing
-
     return groups_with_attributes(file, names)
 
 
@@ -269,8 +268,6 @@ def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
 
 def read_source(path: str) -> Source:
     """Return the text of a file, or of standard input for ``-``. Raises CrondorError, UsageError if unreadable."""
-    from crondor.macro import MAX_BYTES, source_from_bytes  # noqa: PLC0415 - only where a file is read
-
     most = MAX_BYTES + 1  # one byte more than is allowed says enough, of /dev/zero too
     if path == "-":
         stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it

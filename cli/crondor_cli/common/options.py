@@ -7,16 +7,15 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from functools import wraps
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
 from crondor.diagnostics import CrondorError, printable
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from crondor_cli.common.show import show_error
+from crondor_cli.times.zone import find_zone, local_zone
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -33,7 +32,7 @@ class Clock(NamedTuple):
         """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
         if text is None:
             return self.now
-        from crondor_cli.times.parse import parse_time  # noqa: PLC0415 - only where a time is typed
+        from crondor_cli.times.parse import parse_time  # noqa: PLC0415 - @@parse, and few commands have a time typed
 
         try:
             return parse_time(text, self.now, self.zone, label=option)
@@ -61,8 +60,6 @@ class UsageProblem(click.ClickException):
 
     def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
         """Write the diagnostics to stderr."""
-        from crondor_cli.common.show import show_error  # noqa: PLC0415 - the import goes the other way at start
-
         show_error(self.error)
 
 
@@ -82,8 +79,6 @@ class SpecCommand(click.Command):
 
 def clock_of(now: str | None, tz: str | None) -> Clock:
     """Return the clock for --now and --tz; a bad value is a usage error."""
-    from crondor_cli.times.zone import find_zone, local_zone  # noqa: PLC0415 - zones are slow to import
-
     try:
         name, zone = (tz, find_zone(tz)) if tz is not None else local_zone(os.environ)
     except CrondorError as error:
@@ -190,14 +185,3 @@ def policy_option(more: str = " (default: compatible)") -> Callable[[_Function],
 
     help_text = f"Runs in hours that a clock change skips or repeats{more}."
     return click.option("--policy", type=kinds, callback=read, help=help_text)
-
-
-def state_folder(name: str, option: str) -> Path:
-    """Return crondor's folder of that name among the user's states. Raises UsageError where he has no home."""
-    from pathlib import Path  # noqa: PLC0415 - it takes longer to import than plain fields to read
-
-    base = os.environ.get("XDG_STATE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".local" / "state") / "crondor" / name
-    except RuntimeError:
-        raise click.UsageError(f"this user has no home folder: name another with {option}") from None

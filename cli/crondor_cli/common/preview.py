@@ -13,6 +13,7 @@ from crondor.recurrence import ScheddAnswer
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import Dialect
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
+from crondor_cli.common.reasons import reasons
 from crondor_cli.common.rows import Reason, Row, Run
 
 _LONGEST_REASON = 300  # characters
@@ -65,8 +66,6 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
         end = runs[-1].deferral.time if len(runs) == count else None
         result.kept_out = [run for run in result.kept_out if end is None or run.deferral.time <= end]
         if result.differs:
-            from crondor_cli.common.reasons import reasons  # noqa: PLC0415 - most schedules need none
-
             result.reasons = list(reasons(result.rows, result.job.clock, reading.schedule, schedd.schedule))
     else:
         result.rows = [Row(number, run) for number, run in enumerate(runs, 1)]

@@ -11,18 +11,26 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
+from crondor.classad.formats import Mode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.job_queue.faults import refused_by_disk
+from crondor.job_queue.lock import at_once
+from crondor.rights.trust import Untrusted
+from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd
+from crondor.schedd.live import LiveSchedd
+from crondor.schedd.queue_log import QueueLogSchedd
+from crondor.schedd.reading import scheduled_among
 from crondor.schedd.selection import NoSelection, Selection
 from crondor.spec import Dialect
+from crondor_cli.common.ad_files import chunks, context_of, name_of
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.lock_wait import LockWait
-from crondor_cli.common.options import Clock, UsageProblem, state_folder
+from crondor_cli.common.options import Clock, UsageProblem
 from crondor_cli.common.show import show
+from crondor_cli.common.state import state_folder
 
 if TYPE_CHECKING:
     from crondor.classad.ad import ClassAd
-    from crondor.schedd.embedded import EmbeddedSchedd
-    from crondor.schedd.live import LiveSchedd
     from crondor.schedd.protocol import Schedd, Scheduled
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -174,8 +182,6 @@ def read_scheduled(asked: QueueOptions, chosen: Selection, clock: Clock) -> Queu
 @contextmanager
 def opened(asked: QueueOptions, clock: Clock) -> Iterator[Schedd | None]:
     """Give a schedd to read; None for an embedded queue that does not exist yet. Raises CrondorError."""
-    from crondor.schedd.queue_log import QueueLogSchedd  # noqa: PLC0415 - one kind is needed
-
     kind = asked.kind
     if kind == "live":
         with live_of(asked) as schedd:
@@ -183,8 +189,6 @@ def opened(asked: QueueOptions, clock: Clock) -> Iterator[Schedd | None]:
     elif kind == "log":
         yield QueueLogSchedd(asked.log or "", clock=lambda: clock.now, zone=clock.zone)
     else:
-        from crondor.schedd.embedded import HISTORY, LOG  # noqa: PLC0415 - the same
-
         path = asked.folder / LOG
         if not is_there(path):
             yield None
@@ -196,8 +200,6 @@ def opened(asked: QueueOptions, clock: Clock) -> Iterator[Schedd | None]:
 
 def live_of(asked: QueueOptions, *, as_owner: bool = False) -> LiveSchedd:
     """Return the live schedd that was asked for; ``as_owner``: root submits jobs as their owners."""
-    from crondor.schedd.live import LiveSchedd  # noqa: PLC0415 - the same
-
     return LiveSchedd(asked.name, asked.pool, as_owner=as_owner)
 
 
@@ -215,10 +217,6 @@ def embedded_of(
     queue ``waits`` waits some seconds for it, and says so.
     Raises CrondorError where there is none, JobQueueError.
     """
-    from crondor.job_queue.lock import at_once  # noqa: PLC0415 - the same
-    from crondor.rights.trust import Untrusted  # noqa: PLC0415 - the same
-    from crondor.schedd.embedded import LOG, EmbeddedSchedd  # noqa: PLC0415 - the same
-
     folder = folder_of(queue)
     if not make and not is_there(folder / LOG):  # a slip in a path must not begin a queue there
         raise CrondorError(no_queue(folder, Severity.ERROR))
@@ -236,8 +234,6 @@ def is_there(log: Path) -> bool:
     try:
         return log.exists()
     except OSError as error:
-        from crondor.job_queue.faults import refused_by_disk  # noqa: PLC0415 - where it is refused
-
         raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
 
 
@@ -248,16 +244,10 @@ def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
 
 
 def _ads_of(path: str, told: FirstFaults) -> Iterator[ClassAd]:
-    from crondor.classad.formats import Mode, read_ads  # noqa: PLC0415 - the same
-    from crondor_cli.common.ad_files import chunks, name_of  # noqa: PLC0415 - the same
-
     return read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=told.add)
 
 
 def _of_ads(path: str, chosen: Selection, clock: Clock) -> QueueJobs:
-    from crondor.schedd.reading import scheduled_among  # noqa: PLC0415 - the same
-    from crondor_cli.common.ad_files import context_of  # noqa: PLC0415 - the same
-
     told = FirstFaults()
     context = context_of(clock)
     found = scheduled_among((ad for ad in _ads_of(path, told) if chosen.holds(ad, context)), chosen)

@@ -14,6 +14,7 @@ from crondor.config import Configuration, read_config
 from crondor.diagnostics import Severity, printable
 from crondor.macro.files import Files
 from crondor.router import RoutingTable, load_table
+from crondor.router.legacy import legacy_table, read_legacy
 from crondor.source import Source
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import include_option
@@ -79,8 +80,6 @@ def table_of(
     """Make the table of a configuration that was read from files, as load_route_table() does."""
     if not legacy:
         return load_table(configuration, context=context)
-    from crondor.router.legacy import legacy_table, read_legacy  # noqa: PLC0415 - few have such routes
-
     return legacy_table(read_legacy(configuration, files=files_below(paths, folders)), context)
 
 

@@ -11,7 +11,7 @@ from typing import TextIO
 from crondor.diagnostics import CrondorError, Diagnostic, render
 from crondor_cli.common.output import Visible, say, styled, together
 
-_SEVERITY = re.compile(r"\b(error|warning|note)(?=: )")
+_SEVERITY = r"\b(error|warning|note)(?=: )"
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -42,7 +42,7 @@ def wants_colour(stream: TextIO | None) -> bool:
 def coloured(text: str) -> Visible:
     """Return a rendered diagnostic with its severity in colour."""
     head, end, rest = text.partition("\n")
-    found = _SEVERITY.search(head)
+    found = re.search(_SEVERITY, head)
     if found is None:
         return together(text)
     severity = styled(found[1], colour=_COLOURS[found[1]], bold=True)

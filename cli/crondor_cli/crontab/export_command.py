@@ -22,7 +22,9 @@ from crondor_cli.common.options import (
 )
 from crondor_cli.common.output import emit
 from crondor_cli.common.show import show
+from crondor_cli.crontab.calendar import calendar_of
 from crondor_cli.crontab.jobs import ExportJob, ScheduleOptions, jobs_of
+from crondor_cli.crontab.lines import crontab_of
 
 EPILOG = """\b
 Examples:
@@ -87,16 +89,12 @@ def command(
 
 
 def _crontab(jobs: list[ExportJob]) -> tuple[bytes, list[Diagnostic]]:
-    from crondor_cli.crontab.lines import crontab_of  # noqa: PLC0415 - one form is needed
-
     return crontab_of(jobs)
 
 
 def _calendar(
     jobs: list[ExportJob], clock: Clock, count: int | None, end: int | None, *, rrule: bool
 ) -> tuple[bytes, list[Diagnostic]]:
-    from crondor_cli.crontab.calendar import calendar_of  # noqa: PLC0415 - the same
-
     return calendar_of(jobs, clock, count, end, rrule=rrule)
 
 

@@ -21,6 +21,8 @@ from crondor_cli.common.options import (
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.common.show import show
 from crondor_cli.diff.comparison import Comparison, compare, pairs
+from crondor_cli.diff.data import print_json
+from crondor_cli.diff.text import print_table
 
 EPILOG = """\b
 Examples:
@@ -84,12 +86,8 @@ def command(
     if any(_is_trouble(c, is_one=len(sides) == 1) for c in comparisons):
         raise click.exceptions.Exit(2)
     if format_ == "table":
-        from crondor_cli.diff.text import print_table  # noqa: PLC0415 - one view is needed
-
         print_table(comparisons, count)
     else:
-        from crondor_cli.diff.data import print_json  # noqa: PLC0415 - the same
-
         print_json(comparisons, warnings)
     if any(c.differs for c in comparisons):
         raise click.exceptions.Exit(1)

@@ -20,6 +20,8 @@ from crondor_cli.common.options import (
 )
 from crondor_cli.common.schedule_facts import LAST_INSTANT, explain, years_after
 from crondor_cli.common.show import show
+from crondor_cli.explain.data import print_json
+from crondor_cli.explain.text import print_table
 
 EPILOG = """\b
 Examples:
@@ -70,12 +72,8 @@ def command(
     explanations = [explain(job, only, end, instant) for job in jobs]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))
     if format_ == "table":
-        from crondor_cli.explain.text import print_table  # noqa: PLC0415 - one view is needed
-
         print_table(explanations)
     else:
-        from crondor_cli.explain.data import print_json  # noqa: PLC0415 - the same
-
         print_json(explanations, warnings)
     if any(e.failed for e in explanations) or not any(e.is_deferred for e in explanations):
         raise click.exceptions.Exit(1)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 import click
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import printable, similar
 from crondor.hooks.hook_types import HookType
 
 
@@ -24,6 +23,6 @@ class HookChoice(click.Choice[str]):
         name = value.upper()
         if name in names:
             return name
-        near = get_close_matches(name, names, 1, 0.7)
+        near = similar(name, names, 0.7)
         hint = f"did you mean {near[0]}?" if near else f"it is one of {', '.join(names)}"
         return self.fail(f"'{printable(value)}' is no hook: {hint}", param, ctx)

@@ -23,10 +23,12 @@ from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
 from crondor_cli.common.jobs import Request
-from crondor_cli.common.options import Clock, clock_of, clock_options, policy_option, state_folder
+from crondor_cli.common.options import Clock, clock_of, clock_options, policy_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import show, show_error
+from crondor_cli.common.state import state_folder
 from crondor_cli.hook.choice import HookChoice
+from crondor_cli.times.text import local_text
 
 EPILOG = """\b
 Examples:
@@ -216,8 +218,6 @@ def _read(text: str, name: str) -> ClassAd | None:
 
 def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
     """Print the runs of the journal, and those that are due and offered to nobody."""
-    from crondor_cli.times.text import local_text  # noqa: PLC0415 - only here
-
     findings += source.catch_up(clock.now)
     try:
         known = source.journal.read()

@@ -28,6 +28,7 @@ from crondor_cli.common.options import format_option
 from crondor_cli.common.show import show
 from crondor_cli.common.signals import waking
 from crondor_cli.hook.choice import HookChoice
+from crondor_cli.hook.text import print_run, run_data
 
 EPILOG = """\b
 Examples:
@@ -154,8 +155,6 @@ def command(
         run = _call(hook, path, given, {**daemon_environment(os.environ), **added}, None, timeout)
         consequence = _fetched(run, given.slot) if hook is HookType.FETCH_WORK else _advisory(run)
     show(dict.fromkeys((*run.diagnostics, *consequence.diagnostics)))
-    from crondor_cli.hook.text import print_run, run_data  # noqa: PLC0415 - after what can go wrong
-
     (run_data if format_ == "json" else print_run)(script, hook, run, consequence)
     severe = has_error((*run.diagnostics, *consequence.diagnostics))
     if severe or consequence.action not in _GOOD:

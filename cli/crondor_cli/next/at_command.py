@@ -6,6 +6,7 @@ import click
 
 from crondor_cli.common.options import clock_of, clock_options
 from crondor_cli.common.output import say
+from crondor_cli.times.text import local_text, relative
 
 EPILOG = """\b
 Examples:
@@ -26,8 +27,6 @@ def command(time: tuple[str, ...], now: str | None, tz: str | None, quiet: bool)
 
     TIME is `tomorrow 6:30`, `next monday 06:00`, `in 3 hours`, a date such as `2026-12-24 18:00`, or epoch seconds.
     """
-    from crondor_cli.times.text import local_text, relative  # noqa: PLC0415 - zones are slow to import
-
     clock = clock_of(now, tz)
     text = " ".join(time)
     epoch = clock.read(text, "TIME")

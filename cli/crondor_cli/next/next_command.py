@@ -23,6 +23,7 @@ from crondor_cli.common.options import (
 )
 from crondor_cli.common.preview import Preview, preview
 from crondor_cli.common.show import show
+from crondor_cli.next.text import print_table
 
 EPILOG = """\b
 Examples:
@@ -102,15 +103,11 @@ def _queue_jobs(path: str, request: Request) -> tuple[list[Job], list[Diagnostic
 
 def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:
     if form == "table":
-        from crondor_cli.next.text import print_table  # noqa: PLC0415 - one view is needed
-
         print_table(previews)
     else:
-        from crondor_cli.next import data as view_data  # noqa: PLC0415 - the same
+        from crondor_cli.next.data import print_csv, print_epochs, print_json  # noqa: PLC0415 - the same
 
-        {"json": view_data.print_json, "csv": view_data.print_csv, "epoch": view_data.print_epochs}[form](
-            previews, warnings
-        )
+        {"json": print_json, "csv": print_csv, "epoch": print_epochs}[form](previews, warnings)
 
 
 def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:

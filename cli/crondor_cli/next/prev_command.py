@@ -24,6 +24,7 @@ from crondor_cli.common.options import (
 )
 from crondor_cli.common.preview import placed
 from crondor_cli.common.show import show
+from crondor_cli.next.past import VIEWS
 
 EPILOG = """\b
 Examples:
@@ -65,8 +66,6 @@ def command(
     jobs, warnings = request.jobs()
     show(warnings)
     found = [(job, _times(job, only, start, count)) for job in jobs]
-    from crondor_cli.next.past import VIEWS  # noqa: PLC0415 - after the input has been found good
-
     VIEWS[format_](found, clock)
     if any(times is None for _, times in found):
         raise click.exceptions.Exit(1)

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import Diagnostic, Severity, printable
-from crondor.job.queued import JobStatus, QueuedJob, read_queue
-from crondor.job.status import ON_MACHINE
+from crondor.job.queued import QueuedJob, read_queue
+from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.schedule import InvalidSchedule, JobSchedule
 from crondor.source import Span
 from crondor.spec import Dialect

@@ -5,6 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime, tzinfo
 
+from click import wrap_text
+
+from crondor.algebra import Untranslatable, portable
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import printable
 from crondor.hold_codes import INVALID_CRON_SETTINGS
@@ -77,8 +80,6 @@ def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
     text = str(spec)
     found = [("canonical", text)]
     if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
-        from crondor.algebra import Untranslatable, portable  # noqa: PLC0415 - rarely needed
-
         with suppress(Untranslatable):
             spelled = " ".join(part or "*" for part in portable(CronSpec.from_line(text, dialect=spec.dialect)).given)
             found += [("portable", spelled)] if spelled != text else []
@@ -187,6 +188,4 @@ def _kept_out(preview: Preview) -> list[str]:
 
 
 def _wrapped(text: str, indent: int) -> list[str]:
-    from textwrap import wrap  # noqa: PLC0415 - rarely needed
-
-    return wrap(printable(text), 100, initial_indent=" " * indent, subsequent_indent="    ")
+    return wrap_text(printable(text), 100, " " * indent, "    ").splitlines()

@@ -10,6 +10,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable
 from crondor.router import Matcher, Route, Routed, apply_route
 from crondor_cli.common.output import emit, say
+from crondor_cli.route import apply_text
 from crondor_cli.route.asking import Asking, asking_options
 
 EPILOG = """\b
@@ -34,20 +35,19 @@ Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched
 @click.option("--faithful", is_flag=True, help="Word failures as HTCondor 25.14 does.")
 def command(asking: Asking, format_: str, route_name: str | None, diff: bool, trace: bool, faithful: bool) -> None:
     """Route jobs, and print the routed copies."""
-    from crondor_cli.route import apply_text as view  # noqa: PLC0415 - after the cheap refusals
-
     table = asking.table
     if route_name is not None and table.route(route_name) is None:
         names = ", ".join(route.name for route in table.routes) or "none"
         raise click.UsageError(f"--route: there is no route '{printable(route_name)}' (routes: {printable(names)})")
-    shown = view.diff if diff else {"long": view.long, "json": view.json_lines, "table": view.table}[format_]
+    forms = {"long": apply_text.long, "json": apply_text.json_lines, "table": apply_text.table}
+    shown = apply_text.diff if diff else forms[format_]
     routed = (
         (job, apply_route(table, route, ad, trace=trace, faithful=faithful))
         for job, ad, route in _matched(asking, route_name)
     )
     try:
         for text in shown(_said(asking, routed)):
-            emit(text) if shown is view.long else say(text, nl=False)
+            emit(text) if shown is apply_text.long else say(text, nl=False)
     finally:
         asking.progress.clear()
     asking.end()

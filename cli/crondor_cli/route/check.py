@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import click
 
+from crondor.router.rules import RULES, page
+from crondor_cli.common.findings.rules import explain_rule, list_rules
+from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.common.options import clock_options, format_option, include_option
 from crondor_cli.common.route_options import CONFIG_HELP, ConfigCommand
+from crondor_cli.route.check_run import Options, run
 
 EPILOG = """\b
 Examples:
@@ -57,18 +61,14 @@ def command(
 
     Every finding has a code, the place, why, and what to write instead.
     """
-    from crondor_cli.route import check_run as runs  # noqa: PLC0415 - the engine
-
     if explain is not None or rules:
-        runs.explain(explain) if explain is not None else runs.list_rules()
+        explain_rule(explain, RULES, page) if explain is not None else list_rules(RULES)
         return
     if not config:
         raise click.UsageError("name the files to check with --config", click.get_current_context(silent=True))
-    result = runs.run(config, runs.Options(allow_dirs, select, ignore, strict), now, tz)
-    from crondor_cli.common.findings import text as view_check  # noqa: PLC0415 - after all refusals
-
+    result = run(config, Options(allow_dirs, select, ignore, strict), now, tz)
     if statistics:
-        view_check.print_statistics(result, format_)
+        print_statistics(result, format_)
     else:
-        view_check.print_report(result, format_)
+        print_report(result, format_)
     raise click.exceptions.Exit(result.status)

@@ -12,7 +12,6 @@ from crondor.diagnostics import CrondorError
 from crondor.router.rules import RULES, check_routes, page
 from crondor.router.rules.engine import refused
 from crondor.source import Source
-from crondor_cli.common.findings import rules as check_rules
 from crondor_cli.common.findings.result import Checked
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import read_source
@@ -70,13 +69,3 @@ def _read(path: str) -> Source | CheckReport:
         return read_source(path)
     except CrondorError as error:
         return refused(path, error.diagnostics)
-
-
-def list_rules() -> None:
-    """Print the rules about routes."""
-    check_rules.list_rules(RULES)
-
-
-def explain(code: str) -> None:
-    """Print the page of a rule. Raises UsageError for an unknown one."""
-    check_rules.explain(code, RULES, page)

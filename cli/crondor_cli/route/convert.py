@@ -14,6 +14,7 @@ from crondor.diagnostics import Diagnostic, Severity, has_error, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD
+from crondor_cli.common.findings.data import place
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option
 from crondor_cli.common.output import emit, say
@@ -147,8 +148,6 @@ def _counted(found: Iterable[Diagnostic]) -> str:
 
 
 def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
-    from crondor_cli.common.findings.data import place  # noqa: PLC0415 - it imports all rules of check
-
     data = {
         "routes": [
             {

@@ -8,12 +8,15 @@ from typing import TypeVar
 import click
 
 from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.router.table.knobs import SettingsReader
 from crondor.router.tools import routed
 from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
 from crondor_cli.common.options import Clock, UsageProblem, include_option
 from crondor_cli.common.queue import QueueOptions, selection_of, unknown_job
+from crondor_cli.common.route_options import load_config
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -68,10 +71,6 @@ def queue_of_copies(
     """
     if not config:
         return asked
-    from crondor.classad.scope import Context  # noqa: PLC0415 - few commands have a configuration
-    from crondor.router.table.knobs import SettingsReader  # noqa: PLC0415 - the same
-    from crondor_cli.common.route_options import load_config  # noqa: PLC0415 - the same
-
     if any((asked.queue, asked.log, asked.ads, asked.name, asked.pool)):
         return asked
     reader = SettingsReader(load_config(config, allow_dirs, Context(now=clock.now, zone=clock.zone)))

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import click
 
 from crondor.classad.ad import ClassAd
+from crondor.classad.formats import Mode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job_queue import read_history
 from crondor.router.tools import Ended, Period, Times, ended_of, history_files
 from crondor.schedd.selection import Selection
 from crondor_cli.common.ad_files import chunks, context_of, name_of
@@ -70,8 +72,6 @@ def _ads(wanted: Wanted, period: Period, findings: FirstFaults) -> Iterator[Clas
             for each in schedd.diagnostics:
                 findings.add(each)
     elif asked.kind == "ads":
-        from crondor.classad.formats import Mode, read_ads  # noqa: PLC0415 - one kind is needed
-
         path = asked.ads or "-"
         yield from read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=findings.add)
     elif asked.kind == "log":
@@ -94,8 +94,6 @@ def _of_files(spool: str | None, files: tuple[str, ...], period: Period, finding
 
 def _of_file(path: Path, findings: FirstFaults) -> Iterator[ClassAd]:
     """Yield the ads of a file; what cannot be read of it is a finding, and the other files are read."""
-    from crondor.job_queue import read_history  # noqa: PLC0415 - one kind is needed
-
     try:
         yield from read_history(path, report=findings.add)
     except CrondorError as error:

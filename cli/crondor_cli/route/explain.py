@@ -8,6 +8,7 @@ import click
 
 from crondor.router import RouteState, why
 from crondor_cli.common.output import say
+from crondor_cli.route import explain_text
 from crondor_cli.route.asking import Asking, asking_options
 
 EPILOG = """\b
@@ -27,8 +28,6 @@ Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong
 @asking_options("table", "json")
 def command(asking: Asking, format_: str) -> None:
     """Say of each job which route takes it, and why the others do not."""
-    from crondor_cli.route import explain_text as view  # noqa: PLC0415 - after the cheap refusals
-
     table, standing = asking.table, asking.standing
     accepting = () if standing.is_full(table) else standing.accepting(table)
     data = []
@@ -39,9 +38,9 @@ def command(asking: Asking, format_: str) -> None:
                 standing = _after(standing, told.chosen.name)
             asking.progress.clear()
             if format_ == "json":
-                data.append(view.data(job, told))
+                data.append(explain_text.data(job, told))
             else:
-                for line in view.lines(job, told):
+                for line in explain_text.lines(job, told):
                     say(line)
     finally:
         asking.progress.clear()

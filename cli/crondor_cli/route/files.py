@@ -13,10 +13,21 @@ import click
 
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic
+from crondor.hooks.runner import HookCall, HookRunner, Limits
+from crondor.router.sandbox import (
+    FileDelivery,
+    PlannedDelivery,
+    Proxies,
+    Sandbox,
+    Spool,
+    TokenPlan,
+    Tokens,
+    read_tokens,
+)
 from crondor_cli.common.show import show
 
 if TYPE_CHECKING:
-    from crondor.router.sandbox import FileDelivery, PlannedDelivery, Sandbox, TokenPlan, TokenRequest
+    from crondor.router.sandbox import TokenRequest
     from crondor.schedd.protocol import Clock, Schedd
 
 _SECONDS = 30.0  # for one token
@@ -69,16 +80,12 @@ class FileOptions:
         """Return what only says what would be moved; None where nothing would be."""
         if self.spool is None and self.token_issuer is None:
             return None
-        from crondor.router.sandbox import PlannedDelivery, TokenPlan  # noqa: PLC0415 - where it is asked for
-
         return PlannedDelivery(self._sandbox(), TokenPlan() if self.token_issuer is None else self.plan())
 
     def delivery(self, schedd: Schedd, lock: Path, clock: Clock) -> FileDelivery | None:
         """Return what moves files; None where nothing is to. What it must note stands beside the router's lock."""
         if self.spool is None and self.token_issuer is None:
             return None
-        from crondor.router.sandbox import FileDelivery, Proxies, Tokens  # noqa: PLC0415 - where it is asked for
-
         tokens = None
         if self.token_issuer is not None:
             issuer = _Program(self.token_issuer)
@@ -93,8 +100,6 @@ class FileOptions:
 
     def plan(self) -> TokenPlan:
         """Read which tokens are asked for, and say what is wrong with them."""
-        from crondor.router.sandbox import read_tokens  # noqa: PLC0415 - where it is asked for
-
         found = read_tokens(self.load())
         show(found.diagnostics)
         return found
@@ -102,8 +107,6 @@ class FileOptions:
     def _sandbox(self) -> Sandbox | None:
         if self.spool is None:
             return None
-        from crondor.router.sandbox import Sandbox, Spool  # noqa: PLC0415 - where it is asked for
-
         return Sandbox(Spool(self.spool), self.files_dirs, report=_report)
 
 
@@ -114,8 +117,6 @@ class _Program:
         self._path = path
 
     def __call__(self, request: TokenRequest) -> str:
-        from crondor.hooks.runner import HookCall, HookRunner, Limits  # noqa: PLC0415 - where it is asked for
-
         text = json.dumps(
             {
                 "name": request.name,

@@ -13,6 +13,7 @@ from crondor_cli.common.queue import QueueOptions, source_options
 from crondor_cli.common.show import show
 from crondor_cli.route.copies import contact_options, queue_of_copies
 from crondor_cli.route.ended import Wanted, ended_jobs
+from crondor_cli.route.history_text import print_json, print_report
 from crondor_cli.route.period import days_option, period_of
 
 EPILOG = """\b
@@ -66,8 +67,6 @@ def command(
     format_: str,
 ) -> None:
     """Report the routed jobs that have left the queue: hours, completed and aborted jobs of each route."""
-    from crondor_cli.route import history_text as view_route_history  # noqa: PLC0415 - after the cheap refusals
-
     clock = clock_of(now, tz)
     period = period_of(days, age, start, clock)
     if sum(map(bool, (spool, files, any(asked)))) > 1:
@@ -82,8 +81,8 @@ def command(
     if findings.more:
         say(f"and {findings.more:,} more findings", err=True)
     if format_ == "json":
-        view_route_history.print_json(jobs, period, clock, findings.shown)
+        print_json(jobs, period, clock, findings.shown)
     else:
-        view_route_history.print_report(jobs, period, clock, records=records, iwd=iwd)
+        print_report(jobs, period, clock, records=records, iwd=iwd)
     if findings.is_bad:
         raise click.exceptions.Exit(1)

@@ -17,9 +17,13 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job_queue.log import read_records
+from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.router.table.conversion import forget_routing
 from crondor.router.table.job_ids import id_text
+from crondor.submit import job_ads, read_submit
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock
 from crondor_cli.common.transform_progress import AdFindings, Progress
 
@@ -105,10 +109,6 @@ class JobFiles(NamedTuple):
 
     def _submitted(self, text: bytes, path: str, cluster: int, findings: AdFindings) -> Iterator[ClassAd]:
         """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""
-        from crondor.macro import source_from_bytes  # noqa: PLC0415 - most files hold ads
-        from crondor.submit import job_ads, read_submit  # noqa: PLC0415 - the same
-        from crondor_cli.common.jobs import files_of  # noqa: PLC0415 - the same
-
         file = read_submit(
             source_from_bytes(text, name_of(path)),
             files=files_of(path, self.allow_dirs),
@@ -143,8 +143,6 @@ def _head(pieces: Iterator[str]) -> str:
 
 def _short(pieces: Iterable[str]) -> bytes:
     """Return a text that is no longer than a submit file may be, or one that is just too long, of /dev/zero too."""
-    from crondor.macro import MAX_BYTES  # noqa: PLC0415 - most files hold ads
-
     found: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -169,8 +167,6 @@ class _Bytes(io.BytesIO):
 
 def _log(pieces: Iterable[str], name: str, findings: AdFindings) -> Iterator[ClassAd]:
     """Yield the jobs of a job_queue.log. Raises DamagedLog."""
-    from crondor.job_queue.log import read_records  # noqa: PLC0415 - most files hold ads
-
     reading = read_records(_Bytes(pieces), name, live=True)
     findings.add(reading.diagnostics)
     mirror = reading.mirror

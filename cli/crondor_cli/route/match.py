@@ -6,6 +6,7 @@ import click
 
 from crondor.router import Matcher
 from crondor_cli.common.output import emit, say
+from crondor_cli.route import match_text
 from crondor_cli.route.asking import Asking, asking_options
 
 EPILOG = """\b
@@ -26,9 +27,7 @@ Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong
 @asking_options("table", "long", "json")
 def command(asking: Asking, format_: str) -> None:
     """Find the jobs that a router would take now, and the route of each."""
-    from crondor_cli.route import match_text as view  # noqa: PLC0415 - after the cheap refusals
-
-    shown = {"table": view.table, "long": view.long, "json": view.data}[format_]
+    shown = {"table": match_text.table, "long": match_text.long, "json": match_text.data}[format_]
     search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.standing, asking.context)
     try:
         for text in shown(asking, search):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router_bridge import JobSettings, Plannable, PlannedRun, PlanOptions, RoutePlan, plan
 from crondor.spec import Dialect
@@ -16,7 +17,9 @@ from crondor_cli.common.output import emit, say
 from crondor_cli.common.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.common.show import show
 from crondor_cli.common.transform_progress import Progress
+from crondor_cli.route import plan_text
 from crondor_cli.route.jobs import is_terminal
+from crondor_cli.route.plan_jobs import read_plannable
 from crondor_cli.route.state import standing_of, standing_options, with_copies
 
 EPILOG = """\b
@@ -114,10 +117,6 @@ def command(
         schedd_interval,
         job_owner or getpass.getuser(),
     )
-    from crondor.classad.scope import Context  # noqa: PLC0415 - after the cheap refusals
-    from crondor_cli.route import plan_text as view  # noqa: PLC0415 - the same
-    from crondor_cli.route.plan_jobs import read_plannable  # noqa: PLC0415 - the same
-
     context = Context(now=clock.now, zone=clock.zone)
     table = load_route_table(config, allow_dirs, context, legacy=legacy)
     standing = standing_of(table, loads, throttled)
@@ -125,7 +124,7 @@ def command(
     findings: list[Diagnostic] = []
     read_plannable(specs, ads, queue, clock, allow_dirs, jobs, findings)
     if count_copies:
-        standing = with_copies(standing, table, view.ads_of(jobs), context)
+        standing = with_copies(standing, table, plan_text.ads_of(jobs), context)
     limit = count if count is not None or end is not None else _DEFAULT_COUNT
     options = PlanOptions(
         at_gate=at_gate,
@@ -139,12 +138,13 @@ def command(
     )
     made = plan(jobs, table, clock.now, end, options)
     said = _Said([*findings, *made.findings])
-    shown = view.cures if cure else {"table": view.table, "json": view.data, "long": view.long}[format_]
+    forms = {"table": plan_text.table, "json": plan_text.data, "long": plan_text.long}
+    shown = plan_text.cures if cure else forms[format_]
     progress = Progress(is_wanted=not is_terminal(), what="runs")
     try:
         for text in shown(made, clock, said.runs(made, progress), said.found):
             progress.clear()
-            emit(text, nl=True) if shown is view.long else say(text)
+            emit(text, nl=True) if shown is plan_text.long else say(text)
     finally:
         progress.clear()
     _close(made, said)

@@ -6,10 +6,13 @@ import os
 from collections.abc import Iterable
 
 from crondor.classad.ad import ClassAd
+from crondor.classad.formats import Mode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.queued import QueuedJob
 from crondor.router_bridge import Plannable
+from crondor.schedd.embedded import LOG
+from crondor.schedd.queue_log import QueueLogSchedd
 from crondor.schedule import COMMANDS, misspelt
 from crondor.submit import read_submit
 from crondor_cli.common.ad_files import chunks, name_of
@@ -71,15 +74,10 @@ def _keep(ads: Iterable[ClassAd], name: str, jobs: list[Plannable], findings: li
 
 
 def _ads_of(path: str, report: Report) -> Iterable[ClassAd]:
-    from crondor.classad.formats import Mode, read_ads  # noqa: PLC0415 - one kind is needed
-
     return read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=report)
 
 
 def _jobs_of(path: str, clock: Clock, findings: list[Diagnostic]) -> Iterable[ClassAd]:
-    from crondor.schedd.embedded import LOG  # noqa: PLC0415 - one kind is needed
-    from crondor.schedd.queue_log import QueueLogSchedd  # noqa: PLC0415 - the same
-
     is_embedded = os.path.isdir(path)
     log = os.path.join(path, LOG) if is_embedded else path
     schedd = QueueLogSchedd(log, clock=lambda: clock.now, zone=clock.zone, embedded=is_embedded)

@@ -16,6 +16,16 @@ from crondor_cli.common.options import Clock, clock_of, clock_options, format_op
 from crondor_cli.common.queue import QueueOptions, live_of, read_jobs, source_options
 from crondor_cli.common.show import show
 from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
+from crondor_cli.route.q_text import (
+    Shown,
+    autoformat_of,
+    jobs_data,
+    print_ads,
+    print_jobs,
+    print_summary,
+    print_values,
+    summary_data,
+)
 
 EPILOG = """\b
 Examples:
@@ -80,9 +90,7 @@ def command(
     **states: bool,
 ) -> None:
     """Show the routed jobs of a queue: how many in which state on each route, or job by job."""
-    from crondor_cli.route import q_text as view_route_q  # noqa: PLC0415 - after the cheap refusals
-
-    forms = view_route_q.autoformat_of(autoformat, attributes)
+    forms = autoformat_of(autoformat, attributes)
     is_summary = summary or states["running"] or states["not_running"] or states["held_summary"]
     wanted = [text for state, text in STATES.items() if states[state]]
     chosen = copies(jobs, routes, wanted, constraints)
@@ -91,17 +99,17 @@ def command(
     found = _read(asked, chosen, clock, totals=not (is_summary or long_ or forms))
     found.findings.extend(missing_copies(chosen, found.ads))
     show(dict.fromkeys(found.findings))
-    shown = view_route_q.Shown(found.ads, found.everybody, asked, clock, context_of(clock), tuple(found.findings))
+    shown = Shown(found.ads, found.everybody, asked, clock, context_of(clock), tuple(found.findings))
     if forms is not None:
-        view_route_q.print_values(shown, forms)
+        print_values(shown, forms)
     elif format_ == "long" or long_:
-        view_route_q.print_ads(shown)
+        print_ads(shown)
     elif is_summary:
-        (view_route_q.summary_data if format_ == "json" else view_route_q.print_summary)(shown)
+        (summary_data if format_ == "json" else print_summary)(shown)
     elif format_ == "json":
-        view_route_q.jobs_data(shown)
+        jobs_data(shown)
     else:
-        view_route_q.print_jobs(shown, nobatch=nobatch)
+        print_jobs(shown, nobatch=nobatch)
     if has_error(found.findings):
         raise click.exceptions.Exit(1)
 

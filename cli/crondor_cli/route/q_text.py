@@ -10,6 +10,7 @@ import click
 
 from crondor.classad import Context, print_value
 from crondor.classad.ad import ClassAd
+from crondor.classad.printing import Format
 from crondor.diagnostics import Diagnostic, printable
 from crondor.job.attributes import value
 from crondor.router.tools import (
@@ -90,8 +91,6 @@ def print_jobs(shown: Shown, *, nobatch: bool) -> None:
 
 def print_ads(shown: Shown) -> None:
     """Print the ads as condor_q -long does."""
-    from crondor.classad.printing import Format  # noqa: PLC0415 - one form is needed
-
     for ad in shown.ads:
         emit(ad.print(Format.LONG), nl=True)
 

@@ -17,10 +17,14 @@ import click
 from crondor.classad.scope import Context
 from crondor.config import Configuration
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.hooks.router_hooks import RouterHooks
+from crondor.hooks.runner import HookRunner
 from crondor.rights.accounts import is_root
 from crondor.router import RoutingTable
 from crondor.router.daemon import Entry, EventWriter, HookRunners, Reason, Router, RouterLock, RouterOptions, UserLogs
 from crondor.router.daemon.user_log import no_log
+from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.memory import MemorySchedd
 from crondor_cli.common.columns import plural
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say
@@ -171,8 +175,6 @@ class _Loop:
         report: Path,
         reload: Callable[[int], None],
     ) -> None:
-        from crondor.schedd.embedded import EmbeddedSchedd  # noqa: PLC0415 - after what can go wrong
-
         self._router = router
         self._embedded = [each for each in queues if isinstance(each, EmbeddedSchedd)]
         self._load = load
@@ -274,8 +276,6 @@ def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
 
 def _copied(asked: QueueOptions, clock: Clock, stack: ExitStack) -> Schedd:
     """Return a copy of a queue in memory, to try a poll with. Raises CrondorError."""
-    from crondor.schedd.memory import MemorySchedd  # noqa: PLC0415 - for a dry run only
-
     schedd = stack.enter_context(opened(asked, clock))
     if schedd is None:
         raise CrondorError(no_queue(asked.folder, Severity.ERROR))
@@ -306,9 +306,6 @@ def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWrite
 
 
 def _desk(knobs: _Knobs) -> HookRunners:
-    from crondor.hooks.router_hooks import RouterHooks  # noqa: PLC0415 - where they are asked for
-    from crondor.hooks.runner import HookRunner  # noqa: PLC0415 - the same
-
     return HookRunners(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root())
 
 

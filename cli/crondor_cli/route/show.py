@@ -10,6 +10,7 @@ from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.route_options import ConfigCommand, config_option, legacy_option, load_route_table
 from crondor_cli.common.show import show
+from crondor_cli.route.text import print_json, print_table, remarks
 
 EPILOG = """\b
 Examples:
@@ -40,16 +41,14 @@ def command(
     tz: str | None,
 ) -> None:
     """Show the routes of a configuration in the order in which they are asked, and the transforms around them."""
-    from crondor_cli.route import text as view_route  # noqa: PLC0415 - after the cheap refusals
-
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
     table = load_route_table(config, allow_dirs, context, legacy=legacy)
     if format_ == "json":
-        view_route.print_json(table)
+        print_json(table)
     else:
-        view_route.print_table(table)
+        print_table(table)
         show(each for each in table.diagnostics if each.severity is Severity.ERROR)
-        for line in view_route.remarks(table, legacy=legacy):
+        for line in remarks(table, legacy=legacy):
             say(line, err=True)
     raise click.exceptions.Exit(int(bool(table.rejected) or not table.is_enabled))

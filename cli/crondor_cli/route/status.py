@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from crondor.classad import Format
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.router.daemon import RouterOptions, RouterReport, Survey
 from crondor.router.daemon.lock import is_locked
+from crondor.router.daemon.public_ad import public_ad
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.queue import QueueOptions, read_jobs, selection_of, source_options, unknown_job
 from crondor_cli.common.route_options import config_option, legacy_option, load_config, load_route_table
 from crondor_cli.common.show import show
 from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
+from crondor_cli.route.status_text import print_job, print_json, print_table
 
 if TYPE_CHECKING:
     from crondor.job_queue import JobId
@@ -63,8 +66,6 @@ def command(
     format_: str,
 ) -> None:
     """Count the jobs of each route, and say why the others are not routed now; ad: what a collector is told."""
-    from crondor_cli.route import status_text as view  # noqa: PLC0415 - after the options are read
-
     clock = clock_of(now, tz)
     if format_ == "ad":
         _print_ad(config, allow_dirs, clock)
@@ -93,11 +94,11 @@ def command(
     findings += [each for each in table.diagnostics if each.severity is Severity.ERROR]
     show(dict.fromkeys(findings))
     if format_ == "json":
-        view.print_json(survey, report, wanted)
+        print_json(survey, report, wanted)
     elif job is not None:
-        view.print_job(survey, wanted)
+        print_job(survey, wanted)
     else:
-        view.print_table(survey, report, clock)
+        print_table(survey, report, clock)
     _say_what_is_off(table)
     if not table.is_enabled or has_error(findings):
         raise click.exceptions.Exit(1)
@@ -130,9 +131,6 @@ def _report(source: QueueOptions, table: RoutingTable, findings: list[Diagnostic
 
 
 def _print_ad(config: tuple[str, ...], allow_dirs: tuple[str, ...], clock: Clock) -> None:
-    from crondor.classad import Format  # noqa: PLC0415 - for this view only
-    from crondor.router.daemon.public_ad import public_ad  # noqa: PLC0415 - the same
-
     configuration = load_config(config, allow_dirs)
     host = configuration.string("FULL_HOSTNAME") or socket.gethostname()
     ad, faults = public_ad(configuration, host, clock.now)

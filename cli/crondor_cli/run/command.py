@@ -9,21 +9,27 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job.attributes import string
+from crondor.job_queue import QueueLocked
+from crondor.pool.local.session import Plan, Session
+from crondor.pool.local.user_log import JobLogs
+from crondor.pool.settings.pool import PoolSettings, schedd_ad
+from crondor.rights.trust import Untrusted
+from crondor.schedd.embedded import LOG
 from crondor.source import Source
 from crondor.spec import Dialect
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import Clock, UsageProblem, clock_of, format_option
 from crondor_cli.common.queue import is_there, no_queue
 from crondor_cli.common.show import show
-
-if TYPE_CHECKING:
-    from crondor.pool.local.session import Session
-    from crondor.pool.settings.pool import PoolSettings
+from crondor_cli.run.jobs import DIGEST, digest_of, path_of, read_spec
+from crondor_cli.run.loop import Loop
+from crondor_cli.run.text import view_of
+from crondor_cli.times.parse import parse_time
 
 PERIODIC_INTERVAL = 5
 """Seconds between two looks at periodic_hold, periodic_release and periodic_remove of a job."""
@@ -79,12 +85,6 @@ def command(
         message = f"--until {printable(until or '')} is over: nothing is started"
         show([Diagnostic("run-until", message, Severity.WARNING, help="write a time to come, or a length such as 2h")])
     folder = _folder(paths, state)
-    from crondor.job_queue import QueueLocked  # noqa: PLC0415 - usage is checked first
-    from crondor.pool.local.session import Plan, Session  # noqa: PLC0415 - the same
-    from crondor.rights.trust import Untrusted  # noqa: PLC0415 - the same
-    from crondor.schedd.embedded import LOG  # noqa: PLC0415 - the same
-    from crondor_cli.run.jobs import read_spec  # noqa: PLC0415 - the same
-
     sources = [(path, read_source(path)) for path in paths]
     if not is_there(folder / LOG):  # what is refused leaves no folder behind
         if not sources:
@@ -109,10 +109,6 @@ def command(
 
 def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, is_json: bool) -> int:
     """Submit what is new, run what there is, and return the exit status."""
-    from crondor.pool.local.user_log import JobLogs  # noqa: PLC0415 - the same
-    from crondor_cli.run.loop import Loop  # noqa: PLC0415 - the same
-    from crondor_cli.run.text import view_of  # noqa: PLC0415 - the same
-
     for path, source in sources:
         _submit(session, path, source, clock)
     view = view_of(session, clock.zone, is_json=is_json)
@@ -123,9 +119,6 @@ def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, i
 
 def _submit(session: Session, path: str, source: Source, clock: Clock) -> None:
     """Put the jobs of a file into the queue, unless they are there. Raises CrondorError."""
-    from crondor.job.attributes import string  # noqa: PLC0415 - the same
-    from crondor_cli.run.jobs import DIGEST, digest_of, path_of, read_spec  # noqa: PLC0415 - the same
-
     there = session.submitted(path_of(path))
     if there is not None:
         mirror = session.embedded.mirror
@@ -160,8 +153,6 @@ def _jobs(count: int) -> str:
 
 def _settings(clock: Clock, dialect: Dialect) -> PoolSettings:
     """Return this machine as its jobs meet it."""
-    from crondor.pool.settings.pool import PoolSettings, schedd_ad  # noqa: PLC0415 - the same
-
     here = schedd_ad()
     with suppress(ValueError, OSError):
         here.set("Memory", os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20)
@@ -192,8 +183,6 @@ def _until(text: str | None, clock: Clock) -> int | None:
     if text is None:
         return None
     if _LENGTH(text):
-        from crondor_cli.times.parse import parse_time  # noqa: PLC0415 - only where a time is typed
-
         seconds = f"{text} s" if text.strip().isdecimal() and len(text.strip()) < 9 else text
         try:
             return parse_time(f"in {seconds}", clock.now, clock.zone, label="--until")

@@ -9,7 +9,7 @@ from typing import Final
 
 from crondor.diagnostics import Diagnostic, printable
 from crondor.job.attributes import ending
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, What
 from crondor.pool.daemons.pool_job import PoolJob

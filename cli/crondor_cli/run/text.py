@@ -14,7 +14,7 @@ from typing import Final
 from crondor.classad import Context
 from crondor.diagnostics import Diagnostic, printable
 from crondor.job.attributes import ending, string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.pool.daemons import starter
 from crondor.pool.daemons.events import PoolEvent, What
 from crondor.pool.daemons.pool_job import PoolJob

@@ -7,7 +7,10 @@ import json
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.classad.printing import Format
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
+from crondor_cli.common.columns import cell, print_rows
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.queue import QueueOptions, job_arguments, no_queue, opened, schedd_options, selection_of
@@ -48,12 +51,8 @@ def command(
     if format_ == "json":
         say(json.dumps({"jobs": [_data(QueuedJob(ad)) for ad in ads]}, indent=2))
     elif format_ == "long":
-        from crondor.classad.printing import Format  # noqa: PLC0415 - one form is needed
-
         emit("\n".join(ad.print(Format.LONG) for ad in ads))
     elif ads:
-        from crondor_cli.common.columns import cell, print_rows  # noqa: PLC0415 - the same
-
         rows = []
         for ad in ads:
             job, ended = QueuedJob(ad), _ended(ad)

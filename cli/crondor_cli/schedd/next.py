@@ -12,6 +12,7 @@ from crondor_cli.common.queue import QueueOptions, job_arguments, source_options
 from crondor_cli.common.show import show
 from crondor_cli.schedd.reading import read_queue
 from crondor_cli.schedd.starts import starts_of
+from crondor_cli.schedd.text import print_starts, starts_data
 
 EPILOG = """\b
 Examples:
@@ -47,8 +48,6 @@ def command(
     read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
     starts = starts_of(read.looks(), count)
     show(dict.fromkeys(read.found.findings))
-    from crondor_cli.schedd.text import print_starts, starts_data  # noqa: PLC0415 - after what can go wrong
-
     if format_ == "json":
         starts_data(starts, read)
     else:

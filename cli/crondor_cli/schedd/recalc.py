@@ -7,6 +7,7 @@ import click
 from crondor.diagnostics import has_error
 from crondor.job.queued import QueuedJob
 from crondor.schedd.ads import job_id, mirror_of
+from crondor.schedd.applying import apply_edits
 from crondor.schedd.crontab_book import Edit, recalculate
 from crondor.spec import Dialect
 from crondor.zones import Policy
@@ -14,6 +15,7 @@ from crondor_cli.common.options import Clock, clock_options, format_option, read
 from crondor_cli.common.queue import QueueOptions, embedded_of, job_arguments, live_of, source_options
 from crondor_cli.common.show import show
 from crondor_cli.schedd.reading import read_queue
+from crondor_cli.schedd.text import edits_data, print_edits
 
 EPILOG = """\b
 Examples:
@@ -59,8 +61,6 @@ def command(
     show(dict.fromkeys(read.found.findings))
     if apply and edits:
         edits = _apply(asked, clock, edits)
-    from crondor_cli.schedd.text import edits_data, print_edits  # noqa: PLC0415 - after what can go wrong
-
     pairs = [(edit, before.get(edit.job)) for edit in edits]
     if format_ == "json":
         edits_data(pairs, read, applied=apply)
@@ -76,7 +76,5 @@ def _apply(asked: QueueOptions, clock: Clock, edits: list[Edit]) -> list[Edit]:
     if asked.kind == "queue":
         with embedded_of(asked.queue, clock) as schedd:
             return schedd.apply(edits)
-    from crondor.schedd.applying import apply_edits  # noqa: PLC0415 - for a live schedd only
-
     with live_of(asked) as live:
         return apply_edits(live, edits)

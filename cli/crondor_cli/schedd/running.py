@@ -10,6 +10,8 @@ from typing import Any, Final
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job_queue import QueueLocked
 from crondor.job_queue.faults import refused_by_disk
+from crondor.pool.local.requests import Request
+from crondor.pool.local.session import MARKER
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor_cli.common.options import Clock
 from crondor_cli.common.queue import embedded_of, folder_of
@@ -42,9 +44,6 @@ def _direct(
 
 def _asked(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
     """Return a session's answer, None where none took the request up. Raises CrondorError."""
-    from crondor.pool.local.requests import Request  # noqa: PLC0415 - only where a session runs
-    from crondor.pool.local.session import MARKER  # noqa: PLC0415 - the same
-
     marker = folder / MARKER
     if not marker.exists():
         return None

@@ -14,6 +14,7 @@ from crondor_cli.common.options import clock_options, format_option, reading_opt
 from crondor_cli.common.queue import QueueOptions, job_arguments, source_options
 from crondor_cli.common.show import show
 from crondor_cli.schedd.reading import read_queue
+from crondor_cli.schedd.text import print_status, status_data
 
 EPILOG = """\b
 Examples:
@@ -49,8 +50,6 @@ def command(
     read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
     looks = _Watched(read.looks())
     show(dict.fromkeys(read.found.findings))
-    from crondor_cli.schedd.text import print_status, status_data  # noqa: PLC0415 - after what can go wrong
-
     if format_ == "json":
         status_data(looks, read)
     else:

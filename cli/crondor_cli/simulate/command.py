@@ -13,19 +13,26 @@ import click
 from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, printable
+from crondor.event_log import write_event
+from crondor.pool.daemons.log_events import events
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.options import UsageProblem, clock_of, clock_options, policy_option
 from crondor_cli.common.output import overwrite, say
 from crondor_cli.common.plot_file import needs_matplotlib, writes
 from crondor_cli.common.show import show
+from crondor_cli.simulate.data import print_json
+from crondor_cli.simulate.flow import print_messages
+from crondor_cli.simulate.lines import Lanes, print_happenings
 from crondor_cli.simulate.options import Routed, check_options
+from crondor_cli.simulate.pool import Pool
+from crondor_cli.simulate.routed import run
+from crondor_cli.simulate.runs import Simulated
+from crondor_cli.simulate.text import print_table
 
 if TYPE_CHECKING:
     from crondor.pool.daemons.events import PoolEvent, Watcher
     from crondor.pool.daemons.flow.messages import Listener
-    from crondor_cli.simulate.lines import Lanes
-    from crondor_cli.simulate.runs import Simulated
 
 EPILOG = """\b
 Examples:
@@ -151,10 +158,6 @@ def command(
 
     A schedd with SCHEDD_INTERVAL, a negotiator, slots and starters, on a clock that takes no time.
     """
-    from crondor_cli.simulate.lines import Lanes  # noqa: PLC0415 - usage is checked first
-    from crondor_cli.simulate.pool import Pool  # noqa: PLC0415 - the same
-    from crondor_cli.simulate.runs import Simulated  # noqa: PLC0415 - the same
-
     context = click.get_current_context()
     if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
         raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
@@ -183,8 +186,6 @@ def command(
         raise UsageProblem(error) from None
     simulated = Simulated(settings, clock.now, clock.now + _days(days, routes) * 86_400, clock)
     if routes:
-        from crondor_cli.simulate.routed import run  # noqa: PLC0415 - seldom asked for
-
         run(simulated, paths, Routed(routes, sites, wait_for_gates, events, timeline, format_))
         return
     _read(simulated, paths, format_)
@@ -219,8 +220,6 @@ class _Views:
             return []
         found: list[Watcher] = [self.lanes.note] if self.timeline or self.plot else []
         if self.events:
-            from crondor_cli.simulate.lines import print_happenings  # noqa: PLC0415 - seldom asked for
-
             found.append(print_happenings(self.simulated, self.happened if self.is_json else None))
         if self.log is not None:
             found.append(_log_writer(self.log, self.simulated.clock.zone))
@@ -230,21 +229,15 @@ class _Views:
         """Return who is told the messages between the daemons."""
         if not self.trace or self.simulated.sides:
             return []
-        from crondor_cli.simulate.flow import print_messages  # noqa: PLC0415 - seldom asked for
-
         return [print_messages(self.simulated, self.messages if self.is_json else None)]
 
     def show(self) -> None:
         """Show what became of the jobs."""
         _draw(self.simulated, self.lanes, self.plot)
         if self.is_json:
-            from crondor_cli.simulate.data import print_json  # noqa: PLC0415 - one view is needed
-
             happened, messages = self.happened if self.events else None, self.messages if self.trace else None
             print_json(self.simulated, happened, messages)
         else:
-            from crondor_cli.simulate.text import print_table  # noqa: PLC0415 - the same
-
             print_table(self.simulated, self.lanes if self.timeline else None)
 
 
@@ -287,9 +280,6 @@ def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
 
 def _log_writer(path: str, zone: tzinfo) -> Watcher:
     """Return what writes the events of all jobs into a file that is not there yet."""
-    from crondor.event_log import write_event  # noqa: PLC0415 - seldom asked for
-    from crondor.pool.daemons.log_events import events  # noqa: PLC0415 - the same
-
     with writes(path):
         file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
     click.get_current_context().call_on_close(file.close)

@@ -8,7 +8,7 @@ from typing import Final
 
 from crondor.classad import lower
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.settings.pool import PoolSettings
 from crondor.router import RoutingTable

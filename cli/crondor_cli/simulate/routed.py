@@ -13,13 +13,12 @@ from crondor_cli.common.route_options import load_route_table
 from crondor_cli.common.show import show
 from crondor_cli.simulate.options import Routed
 from crondor_cli.simulate.route_runs import RoutedSimulation, findings_of, sites_of
+from crondor_cli.simulate.routes_text import print_events, print_json, print_table
 from crondor_cli.simulate.runs import Simulated
 
 
 def run(simulated: Simulated, paths: Sequence[str], options: Routed) -> None:
     """Simulate the jobs of some files, and print what became of them; exit with 1 where not all were done."""
-    from crondor_cli.simulate import routes_text as view  # noqa: PLC0415 - after what can go wrong
-
     zone = simulated.clock.zone
     table = load_route_table(options.routes, (), Context(now=simulated.start, zone=zone), legacy=False)
     sites = sites_of(table, options.sites, simulated.settings)
@@ -33,10 +32,10 @@ def run(simulated: Simulated, paths: Sequence[str], options: Routed) -> None:
     if not table.is_enabled:
         say("JobRouter is disabled.", err=True)
     if options.format == "json":
-        view.print_json(made, findings, events=options.events, timeline=options.timeline)
+        print_json(made, findings, events=options.events, timeline=options.timeline)
     else:
         if options.events:
-            view.print_events(made)
-        view.print_table(made, timeline=options.timeline)
+            print_events(made)
+        print_table(made, timeline=options.timeline)
     if not made.is_fine:
         raise click.exceptions.Exit(1)

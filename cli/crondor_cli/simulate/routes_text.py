@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor.diagnostics import Diagnostic, printable
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.router.daemon import Entry, Reason
 from crondor.router.daemon.chronicle import Fates, Step

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from datetime import time, timedelta, timezone
 from enum import Enum, auto
 
 from crondor.calendar import MONTHS, WEEKDAYS
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, similar
 from crondor.source import Source
 
 LONGEST = 100  # characters; every sensible time is far shorter, and all later work is bounded by it
@@ -171,7 +170,7 @@ def unexpected(token: Token) -> UnreadableTime:
         return unreadable("time-unexpected", message, (token,), WRITE_A_CLOCK)
     if token.kind is TokenKind.WORD and not known(token):
         long_enough = len(token.text) >= _SHORTEST_GUESS
-        near = difflib.get_close_matches(token.text, _VOCABULARY, 1, _LIKENESS) if long_enough else []
+        near = similar(token.text, _VOCABULARY, _LIKENESS) if long_enough else []
         help_ = f"did you mean `{near[0]}`?" if near else WRITE_A_TIME
         return unreadable("time-unknown-word", f"`{token.written}` is not a word of a time", (token,), help_)
     return unreadable("time-unexpected", message, (token,), WRITE_A_TIME)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, similar
 from crondor.source import Source
 from crondor.zones import UnknownZone
 
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _LONGEST = 64
 # Files beside the zones. `right/...` counts leap seconds, `localtime` means another zone on every host.
 _NOT_ZONES = re.compile(r"(?:posix|right)/.*|localtime|posixrules|Factory")
-_OFFSET = re.compile(r"(?:UTC|GMT|Z)?[+-]?\d{1,2}(?::?\d{2}){0,2}", re.IGNORECASE)
+_OFFSET = r"(?i)(?:UTC|GMT|Z)?[+-]?\d{1,2}(?::?\d{2}){0,2}"
 _SYSTEM_FILE = "/etc/localtime"
 _GUESSES = 3
 _LIKENESS = 0.75
@@ -106,7 +106,7 @@ def _unknown(name: str, label: str) -> Diagnostic:
         return Diagnostic("zone-blank", "no zone is given", span=span, help=_WRITE)
     if len(name) > _LONGEST:
         return Diagnostic("zone-unknown", "this is too long to be the name of a zone", span=span, help=_WRITE)
-    if _OFFSET.fullmatch(name):
+    if re.fullmatch(_OFFSET, name):
         message = f"a zone must be an IANA name; `{name}` is an offset, and says nothing about summer time"
         return Diagnostic("zone-offset", message, span=span, help=_WRITE)
     near = _near(name)
@@ -117,8 +117,6 @@ def _unknown(name: str, label: str) -> Diagnostic:
 
 def _near(name: str) -> list[str]:
     """Return the zones that may be meant: the same but for case, of that city, or with a similar name."""
-    import difflib  # noqa: PLC0415 - for a mistake only
-
     wanted = name.strip().replace(" ", "_").casefold()
     zones = {zone.casefold(): zone for zone in sorted(available_timezones()) if not _NOT_ZONES.fullmatch(zone)}
     if wanted in zones:
@@ -128,8 +126,8 @@ def _near(name: str) -> list[str]:
         cities.setdefault(folded.rpartition("/")[2], []).append(zone)
     if wanted in cities:
         return cities[wanted][:_GUESSES]
-    similar = [zones[folded] for folded in difflib.get_close_matches(wanted, zones, _GUESSES, _LIKENESS)]
-    if similar or any(folded.startswith(f"{wanted}/") for folded in zones):
-        return similar
-    close = difflib.get_close_matches(wanted, cities, _GUESSES, _LIKENESS)
+    near = [zones[folded] for folded in similar(wanted, zones, _LIKENESS, _GUESSES)]
+    if near or any(folded.startswith(f"{wanted}/") for folded in zones):
+        return near
+    close = similar(wanted, cities, _LIKENESS, _GUESSES)
     return [zone for city in close for zone in cities[city]][:_GUESSES]

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 
-def page(code: str) -> str:
-    """Return the page of a rule by its code (``CRN101``). Raises KeyError for a code that no rule has."""
-    from importlib import resources  # noqa: PLC0415 - slow to import, and rarely asked for
 
-    file = resources.files(__name__) / f"{code}.md"
-    if not file.is_file():
+def pages_of(*packages: str) -> Callable[[str], str]:
+    """Return what gives the page of a rule by its code (``CRN101``), from the first of some packages that has it.
+
+    It raises KeyError for a code that no rule has.
+    """
+
+    def page(code: str) -> str:
+        from importlib import resources  # noqa: PLC0415 - @@resources, and rarely asked for
+
+        for package in packages:
+            file = resources.files(package) / f"{code}.md"
+            if file.is_file():
+                return file.read_text(encoding="utf-8")
         raise KeyError(code)
-    return file.read_text(encoding="utf-8")
+
+    return page
+
+
+page = pages_of(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crondor.check.rule import Rule
 from crondor.check.rules import commands, comments, dates, deferral, fields, life, reading, refused
 from crondor.check.subject import CheckedFile, CheckedJob
+from crondor.check.suppress import Silence
 
 FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     *reading.READING_RULES,
@@ -64,9 +65,9 @@ JOB_RULES: tuple[Rule[CheckedJob], ...] = (
     commands.no_universe,
 )
 
-COMMENT_RULES: tuple[Rule[comments.Silence], ...] = (comments.unused, comments.malformed)
+COMMENT_RULES: tuple[Rule[Silence], ...] = (comments.unused, comments.malformed)
 
-AnyRule = Rule[CheckedFile] | Rule[CheckedJob] | Rule[comments.Silence]
+AnyRule = Rule[CheckedFile] | Rule[CheckedJob] | Rule[Silence]
 
 RULES: dict[str, AnyRule] = {
     **{rule.code: rule for rule in FILE_RULES},

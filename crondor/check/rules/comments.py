@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from crondor.check.rule import Edit, Fix, RuleHit, rule
-from crondor.check.suppress import Comments, Order
-from crondor.diagnostics import Severity
+from crondor.check.suppress import Order, Silence
+from crondor.diagnostics import Severity, similar
 
 _FEW = 20  # mistakes of one file that are compared with every code
-
-
-class Silence(NamedTuple):
-    """The comments of a source, those of their orders that silenced something, and the codes there are.
-
-    ``is_whole``: the description could be read, so that what was not found is not there.
-    """
-
-    comments: Comments
-    used: frozenset[Order]
-    codes: frozenset[str]
-    is_whole: bool = True
 
 
 @rule("CRN901", "unused-ignore", Severity.NOTE, "a comment that silences nothing")
@@ -54,6 +41,4 @@ def _is_known(order: Order, codes: frozenset[str]) -> bool:
 
 
 def _close(prefix: str, codes: frozenset[str]) -> str | None:
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for a mistake only
-
-    return next(iter(get_close_matches(prefix[:20], sorted(codes), 1, 0.8)), None)
+    return next(iter(similar(prefix[:20], sorted(codes), 0.8)), None)

@@ -6,8 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from crondor.algebra import day_zero_clause, has_day_zero, portable
+from crondor.audit import clock_changes
 from crondor.calendar import DAY, LONGEST, SHORT_MONTHS, DayRule, short_weekday
 from crondor.check.crontab import NAMES
+from crondor.check.day_zero import next_wrong, refusals
 from crondor.check.edit import insertion
 from crondor.check.rewrite import REQUIREMENTS, edit_requirements
 from crondor.check.rule import Fix, RuleHit, rule
@@ -110,12 +113,8 @@ def day_zero(job: CheckedJob) -> Iterator[RuleHit]:
     spec, schedd = job.crontab.manual, job.crontab.schedd
     if spec is None or schedd is None or spec.bits[DAY_OF_MONTH.index] != DAY_OF_MONTH.full:
         return
-    from crondor.algebra import has_day_zero, portable  # noqa: PLC0415 - for schedules with a day of week only
-
     if not has_day_zero(schedd):
         return
-    from crondor.check.day_zero import next_wrong, refusals  # noqa: PLC0415 - the same
-
     zone, now = job.settings.zone, job.settings.now
     name = job.first(*REQUIREMENTS)
     wanted = portable(spec)
@@ -144,8 +143,6 @@ def _wrong_words(job: CheckedJob, wrong: Wrong) -> str:
 
 
 def _clause_help(spec: CronSpec) -> str:
-    from crondor.algebra import day_zero_clause  # noqa: PLC0415 - for schedules with a day of week only
-
     clause = day_zero_clause(spec)
     where = "formatTime takes the zone of each host that evaluates it: submit and execute hosts must share one"
     return f"add to requirements: {clause} ({where})"
@@ -161,8 +158,6 @@ def clock_change(job: CheckedJob) -> Iterator[RuleHit]:
         return
     if next(zone.changes(now, now + _YEAR), None) is None:
         return
-    from crondor.audit import clock_changes  # noqa: PLC0415 - for zones with clock changes only
-
     try:
         changes = list(clock_changes(spec, job.settings.zone, now, now + _YEAR))
     except OutOfRange:

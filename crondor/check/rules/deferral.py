@@ -15,7 +15,7 @@ from crondor.deferral import Deferral, past
 from crondor.diagnostics import CrondorError, Severity
 from crondor.job.status import JobStatus
 from crondor.schedule import COMMANDS, JobSchedule, Universe, needs_evaluation
-from crondor.source import Source, Span
+from crondor.source import Span
 from crondor.spec import FIELDS
 
 _TIME = ("my.deferraltime", *TIME_COMMANDS)
@@ -23,7 +23,7 @@ _WINDOW = ("my.deferralwindow", *WINDOW_COMMANDS)
 _PREP = ("my.deferralpreptime", *PREP_COMMANDS)
 _ASKED = tuple(name for name in COMMANDS if name != "universe")
 _STARTS = frozenset((*(field.command for field in FIELDS), "deferral_time"))
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?\b.*")
+_DATE = r"\d{4}-\d\d?-\d\d?\b.*"
 _PLAIN = frozenset(("", "true", "false"))
 _NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have passed
 _DAY = 86400
@@ -190,7 +190,7 @@ def _without_value(job: CheckedJob) -> Iterator[RuleHit]:
 def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
     """condor_submit parses what it puts into the job ad, and refuses what is no ClassAd expression."""
     time = job.first(*_TIME)
-    is_date = time is not None and _DATE.fullmatch(job.values[time].strip('" '))
+    is_date = time is not None and re.fullmatch(_DATE, job.values[time].strip('" '))
     for fault in job.faults("CRN312"):
         is_time = is_date and time is not None and fault.span is not None and fault.span.line == job.span(time).line
         date = (
@@ -200,16 +200,12 @@ def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
     names = [name for name in POLICIES if job.values.get(name, "").strip().lower() not in _PLAIN]
     if not names:
         return
-    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few jobs have one
+    from crondor.check.expressions import faults  # noqa: PLC0415 - @@engine, and few jobs have one
 
     for name in names:
-        text, span = job.values[name], job.span(name)
-        try:
-            Expression.parse(Source(text, name), old=True)
-        except ClassAdSyntaxError as error:
-            for fault in error.diagnostics:
-                told = fault.relocated(span)
-                yield RuleHit(told.message, told.span, told.help)
+        for fault in faults(job.values[name], name):
+            told = fault.relocated(job.span(name))
+            yield RuleHit(told.message, told.span, told.help)
 
 
 @rule("CRN313", "asks-machine", Severity.WARNING, "an expression that asks what the job's ad does not have")

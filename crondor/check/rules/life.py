@@ -88,21 +88,11 @@ def other_clock(job: CheckedJob) -> Iterator[RuleHit]:
     name = job.first("my.requirements", "requirements")
     if name is None or "time" not in job.values[name].lower():
         return
-    called = _functions(job.values[name]) & {"formattime", "splittime", "localtimestring"}
-    if called:
+    from crondor.check.expressions import called  # noqa: PLC0415 - @@engine, and few jobs have one
+
+    if called(job.values[name]) & {"formattime", "splittime", "localtimestring"}:
         message = "the function takes the zone of each host that evaluates requirements, not the submit host's"
         yield RuleHit(message, job.span(name), "see that submit, central and execute machines share a zone")
-
-
-def _functions(text: str) -> frozenset[str]:
-    """Return the lower-case names of the functions that an expression calls, none for what is no expression."""
-    from crondor.classad import ClassAdSyntaxError, Expression  # noqa: PLC0415 - few jobs have one
-    from crondor.classad.tree import functions as called  # noqa: PLC0415 - the same
-
-    try:
-        return called(Expression(text).tree)
-    except ClassAdSyntaxError:
-        return frozenset()
 
 
 def is_crontab(job: CheckedJob) -> bool:

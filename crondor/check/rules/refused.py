@@ -13,6 +13,7 @@ from crondor.check.subject import CheckedFile
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Span
 from crondor.spec import FIELDS
+from crondor.submit import InvalidSubmit, job_ads
 
 _MOST_JOBS = 50  # looked at one by one; nobody makes a mistake in the fiftieth alone
 _LONGEST = 50_000  # characters of a description: what is longer is no work of a person, and may be made to cost time
@@ -57,8 +58,6 @@ def refused(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _faults(file: CheckedFile) -> tuple[Diagnostic, ...]:
-    from crondor.submit import InvalidSubmit, job_ads  # noqa: PLC0415 - the ads need the ClassAd engine
-
     if file.submit is None:
         return ()
     try:

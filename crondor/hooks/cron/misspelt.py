@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Final
 
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, printable, similar
 from crondor.hooks.cron.settings import CronSettings
 
 _OF_ALL: Final = ("JOBLIST", "MAX_JOB_LOAD", "AUTOPUBLISH", "LOG_NON_ZERO_EXIT", "NAME")
@@ -26,6 +25,6 @@ def misspelt(settings: CronSettings, listed: str, names: Iterable[str]) -> Itera
             continue
         known = [*_OF_ALL, *(f"{job}_{item}" for job in jobs for item in _OF_A_JOB)]
         if rest not in known:
-            near = get_close_matches(rest, known, 1, 0.8)
+            near = similar(rest, known, 0.8)
             hint = f"did you mean {prefix}{near[0]}?" if near else f"jobs are named in {prefix}JOBLIST"
             yield Diagnostic("hook-cron-unknown", f"{printable(name)} is read by nobody", Severity.WARNING, help=hint)

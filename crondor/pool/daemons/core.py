@@ -11,8 +11,7 @@ from crondor.classad.ad import ClassAd
 from crondor.job import policy
 from crondor.job.attributes import expression
 from crondor.job.policy import Act, Ruling
-from crondor.job.queued import JobStatus
-from crondor.job.status import ON_MACHINE
+from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import POLICY, Timetable
 from crondor.pool.daemons.events import PoolEvent, Watcher, What

@@ -9,7 +9,7 @@ from crondor.deferral import MISSED_REASON, Verdict
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job import policy
 from crondor.job.policy import Ruling
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.pool.daemons import starter
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import What

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.pool.daemons.clock import MATCH
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.dollar_dollar import Expansion, expand

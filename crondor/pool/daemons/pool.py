@@ -12,8 +12,7 @@ from typing import Final
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import boolean, count
 from crondor.job.policy import Act, Ruling
-from crondor.job.queued import JobStatus
-from crondor.job.status import ON_MACHINE
+from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import Timetable
 from crondor.pool.daemons.core import Core

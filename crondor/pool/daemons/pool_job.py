@@ -8,7 +8,7 @@ from typing import Final
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import count, int32
 from crondor.job.policy import Ruling, always_at_exit, has_periodic
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import Entry
 from crondor.pool.daemons.negotiator import Claim

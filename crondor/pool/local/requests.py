@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from crondor.classad import Expression, lower
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.job_queue.faults import QueueIO
 from crondor.pool.daemons.pool import Pool

@@ -20,8 +20,7 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.attributes import boolean, count, integer, string
-from crondor.job.queued import JobStatus
-from crondor.job.status import ON_MACHINE
+from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId, read_history
 from crondor.job_queue.faults import refused_by_disk
 from crondor.pool.daemons import starter

@@ -7,7 +7,8 @@ from enum import Enum
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, What
 from crondor.pool.daemons.execution import LOST_REPORT

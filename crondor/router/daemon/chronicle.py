@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import ending, string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Change, ChangeKind
 from crondor.router.daemon.log import Entry

@@ -9,7 +9,8 @@ from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
 from crondor.job.attributes import string
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.router.apply.applying import Routed, apply_route
 from crondor.router.apply.one_run import one_run
 from crondor.router.daemon import operations, runs

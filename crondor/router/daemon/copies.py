@@ -7,7 +7,7 @@ from typing import Final
 from crondor.classad.ad import ClassAd
 from crondor.hold_codes import SPOOLING_INPUT
 from crondor.job.attributes import exact_integer, string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.router.daemon.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, status
 from crondor.schedd.protocol import SUBMITTING

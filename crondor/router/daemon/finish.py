@@ -11,7 +11,7 @@ from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
 from crondor.job.attributes import string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.router.daemon import operations, runs
 from crondor.router.daemon.claim import clean_up
 from crondor.router.daemon.context import SURE, RouterContext, written

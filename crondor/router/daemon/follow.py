@@ -15,7 +15,7 @@ from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Action
 from crondor.job.attributes import exact_boolean, exact_integer, string
 from crondor.job.policy import Act, has_periodic, periodic
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.router.daemon import operations
 from crondor.router.daemon.claim import clean_up
 from crondor.router.daemon.context import SURE, Delivery, RouterContext, written

@@ -14,7 +14,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.job.attributes import exact_boolean, exact_integer, expression, string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.router.daemon.operations import moved_release
 from crondor.router.daemon.reading import HOLD_COPIED, RUNNING, status
 

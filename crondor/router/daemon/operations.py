@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from crondor.classad import Expression, print_string
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import exact_boolean, expression
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.router.daemon.reading import EXTERNAL, HOLD_COPIED, SCHEDD, SCHEDD_DONE, status
 from crondor.schedd.protocol import Schedd

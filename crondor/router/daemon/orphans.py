@@ -13,7 +13,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.job.attributes import boolean, string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.router.daemon import operations
 from crondor.router.daemon.context import RouterContext

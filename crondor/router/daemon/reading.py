@@ -10,7 +10,7 @@ from typing import Final
 
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import exact_integer, string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 
 EXTERNAL: Final = "External"
 SCHEDD: Final = "Schedd"

@@ -18,7 +18,7 @@ from crondor.deferral import MISSED_REASON
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hold_codes import FAILED_TO_CREATE_PROCESS, MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.attributes import count, exact_integer, integer, string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.job_queue.mirror import Change
 from crondor.pool.daemons.clock import Entry, Timetable

@@ -9,7 +9,7 @@ from typing import Final
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job.attributes import string
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.router.daemon import runs
 from crondor.router.daemon.context import RouterContext

@@ -12,7 +12,8 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.expressions import NEW_JOB, submitted_schedule
-from crondor.job.queued import JobStatus, QueuedJob
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
 from crondor.recurrence import Policy
 from crondor.schedd.protocol import Schedd
 from crondor.schedule import Expression, InvalidSchedule, JobSchedule, commands_of

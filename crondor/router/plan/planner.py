@@ -14,7 +14,7 @@ from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic
 from crondor.job.attributes import int32, integer
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.router.apply.applying import Routed, apply_route
 from crondor.router.match.matcher import Matcher
 from crondor.router.plan.copy_schedule import Conduct, manner_of

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from crondor.check import CheckReport, Finding, Rule
-from crondor.check.hearing import distinct, heard, place
+from crondor.check.engine import report
+from crondor.check.hearing import distinct
 from crondor.check.rules import COMMENT_RULES
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic
@@ -41,11 +42,8 @@ def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -
         span = each.diagnostic.span
         at = span.source if span is not None and span.source in shares else named[-1]
         shares[at].append(each)
-    reports = []
-    for source, findings in shares.items():
-        found, silenced = heard(findings, source, COMMENT_RULES, RULES, is_whole=configuration.is_valid)
-        reports.append(CheckReport(source, tuple(sorted(found, key=place)), tuple(silenced)))
-    return Checked(tuple(reports), table)
+    is_whole = configuration.is_valid
+    return Checked(tuple(report(source, found, RULES, is_whole=is_whole) for source, found in shares.items()), table)
 
 
 def refused(name: str, faults: Sequence[Diagnostic]) -> CheckReport:

@@ -8,6 +8,7 @@ from crondor.check.rule import Rule, RuleHit, rule
 from crondor.diagnostics import Severity
 from crondor.router.rules.reported import said, told
 from crondor.router.rules.subject import CheckedTable
+from crondor.router.table.knobs import SettingsReader
 from crondor.router.table.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM, is_misspelt_list
 
 # What keeps the value of a knob from being one, beside its own faults.
@@ -43,8 +44,6 @@ def _bad(table: CheckedTable) -> Iterator[RuleHit]:
 
 
 def _names(table: CheckedTable, name: str) -> tuple[str, ...]:
-    from crondor.router.table.knobs import SettingsReader  # noqa: PLC0415 - it passes over what CRN606 says
-
     return SettingsReader(table.configuration).names(name)
 
 

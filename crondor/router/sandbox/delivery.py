@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from crondor.classad import Expression, print_string
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.router.apply.applying import SPOOLING, Routed
 from crondor.router.sandbox.faults import FilesRefused, Report, fault, ignored

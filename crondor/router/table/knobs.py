@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.config import Configuration, InvalidConfig
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, similar
 from crondor.router.table.settings import RouterSettings, ScheddContact
 from crondor.source import Source, Span
 
@@ -174,9 +174,7 @@ def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
 
 def _nearest(name: str) -> str | None:
     """Return the knob that is probably meant, with the words of this one where any may stand."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for a fault
-
-    found = get_close_matches(name[:80].lower(), _NAMES, 1, 0.8)
+    found = similar(name[:80].lower(), _NAMES, 0.8)
     if not found:
         return None
     near = _NAMES[found[0]].name

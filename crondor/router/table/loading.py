@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration, Knob
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, similar
 from crondor.macro import LogicalLine
 from crondor.macro.statement import is_name
 from crondor.router.table.knobs import SettingsReader, removed_knobs, unknown_knobs, unread_files
@@ -239,7 +238,7 @@ class _Loader:
         if len(self.rejected) >= _MOST_GUESSES:
             return None
         defined = {key[len(ROUTE) :]: knob for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower())}
-        found = get_close_matches(name[:40].lower(), list(defined)[:_MOST_GUESSES], 1, 0.7)
+        found = similar(name[:40].lower(), list(defined)[:_MOST_GUESSES], 0.7)
         return f"did you mean {defined[found[0]].name[len(ROUTE) :]}? That is defined" if found else None
 
     def _knob(self, name: str) -> Knob | None:
@@ -310,7 +309,7 @@ def _content(route: Route) -> tuple[object, ...]:
 def is_misspelt_list(name: str) -> bool:
     """Say whether the name of a route's or a transform's knob is almost that of their list."""
     last = name.rpartition("_")[2].lower()
-    return last != "names" and bool(get_close_matches(last[:20], ("names",), 1, 0.8))
+    return last != "names" and bool(similar(last[:20], ("names",), 0.8))
 
 
 def lines_of(knob: Knob) -> tuple[LogicalLine, ...]:

@@ -20,7 +20,7 @@ from crondor.classad.tree import Literal
 from crondor.classad.values import Exceptional
 from crondor.event_log import EventType, JobEvent, read_events
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.job_process import process_of
 from crondor.pool.daemons.log_events import events

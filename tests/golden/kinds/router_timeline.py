@@ -17,7 +17,7 @@ from crondor.event_log import EventType, JobEvent, read_events
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import HookProgram, RouterHooks
 from crondor.hooks.runner import Ended, HookCall, HookRun
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.router.daemon import Entry, HookRunners, Router, RouterOptions, What
 from crondor.router.daemon.mirror import MIRRORED

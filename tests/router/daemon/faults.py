@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from crondor.diagnostics import Diagnostic
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId, Transaction
 from crondor.job_queue.mirror import Change
 from crondor.schedd.memory import MemorySchedd

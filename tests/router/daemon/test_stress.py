@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from crondor.classad.ad import ClassAd
-from crondor.job.queued import JobStatus
+from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Change, ChangeKind
 from crondor.router.daemon import Entry, Router, RouterOptions

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from crondor.check import RULES, Rule, page
-from crondor.diagnostics import printable
+from crondor.diagnostics import printable, similar
 from crondor_cli.common.output import say
 
 
@@ -19,15 +19,13 @@ def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
         say(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
 
 
-def explain(code: str, rules: Mapping[str, Rule[Any]] = RULES, page_of: Callable[[str], str] = page) -> None:
+def explain_rule(code: str, rules: Mapping[str, Rule[Any]] = RULES, page_of: Callable[[str], str] = page) -> None:
     """Print the page of a rule, which may be named by its code or its name. Raises UsageError for an unknown one."""
     asked = code.strip()
     known = next((rule for rule in rules.values() if asked.upper() == rule.code or asked.lower() == rule.name), None)
     if known is None:
-        from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for a mistake only
-
         names = [*rules, *(rule.name for rule in rules.values())]
-        close = get_close_matches(asked, names, 1) or get_close_matches(asked.upper(), names, 1)
+        close = similar(asked, names) or similar(asked.upper(), names)
         hint = f"did you mean {close[0]}?" if close else "--rules lists them"
         message = f"there is no rule {printable(asked)}: {hint}"
         raise click.UsageError(message, click.get_current_context(silent=True))

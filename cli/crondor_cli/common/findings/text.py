@@ -17,18 +17,10 @@ def print_report(result: Checked, form: str) -> None:
     """Print the findings of all files in one of the forms."""
     if form == "text":
         _print_text(result)
-    elif form == "github":
-        from crondor_cli.common.findings.github import print_github  # noqa: PLC0415 - one view is needed
-
-        print_github(result)
-    elif form == "sarif":
-        from crondor_cli.common.findings.sarif import print_sarif  # noqa: PLC0415 - the same
-
-        print_sarif(result)
     else:
-        from crondor_cli.common.findings.data import print_json  # noqa: PLC0415 - the same
+        from crondor_cli.common.findings.forms import FORMS  # noqa: PLC0415 - @@forms, for programs only
 
-        print_json(result)
+        FORMS[form](result)
 
 
 def _print_text(result: Checked) -> None:
@@ -67,18 +59,9 @@ def print_statistics(result: Checked, form: str) -> None:
     """Print how often each rule found something, the most frequent first."""
     rows = _counted(result.all_findings)
     if form == "json":
-        import json  # noqa: PLC0415 - for programs only
+        from crondor_cli.common.findings.data import print_counts  # noqa: PLC0415 - @@json, for programs only
 
-        data = [
-            {
-                "code": code,
-                "name": result.rules[code].name,
-                "severity": result.rules[code].severity.value,
-                "count": number,
-            }
-            for code, number in rows
-        ]
-        say(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))
+        print_counts(result, rows)
         return
     width = max((len(str(number)) for _, number in rows), default=1)
     for code, number in rows:

@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
+from crondor.check import pages
 
-def page(code: str) -> str:
-    """Return the page of a rule by its code (``CRN601``). Raises KeyError for a code that no rule has."""
-    from importlib import resources  # noqa: PLC0415 - slow to import, and rarely asked for
-
-    file = resources.files(__name__) / f"{code}.md"
-    if not file.is_file():
-        from crondor.check import page as other  # noqa: PLC0415 - the rules about comments are the same
-
-        return other(code)
-    return file.read_text(encoding="utf-8")
+page = pages.pages_of(__name__, pages.__name__)  # the rules about comments are those of submit descriptions

@@ -1,0 +1,63 @@
+"""A text of a macro language evaluated as a ClassAd expression, on its own."""
+
+from __future__ import annotations
+
+import re
+
+from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, print_value
+from crondor.classad.evaluate import EMPTY, begin, run
+from crondor.classad.limits import MAX_STEPS
+from crondor.job.attributes import integer_of, number_of
+from crondor.macro.around import Around
+from crondor.macro.errors import Budget, MacroError
+from crondor.source import Source
+
+_CLOCK = re.compile(r"(?i)(?:time|interval|currenttime)\b")
+_DICE = re.compile(r"(?i)\brandom\b")
+_STEP = 64  # what a step of an evaluation costs of a budget
+
+
+class Evaluated:
+    """The ``value`` of an expression in an empty ad; None where it cannot be read or has none."""
+
+    def __init__(self, text: str, around: Around, budget: Budget | None) -> None:
+        """Evaluate by the clock and the dice ``around``; ``budget`` pays. Raises MacroError where one is not known."""
+        if around.now is None and _CLOCK.search(text):
+            message = f"{text[:60]} depends on the time, which is not known here"
+            raise MacroError("unknown-time", message, "write it out")
+        draws = _DICE.search(text) is not None
+        if around.dice is None and draws:
+            raise MacroError("unknown-random", f"{text[:60]} is drawn anew by each submission", "give a seed")
+        seed = around.dice.randrange(1 << 32) if around.dice is not None and draws else 0
+        self.value = _value(text, Context(now=around.now or 0, seed=seed), budget)
+
+    @property
+    def integer(self) -> int | None:
+        """The value as an integer: a real cut to its whole part, a truth value as 0 or 1."""
+        return integer_of(self.value)
+
+    @property
+    def real(self) -> float | None:
+        """The value as a real number."""
+        number = number_of(self.value)
+        return None if number is None else float(number)
+
+    @property
+    def printed(self) -> str | None:
+        """The value as text, a string without its quotes."""
+        return self.value if self.value is None or isinstance(self.value, str) else print_value(self.value)
+
+
+def _value(text: str, context: Context, budget: Budget | None) -> Value | None:
+    try:
+        code = Expression.parse(Source(text), old=True, open_choice=True).code
+    except ClassAdSyntaxError:
+        return None
+    state = begin(EMPTY, None, context)
+    try:
+        return run(code, state)
+    except EvaluationFailed:
+        return None
+    finally:
+        if budget is not None:
+            budget.spend(_STEP * (MAX_STEPS - state.steps))
