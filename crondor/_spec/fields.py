@@ -94,7 +94,10 @@ def fold_sunday(bits: int) -> int:
 
 
 def number(text: str) -> int | None:
-    """Return the value of ASCII digits, None for any other text; a number of absurd length is just large."""
+    """Return the value of ASCII digits, None for any other text; a number of absurd length is just large.
+
+    number = [0-9]+
+    """
     if not (text.isascii() and text.isdecimal()):
         return None
     digits = text.lstrip("0")
@@ -107,6 +110,8 @@ def read_field(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | 
     MANUAL raises the flag of minute and hour when any item is ``*`` or ``*/n`` (the schedule follows real time),
     of the other fields when any item is ``*`` or ``*/1`` (the field restricts nothing). UNIX raises it when the
     text begins with ``*`` (Debian's rule).
+
+    field = item ("," item)*
     """
     index = field.index
     if text == "*":
@@ -131,6 +136,10 @@ def _blanks_are_harmless(part: str) -> bool:
 
 
 def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | None:
+    """Return the bits and the star of an item without blanks; only UNIX takes a step behind one value.
+
+    item = ("*" | value "-" value | value) ("/" number)?
+    """
     value = _NUMBERS.get(item)
     if value is not None:
         return (1 << value, False) if field.low <= value <= field.high else None
@@ -151,6 +160,10 @@ def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | Non
 
 
 def _value(text: str, field: Field, *, unix: bool) -> int | None:
+    """Return a value by its number, or in UNIX by the name of a month or a weekday.
+
+    value = number | MONTH_NAMES | DAY_NAMES
+    """
     value = _NUMBERS.get(text)
     if value is None:
         value = number(text)

@@ -1,4 +1,8 @@
-"""Tokens to the tree; what HTCondor's recursive descent accepts, without its recursion in the common cases."""
+"""Tokens to the tree; what HTCondor's recursive descent accepts, without its recursion in the common cases.
+
+HTCondor: ClassAdParser::parseExpression down to parsePrimaryExpression (src/classad/source.cpp). Each method states the
+rule it reads in EBNF; words in capitals are kinds of tokens, and BINARY is an operator of that table.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from crondor.classad.tree import (
 from crondor.classad.values import AbsTime, LocalTime, RelTime
 from crondor.source import Source
 
-_PRECEDENCE: Final[dict[str, int]] = {
+_BINARY: Final[dict[str, int]] = {  # operator: how tightly it binds
     **dict.fromkeys(("*", "/", "%"), 10),
     **dict.fromkeys(("+", "-"), 9),
     **dict.fromkeys(("<<", ">>", ">>>"), 8),
@@ -115,14 +119,18 @@ class _Parser:
         raise StackExhausted(syntax_error(self.source, start, start + 1, _TOO_DEEP).diagnostics)
 
     def expression(self, depth: int) -> Node:
-        """Read operands and binary operators by precedence, then ``? :`` whose last part continues here."""
+        """Read operands and binary operators by precedence, then ``? :`` whose last part continues here.
+
+        expression = operation ("?" expression ":" operation)*
+        operation = operand (BINARY operand)*
+        """
         kinds, ends = self.kinds, self.ends
         pending: list[tuple[int, str, Node]] = []
         arms: list[tuple[Node, Node]] = []
         while True:
             node = self.operand(depth)
             kind = kinds[self.at]
-            rank = _PRECEDENCE.get(kind, 0)
+            rank = _BINARY.get(kind, 0)
             while pending and pending[-1][0] >= rank:
                 _, op, left = pending.pop()
                 node = Binary(op, left, node, left.start, node.end)
@@ -149,6 +157,10 @@ class _Parser:
         self.at += 1
 
     def operand(self, depth: int) -> Node:
+        """Read an operand with its signs; a minus right before a digit belongs to the number.
+
+        operand = ("!" | "-" | "+" | "~")* postfix
+        """
         kinds = self.kinds
         kind = kinds[self.at]
         if kind == "name" and kinds[self.at + 1] not in _SUFFIX and depth < MAX_NESTING - 2:
@@ -173,6 +185,10 @@ class _Parser:
         return not self.source.text.startswith("..", self.starts[after])
 
     def postfix(self, depth: int) -> Node:
+        """Read a value and what is done to it from behind.
+
+        postfix = (list | primary) ("." name | "[" expression "]" | "?:" postfix)*
+        """
         if depth > MAX_NESTING:
             self.too_deep()
         kind = self.kinds[self.at]
@@ -196,12 +212,20 @@ class _Parser:
                 return node
 
     def name(self, message: str) -> str:
+        """Read a name, plain or in quotes; ``message`` says what is missing where there is none.
+
+        name = NAME
+        """
         if self.kinds[self.at] != "name":
             self.fail(message)
         self.at += 1
         return str(self.values[self.at - 1])
 
     def primary(self, kind: str, depth: int) -> Node:
+        """Read a value.
+
+        primary = name | call | NUMBER | LITERAL | "(" expression ")" | rare
+        """
         at = self.at
         value, start = self.values[at], self.starts[at]
         if kind == "name":
@@ -220,9 +244,13 @@ class _Parser:
             node = self.expression(depth + 1)
             self.close(at)
             return Unary("()", node, start, self.ends[self.at - 1])
-        return self.rarely(kind, depth, start)
+        return self.rare(kind, depth, start)
 
-    def rarely(self, kind: str, depth: int, start: int) -> Node:
+    def rare(self, kind: str, depth: int, start: int) -> Node:
+        """Read what few values are; no blank may stand behind the minus.
+
+        rare = "-" (NUMBER | OCTAL) | "." name | ad
+        """
         if kind == "-" and self.signed_number():
             self.at += 2
             value = integer(self.values[self.at - 1], negative=True)
@@ -239,6 +267,10 @@ class _Parser:
         return self.fail(found or "a name, a value or ( is expected here")
 
     def list(self, depth: int) -> Node:
+        """Read a list.
+
+        list = "{" (expression ("," expression)*)? "}"
+        """
         opening = self.at
         self.at += 1
         items = self.items(opening, depth)
@@ -254,7 +286,7 @@ class _Parser:
         self.at += 1
 
     def items(self, opening: int, depth: int) -> tuple[Node, ...]:
-        """Read expressions between commas up to the closing sign; in a call a semicolon separates too."""
+        """Read what list and call have inside, up to the closing sign."""
         if self.kinds[self.at] == _CLOSING[self.kinds[opening]]:
             self.at += 1
             return ()
@@ -267,6 +299,10 @@ class _Parser:
         return tuple(found)
 
     def call(self, name: str, depth: int, start: int) -> Node:
+        """Read the arguments of a function whose name was read.
+
+        call = name "(" (expression (("," | ";") expression)*)? ")"
+        """
         opening = self.at
         self.at += 1
         arguments = self.items(opening, depth)
@@ -287,6 +323,11 @@ class _Parser:
         return found
 
     def ad(self, depth: int) -> AdNode:
+        """Read an ad; of a name that comes twice the last value counts.
+
+        ad = "[" (";"* attribute (";"+ attribute)* ";"*)? "]"
+        attribute = name "=" expression
+        """
         opening = self.at
         start = self.starts[opening]
         kinds = self.kinds

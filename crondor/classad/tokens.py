@@ -1,4 +1,4 @@
-"""Text to tokens, by the rules of HTCondor's lexer under its daemons' semantics."""
+"""Text to tokens, by the rules of HTCondor's lexer under its daemons' semantics (classad::Lexer)."""
 
 from __future__ import annotations
 
@@ -89,6 +89,10 @@ class Tokens:
                 raise syntax_error(source, problem.start, problem.end, message) from None
 
     def _read(self, text: str, pattern: re.Pattern[str], *, old: bool) -> None:
+        """Read the tokens up to the end, or up to the first bad one; blanks may stand between them.
+
+        tokens = (NAME | number | octal | OP | string | quoted_name | COMMENT)* END
+        """
         kinds, values, starts, ends = self.kinds, self.values, self.starts, self.ends
         for match in pattern.finditer(text):
             group = match.lastindex or _END
@@ -177,6 +181,13 @@ def number(text: str) -> tuple[str, object]:
 
     A leading zero is allowed in a real only (HTCondor, old semantics); with a minus sign in front, which is part of
     the number, its test misses the zero, and the digits before any x count.
+
+    number = "0" | [1-9] [0-9]* | real
+    octal = "0" [0-7]+ | "0" [xX] [0-9a-fA-F]+
+    real = [0-9]+ exponent
+         | ([0-9]+ "." | "."? ".") [0-9]+ exponent?
+         | "0" [xX] [0-9a-fA-F]+ "." [0-9]+ exponent?
+    exponent = [eE] [-+]? [0-9]+
     """
     if text.isdigit():
         if text[0] != "0" or len(text) == 1:
@@ -214,6 +225,12 @@ def _spoiled(text: str, start: int, end: int, group: int, *, old: bool) -> int:
 
 
 def _quoted(text: str, start: int, end: int, group: int, *, old: bool) -> tuple[str, object]:
+    r"""Return kind and value of a string, or of a name in quotes; several side by side are one.
+
+    string = ('"' ([^"\\] | escape)* '"')+
+    quoted_name = ("'" ([^'\\] | escape)* "'")+
+    escape = "\" ([0-7] [0-7]? [0-7]? | [^0-7])
+    """
     mark = text[start]
     if group == _BAD or start >= end:
         return "bad", _complaint(text, start)

@@ -195,9 +195,9 @@ class _Reader(StatementReader):
         return expand(text, self.seen.lookup, self.budget, self.seen.around()) if "$" in text else text
 
     def other(self, parts: Statement, line: LogicalLine) -> None:
-        """Read an assignment; a line in brackets is passed over.
+        r"""Read an assignment; a word in brackets is passed over.
 
-        other = assignment | "[" , text ;
+        other = assignment | "[" word
         """
         if parts.operator:
             self._assignment(parts, line)
@@ -219,7 +219,7 @@ class _Reader(StatementReader):
     def _assignment(self, parts: Statement, line: LogicalLine) -> None:
         """Read the definition of a knob; a colon in the place of ``=`` is obsolete. Raises MacroError.
 
-        assignment = name , [ text ] , ( "=" | "+=" | ":" ) , text | value of several lines ;
+        assignment = name text? ("=" | append | ":") text | name text? "@=" tag body
         """
         span = line.span(0, max(1, len(parts.name)))
         name = self.expanded(parts.name, span)

@@ -57,8 +57,8 @@ class Conditions:
     def test(self, text: str) -> bool:
         """Say whether a condition holds. Raises ConditionError with the reason.
 
-        condition = [ "!" ] , ( number | truth | "version" , comparison | "defined" , definition ) ;
-        truth = "true" | "yes" | "t" | "false" | "no" | "f" ;
+        condition = "!"? (NUMBER | truth | "version" BLANKS comparison | "defined" (BLANKS definition)?)
+        truth = "true" | "yes" | "t" | "false" | "no" | "f"
         """
         given = text
         if "$" in text:
@@ -92,7 +92,7 @@ class Conditions:
     def _holds_version(self, text: str) -> bool:
         """Compare a version with HTCondor's.
 
-        comparison = [ "!" ] , [ "<" | "=" | ">" ] , [ "=" ] , [ "v" ] , integer , "." , integer , [ "." , integer ] ;
+        comparison = ("<" | "<=" | "=" | "==" | ">" | ">=" | "!=" | "!==") BLANKS? [vV]? NUMBERS
         """
         parts = re.fullmatch(_VERSION, text, re.DOTALL)
         numbers = re.match(_NUMBERS, parts[4]) if parts else None
@@ -113,7 +113,7 @@ class Conditions:
     def _is_defined(self, text: str) -> bool:
         """Say whether there is a macro or a template of a name; a number or a truth value is always defined.
 
-        definition = [ name | number | truth | "use" , name , [ ":" , name ] ] ;
+        definition = NAME | NUMBER | truth | "use " (NAME | [A-Za-z_/]+ ":" [A-Za-z_/]+)
         """
         if not text:
             return False

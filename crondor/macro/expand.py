@@ -144,6 +144,8 @@ class _Expansion:
 
         HTCondor reads a text from its beginning after each replacement: a macro inside of what was not yet one may
         make it one, be it a name, $(a$(b)), or a default that has a character which it may not have.
+
+        text = (macro | function | PLAIN)*
         """
         outer, nested = -1, 0  # where $(a$(b)) begins, and how many such heads are open
         half, half_end = -1, 0  # where a macro with a wrong default begins, and where that is seen

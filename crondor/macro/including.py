@@ -32,7 +32,7 @@ class Include(NamedTuple):
 def parse_include(words: str) -> Include | None:
     """Read the words between ``include`` and its colon, whose case matters; None for others than HTCondor knows.
 
-    words = [ "ifexist" | "ifexists" ] , [ ( "command" | "output" ) , [ "into" , name ] ] ;
+    include_words = ("ifexist" | "ifexists")? (("command" | "output") ("into" word)?)?
     """
     rest = words.split()
     made = Include()
@@ -56,9 +56,10 @@ class Use(NamedTuple):
 
 
 def parse_uses(text: str) -> list[Use]:
-    """Read what stands behind ``use CATEGORY :``: names with arguments, separated by commas or blanks.
+    r"""Read what stands behind ``use CATEGORY :``: names with arguments, separated by commas or blanks.
 
-    uses = { "," | blank | name , [ "(" , text , ")" ] } ;
+    uses = ("," | template ("(" text ")")?)*
+    template = [^, \t\r\n\v\f(]+
     """
     uses: list[Use] = []
     closings = _closings(text)

@@ -90,6 +90,11 @@ def parse(text: str, kind: str, most: int) -> Format | None:
     """Read a format for an ``int``, a ``real`` or a ``string``; None for one that HTCondor refuses.
 
     ``most`` is the largest width and precision of a string in characters; a wider one is refused too.
+
+    format = plain conversion plain
+    plain = ([^%] | "%" options "%")*
+    conversion = "%" options LETTERS
+    options = [-#0 +']* [0-9]* ("." [0-9]*)? [hlLqjzt]*
     """
     found: re.Match[str] | None = None
     for each in re.finditer(_CONVERSION, text):

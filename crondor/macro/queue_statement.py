@@ -64,8 +64,10 @@ class Arguments(NamedTuple):
 def parse(text: str, line: LogicalLine | None, shift: int) -> Arguments:
     """Read the arguments, ``shift`` being where they begin in the line; raises QueueError.
 
-    arguments = [ count ] | [ count ] , [ variables ] , ( "in" | "from" | "matching" ) , qualifiers , items ;
-    variables = name , { ( "," | blank ) , name } ;
+    arguments = count? (variables? (in | from | matching) items)?
+    in = "in" slice*
+    from = "from" (slice | table)*
+    matching = "matching" slice* (("files" | "dirs" | "any") slice*)?
 
     The words of the errors are HTCondor's.
     """
@@ -87,7 +89,7 @@ def parse(text: str, line: LogicalLine | None, shift: int) -> Arguments:
 def _count(text: str) -> int:
     """Read how many jobs there are of each item.
 
-    count = integer | ClassAd expression ;
+    count = expression
     """
     if not text:
         return 1
@@ -108,6 +110,9 @@ def _variables_begin(text: str, end: int) -> int:
     """Return where the variables before a keyword begin: HTCondor reads backwards over what a name may have.
 
     A digit belongs to a name only with a letter before it; what is left in front is the count.
+
+    variables = variable (","? variable)*
+    variable = ([_.] | [A-Za-z] [0-9]*)+
     """
     at = begin = len(text[:end].rstrip(BLANKS))
     while at > 0:
@@ -125,10 +130,7 @@ def _variables_begin(text: str, end: int) -> int:
 
 
 def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, Arguments]:
-    """Step over what may stand between the keyword and the list.
-
-    qualifiers = { slice | "files" | "dirs" | "any" | "table" , [ options ] } ;
-    """
+    """Step over what may stand between the keyword and the list: slices, ``files`` and the like, tables."""
     made = Arguments()
     while True:
         while text[at : at + 1] in _BLANK and at < len(text):
@@ -154,7 +156,7 @@ def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, Arguments]:
 def _table(text: str, at: int) -> tuple[Layout, int]:
     """Read the options of a table in the parentheses directly behind the word.
 
-    options = "(" , [ option , { "," , option } ] , ")" ;
+    table = "table" | "table(" (option ("," option)*)? ")"
     """
     if text[at : at + 1] != "(":
         return TABLE, at
@@ -172,8 +174,8 @@ def _table(text: str, at: int) -> tuple[Layout, int]:
 def _with_option(layout: Layout, name: str, value: str) -> Layout:  # noqa: PLR0911 - a return for each option
     """Return a layout with one option; one that is not known changes nothing, as in HTCondor.
 
-    option = "standard" | "csv" | ( "header" | "skip" | "trim" | "comma_sep" ) , "=" , integer
-           | "header" , "=" , "none" | "sep" , "=" , character ;
+    option = "standard" | "csv" | ("header" | "skip" | "trim" | "comma_sep") "=" expression
+           | "header" "=" "none" | "sep" "=" [^,)]
     """
     if name in {"standard", "csv"} and not value:
         return Layout() if name == "standard" else CSV
@@ -211,7 +213,8 @@ def _closing(text: str, at: int) -> int:
 def _slice(text: str, at: int) -> tuple[slice, int]:
     """Read which items are taken, as Python does it, with a step from 1.
 
-    slice = "[" , [ integer ] , [ ":" , [ integer ] , [ ":" , [ integer ] ] ] , "]" ;
+    slice = "[" integer? (":" integer? (":" ("+"? [0-9]+)?)?)? "]"
+    integer = [-+]? [0-9]+
     """
     found = re.compile(_SLICE).match(text, at)
     if found is None:
@@ -224,9 +227,10 @@ def _slice(text: str, at: int) -> tuple[slice, int]:
 
 
 def _items(made: Arguments, text: str, at: int, keyword: str, line: LogicalLine | None, shift: int) -> Arguments:
-    """Read the list as far as it stands on the line of the statement.
+    r"""Read the list as far as it stands on the line of the statement.
 
-    items = "(" , text , ")" | "(" , [ text ] , end of line , { row } , ")" | text ;
+    items = "(" text ")" | "(" text? rows | text
+    rows = ("\n" text)* "\n" ")"
     """
     end, one_line, are_rows = len(text), False, keyword == "from"
     if text.startswith("(", at) and text.endswith(")"):

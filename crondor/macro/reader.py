@@ -1,9 +1,12 @@
-"""What submit descriptions and configurations have in common as texts of statements: HTCondor 25.14's Parse_macros.
+r"""What submit descriptions and configurations have in common as texts of statements: HTCondor 25.14's Parse_macros.
 
 Conditionals, included files and templates, values of several lines, the lines a text says itself. What an assignment
 means, and which other statements there are, a language says itself. Each method that reads a piece of the text states
-the rule it reads in EBNF: ``text`` there is a rest of a line, ``name`` and ``tag`` are words, and blanks may stand
-between any two pieces.
+the rule it reads in EBNF; blanks may stand between any two pieces, and keywords are read in any case.
+
+word = [^ \t\r\n\v\f=:]*
+text = [^\n]*
+tag = [^\n]*
 """
 
 from __future__ import annotations
@@ -129,7 +132,7 @@ class StatementReader(ABC):
     def run(self, source: Source) -> None:
         """Read a text in the place of the present line.
 
-        text of statements = { line } ;
+        statements = line*
         """
         around = self.lines, self.ifs
         self.lines, self.ifs = LineReader(source), None
@@ -162,7 +165,7 @@ class StatementReader(ABC):
     def _line(self, line: LogicalLine) -> None:
         """Read a line; a colon hides it from releases that know no conditionals.
 
-        line = [ ":" ] , ( conditional | statement ) ;
+        line = ":"? (conditional | statement)
         """
         if line.text[0] == ":" and len(line.text) > 1 and (self.is_inside_if or statement.is_hidden_if(line.text)):
             line = line.behind(1)
@@ -177,7 +180,7 @@ class StatementReader(ABC):
     def _conditional(self, keyword: str, line: LogicalLine) -> None:
         """Read a line that begins or ends a branch.
 
-        conditional = ( "if" | "elif" ) , condition | "else" | "endif" ;
+        conditional = ("if" | "elif") condition | "else" | "endif"
         """
         if self.ifs is None:
             self.ifs = IfStack()
@@ -191,7 +194,7 @@ class StatementReader(ABC):
     def _statement(self, line: LogicalLine) -> None:
         """Read a line that is no conditional. Raises MacroError.
 
-        statement = include | use | ( "error" | "warning" ) , ":" , text | other ;
+        statement = include | use | ("error" | "warning") ":" text | other
         """
         words = self.words
         if line.is_ragged:
@@ -219,8 +222,7 @@ class StatementReader(ABC):
     def _include(self, parts: Statement, line: LogicalLine) -> None:
         """Read what an include statement names: a file, or a command, which is not run.
 
-        include = "include" , [ "ifexist" | "ifexists" ] , [ command ] , ":" , text ;
-        command = ( "command" | "output" ) , [ "into" , name ] ;
+        include = "include" include_words ":" text
         """
         span = line.span()
         words = line.text[len(parts.name) : parts.at].strip(BLANKS)
@@ -261,7 +263,7 @@ class StatementReader(ABC):
     def _use(self, parts: Statement, line: LogicalLine) -> None:
         """Read a use statement. Raises MacroError.
 
-        use = "use" , name , ":" , text ;
+        use = "use" word ":" uses
         """
         span = line.span()
         category = self.expanded(line.text[len(parts.name) : parts.at].strip(BLANKS), span)
@@ -276,9 +278,9 @@ class StatementReader(ABC):
         self.run_inside(text)
 
     def body(self, parts: Statement, line: LogicalLine) -> list[LogicalLine] | None:
-        """Read the lines of a value up to the one that is its tag; None where there is none. Raises MacroError.
+        r"""Read the lines of a value up to the one that is its tag; None where there is none. Raises MacroError.
 
-        value of several lines = name , "@=" , tag , { text } , "@" , tag ;
+        body = ("\n" text)* "\n" "@" tag
         """
         tag = "@" + line.text[parts.value :]
         found: list[LogicalLine] = []

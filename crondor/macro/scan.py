@@ -67,7 +67,11 @@ class Scanner:
         self._ends: dict[int, int] = {}
 
     def scan(self, at: int) -> MacroFound:
-        """Say what the dollar sign at offset ``at`` begins."""
+        """Say what the dollar sign at offset ``at`` begins.
+
+        macro = "$(" body
+        function = "$" (FUNCTIONS | FILE_FUNCTION) "(" [^)]* ")" | "$ENV(" body
+        """
         text = self.text
         head = _HEAD.match(text, at)
         if head is None or not head[3]:
@@ -86,7 +90,10 @@ class Scanner:
         return self._body(at, head.end(), function)
 
     def _body(self, at: int, begin: int, function: str) -> MacroFound:
-        """Read a name and its default up to the closing parenthesis."""
+        """Read a name and its default up to the closing parenthesis.
+
+        body = NAME (":" default)? ")"
+        """
         text = self.text
         end = _end(_NAME, text, begin)
         name, default = text[begin:end], -1
@@ -103,7 +110,10 @@ class Scanner:
         return MacroFound(MacroKind.PLAIN, at, end, begin)
 
     def _default_end(self, at: int) -> int:
-        """Return where a default ends: at its closing parenthesis, at a character it may not have, or with the text."""
+        """Return where a default ends: at its closing parenthesis, at a character it may not have, or with the text.
+
+        default = DEFAULT ("(" [^)]* ")" DEFAULT)*
+        """
         text = self.text
         end = _end(_DEFAULT, text, at)
         closes: list[int] = []

@@ -34,9 +34,9 @@ class Statement(NamedTuple):
 def split(text: str) -> Statement:
     """Take a line apart; never fails, since what is no statement has no operator.
 
-    statement = name , [ text ] , operator , text ;
-    operator = "=" | ":" | "@=" | "+" , [ joint ] , "=" ;
-    joint = "," | ";" | "|" , [ "|" ] | "&" , [ "&" ] | "*" ;
+    parts = word text? operator text
+    operator = "=" | ":" | "@=" | append
+    append = "+" ("," ","? | ";" ";"? | "|" "|"? | "&" "&"? | "*" "*"?)? "="
     """
     head = _HEAD.match(text)
     name, at = (head[1], head.end()) if head else ("", 0)
@@ -62,7 +62,7 @@ def split(text: str) -> Statement:
 def is_name(text: str) -> bool:
     """Whether HTCondor takes the text for the name of a macro.
 
-    name = ( letter | digit | "_" | "." | "/" ) , { letter | digit | "_" | "." | "/" } ;
+    name = [A-Za-z0-9_./]+
     """
     return bool(text) and _NAME.issuperset(text)
 
@@ -73,19 +73,13 @@ def is_hidden_if(text: str) -> bool:
 
 
 def conditional(text: str) -> str:
-    """Return the keyword of an if, elif, else or endif line in lower case, else nothing.
-
-    conditional = ( "if" | "elif" | "else" | "endif" ) , ( blank , text | end of line ) ;
-    """
+    """Return the keyword of an if, elif, else or endif line in lower case, else nothing."""
     word = _first_word(text)
     return word if word in _CONDITIONALS else ""
 
 
 def queue_arguments(text: str) -> int | None:
-    """Return where the arguments of a queue statement begin, None if the line is none (``iterate`` is the same).
-
-    queue = ( "queue" | "iter" , [ "a" , [ "t" , [ "e" ] ] ] ) , ( blank , arguments | end of line ) ;
-    """
+    """Return where the arguments of a queue statement begin, None if the line is none (``iterate`` is the same)."""
     word = _first_word(text)
     if word not in _QUEUES:
         return None

@@ -207,7 +207,7 @@ class _Reader(StatementReader):
     def other(self, parts: Statement, line: LogicalLine) -> None:
         """Read a queue statement or an assignment.
 
-        other = queue | assignment ;
+        other = queue | assignment
         """
         is_queue = parts.is_sentence or parts.operator in {"", ":"} or parts.name.lower() == "queue"
         if is_queue:
@@ -218,7 +218,7 @@ class _Reader(StatementReader):
     def _queue_or_fault(self, parts: Statement, line: LogicalLine) -> None:
         """Read a queue statement, or say what else the line may have been meant to be.
 
-        queue = ( "queue" | "iter" , [ "a" , [ "t" , [ "e" ] ] ] ) , [ arguments ] ;
+        queue = ("queue" | "iter" | "itera" | "iterat" | "iterate") arguments
         """
         begin = statement.queue_arguments(line.text)
         if begin is not None:
@@ -240,7 +240,7 @@ class _Reader(StatementReader):
     def _assignment(self, parts: Statement, line: LogicalLine) -> None:
         """Read the definition of a macro or an attribute. Raises MacroError.
 
-        assignment = ( "+" | "-" ) , name , "=" , text | name , ( "=" | "+=" ) , text | value of several lines ;
+        assignment = ("+" | "-") word "=" text | name ("=" | append) text | name "@=" tag body
         """
         name = parts.name
         if "$" in name:

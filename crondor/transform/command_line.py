@@ -37,7 +37,13 @@ _KINDS: dict[str, type[Command]] = {
 
 
 def command(line: LogicalLine) -> Statement:
-    """Return what a line that is no assignment does; a line that is wrong is a Fault."""
+    """Return what a line that is no assignment does; a line that is wrong is a Fault.
+
+    command = ("SET" | "DEFAULT" | "EVALSET" | "EVALMACRO") word ("=" | ",")? text
+            | ("COPY" | "RENAME") (word | pattern) ("=" | ",")? text
+            | "DELETE" (word | pattern)
+            | ENVELOPE text
+    """
     first = next_word(line.text, 0)
     if first is None or first.text == "#":
         return Nothing(line)

@@ -63,7 +63,10 @@ class Items(NamedTuple):
 
 
 def read_items(of: Iteration, text: str, files: Files | None) -> Items:
-    """Return the items of a TRANSFORM whose arguments are ``text`` after macros were replaced. Raises Stop."""
+    """Return the items of a TRANSFORM whose arguments are ``text`` after macros were replaced. Raises Stop.
+
+    transform = "TRANSFORM" arguments?
+    """
     trimmed = text.strip(BLANKS)
     if not trimmed:
         return Items(1, (), (), is_once=True)

@@ -100,6 +100,10 @@ class _Reader:
         self._depth = 0  # of the conditionals around a line, for warnings alone
 
     def read(self) -> Program:
+        """Read the lines; nothing behind a TRANSFORM is read.
+
+        program = (envelope | line)*
+        """
         lines: list[LogicalLine] = []
         tag = ""
         for line, rest in self._lines():
@@ -115,7 +119,7 @@ class _Reader:
             elif self._form is Form.FILE and (heredoc := _HEREDOC.match(text)):
                 tag = "@" + text[heredoc.end() :].rstrip(BLANKS)
             elif found:
-                self._lift(keyword, line, found.end(), rest)
+                self._envelope(keyword, line, found.end(), rest)
             if not (found and keyword):
                 self._count_conditions(text)
                 lines.append(line)
@@ -151,7 +155,11 @@ class _Reader:
                 start = found.start() + len(found[0]) - len(found[0].lstrip(BLANKS))
                 yield LogicalLine(self._source, body, (0,), (start,)), None
 
-    def _lift(self, keyword: str, line: LogicalLine, begin: int, rest: int | None) -> None:
+    def _envelope(self, keyword: str, line: LogicalLine, begin: int, rest: int | None) -> None:
+        """Take a line that stands for the whole; ``=`` or ``:`` behind the keyword makes it another one.
+
+        envelope = "NAME" text | "UNIVERSE" text | "REQUIREMENTS" expression | "TRANSFORM" arguments
+        """
         span = line.span(0, begin).part(0, len(keyword))
         value = line.text[begin:].rstrip(BLANKS)
         if self._depth and keyword != "transform":

@@ -163,7 +163,10 @@ class Said(Statement):
 
 
 def compile_line(line: LogicalLine) -> Statement:
-    """Return what a line does."""
+    """Return what a line does.
+
+    line = conditional | ":" behind_colon | plain
+    """
     keyword = conditional(line.text)
     if keyword:
         return Condition(line, keyword)
@@ -176,6 +179,8 @@ def _behind_colon(line: LogicalLine) -> Statement:
     """Return what a line does inside of an if; only one colon is stepped over, and no blank behind it.
 
     A blank hides the first word from HTCondor's look for a conditional and for the name of a macro.
+
+    behind_colon = line | command
     """
     behind = line.behind(1)
     if behind.text.startswith(":"):
@@ -186,6 +191,11 @@ def _behind_colon(line: LogicalLine) -> Statement:
 
 
 def _plain(line: LogicalLine) -> Statement:
+    """Return what a line does that is no conditional.
+
+    plain = ("error" | "warning") ":" text | assignment | command
+    assignment = ("+" | "-") word "=" text | name ("=" | append) text | name "@=" tag body
+    """
     parts = split(line.text)
     word = parts.name.removeprefix("@").lower()
     if parts.operator == ":" and word in {"error", "warning"}:

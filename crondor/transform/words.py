@@ -27,7 +27,10 @@ class Word(NamedTuple):
 
 
 def next_word(text: str, at: int | None) -> Word | None:
-    """Return the next word from ``at`` on. Quotes hold blanks together, and nothing escapes one inside them."""
+    r"""Return the next word from ``at`` on. Quotes hold blanks together, and nothing escapes one inside them.
+
+    word = [^ \t\r\n"'] [^ \t\r\n]* | '"' [^"]* '"' | "'" [^']* "'"
+    """
     found = None if at is None else _NOT_BLANK.search(text, at)
     if found is None:
         return None
@@ -55,6 +58,8 @@ def pattern(text: str, word: Word) -> Pattern | None:
     """Return the regular expression that begins at a word; None: it has no end, or an option HTCondor does not know.
 
     A slash inside cannot be escaped.
+
+    pattern = "/" [^/]* "/" [gimU]*
     """
     close = text.find("/", word.at + 1)
     if close < 0:

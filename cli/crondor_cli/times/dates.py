@@ -21,6 +21,8 @@ _FILLERS = (datetime(2000, 1, 1, tzinfo=timezone.utc), datetime(2004, 2, 2, tzin
 def typed_date(tokens: tuple[Token, ...], today: date) -> date:
     """Return the date that ``tokens`` (no time of day among them) write out in full.
 
+    date = WEEKDAY_OF? (DATE | NUMBER "of"? MONTH_OF NUMBER | MONTH_OF NUMBER NUMBER)
+
     ``today`` only serves the help texts. Raises UnreadableTime for what is no date, is incomplete, can be read
     in two ways, contradicts its weekday, or lies more than a year outside FIRST_YEAR to LAST_YEAR.
     """

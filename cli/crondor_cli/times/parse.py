@@ -91,6 +91,8 @@ def parse_time(text: str, now: int, zone: tzinfo, *, label: str = "<time>") -> i
 
     Raises UnreadableTime for everything else, for dates with two readings (``03/04/2026``) and for instants
     outside the years 1970 to 2200 (UTC).
+
+    time = epoch_number | moment | distance
     """
     tokens = tokenize(Source(text, label))
     clock = _Now(now, zone)
@@ -108,6 +110,10 @@ def _within(epoch: int, tokens: tuple[Token, ...]) -> int:
 
 
 def _epoch_number(token: Token, today: date) -> int:
+    """Return the instant of a number that stands alone.
+
+    epoch_number = NUMBER
+    """
     digits = token.text
     if len(digits) >= _MILLISECOND_DIGITS:
         message = f"{len(digits)} digits are too many for epoch seconds"
@@ -121,6 +127,11 @@ def _epoch_number(token: Token, today: date) -> int:
 
 
 def _split(tokens: tuple[Token, ...]) -> _Parts:
+    """Tell the day (or the distance), the time of day and the offset apart, in whatever order they stand.
+
+    parts = (clock offset? | glue | NUMBER | DATE | WORD | MARK)*
+    offset = OFFSET | ZONE_WORDS
+    """
     day: list[Token] = []
     clock: Token | None = None
     offset: Token | None = None
@@ -162,11 +173,18 @@ def _refuse_half_offset(token: Token, previous: Token | None) -> None:
 
 
 def _is_clock(token: Token) -> bool:
+    """Tell whether a token is a time of day.
+
+    clock = CLOCK | CLOCK_WORDS
+    """
     return token.kind is TokenKind.CLOCK or token.is_word(*CLOCK_WORDS)
 
 
 def _is_glue(token: Token, previous: Token | None, following: Token | None) -> bool:
-    """Tell whether a token only joins its neighbours: a comma, at, on, and the T of ISO 8601."""
+    """Tell whether a token only joins its neighbours: a comma, at, on, and the T of ISO 8601.
+
+    glue = "at" | "on" | "t" | ","
+    """
     if following is None:
         return False
     if token.is_word("at"):
@@ -181,7 +199,10 @@ def _is_glue(token: Token, previous: Token | None, following: Token | None) -> b
 
 
 def _moment(parts: _Parts, now: _Now) -> int:
-    """Return the instant of a day with or without a time of day."""
+    """Return the instant of a day with or without a time of day.
+
+    moment = "now" | relative_day clock? | clock relative_day? | date (clock offset?)? | clock offset? date
+    """
     if parts.day and parts.day[0].is_word("now"):
         for token in parts.all[1:]:
             raise unexpected(token)
@@ -196,7 +217,10 @@ def _moment(parts: _Parts, now: _Now) -> int:
 
 
 def _relative_day(tokens: tuple[Token, ...], today: date) -> date | None:
-    """Return the day that today, tomorrow, (next) monday or nothing at all stand for; None for a date."""
+    """Return the day that today, tomorrow, (next) monday or nothing at all stand for; None for a date.
+
+    relative_day = DAY_STEPS | "next"? WEEKDAY_OF
+    """
     if not tokens:
         return today
     first, rest = tokens[0], tokens[1:]
@@ -232,11 +256,18 @@ def _is_distance(tokens: tuple[Token, ...]) -> bool:
 
 
 def _unit_like(token: Token) -> bool:
+    """Tell whether a token is a unit, be it one without a fixed length.
+
+    unit = ELAPSED_UNITS | CALENDAR_UNITS
+    """
     return token.is_word(*ELAPSED_UNITS, *CALENDAR_UNITS, *_NO_LENGTH)
 
 
 def _distance(parts: _Parts, now: _Now) -> int:
-    """Return the instant of ``in 2 days``, ``+90m`` or ``3 h ago``."""
+    """Return the instant of ``in 2 days``, ``+90m`` or ``3 h ago``; a time of day goes with days alone.
+
+    distance = ("in" | "+" | "-") counted clock? | counted "ago" clock? | clock ("in" counted | counted "ago")
+    """
     tokens = parts.day
     ahead = tokens[0].is_word("in") or tokens[0].is_mark("+")
     behind = tokens[0].is_mark("-") or tokens[-1].is_word("ago")
@@ -268,7 +299,10 @@ def _some_days_on(days: int, parts: _Parts, now: _Now) -> int:
 
 
 def _counted(tokens: tuple[Token, ...], whole: tuple[Token, ...]) -> tuple[int, int, bool]:
-    """Return the days and the seconds that pairs of number and unit add up to, and whether there are seconds."""
+    """Return the days and the seconds that pairs of number and unit add up to, and whether there are seconds.
+
+    counted = (NUMBER unit)+
+    """
     if not tokens:
         raise unreadable("time-amount", "how long is missing", whole, _UNITS)
     days = seconds = 0

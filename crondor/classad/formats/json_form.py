@@ -49,6 +49,9 @@ def read_json(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
 
     DAEMON takes doubled commas in an object, comments, adjacent strings, words in capitals and unknown escapes, makes
     of an escape beyond ASCII the wrong bytes that HTCondor makes of it, and sees no ad in an empty object.
+
+    ads = (ad | "[" (ad | ",")* "]")*
+
     Raises ClassAdSyntaxError.
     """
     daemon = mode is Mode.DAEMON
@@ -94,6 +97,10 @@ class _Reader:
         return (match["sign"] or "") if match is not None else ""
 
     def ad(self) -> ClassAd:
+        """Read the object that is the ad.
+
+        ad = "{" (member ("," member)*)? "}"
+        """
         place = Place(self.piece.name, self.piece.position(0)[0])
         names: dict[str, str] = {}
         codes: dict[str, str] = {}
@@ -126,6 +133,10 @@ class _Reader:
             self.fail(f"a comma or {closing} is expected here")
 
     def name(self) -> str:
+        """Read the name of a member and its colon.
+
+        name = STRING ":"
+        """
         kind, text = self.token()
         if kind != "string":
             self.fail("the name of an attribute is expected here, in double quotes")
@@ -139,7 +150,10 @@ class _Reader:
         return name
 
     def value(self) -> str:
-        """Return the next value as text in new syntax."""
+        """Return the next value as text in new syntax.
+
+        value = ad | "[" (value ("," value)*)? "]" | simple
+        """
         out: list[str] = []
         open_: list[str] = []  # the closing signs to come: a stack, where recursion would end
         deep = False
@@ -188,9 +202,17 @@ class _Reader:
             out.append(" ]" if closing == "}" else " }")
 
     def member(self) -> str:
+        """Return the beginning of a member as text in new syntax; its value is read next.
+
+        member = name value
+        """
         return f"{print_name(self.name())} = "
 
     def simple(self, kind: str, text: str, *, nested: bool) -> str:
+        """Return a value that is neither list nor object as text in new syntax.
+
+        simple = NUMBER | WORD | STRING
+        """
         if kind == "number":
             if _LEADING_ZERO.match(text) and (not self.daemon or text.isdigit() or _NO_OCTAL.match(text)):
                 self.fail("no integer begins with a zero")

@@ -49,6 +49,8 @@ _MANY: Final = 500  # attributes of an ad whose names are not worth keeping
 def read_long(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one.
 
+    ads = (block | between)*
+
     Raises ClassAdSyntaxError.
     """
     alike = Alike(_LINES[mode])
@@ -138,7 +140,10 @@ def _find_end(feed: Feed, at: int, *, banners: bool) -> tuple[int, int]:
 
 
 def _skip_between(feed: Feed, *, banners: bool) -> bool:
-    """Go to the first line of the next block; say whether there is one."""
+    r"""Go to the first line of the next block; say whether there is one.
+
+    between = EMPTY_LINES | BANNERS [^\n]* "\n"
+    """
     while True:
         match = _EMPTY_LINES.match(feed.buffer, feed.at)
         if match is not None:
@@ -327,7 +332,11 @@ def _lines(piece: Piece) -> Iterator[tuple[int, int, str]]:
 
 
 def _by_line(piece: Piece, mode: Mode, report: Report | None, *, last: bool) -> Iterator[ClassAd]:
-    """Return the ads of a block; every line that is none of an ad is a fault, unless it is read as the daemon does."""
+    r"""Return the ads of a block; every line that is none of an ad is a fault, unless it is read as the daemon does.
+
+    block = (line | comment | between)*
+    comment = [ \t]* "#" [^\n]*
+    """
     if mode is Mode.DAEMON:
         check_characters(piece)
         yield from _as_daemon(piece, last=last)
@@ -353,6 +362,10 @@ def _by_line(piece: Piece, mode: Mode, report: Report | None, *, last: bool) -> 
 
 
 def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: Mode) -> None:
+    """Read the line of an attribute, or note what is wrong with it.
+
+    line = BLANK* name BLANK* "=" BLANK* value
+    """
     blanks = len(line) - len(line.lstrip(_BLANK))
     quoted = _QUOTED_BEGINNING.match(line)
     before, sign, right = (quoted[0][:-1], "=", line[quoted.end() :]) if quoted else line.partition("=")
@@ -386,7 +399,10 @@ def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: Mode) 
 
 
 def _name(text: str) -> str | None:
-    """Return the name a text spells; None: none."""
+    """Return the name a text spells; None: none.
+
+    name = NAME | QUOTED_NAME
+    """
     if _NAME.match(text):
         return text
     quoted = _QUOTED_NAME.match(text)
@@ -395,6 +411,8 @@ def _name(text: str) -> str | None:
 
 def read_value(text: str, mode: Mode) -> Code | str:
     """Return the expression of an old value: as text in new syntax where it can stay one.
+
+    value = expression
 
     Raises ClassAdSyntaxError; where the mode is LAZY, only for a text that has to be parsed to be rewritten.
     """
@@ -433,6 +451,10 @@ def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:
 
 
 def _line_as_daemon(reading: _Reading, line: str) -> bool:
+    """Read a line as HTCondor does: any name will do, and what follows the expression is passed over.
+
+    line_as_daemon = BLANK* [^=]+ "=" value
+    """
     before, sign, right = line.lstrip(_BLANK).partition("=")
     name = before.rstrip(" ")
     if not (sign and name):

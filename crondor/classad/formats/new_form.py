@@ -18,6 +18,8 @@ from crondor.classad.tree import Literal, Node
 def read_new(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one; an ad with a fault is refused as a whole.
 
+    ads = (ad | "{" (ad | ",")* "}")*
+
     Raises ClassAdSyntaxError.
     """
     return read_pieces(feed, NEW, _ad, report, tolerant=mode is Mode.DAEMON)

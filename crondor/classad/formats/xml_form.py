@@ -59,6 +59,9 @@ def read_xml(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]
 
     Documents may follow one another, as ``condor_q -xml`` of several schedds writes them. DAEMON is as STRICT:
     HTCondor's reader of XML hangs or dies on what is none.
+
+    ads = (ad | "<classads>" ad* "</classads>")*
+
     Raises ClassAdSyntaxError.
     """
     return read_pieces(feed, XML, lambda piece: _Reader(piece, mode).ad(), report, tolerant=False)
@@ -127,6 +130,11 @@ class _Reader:
         self.fail(_ENTITY)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Take the beginning of an element that may stand here.
+
+        ad = "<c>" attribute* "</c>"
+        attribute = '<a n="' [^"]+ '">' value "</a>"
+        """
         around = self.stack[-1].tag if self.stack else ""
         if tag not in _INSIDE.get(around, ()):
             self.fail(f"<{tag}> has no place in <{around}>")
@@ -177,7 +185,12 @@ class _Reader:
             self.stack[-1].values.append(("", self.value(element, nested=nested)))
 
     def value(self, element: _Element, *, nested: bool) -> str:
-        """Return a value as text in new syntax; one with a fault is an error value in an ad that is refused."""
+        """Return a value as text in new syntax; one with a fault is an error value in an ad that is refused.
+
+        value = ad | "<l>" value* "</l>" | "<un/>" | "<er/>" | '<b v="t"/>' | '<b v="f"/>'
+              | "<i>" INTEGER "</i>" | "<r>" (REAL | NOT_FINITE) "</r>" | "<s>" [^<]* "</s>"
+              | "<at>" [^<]* "</at>" | "<rt>" [^<]* "</rt>" | "<e>" expression "</e>"
+        """
         tag = element.tag
         if tag in _WITH_TEXT:
             found = self.of_text(tag, "".join(element.texts), nested=nested)

@@ -1,0 +1,127 @@
+"""The grammars in docstrings: each is closed, and the code reads what it says."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from datetime import timezone
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+from crondor._spec import fields
+from crondor.classad import parser, tokens
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import Format, extents, json_form, long_form, new_form, read_ads, xml_form
+from crondor.config import reader as config_reader
+from crondor.macro import LogicalLine, conditions, including, printf, queue_statement, scan, statement
+from crondor.macro import reader as macro_reader
+from crondor.source import Source
+from crondor.submit import reader as submit_reader
+from crondor.transform import command_line, iterate, program, statements, words
+from crondor.transform.commands import Fault
+from crondor_cli.times import dates, parse
+from tests import ebnf
+
+expand = import_module("crondor.macro.expand")  # the package has a function of that name
+EXPRESSION = (parser,)
+MACRO = (macro_reader, statement, including, conditions)
+QUEUE = (queue_statement,)
+
+# The rules nobody asks for, the modules, and those whose rules they use.
+UTC = timezone.utc
+
+CLOSED: dict[str, tuple[str, tuple[ModuleType, ...], tuple[ModuleType, ...]]] = {
+    "tokens": ("tokens", (tokens,), ()),
+    "expression": ("expression", (parser,), ()),
+    "long": ("ads line_as_daemon", (long_form,), EXPRESSION),
+    "new": ("ads", (new_form, extents), EXPRESSION),
+    "json": ("ads", (json_form, extents), ()),
+    "xml": ("ads", (xml_form, extents), EXPRESSION),
+    "submit": ("statements parts", (*MACRO, submit_reader, *QUEUE), EXPRESSION),
+    "configuration": ("statements parts", (*MACRO, config_reader), ()),
+    "queue": ("arguments", QUEUE, (*EXPRESSION, macro_reader)),
+    "macro": ("text", (scan, expand), ()),
+    "format": ("format", (printf,), ()),
+    "transform": (
+        "program transform",
+        (program, statements, command_line, words, iterate),
+        (*EXPRESSION, *MACRO, *QUEUE),
+    ),
+    "field": ("field", (fields,), ()),
+    "time": ("time parts", (parse, dates), ()),
+}
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_every_rule_has_its_words_and_is_asked_for(name: str) -> None:
+    """No rule uses what nobody defines, or is there for nobody; words and terminals are those of the code."""
+    starts, modules, borrowed = CLOSED[name]
+    others = [rule for module in borrowed for rule in ebnf.rules_of(module)]
+    assert ebnf.faults(starts.split(), modules, others) == []
+
+
+def _is_read(act: Callable[[str], object]) -> Callable[[str], bool]:
+    return lambda text: act(text) is not None
+
+
+def _condition(text: str) -> bool:
+    asked = conditions.Conditions(lambda _: "1", lambda _: "", (25, 14, 0), complex=lambda _: None)
+    return asked.test(text) in {True, False}
+
+
+def _found(kind: scan.MacroKind) -> Callable[[str], bool]:
+    return lambda text: scan.Scanner(text).scan(0)[:3] == (kind, 0, len(text))
+
+
+def _command(text: str) -> bool:
+    return not isinstance(command_line.command(LogicalLine(Source(text), text, (0,), (0,))), Fault)
+
+
+def _ads(form: Format) -> Callable[[str], list[ClassAd]]:
+    return lambda text: list(read_ads(text, form))
+
+
+VALUES = {"NAME": " a ", "NUMBER": "1 ", "OCTAL": "010 ", "LITERAL": '"x"', "BINARY": "=?="}
+JSON = {"STRING": '"x"', "NUMBER": "-1.5", "WORD": "null"}
+UNITS = {"NUMBER": "5", "unit": "days", "epoch_number": "1700000000", "date": "20 Nov 2026", "DAY_STEPS": "tomorrow"}
+CLOCKS = {"WEEKDAY_OF": "mon", "CLOCK": "18:30", "CLOCK_WORDS": "noon", "OFFSET": "+01:00", "ZONE_WORDS": "utc"}
+MACROS = {"NAME": "a.b", "DEFAULT": "x $y", "FUNCTIONS": "INT", "FILE_FUNCTION": "Fpn"}
+CONDITION = {"NUMBER": "1.5", "NAME": "Name_1", "BLANKS": " ", "NUMBERS": "8.1.6"}
+QUEUED = {"expression": "5", "text": "x y", "rows": "", "slice": "[1:-1:2]"}
+NAMED = {"number": "5", "MONTH_NAMES": "MAY", "DAY_NAMES": "May"}
+
+# A rule, its grammar, what stands for rules and terminals, what stands between, and who reads it.
+READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[[str], object]], ...] = (
+    ("number", (tokens,), {}, "", lambda text: tokens.number(text)[0] == "number"),
+    ("octal", (tokens,), {}, "", lambda text: tokens.number(text)[0] == "octal"),
+    ("expression", (parser,), VALUES, "", lambda text: parser.parse_expression(Source(text))),
+    ("ad", (parser,), VALUES | {"expression": "1"}, "", lambda text: parser.parse_ad(Source(text))),
+    ("ads", (new_form,), {"ad": "[ a = 1 ]"}, " ", lambda text: len(_ads(Format.NEW)(text)) == text.count("a")),
+    ("ad", (json_form,), JSON, " ", lambda text: len(_ads(Format.JSON)(text)) == 1),
+    ("ads", (json_form,), {"ad": '{ "a": 1 }'}, " ", lambda text: len(_ads(Format.JSON)(text)) == text.count("a")),
+    ("line", (long_form,), {"BLANK": " ", "NAME": "a", "QUOTED_NAME": "'b c'", "value": "1"}, "", _ads(Format.LONG)),
+    ("condition", (conditions,), CONDITION, "", _condition),
+    ("arguments", (queue_statement,), QUEUED, " ", lambda text: queue_statement.parse(text, None, 0)),
+    ("slice", (queue_statement,), {}, "", lambda text: queue_statement.parse(f"in {text} (x)", None, 0)),
+    ("macro", (scan,), MACROS, "", _found(scan.MacroKind.MACRO)),
+    ("function", (scan,), MACROS, "", _found(scan.MacroKind.FUNCTION)),
+    ("format", (printf,), {"LETTERS": "d"}, "", _is_read(lambda text: printf.parse(text, "int", 9))),
+    ("include_words", (including,), {"word": "x"}, " ", _is_read(including.parse_include)),
+    ("command", (command_line, words), {"ENVELOPE": "NAME", "text": "x"}, " ", _command),
+    ("item", (fields,), NAMED, "", _is_read(lambda text: fields.read_field(text, fields.MONTH, fields.Dialect.UNIX))),
+    ("time", (parse, dates), UNITS | CLOCKS, " ", _is_read(lambda text: parse.parse_time(text, 1_700_000_000, UTC))),
+)
+
+
+@pytest.mark.parametrize("case", READ, ids=lambda case: f"{case[1][0].__name__.rpartition('.')[2]}-{case[0]}")
+def test_what_a_rule_says_is_read(
+    case: tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[[str], object]],
+) -> None:
+    """Texts made by a rule are read by the function that states it."""
+    start, modules, samples, joint, reads = case
+    rules, dice = ebnf.rules_of(*modules), random.Random(start)  # noqa: S311 - test data
+    for _ in range(200):
+        text = ebnf.sentence(start, rules, samples, joint, dice)
+        assert reads(text), text
