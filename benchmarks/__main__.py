@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and ``world``.
+``submit``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and ``pool``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from benchmarks import (
     classad,
     hooks,
     job_queue,
+    pool,
     process,
     recurrence,
     router,
@@ -22,7 +23,6 @@ from benchmarks import (
     schedd,
     submit,
     transform,
-    world,
 )
 from benchmarks.classad_ads import ADS
 from benchmarks.measure import measure
@@ -130,15 +130,15 @@ def _print_classads() -> None:
 def _print_world() -> None:
     print("\n1,000 hourly jobs in a simulated pool\ndays   seconds    starts  starts/s  peak memory")
     for days in (1, 4):
-        found = world.live(1000, days)
+        found = pool.live(1000, days)
         print(f"{days:>4}{found.seconds:>10.1f}{found.starts:>10}{found.starts / found.seconds:>10.0f}", flush=True)
     for days in (1, 4):
-        found = world.live(200, days, memory=True)
+        found = pool.live(200, days, memory=True)
         print(f"{days:>4}  of 200 jobs, {found.starts} starts{found.peak / 1e6:>20.1f} MB", flush=True)
-    spent, goal = world.year()
+    spent, goal = pool.year()
     missed = "" if spent <= goal else "  missed"
     print(
-        f"one hourly job, a year: {spent:.2f} s, {world.IMPORTS} times `import click` {goal:.2f} s{missed}", flush=True
+        f"one hourly job, a year: {spent:.2f} s, {pool.IMPORTS} times `import click` {goal:.2f} s{missed}", flush=True
     )
 
 

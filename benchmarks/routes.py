@@ -184,19 +184,19 @@ def _kept(of: RoutingTable, count: int, universe: str) -> Candidates:
     return kept
 
 
-def _in_turn(what: str, standing: RouteState, few: Candidates, many: Candidates) -> Polls:
+def _in_turn(what: str, route_state: RouteState, few: Candidates, many: Candidates) -> Polls:
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(_TURNS):
         for kept, found in zip((few, many), times, strict=True):
-            found.append(_poll(kept, standing))
+            found.append(_poll(kept, route_state))
     ratio = median(more / less for less, more in zip(*times, strict=True))
     return Polls(what, median(times[0]), median(times[1]), ratio)
 
 
-def _poll(kept: Candidates, standing: RouteState) -> float:
+def _poll(kept: Candidates, route_state: RouteState) -> float:
     context = Context(now=NOW)
     begin = perf_counter()
     for _ in range(_POLLS):
-        if kept.poll(standing, context).matches:
+        if kept.poll(route_state, context).matches:
             raise ValueError("a job was matched")
     return (perf_counter() - begin) / _POLLS * 1e6

@@ -25,7 +25,7 @@ from benchmarks.queue_logs import large_log
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Change, ChangeKind, Mirror
 from crondor.job_queue.records import Op, Record
-from crondor.schedd.crontab_book import CrontabBook, Edit
+from crondor.schedd.cron_tabs import CronTabs, Edit
 from crondor.spec import Dialect
 
 JOBS = 100_000
@@ -76,7 +76,7 @@ def rows() -> list[Row]:
 def _reconfig(dialect: Dialect) -> list[Row]:
     """Measure the pass that computes every job anew, at another time each round so that every job gets an edit."""
     mirror = queue(JOBS)
-    book = CrontabBook(mirror, dialect=dialect)
+    book = CronTabs(mirror, dialect=dialect)
     own = [mirror.own(job) for job in mirror]
     keys = [str(job) for job in mirror]
     ads = dict(mirror.ads)
@@ -122,7 +122,7 @@ class _Steady:
 
     def __init__(self, jobs: int) -> None:
         self._mirror = queue(jobs)
-        self._book = CrontabBook(self._mirror, dialect=Dialect.MANUAL)
+        self._book = CronTabs(self._mirror, dialect=Dialect.MANUAL)
         self._now = NOW
         self._jobs = list(self._mirror)
         self._next = 0

@@ -13,13 +13,13 @@
 
 A plan takes ``JobSchedule``, submit files, job ads or any ``Schedd``, and gives a ``PlannedRun`` for each coming run:
 the route that takes it and when, what is left of the route's limits, the routed ad, what the copy does with the
-schedule in it (``Conduct``), and ``findings``. By default it shows HTCondor's daemon, which takes a job as soon as it
-is idle, and whole; with ``at_gate`` a router that takes it run by run when the gate opens. ``cure(routed, ...)``
+schedule in it (``CopySchedule``), and ``findings``. By default it shows HTCondor's daemon, which takes a job as soon as
+it is idle, and whole; with ``at_gate`` a router that takes it run by run when the gate opens. ``cure(routed, ...)``
 writes the lines that take a schedule out of copies, and applies them. The model is in docs/route-plan.md.
 """
 
 from crondor.router.apply.one_run import one_run
-from crondor.router.plan.copy_schedule import Conduct, Manner, manner_of
+from crondor.router.plan.copy_schedule import CopySchedule, Manner, manner_of
 from crondor.router.plan.cure import Cure, cure, is_cured
 from crondor.router.plan.jobs import JobSettings, Plannable, PlannedJob
 from crondor.router.plan.options import PlanOptions
@@ -27,7 +27,7 @@ from crondor.router.plan.plan import RoutePlan, plan
 from crondor.router.plan.runs import Outcome, PlannedRun, Room
 
 __all__ = [
-    "Conduct",
+    "CopySchedule",
     "Cure",
     "JobSettings",
     "Manner",

@@ -17,7 +17,7 @@ Schedds
     Each is a ``Schedd`` with ``Capabilities``; jobs are named by ``JobId``, a constraint's text or a ``Selection``.
 
 Schedules
-    ``CrontabBook(mirror)`` is a schedd's bookkeeping of crontab jobs, ``recalculate(mirror, now)`` one pass of a schedd
+    ``CronTabs(mirror)`` is a schedd's bookkeeping of crontab jobs, ``recalculate(mirror, now)`` one pass of a schedd
     that has just started; they return ``Edit``s, which ``apply_edits(schedd, edits)`` writes.
     ``StatusReader().looks(ads, now)`` says how scheduled jobs stand. ``Guard(schedd).guard(now)`` compares
     DeferralTime with the manual. ``mirror_of(ads)`` makes a queue of ads.
@@ -37,11 +37,10 @@ if TYPE_CHECKING:
     from crondor.job_queue.mirror import ChangeKind
     from crondor.schedd.ads import job_id, mirror_of
     from crondor.schedd.applying import apply_edits
-    from crondor.schedd.crontab_book import CrontabBook, Edit, recalculate
+    from crondor.schedd.cron_tabs import CronTabs, Edit, recalculate
     from crondor.schedd.embedded import EmbeddedSchedd
     from crondor.schedd.guard import Correction, Guard, GuardPass
     from crondor.schedd.live import LiveSchedd
-    from crondor.schedd.look import ScheduledJob, State, StatusReader
     from crondor.schedd.protocol import (
         Acted,
         Capabilities,
@@ -57,17 +56,18 @@ if TYPE_CHECKING:
     )
     from crondor.schedd.queue_log import QueueLogSchedd
     from crondor.schedd.selection import NoSelection, Selection
+    from crondor.schedd.status import ScheduledJob, State, StatusReader
 
 _HOMES = {
     "JobId": "crondor.job_queue.keys",
     "ChangeKind": "crondor.job_queue.mirror",
     **dict.fromkeys(("job_id", "mirror_of"), "crondor.schedd.ads"),
     "apply_edits": "crondor.schedd.applying",
-    **dict.fromkeys(("CrontabBook", "Edit", "recalculate"), "crondor.schedd.crontab_book"),
+    **dict.fromkeys(("CronTabs", "Edit", "recalculate"), "crondor.schedd.cron_tabs"),
     "EmbeddedSchedd": "crondor.schedd.embedded",
     **dict.fromkeys(("Correction", "Guard", "GuardPass"), "crondor.schedd.guard"),
     "LiveSchedd": "crondor.schedd.live",
-    **dict.fromkeys(("StatusReader", "ScheduledJob", "State"), "crondor.schedd.look"),
+    **dict.fromkeys(("StatusReader", "ScheduledJob", "State"), "crondor.schedd.status"),
     **dict.fromkeys(
         (
             "Acted",
@@ -93,7 +93,7 @@ __all__ = [
     "Capabilities",
     "ChangeKind",
     "Correction",
-    "CrontabBook",
+    "CronTabs",
     "Edit",
     "EmbeddedSchedd",
     "Forbidden",

@@ -46,7 +46,7 @@ class Change(NamedTuple):
     attributes: frozenset[str] = frozenset()
 
 
-class Fate(Enum):
+class RecordOutcome(Enum):
     """How a record was taken; all but DONE leave the queue as it is."""
 
     DONE = "done"
@@ -230,7 +230,7 @@ class Mirror:
 
     # What the log says
 
-    def apply(self, record: Record) -> Fate:
+    def apply(self, record: Record) -> RecordOutcome:
         """Do what a record says.
 
         Raises ClassAdSyntaxError for a value that is no expression.
@@ -239,30 +239,30 @@ class Mirror:
             return self._create(record.key, record.name)
         key = record.key if record.key in self.ads else canonical(record.key)
         if key not in self.ads:
-            return Fate.NO_SUCH_AD if is_key(key) else Fate.NO_KEY
+            return RecordOutcome.NO_SUCH_AD if is_key(key) else RecordOutcome.NO_KEY
         if record.op is Op.SET:
             self._set(key, self.ads[key], record.name, self.values[record.value])
         elif record.op is Op.DELETE:
             self.delete(key, record.name)
         elif record.op is Op.DESTROY:
             self.destroy(key)
-        return Fate.DONE
+        return RecordOutcome.DONE
 
-    def _create(self, key: str, my_type: str) -> Fate:
+    def _create(self, key: str, my_type: str) -> RecordOutcome:
         job = JobId.parse(key)
         if job is None:
             key = canonical(key)
             job = JobId.parse(key)
         if key in self.ads:
-            return Fate.AD_IS_THERE
+            return RecordOutcome.AD_IS_THERE
         if not is_key(key):
-            return Fate.NO_KEY
+            return RecordOutcome.NO_KEY
         if self._before is not None:
             self._before.setdefault(key, None)
         self.ads[key] = {low: self.values[text] for low, text in implied(my_type).items()}
         if self.live:
             self.new.add(key)
-        return Fate.DONE
+        return RecordOutcome.DONE
 
     def _set(self, key: str, ad: dict[str, str], name: str, value: str) -> None:
         low = self.ads.low_of(key, ad, name)

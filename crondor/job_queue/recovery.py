@@ -15,7 +15,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.diagnostics import Severity
 from crondor.job_queue.bulk import Bulk
 from crondor.job_queue.faults import DamagedLog, LogFindings
-from crondor.job_queue.mirror import Change, Fate, Mirror
+from crondor.job_queue.mirror import Change, Mirror, RecordOutcome
 from crondor.job_queue.records import (
     BEGIN,
     END,
@@ -32,9 +32,15 @@ _MOST_BAD: Final = 100
 _BLANKS: Final = " \t\v\f\r"
 _LOST: Final = "the schedd would silently drop everything after it; the rest is kept"
 _NO_EFFECT: Final = {
-    Fate.NO_SUCH_AD: ("queue-log-unknown-ad", f"{Fate.NO_SUCH_AD.value}: the line has no effect, as in HTCondor"),
-    Fate.AD_IS_THERE: ("queue-log-duplicate-ad", f"{Fate.AD_IS_THERE.value}: the line has no effect, as in HTCondor"),
-    Fate.NO_KEY: ("queue-log-key", f"{Fate.NO_KEY.value}: the line has no effect"),
+    RecordOutcome.NO_SUCH_AD: (
+        "queue-log-unknown-ad",
+        f"{RecordOutcome.NO_SUCH_AD.value}: the line has no effect, as in HTCondor",
+    ),
+    RecordOutcome.AD_IS_THERE: (
+        "queue-log-duplicate-ad",
+        f"{RecordOutcome.AD_IS_THERE.value}: the line has no effect, as in HTCondor",
+    ),
+    RecordOutcome.NO_KEY: ("queue-log-key", f"{RecordOutcome.NO_KEY.value}: the line has no effect"),
 }
 _NUMBER: Final = re.compile(r"[0-9]{1,18}(?![0-9])").match
 _ANY_END: Final = re.compile(rb"\n[\0 \t\v\f\r]*\+?0*106(?![0-9])").search
@@ -351,8 +357,8 @@ class Recovery:
         except ClassAdSyntaxError as error:
             self._note_bad(_no_expression(error, record, line), (number, line), committed=committed)
             return
-        if fate is not Fate.DONE:
-            severity = Severity.WARNING if fate is Fate.NO_KEY else Severity.NOTE
+        if fate is not RecordOutcome.DONE:
+            severity = Severity.WARNING if fate is RecordOutcome.NO_KEY else Severity.NOTE
             self.findings.add(*_NO_EFFECT[fate], (number, line), severity)
 
 

@@ -11,7 +11,7 @@ from crondor.classad.formats.pieces import Report
 from crondor.classad.printing import Format
 from crondor.job.attributes import expression, int32, int32_of, job_numbers, plain, string
 from crondor.job_queue.keys import JobId
-from crondor.job_queue.mirror import Fate, Mirror
+from crondor.job_queue.mirror import Mirror, RecordOutcome
 from crondor.job_queue.records import Op, Record
 from crondor.source import Source
 
@@ -62,7 +62,7 @@ def mirror_of(ads: Iterable[ClassAd], report: Report | None = None) -> Mirror:
         key = str(job)
         if key in mirror.ads:
             mirror.apply(Record(Op.DESTROY, key))
-        if mirror.apply(Record(Op.NEW, key, "Job")) is Fate.DONE:
+        if mirror.apply(Record(Op.NEW, key, "Job")) is RecordOutcome.DONE:
             _fill(mirror, key, lines)
     mirror.settle()
     return mirror

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.schedd.crontab_book import HOLD_SUBCODE, Edit
+from crondor.schedd.cron_tabs import HOLD_SUBCODE, Edit
 from crondor.schedd.protocol import Hold, Schedd
 from crondor.schedd.selection import Selection
 

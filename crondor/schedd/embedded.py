@@ -30,7 +30,7 @@ from crondor.schedd import actions
 from crondor.schedd.ads import int32_in
 from crondor.schedd.applying import hold_of
 from crondor.schedd.changes import ChangeList
-from crondor.schedd.crontab_book import CrontabBook, Edit
+from crondor.schedd.cron_tabs import CronTabs, Edit
 from crondor.schedd.editing import FIXED, check_editable
 from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange, Scheduled
 from crondor.schedd.reading import context_at, jobs_of, latest, scheduled_of
@@ -105,7 +105,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         self._history: History | None = None
         self._by_status: Index[int | None] | None = None
         try:
-            self.book = CrontabBook(self.mirror, zone=zone, dialect=dialect, policy=policy)
+            self.book = CronTabs(self.mirror, zone=zone, dialect=dialect, policy=policy)
         except BaseException:
             self._queue.close()
             raise

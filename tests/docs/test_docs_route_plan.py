@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crondor.router_bridge import Conduct, Outcome
+from crondor.router_bridge import CopySchedule, Outcome
 from tests.cli.running import ROOT, crondor
 from tests.docs.test_docs import DOCS, bare, tables
 
@@ -44,7 +44,7 @@ def test_the_outcomes_and_conducts_are_those_documented() -> None:
         )
     ]
     assert set(Outcome) == {Outcome(bare(name)) for name, _ in rows("outcome", "meaning")}
-    assert {Conduct(bare(name)) for name, *_ in rows("conduct", "the copy", "what it means")} == set(Conduct)
+    assert {CopySchedule(bare(name)) for name, *_ in rows("conduct", "the copy", "what it means")} == set(CopySchedule)
 
 
 def test_the_codes_are_those_documented() -> None:

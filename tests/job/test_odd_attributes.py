@@ -31,7 +31,7 @@ from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.pool import Pool
-from crondor.pool.simulate.outcome import Fate, OutcomeCounts
+from crondor.pool.simulate.outcome import OutcomeCounts, RunOutcome
 from crondor.pool.simulate.simulation import Simulation
 from crondor.router.daemon import RouterOptions, State, What
 from crondor.router.daemon import follow as following
@@ -41,9 +41,9 @@ from crondor.router.daemon.routed_job import RoutedJob
 from crondor.router.daemon.sites import Site
 from crondor.router_bridge import PlanOptions, plan
 from crondor.schedd.guard import Guard
-from crondor.schedd.look import StatusReader
 from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Hold
+from crondor.schedd.status import StatusReader
 from crondor.source import Source
 from crondor.spec import Dialect
 from crondor.submit import SubmitHost, job_ads, read_submit
@@ -212,10 +212,10 @@ def test_a_job_of_whom_a_step_fails_is_passed_over(monkeypatch: pytest.MonkeyPat
     bad, good = stage.submit(routed_job(), routed_job())
     real = following.check_status
 
-    def fails(desk: RouterContext, found: RoutedJob) -> None:
+    def fails(context: RouterContext, found: RoutedJob) -> None:
         if found.id == bad:
             ClassAd.of_texts({"A": "05"}).value("A")
-        real(desk, found)
+        real(context, found)
 
     monkeypatch.setattr(router_module, "check_status", fails)
     stage.poll(2)
@@ -238,14 +238,14 @@ def test_a_run_that_the_schedd_has_not_computed_yet_is_routed() -> None:
 
 def test_a_pool_lives_on() -> None:
     """A day in the life of all these jobs together; the good one has its runs."""
-    world = Pool(replace(POOL, slots=1_000_000), NOW - 3600)
-    ledger = OutcomeCounts(world)
+    pool = Pool(replace(POOL, slots=1_000_000), NOW - 3600)
+    ledger = OutcomeCounts(pool)
     for ad in jobs(*WORLD):
-        world.submit([ad])
-    (good,) = world.submit([GOOD])
-    assert world.advance(NOW + 3700, 2_000_000)
+        pool.submit([ad])
+    (good,) = pool.submit([GOOD])
+    assert pool.advance(NOW + 3700, 2_000_000)
     ledger.close()
-    assert ledger[good].counts[Fate.ON_TIME] >= 1
+    assert ledger[good].counts[RunOutcome.ON_TIME] >= 1
 
 
 @pytest.mark.parametrize("name", ["DeferralTime", "DeferralWindow", "DeferralPrepTime", "ScheddInterval", "JobStatus"])

@@ -136,7 +136,7 @@ def simulated(name: str, text: str) -> Act:
     gate = "" if name in {"PeriodicVacate", "OnExitHold", "OnExitRemove"} else "cron_minute = 0"
     seen = Seen(f"{gate}\n{stays_on}\n{COMMANDS[name]} = {text}")
     if name == "PeriodicRelease":
-        seen.world.hold(seen.jobs[0], Hold("by a test", 21))
+        seen.pool.hold(seen.jobs[0], Hold("by a test", 21))
     seen.at(700 if gate else 45)
     told = {what for _, what in seen.story()}
     acts = {"evicted": Act.VACATE, "released": Act.RELEASE, "removed": Act.REMOVE, "completed": Act.REMOVE}

@@ -28,7 +28,7 @@ from crondor.job_queue import (
     read_log,
 )
 from crondor.job_queue.disk import Disk, Left
-from crondor.job_queue.mirror import Fate
+from crondor.job_queue.mirror import RecordOutcome
 from tests.job_queue.schedd_reader import schedd_recovers
 
 NOW = 1_800_000_000
@@ -485,7 +485,7 @@ def test_an_interrupted_transaction_is_taken_back(path: Path, what: str) -> None
 def test_an_interruption_behind_the_commit_ends_the_writing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The change is made on the disk and not in memory: nothing may be built upon that memory."""
 
-    def interrupted(_mirror: Mirror, _record: Record) -> Fate:
+    def interrupted(_mirror: Mirror, _record: Record) -> RecordOutcome:
         raise KeyboardInterrupt
 
     with JobQueue(path, now=NOW) as queue:

@@ -37,17 +37,17 @@ def read_by_htcondor(path: Path) -> Read:
 def test_the_log_of_a_simulated_job_is_read(tmp_path: Path) -> None:
     """All kinds of events that a world tells, with their reasons and codes."""
     seen = Seen("cron_minute = 0\non_exit_remove = NumJobStarts >= 2").at(3610)
-    world, job = seen.world, seen.jobs[0]
-    world.suspend(job)
+    pool, job = seen.pool, seen.jobs[0]
+    pool.suspend(job)
     seen.at(3700)
-    world.resume(job)
+    pool.resume(job)
     seen.at(3800)
-    world.hold(job, Hold("via condor_hold (by user alice)\n...\n005 (001.000.000) forged"))
-    world.release(job, "via condor_release (by user alice)")
+    pool.hold(job, Hold("via condor_hold (by user alice)\n...\n005 (001.000.000) forged"))
+    pool.release(job, "via condor_release (by user alice)")
     seen.at(7300)
     other = Seen("cron_minute = 0\non_exit_remove = false").at(3605)
-    other.world.vacate(other.jobs[0])
-    other.world.remove(other.jobs[0], "via condor_rm (by user alice)")
+    other.pool.vacate(other.jobs[0])
+    other.pool.remove(other.jobs[0], "via condor_rm (by user alice)")
     written = [event for happening in (*seen.happened, *other.happened) for event in events(happening)]
     path = tmp_path / "job.log"
     path.write_text("".join(map(write_event, written)), encoding="utf-8")

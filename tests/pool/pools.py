@@ -34,19 +34,19 @@ class Seen:
     def __init__(self, text: str, **changes: Any) -> None:  # noqa: ANN401 - fields of Settings
         """Submit the jobs of a description to the pool, some of whose settings are others."""
         settings = replace(POOL, **changes)
-        self.world = Pool(settings, NOW)
+        self.pool = Pool(settings, NOW)
         self.happened: list[PoolEvent] = []
-        self.world.watchers.append(self.happened.append)
-        self.jobs: list[JobId] = self.world.submit(ads(text, settings.schedd_interval))
+        self.pool.watchers.append(self.happened.append)
+        self.jobs: list[JobId] = self.pool.submit(ads(text, settings.schedd_interval))
 
     def at(self, seconds: int) -> Self:
         """Let time pass until that long after the submission."""
-        self.world.advance(NOW + seconds)
+        self.pool.advance(NOW + seconds)
         return self
 
     def ad(self, number: int = 0) -> ClassAd:
         """Return the ad of a job that is in the queue."""
-        return self.world.jobs[self.jobs[number]].ad
+        return self.pool.jobs[self.jobs[number]].ad
 
     def story(self, *names: str) -> list[tuple[int, str]]:
         """Return what happened, with the seconds since the submission; of these kinds only where some are named."""

@@ -35,8 +35,8 @@ class Told(Seen):
     @property
     def flow(self) -> Flow:
         """What each daemon sees."""
-        assert self.world.flow is not None
-        return self.world.flow
+        assert self.pool.flow is not None
+        return self.pool.flow
 
     def sees(self, party: Party, name: str) -> object:
         """Return the value of an attribute in a party's copy of the only job; None where it has none."""
@@ -80,10 +80,10 @@ def test_the_starter_updates_after_8_and_then_every_300_seconds() -> None:
 def test_suspension_is_told_at_once() -> None:
     """So is its end; and the clock of the program stands still meanwhile."""
     seen = Told().at(START + 100)
-    seen.world.suspend(seen.jobs[0])
+    seen.pool.suspend(seen.jobs[0])
     assert seen.sees(Party.SHADOW, "JobState") == "Suspended"
     assert seen.sees(Party.STARTD, "JobState") == "Running"
-    seen.at(START + 250).world.resume(seen.jobs[0])
+    seen.at(START + 250).pool.resume(seen.jobs[0])
     assert [seen.sees(Party.SHADOW, name) for name in ("JobState", "RemoteUserCpu")] == ["Running", 100]
 
 
@@ -106,7 +106,7 @@ def test_an_update_of_the_queue_that_fails_is_dropped() -> None:
 def test_an_edit_reaches_the_shadow_and_not_the_starter() -> None:
     """The schedd has it at once, and the shadow is told to pull it."""
     seen = Told().at(START + 5)
-    seen.world.edit(seen.jobs[0], {"Note": 7})
+    seen.pool.edit(seen.jobs[0], {"Note": 7})
     expected = {Party.SCHEDD: 7, Party.SHADOW: 7, Party.STARTER: None, Party.STARTD: None}
     assert {party: seen.sees(party, "Note") for party in expected} == expected
 
@@ -114,10 +114,10 @@ def test_an_edit_reaches_the_shadow_and_not_the_starter() -> None:
 def test_an_edit_that_was_not_pulled_comes_with_the_next_one() -> None:
     """It stays marked until then, and the shadow's policy does not see it."""
     seen = Told(HOURLY, "schedd-shadow@1h..61m").at(START + 5)
-    seen.world.edit(seen.jobs[0], {"Note": 7, "PeriodicHold": Expression("JobStatus == 2")})
+    seen.pool.edit(seen.jobs[0], {"Note": 7, "PeriodicHold": Expression("JobStatus == 2")})
     assert seen.at(START + 200).sees(Party.SHADOW, "Note") is None
     assert seen.ad().value("JobStatus") == 2
-    seen.world.edit(seen.jobs[0], {"Other": 8})
+    seen.pool.edit(seen.jobs[0], {"Other": 8})
     assert (seen.sees(Party.SHADOW, "Note"), seen.sees(Party.SHADOW, "Other")) == (7, 8)
     assert seen.at(START + 300).ad().value("JobStatus") == 5
 
@@ -125,7 +125,7 @@ def test_an_edit_that_was_not_pulled_comes_with_the_next_one() -> None:
 def test_timer_remove_is_read_again_with_each_update() -> None:
     """Whatever became of the signal that it was edited."""
     seen = Told(f"{HOURLY}\n+TimerRemove = {NOW + 9**9}", "schedd-shadow").at(START + 5)
-    seen.world.edit(seen.jobs[0], {"TimerRemove": NOW + START + 600})
+    seen.pool.edit(seen.jobs[0], {"TimerRemove": NOW + START + 600})
     assert seen.at(START + 890).sees(Party.SHADOW, "TimerRemove") == NOW + 9**9
     assert seen.at(START + 1000).story("removed") == [(START + 900, "removed")]
 
@@ -192,7 +192,7 @@ def test_the_router_follows_the_log() -> None:
     assert seen.sees(Party.ROUTER, "DeferralTime") is None
     assert seen.sees(Party.ROUTER, "NumJobStarts") == 0
     assert seen.at(START + 910).sees(Party.ROUTER, "NumJobStarts") == 1
-    seen.world.remove(seen.jobs[0], "x")
+    seen.pool.remove(seen.jobs[0], "x")
     assert seen.sees(Party.ROUTER, "JobStatus") == 2
     assert seen.at(START + 920).flow.view(Party.ROUTER, seen.jobs[0]) is None
 
@@ -225,7 +225,7 @@ def test_a_local_job_has_no_shadow() -> None:
 def test_updates_that_a_missing_shadow_cannot_send_are_lost_with_an_eviction() -> None:
     """The schedd's copy goes back to what it had."""
     seen = Told(HOURLY, "shadow-schedd").at(START + 100)
-    seen.world.vacate(seen.jobs[0])
+    seen.pool.vacate(seen.jobs[0])
     assert seen.ad().value("NumJobStarts") == 0
 
 

@@ -48,7 +48,7 @@ class PoolMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         """Begin without a pool."""
         super().__init__()
-        self.world: Pool
+        self.pool: Pool
         self.running: set[JobId] = set()
         self.edits: dict[JobId, dict[str, int]] = {}
         self.serial = 0
@@ -94,9 +94,9 @@ class PoolMachine(RuleBasedStateMachine):
             schedd_interval=60,
             seed=delay,
         )
-        self.world = Pool(pool, NOW)
-        self.world.watchers.append(self.note)
-        self.world.schedd.followers.append(self.replayed.apply)
+        self.pool = Pool(pool, NOW)
+        self.pool.watchers.append(self.note)
+        self.pool.schedd.followers.append(self.replayed.apply)
 
     def note(self, seen: PoolEvent) -> None:
         """Judge each thing that happens, as it happens."""
@@ -108,7 +108,7 @@ class PoolMachine(RuleBasedStateMachine):
             self.running.remove(job.id)
         elif seen.what is What.STARTED:
             assert job.run is not None
-            there = seen.time + (0 if job.is_local else self.world.settings.skew)
+            there = seen.time + (0 if job.is_local else self.pool.settings.skew)
             time, window = job.run.ad.value("DeferralTime"), job.run.ad.value("DeferralWindow")
             assert isinstance(time, int)
             assert isinstance(window, int)
@@ -118,81 +118,81 @@ class PoolMachine(RuleBasedStateMachine):
 
     def pick(self, number: int) -> JobId:
         """Return one of the jobs in the queue."""
-        jobs = list(self.world.jobs)
+        jobs = list(self.pool.jobs)
         return jobs[number % len(jobs)]
 
     @rule(text=st.sampled_from(_SUBMITS))
     def submit(self, text: str) -> None:
         """Submit a job."""
-        self.world.submit(ads(text, 60))
+        self.pool.submit(ads(text, 60))
 
     @rule(seconds=_TIMES)
     def wait(self, seconds: int) -> None:
         """Let time pass."""
-        self.world.advance(self.world.now + seconds)
+        self.pool.advance(self.pool.now + seconds)
 
-    @precondition(lambda self: self.world.jobs)
+    @precondition(lambda self: self.pool.jobs)
     @rule(number=_PICK)
     def edit(self, number: int) -> None:
         """Edit an attribute of the user's own, and the schedule."""
         job = self.pick(number)
         self.serial += 1
-        assert self.world.edit(job, {"Note": self.serial, "CronMinute": f"*/{self.serial % 7 + 1}"})
+        assert self.pool.edit(job, {"Note": self.serial, "CronMinute": f"*/{self.serial % 7 + 1}"})
         self.edits.setdefault(job, {})["Note"] = self.serial
 
-    @precondition(lambda self: self.world.jobs)
+    @precondition(lambda self: self.pool.jobs)
     @rule(number=_PICK)
     def hold(self, number: int) -> None:
         """Hold a job; a held one says no, and one that is removed or completed."""
         job = self.pick(number)
-        was = self.world.jobs[job].ad.value("JobStatus")
-        assert self.world.hold(job, Hold("via condor_hold")) == (was not in {3, 4, 5})
+        was = self.pool.jobs[job].ad.value("JobStatus")
+        assert self.pool.hold(job, Hold("via condor_hold")) == (was not in {3, 4, 5})
 
-    @precondition(lambda self: self.world.jobs)
+    @precondition(lambda self: self.pool.jobs)
     @rule(number=_PICK)
     def release(self, number: int) -> None:
         """Release a job; one that is not held says no."""
         job = self.pick(number)
-        was = self.world.jobs[job].ad.value("JobStatus")
-        assert self.world.release(job, "via condor_release") == (was == 5)
+        was = self.pool.jobs[job].ad.value("JobStatus")
+        assert self.pool.release(job, "via condor_release") == (was == 5)
 
-    @precondition(lambda self: self.world.jobs)
+    @precondition(lambda self: self.pool.jobs)
     @rule(number=_PICK, act=st.sampled_from(["remove", "suspend", "resume", "vacate"]))
     def act(self, number: int, act: str) -> None:
         """Do something else to a job."""
         job = self.pick(number)
         if act == "remove":
-            was = self.world.jobs[job].ad.value("JobStatus")
-            assert self.world.remove(job, "via condor_rm") == (was != 3)
-            assert not self.world.remove(job, "via condor_rm")
+            was = self.pool.jobs[job].ad.value("JobStatus")
+            assert self.pool.remove(job, "via condor_rm") == (was != 3)
+            assert not self.pool.remove(job, "via condor_rm")
         else:
-            {"suspend": self.world.suspend, "resume": self.world.resume, "vacate": self.world.vacate}[act](job)
+            {"suspend": self.pool.suspend, "resume": self.pool.resume, "vacate": self.pool.vacate}[act](job)
 
     @rule()
     def reconfig(self) -> None:
         """Have the schedd read all schedules anew."""
-        self.world.reconfig()
+        self.pool.reconfig()
 
     @invariant()
     def statuses_agree(self) -> None:
         """Whoever has a run is running or suspended, and nobody else; the queue and the jobs are the same."""
         if not hasattr(self, "world"):
             return
-        jobs = self.world.jobs
-        assert jobs.keys() == self.world.schedd.ads.keys() == set(self.world.schedd.mirror)
+        jobs = self.pool.jobs
+        assert jobs.keys() == self.pool.schedd.ads.keys() == set(self.pool.schedd.mirror)
         for job_id, job in jobs.items():
             status = job.ad.value("JobStatus")
             assert status == job.status
             assert (job.run is not None) == (status in {2, 7}), status
             assert (job_id in self.running) == (job.run is not None)
-            assert str(status) == self.world.schedd.mirror.text(job_id, "JobStatus")
+            assert str(status) == self.pool.schedd.mirror.text(job_id, "JobStatus")
 
     @invariant()
     def slots_are_counted(self) -> None:
         """The slots that are taken are those of the runs."""
         if hasattr(self, "world"):
-            claims = [job.run.claim for job in self.world.jobs.values() if job.run is not None and job.run.claim]
-            negotiator, settings = self.world.matching.negotiator, self.world.settings
+            claims = [job.run.claim for job in self.pool.jobs.values() if job.run is not None and job.run.claim]
+            negotiator, settings = self.pool.matching.negotiator, self.pool.settings
             if not settings.machines:
                 assert negotiator.free == settings.slots - len(claims) >= 0
                 return
@@ -206,7 +206,7 @@ class PoolMachine(RuleBasedStateMachine):
     def no_edit_is_lost(self) -> None:
         """What a user has set stays, whatever the daemons write."""
         for job_id, values in self.edits.items():
-            job = self.world.jobs.get(job_id)
+            job = self.pool.jobs.get(job_id)
             for name, value in values.items() if job is not None else ():
                 assert job is not None
                 assert job.ad.value(name) == value
@@ -214,11 +214,11 @@ class PoolMachine(RuleBasedStateMachine):
     @invariant()
     def edits_reach_who_must_know(self) -> None:
         """The schedd's copy has them at once, and the shadow's unless the way there is broken."""
-        flow = self.world.flow if hasattr(self, "world") else None
+        flow = self.pool.flow if hasattr(self, "world") else None
         if flow is None:
             return
-        is_whole = not any(fault.link is Link.SCHEDD_SHADOW for fault in self.world.settings.flow.faults)
-        for job_id, job in self.world.jobs.items():
+        is_whole = not any(fault.link is Link.SCHEDD_SHADOW for fault in self.pool.settings.flow.faults)
+        for job_id, job in self.pool.jobs.items():
             shadow, starter = flow.view(Party.SHADOW, job_id), flow.view(Party.STARTER, job_id)
             assert (starter is not None) == (job.run is not None)
             assert (shadow is not None) == (job.run is not None and not job.is_local)
@@ -233,8 +233,8 @@ class PoolMachine(RuleBasedStateMachine):
         """Replaying what is written into job_queue.log gives the same ads; computed times are not logged."""
         if not hasattr(self, "world"):
             return
-        assert set(self.replayed) == self.world.jobs.keys()
-        for job_id, job in self.world.jobs.items():
+        assert set(self.replayed) == self.pool.jobs.keys()
+        for job_id, job in self.pool.jobs.items():
             mine, theirs = job.ad.copy(), self.replayed.ad(job_id)
             for name in ("DeferralTime", "MyType", "TargetType"):
                 mine.pop(name, None)

@@ -56,8 +56,8 @@ def test_a_local_job_that_arrives_too_late_has_not_started() -> None:
     """The local starter holds it at once, without a start to count; here its Requirements were edited away."""
     seen = Seen("universe = local\nhold = true")
     job = seen.jobs[0]
-    seen.world.edit(job, {"DeferralTime": NOW - 50})
-    seen.world.release(job, "by alice")
+    seen.pool.edit(job, {"DeferralTime": NOW - 50})
+    seen.pool.release(job, "by alice")
     ad = seen.at(20).ad()
     assert [ad.value(name) for name in ("JobStatus", "HoldReasonCode", "NumJobStarts")] == [5, 20, 0]
 
@@ -73,16 +73,16 @@ def test_a_one_time_job_that_misses_its_match_is_idle_for_ever() -> None:
 def test_a_time_that_is_none_is_a_missed_one(value: str) -> None:
     """Without the clause of condor_submit such a job reaches the starter."""
     seen = Seen("hold = true")
-    seen.world.edit(seen.jobs[0], {"DeferralTime": Expression(value)})
-    seen.world.release(seen.jobs[0], "by alice")
+    seen.pool.edit(seen.jobs[0], {"DeferralTime": Expression(value)})
+    seen.pool.release(seen.jobs[0], "by alice")
     assert seen.at(60).ad().value("HoldReasonCode") == 20
 
 
 def test_a_real_time_runs() -> None:
     """A fraction of a second is cut off."""
     seen = Seen("hold = true")
-    seen.world.edit(seen.jobs[0], {"DeferralTime": NOW + 100.5})
-    seen.world.release(seen.jobs[0], "by alice")
+    seen.pool.edit(seen.jobs[0], {"DeferralTime": NOW + 100.5})
+    seen.pool.release(seen.jobs[0], "by alice")
     assert seen.at(200).story("started") == [(100, "started")]
 
 
@@ -99,25 +99,25 @@ def test_suspended_while_waiting_it_goes_on_waiting() -> None:
     The queue hears of it with the starter's first update, 8 s later; until then it cannot be continued.
     """
     seen = Seen(HOURLY).at(3300)
-    assert seen.world.suspend(seen.jobs[0])
-    assert seen.world.suspend(seen.jobs[0])
-    assert not seen.world.resume(seen.jobs[0])
+    assert seen.pool.suspend(seen.jobs[0])
+    assert seen.pool.suspend(seen.jobs[0])
+    assert not seen.pool.resume(seen.jobs[0])
     assert seen.at(3599).ad().value("JobStatus") == 2
     assert seen.at(3600).story("started", "suspended") == [(3600, "started"), (3600, "suspended")]
     assert [seen.at(when).ad().value("JobStatus") for when in (3607, 3608, 5000)] == [2, 7, 7]
-    assert not seen.world.suspend(seen.jobs[0])
-    assert seen.world.resume(seen.jobs[0])
+    assert not seen.pool.suspend(seen.jobs[0])
+    assert seen.pool.resume(seen.jobs[0])
     assert seen.at(6000).story("ended") == [(5020, "ended")]
 
 
 def test_a_suspended_job_is_not_vacated() -> None:
     """The schedd vacates running jobs only."""
     seen = Seen(HOURLY).at(3610)
-    assert seen.world.suspend(seen.jobs[0])
+    assert seen.pool.suspend(seen.jobs[0])
     assert seen.ad().value("JobStatus") == 7
-    assert not seen.world.vacate(seen.jobs[0])
-    assert seen.world.resume(seen.jobs[0])
-    assert seen.world.vacate(seen.jobs[0])
+    assert not seen.pool.vacate(seen.jobs[0])
+    assert seen.pool.resume(seen.jobs[0])
+    assert seen.pool.vacate(seen.jobs[0])
     assert seen.ad().value("JobStatus") == 1
 
 
@@ -142,11 +142,11 @@ def test_gates_that_ask_for_the_clock_are_looked_at_again() -> None:
 def test_taken_off_while_waiting_it_has_not_started(act: str) -> None:
     """The wait is cancelled."""
     seen = Seen(HOURLY).at(3300)
-    world, job = seen.world, seen.jobs[0]
-    assert {"hold": lambda: world.hold(job, Hold("x")), "vacate": lambda: world.vacate(job)}.get(
-        act, lambda: world.remove(job, "x")
+    pool, job = seen.pool, seen.jobs[0]
+    assert {"hold": lambda: pool.hold(job, Hold("x")), "vacate": lambda: pool.vacate(job)}.get(
+        act, lambda: pool.remove(job, "x")
     )()
-    status = None if job not in world.jobs else world.jobs[job].ad.value("JobStatus")
+    status = None if job not in pool.jobs else pool.jobs[job].ad.value("JobStatus")
     assert status == {"hold": 5, "vacate": 1, "remove": None}[act]
     seen.at(3599)
     assert seen.story("started") == []
@@ -155,29 +155,29 @@ def test_taken_off_while_waiting_it_has_not_started(act: str) -> None:
 def test_a_job_held_while_idle_keeps_its_time() -> None:
     """It keeps it until it is past; a job held while it ran gets a new one."""
     seen = Seen(HOURLY).at(100)
-    seen.world.hold(seen.jobs[0], Hold("x"))
-    seen.world.edit(seen.jobs[0], {"DeferralTime": NOW + 1800})
-    seen.at(200).world.release(seen.jobs[0], "y")
+    seen.pool.hold(seen.jobs[0], Hold("x"))
+    seen.pool.edit(seen.jobs[0], {"DeferralTime": NOW + 1800})
+    seen.at(200).pool.release(seen.jobs[0], "y")
     assert seen.at(500).ad().value("DeferralTime") == NOW + 1800
 
 
 def test_a_user_who_releases_within_the_window_has_it_run_again() -> None:
     """The schedd does not forget the schedule of what a user holds while it runs; it does after on_exit_hold."""
     seen = Seen(f"{HOURLY}\ncron_window = 500").at(3610)
-    seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
-    seen.world.release(seen.jobs[0], "via condor_release")
+    seen.pool.hold(seen.jobs[0], Hold("via condor_hold"))
+    seen.pool.release(seen.jobs[0], "via condor_release")
     assert seen.at(4000).story("started") == [(3600, "started"), (3625, "started")]
     seen = Seen(f"{HOURLY}\ncron_window = 500\non_exit_hold = true").at(3630)
-    seen.world.release(seen.jobs[0], "via condor_release")
+    seen.pool.release(seen.jobs[0], "via condor_release")
     assert seen.at(4000).story("started") == [(3600, "started")]
 
 
 def test_an_edit_of_the_schedule_waits_for_a_reconfig() -> None:
     """The parsed schedule is cached."""
     seen = Seen(HOURLY).at(100)
-    seen.world.edit(seen.jobs[0], {"CronMinute": "30"})
+    seen.pool.edit(seen.jobs[0], {"CronMinute": "30"})
     assert seen.at(400).ad().value("DeferralTime") == NOW + 3600
-    seen.world.reconfig()
+    seen.pool.reconfig()
     assert seen.at(800).ad().value("DeferralTime") == NOW + 1800
 
 
@@ -185,9 +185,9 @@ def test_the_ids_and_the_status_cannot_be_edited() -> None:
     """They are the schedd's own."""
     seen = Seen(HOURLY)
     with pytest.raises(ScheddError, match="schedd's own"):
-        seen.world.edit(seen.jobs[0], {"jobstatus": 2})
+        seen.pool.edit(seen.jobs[0], {"jobstatus": 2})
     with pytest.raises(ScheddError, match="which job it is"):
-        seen.world.edit(seen.jobs[0], {"ClusterId": 2})
+        seen.pool.edit(seen.jobs[0], {"ClusterId": 2})
 
 
 def test_the_machines_clock_decides() -> None:
@@ -201,11 +201,11 @@ def test_the_queue_is_told_how_an_evicted_program_ended() -> None:
     expected = {"": (True, 2), "universe = local": (False, "undefined")}
     for universe, (by_signal, number) in expected.items():
         seen = Seen(f"{HOURLY}\n{universe}\nhold_kill_sig = SIGINT").at(3601)
-        seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
+        seen.pool.hold(seen.jobs[0], Hold("via condor_hold"))
         ad = seen.ad()
         assert [str(ad.value(name)).lower() for name in names] == [str(by_signal).lower(), str(number), "undefined"]
     seen = Seen(HOURLY).at(3590)
-    seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
+    seen.pool.hold(seen.jobs[0], Hold("via condor_hold"))
     assert seen.ad().value("ExitBySignal") is False
 
 
@@ -239,7 +239,7 @@ def test_periodic_expressions_hold_release_and_remove() -> None:
     text = f"{HOURLY}\nperiodic_hold = time() > {NOW + 100} && NumHolds =?= undefined\nperiodic_release = true"
     seen = Seen(f"{text}\nperiodic_remove = time() > {NOW + 900}").at(600)
     assert seen.story("held", "released") == [(120, "held"), (180, "released")]
-    seen.world.hold(seen.jobs[0], Hold("via condor_hold"))
+    seen.pool.hold(seen.jobs[0], Hold("via condor_hold"))
     assert seen.at(880).story("released") == [(180, "released")]
     assert seen.at(1000).story("removed") == [(960, "removed")]
 
@@ -288,7 +288,7 @@ def test_periodic_vacate_does_not_stop_the_time() -> None:
     """It takes the job off each machine at once, also where the next one is there in the same second."""
     at_once = Lengths.fixed(0)
     seen = Seen(f"{HOURLY}\nperiodic_vacate = true", match_delay=at_once, transfer=at_once).at(3599)
-    assert seen.world.now == NOW + 3599
+    assert seen.pool.now == NOW + 3599
     assert len(seen.story("evicted")) > 1
     assert seen.story("started") == []
 
@@ -316,7 +316,7 @@ def test_a_scheduler_universe_job_with_a_schedule_never_runs() -> None:
 def test_a_negative_window_does_not_stop_the_time() -> None:
     """Each new time is past at once; the schedd computes the next one in its next pass, not in the same one."""
     seen = Seen("cron_minute = *\non_exit_remove = false\n+DeferralWindow = -500").at(3600)
-    assert seen.world.now == NOW + 3600
+    assert seen.pool.now == NOW + 3600
     assert len(seen.story("planned")) <= 61
     assert seen.story("started") == []
 

@@ -49,7 +49,7 @@ def test_a_preempted_run_is_idle_again_and_gets_its_next_time() -> None:
     seen = Seen(HOURLY, preemption=taken, run_time=Lengths.fixed(900)).at(4000)
     assert seen.story("started", "evicted") == [(3600, "started"), (3710, "evicted")]
     assert [seen.ad().value(name) for name in ("JobStatus", "NumJobStarts")] == [1, 1]
-    assert seen.ad().value("LastVacateTime") == seen.world.now - 290
+    assert seen.ad().value("LastVacateTime") == seen.pool.now - 290
     assert seen.story("planned")[-1] == (3710, "planned")
 
 
@@ -75,9 +75,9 @@ def test_machines_are_divided_as_jobs_ask() -> None:
     text = "request_cpus = 3\nqueue\nrequest_cpus = 1\nqueue 2"
     seen = Seen(text, machines=(Machine.parse("cpus=4,memory=4G"),))
     assert len([h for h in seen.at(30).happened if h.what.value == "started"]) == 2
-    assert seen.world.matching.negotiator.left == [[Resources(0, 4096 - 2 * 128, (1 << 40) - 2 * (1 << 20))]]
+    assert seen.pool.matching.negotiator.left == [[Resources(0, 4096 - 2 * 128, (1 << 40) - 2 * (1 << 20))]]
     assert len(seen.at(100).story("started")) == 4
-    assert seen.world.matching.negotiator.left == [[Resources(4, 4096, 1 << 40)]]
+    assert seen.pool.matching.negotiator.left == [[Resources(4, 4096, 1 << 40)]]
 
 
 def test_a_small_job_does_not_wait_for_a_large_one() -> None:
@@ -110,7 +110,7 @@ def test_a_dynamic_slot_has_what_was_asked_for() -> None:
     """$$ sees the slot of the run, not the whole machine."""
     machines = (Machine.parse("cpus=8,memory=16G"),)
     seen = Seen("request_cpus = 2\narguments = $$(Cpus) $$(SlotType)", machines=machines).at(20)
-    run = seen.world.jobs[seen.jobs[0]].run
+    run = seen.pool.jobs[seen.jobs[0]].run
     assert run is not None
     assert run.ad.value("Args") == "2 Dynamic"
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_expanded_holds_the_job() -> None:
     seen = Seen("arguments = $$(Colour)").at(100)
     names = ("JobStatus", "HoldReasonCode", "HoldReason")
     assert [seen.ad().value(name) for name in names] == [5, 0, "Cannot expand $$ expression (Colour)."]
-    assert seen.world.matching.negotiator.free == 1
+    assert seen.pool.matching.negotiator.free == 1
     assert not seen.story("matched")
 
 
@@ -171,8 +171,8 @@ def test_a_job_stays_while_it_wants_to() -> None:
     seen = Seen("leave_in_queue = JobStatus == 4").at(5000)
     assert seen.ad().value("JobStatus") == 4
     assert seen.story("completed", "left") == [(35, "completed")]
-    assert seen.world.remove(seen.jobs[0], "via condor_rm")
-    assert not seen.world.jobs
+    assert seen.pool.remove(seen.jobs[0], "via condor_rm")
+    assert not seen.pool.jobs
     assert seen.story("left", "removed") == [(5000, "removed"), (5000, "left")]
 
 
@@ -180,4 +180,4 @@ def test_a_job_leaves_when_it_wants_to_no_more() -> None:
     """The expression is looked at again from time to time."""
     seen = Seen("leave_in_queue = time() - CompletionDate < 600").at(5000)
     assert seen.story("completed", "left") == [(35, "completed"), (635, "left")]
-    assert not seen.world.jobs
+    assert not seen.pool.jobs

@@ -90,11 +90,11 @@ def test_a_program_taken_off_ends_with_its_group(how: str, tmp_path: Path, clock
         until(made, lambda: len(pids(tmp_path / "pids")) >= 2)
         group = pids(tmp_path / "pids")
         made.close()
-        world = made.world
+        pool = made.pool
         done = {
-            "remove": lambda: world.remove(JobId(1, 0), "by test"),
-            "hold": lambda: world.hold(JobId(1, 0), Hold("by test")),
-            "vacate": lambda: world.vacate(JobId(1, 0)),
+            "remove": lambda: pool.remove(JobId(1, 0), "by test"),
+            "hold": lambda: pool.hold(JobId(1, 0), Hold("by test")),
+            "vacate": lambda: pool.vacate(JobId(1, 0)),
         }[how]()
         assert done
         until(made, (tmp_path / "asked").exists)
@@ -118,7 +118,7 @@ def test_a_daemon_that_a_program_leaves_behind_ends_with_it(how: str, tmp_path: 
         if how == "exits":
             (tmp_path / "leave").touch()
         else:
-            assert made.world.remove(JobId(1, 0), "by test")
+            assert made.pool.remove(JobId(1, 0), "by test")
         made.close()
         until(made, lambda: not made.has_more)
         assert not any(map(supervisor.start_time, daemon))
@@ -129,8 +129,8 @@ def test_a_released_job_never_has_two_programs(tmp_path: Path, clock: Clock) -> 
     script = 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done'
     with session(tmp_path, clock, job(tmp_path, script)) as made:
         until(made, lambda: len(pids(tmp_path / "pids")) >= 1)
-        made.world.hold(JobId(1, 0), Hold("by test"))
-        made.world.release(JobId(1, 0), "by test")
+        made.pool.hold(JobId(1, 0), Hold("by test"))
+        made.pool.release(JobId(1, 0), "by test")
         clock.ahead = 6.0  # a job that asks for no time waits some seconds between two turns
         until(made, lambda: len(pids(tmp_path / "pids")) >= 2)
         first, second = pids(tmp_path / "pids")
@@ -214,7 +214,7 @@ def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
     held_up = "until [ -e go ]; do sleep 0.05; done"
     seen: list[PoolEvent] = []
     with session(tmp_path, clock, job(tmp_path, "echo $$ >> pids; read x")) as made:
-        made.world.watchers.append(seen.append)
+        made.pool.watchers.append(seen.append)
         until(made, lambda: len(pids(tmp_path / "pids")) >= 1 or not made.has_more)
         until(made, lambda: not made.has_more)
     assert [each.what for each in seen][-2:] == [What.ENDED, What.COMPLETED]  # nothing to read: it ends by itself
@@ -222,11 +222,11 @@ def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / "pids").unlink()
     with session(tmp_path, clock, job(tmp_path, f"echo $$ >> pids; {held_up}; echo $$ >> pids")) as made:
         until(made, lambda: len(pids(tmp_path / "pids")) >= 1)
-        made.world.suspend(JobId(2, 0))
+        made.pool.suspend(JobId(2, 0))
         (pid,) = pids(tmp_path / "pids")
         until(made, lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
         (tmp_path / "go").touch()
-        made.world.resume(JobId(2, 0))
+        made.pool.resume(JobId(2, 0))
         until(made, lambda: not made.has_more)
     assert pids(tmp_path / "pids") == [pid, pid]
 

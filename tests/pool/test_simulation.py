@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crondor.pool.settings.exits import Exits
 from crondor.pool.settings.lengths import InvalidLength, Lengths
-from crondor.pool.simulate.outcome import Fate, Outcome
+from crondor.pool.simulate.outcome import Outcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Simulation, Terms
 from crondor.spec import Dialect
 from tests.pool.pools import NOW, POOL, ads
@@ -104,7 +104,7 @@ def test_equal_jobs_share_the_slots() -> None:
     first, second = pair.run()
     assert counts(first) == {"on_time": 23}
     assert first.planned == second.planned
-    assert second.counts[Fate.MISSED] == 23
+    assert second.counts[RunOutcome.MISSED] == 23
 
 
 @settings(max_examples=30, deadline=None)
@@ -121,14 +121,14 @@ def test_what_is_enough_is_enough_and_a_second_less_is_not(
     """With the prep time nothing is late, with the window nothing is missed; both are the smallest."""
     text = f"{HOURLY}\ncron_prep_time = {prep}\ncron_window = {window}"
     drawn = {"match_delay": Lengths(delay // 2, delay), "transfer": Lengths(transfer // 2, transfer)}
-    world = simulation(text, 1, schedd_interval=interval, **drawn)
-    enough = world.enough()[0]
+    pool = simulation(text, 1, schedd_interval=interval, **drawn)
+    enough = pool.enough()[0]
     assert enough.prep_time is not None
     assert enough.window is not None
-    late = (Fate.LATE, Fate.MISSED, Fate.MISSED_HELD)
+    late = (RunOutcome.LATE, RunOutcome.MISSED, RunOutcome.MISSED_HELD)
 
-    def lost(fates: tuple[Fate, ...], prep_times: Terms | None = None, windows: Terms | None = None) -> int:
-        outcome = world.run(prep_times=prep_times, windows=windows)[0]
+    def lost(fates: tuple[RunOutcome, ...], prep_times: Terms | None = None, windows: Terms | None = None) -> int:
+        outcome = pool.run(prep_times=prep_times, windows=windows)[0]
         return sum(outcome.counts[fate] for fate in fates)
 
     assert not lost(late, prep_times={0: enough.prep_time})
@@ -180,7 +180,7 @@ def test_where_jobs_share_a_slot_each_change_is_enough_while_the_others_stay() -
     for number, window in enumerate(windows):
         for seconds, is_enough in ((window, True), (window - 1, False)):
             found = shared.run(windows={number: seconds})[number]
-            assert is_enough == (not found.counts[Fate.MISSED] and not found.counts[Fate.MISSED_HELD])
+            assert is_enough == (not found.counts[RunOutcome.MISSED] and not found.counts[RunOutcome.MISSED_HELD])
 
 
 def test_a_run_that_ends_before_its_time_comes_again() -> None:

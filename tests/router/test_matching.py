@@ -21,10 +21,10 @@ CONTEXT = Context(now=NOW)
 
 
 def _matches(
-    table: RoutingTable, *jobs: ClassAd, standing: RouteState | None = None, context: Context = CONTEXT
+    table: RoutingTable, *jobs: ClassAd, route_state: RouteState | None = None, context: Context = CONTEXT
 ) -> list[str]:
     """Return `position:route` of each match."""
-    search = Matcher(table).match(((str(n), ad) for n, ad in enumerate(jobs)), standing or RouteState(), context)
+    search = Matcher(table).match(((str(n), ad) for n, ad in enumerate(jobs)), route_state or RouteState(), context)
     return [f"{match.job}:{match.route.name}" for match in search]
 
 
@@ -156,9 +156,9 @@ def test_limits_count_within_a_search() -> None:
     assert [f"{match.job}:{match.route.name}" for match in search] == ["0:A", "1:A", "2:B"]
     assert search.is_stopped
     assert read == [0, 1, 2]
-    assert search.standing.loads == {"a": RouteLoad(2, 2), "b": RouteLoad(1, 1)}
-    assert (search.standing.managed, search.standing.turn) == (3, 3)
-    again = Matcher(table).match([("9.0", job())], search.standing, CONTEXT)
+    assert search.route_state.loads == {"a": RouteLoad(2, 2), "b": RouteLoad(1, 1)}
+    assert (search.route_state.managed, search.route_state.turn) == (3, 3)
+    again = Matcher(table).match([("9.0", job())], search.route_state, CONTEXT)
     assert list(again) == []
     assert again.umbrella is None
 
@@ -166,17 +166,17 @@ def test_limits_count_within_a_search() -> None:
 def test_the_router_itself_has_a_limit() -> None:
     """JOB_ROUTER_MAX_JOBS counts the jobs that are managed already."""
     table = table_of({"A": "REQUIREMENTS true"}, "JOB_ROUTER_MAX_JOBS = 3")
-    assert _matches(table, *[job()] * 5, standing=RouteState(managed=1)) == ["0:A", "1:A"]
-    assert _matches(table, job(), standing=RouteState(managed=3)) == []
+    assert _matches(table, *[job()] * 5, route_state=RouteState(managed=1)) == ["0:A", "1:A"]
+    assert _matches(table, job(), route_state=RouteState(managed=3)) == []
     assert _matches(table_of({"A": "REQUIREMENTS true"}, "JOB_ROUTER_MAX_JOBS = 0"), job()) == []
 
 
 def test_a_throttle_is_a_limit() -> None:
     """As many jobs are routed in a window as the throttle has, a begun one counted."""
     table = table_of({"A": "REQUIREMENTS true"})
-    standing = RouteState(throttles={"a": Throttle(NOW, routed=1, jobs=2.5)})
-    assert _matches(table, *[job()] * 5, standing=standing) == ["0:A", "1:A"]
-    after = standing.after({"A": 2})
+    route_state = RouteState(throttles={"a": Throttle(NOW, routed=1, jobs=2.5)})
+    assert _matches(table, *[job()] * 5, route_state=route_state) == ["0:A", "1:A"]
+    after = route_state.after({"A": 2})
     assert after.throttles["a"].routed == 3
     assert after.adjusted(table, NOW + 600).throttles["a"] == Throttle(NOW + 600, jobs=5.0)
 
@@ -187,7 +187,14 @@ def test_round_robin_takes_turns() -> None:
     table = table_of(routes, "JOB_ROUTER_ROUND_ROBIN_SELECTION = true")
     jobs = [job(Group=str(n % 2)) for n in range(6)]
     assert _matches(table, *jobs) == ["0:A", "1:B", "2:A", "3:A", "4:A", "5:C"]
-    assert _matches(table, *jobs, standing=RouteState(turn=(1 << 32) - 1)) == ["0:C", "1:A", "2:C", "3:C", "4:C", "5:B"]
+    assert _matches(table, *jobs, route_state=RouteState(turn=(1 << 32) - 1)) == [
+        "0:C",
+        "1:A",
+        "2:C",
+        "3:C",
+        "4:C",
+        "5:B",
+    ]
 
 
 def test_a_route_that_is_listed_twice_has_its_limit_once() -> None:
@@ -196,7 +203,7 @@ def test_a_route_that_is_listed_twice_has_its_limit_once() -> None:
     twice = RoutingTable(table.routes * 2, settings=table.settings)
     search = Matcher(twice).match(((str(n), job()) for n in range(9)), RouteState(), CONTEXT)
     assert [match.job for match in search] == ["0", "1", "2"]
-    assert search.standing.loads == {"a": RouteLoad(3, 3)}
+    assert search.route_state.loads == {"a": RouteLoad(3, 3)}
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

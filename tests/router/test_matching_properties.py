@@ -145,4 +145,4 @@ def test_changes_are_followed(
     expected = Matcher(table).match(queue.items(), RouteState(), context)
     found = kept.poll(RouteState(), context)
     assert list(found.matches) == list(expected)
-    assert found.standing == expected.standing
+    assert found.route_state == expected.route_state

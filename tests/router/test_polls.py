@@ -45,13 +45,13 @@ def _operations(work: Callable[[], object]) -> int:
     return count
 
 
-def _cost(count: int, universe: str, standing: RouteState) -> int:
+def _cost(count: int, universe: str, route_state: RouteState) -> int:
     """Return what the second poll of so many jobs costs."""
     kept = Candidates(Matcher(_TABLE))
     for number in range(count):
         kept.put(f"1.{number}", job(ProcId=str(number), Color=str(number % 4), JobUniverse=universe), _CONTEXT)
-    kept.poll(standing, _CONTEXT)
-    return _operations(partial(kept.poll, standing, _CONTEXT))
+    kept.poll(route_state, _CONTEXT)
+    return _operations(partial(kept.poll, route_state, _CONTEXT))
 
 
 _FULL = {"a": RouteLoad(100, 0), "b": RouteLoad(100, 0)}
@@ -67,9 +67,9 @@ _FULL = {"a": RouteLoad(100, 0), "b": RouteLoad(100, 0)}
     ],
     ids=["no route matches", "routes are full", "the router is full", "one job is taken"],
 )
-def test_a_poll_does_not_count_the_jobs(universe: str, standing: RouteState) -> None:
+def test_a_poll_does_not_count_the_jobs(universe: str, route_state: RouteState) -> None:
     """Polls of many jobs take the same steps as polls of few jobs of as many kinds."""
-    few, many = (_cost(count, universe, standing) for count in (20, 2000))
+    few, many = (_cost(count, universe, route_state) for count in (20, 2000))
     assert few == many > 10
 
 

@@ -20,7 +20,7 @@ from crondor.recurrence import Recurrence
 from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
 from crondor.router.plan.copy_schedule import DEFERRAL
 from crondor.router_bridge import (
-    Conduct,
+    CopySchedule,
     JobSettings,
     Outcome,
     PlannedRun,
@@ -110,7 +110,7 @@ def test_a_copy_that_keeps_its_cron_attributes_schedules_itself() -> None:
     """The route is asked once; the runs that follow are the copy's own, and its place is held."""
     runs = planned(submit(), table(POOL))
     assert outcomes(runs) == [Outcome.ROUTED, Outcome.BY_COPY, Outcome.BY_COPY]
-    assert runs[0].conduct is Conduct.SCHEDULES_ITSELF
+    assert runs[0].conduct is CopySchedule.SCHEDULES_ITSELF
     assert [run.starts for run in runs] == [NIGHT, NIGHT + DAY, NIGHT + 2 * DAY]
     assert codes(runs) == ["plan-taken-at-once", "plan-schedules-itself", "plan-holds-place"]
 
@@ -125,7 +125,7 @@ def test_a_copy_that_leaves_takes_the_job_with_it() -> None:
 def test_nobody_waits_for_a_time_in_the_grid() -> None:
     """The copy starts at once; one that stays in its queue starts again without end."""
     runs = planned(submit(), table(GRID))
-    assert (runs[0].conduct, runs[0].starts, runs[0].ends) == (Conduct.AT_ONCE, NOW + 10, None)
+    assert (runs[0].conduct, runs[0].starts, runs[0].ends) == (CopySchedule.AT_ONCE, NOW + 10, None)
     assert outcomes(runs) == [Outcome.ROUTED, Outcome.STUCK, Outcome.STUCK]
     assert codes(runs) == ["plan-taken-at-once", "plan-not-deferred", "plan-no-end"]
 
@@ -133,22 +133,22 @@ def test_nobody_waits_for_a_time_in_the_grid() -> None:
 def test_htcondor_c_takes_the_schedule_along() -> None:
     """The remote schedd gets the whole ad, in the universe that the job had."""
     runs = planned(submit(), table(CONDOR_C))
-    assert runs[0].conduct is Conduct.SCHEDULES_ITSELF_THERE
+    assert runs[0].conduct is CopySchedule.SCHEDULES_ITSELF_THERE
     assert "plan-schedules-itself" in codes(runs)
 
 
 def test_a_remote_attribute_is_the_one_that_counts_there() -> None:
     """HTCondor-C replaces an attribute by its Remote_ counterpart."""
     runs = planned(submit(), table(f'{CONDOR_C}\n{NO_CRON}\nSET Remote_CronMinute "0"'))
-    assert runs[0].conduct is Conduct.SCHEDULES_ITSELF_THERE
+    assert runs[0].conduct is CopySchedule.SCHEDULES_ITSELF_THERE
     runs = planned(submit(), table(f"{CONDOR_C}\nSET Remote_JobUniverse 7"))
-    assert runs[0].conduct is Conduct.NEVER_RUNS
+    assert runs[0].conduct is CopySchedule.NEVER_RUNS
 
 
 def test_deleting_the_cron_attributes_alone_leaves_a_copy_that_never_matches() -> None:
     """Its Requirements ask for a DeferralTime that nobody computes any more."""
     runs = planned(submit(), table(f"{POOL}\n{NO_CRON}"))
-    assert (runs[0].conduct, runs[0].starts) == (Conduct.NEVER_MATCHES, None)
+    assert (runs[0].conduct, runs[0].starts) == (CopySchedule.NEVER_MATCHES, None)
     assert "plan-never-matches" in codes(runs)
     assert outcomes(runs)[1:] == [Outcome.STUCK, Outcome.STUCK]
 
@@ -156,21 +156,21 @@ def test_deleting_the_cron_attributes_alone_leaves_a_copy_that_never_matches() -
 def test_requirements_that_the_route_sets_free_the_copy() -> None:
     """As the manual's own example does."""
     runs = planned(submit(), table(f"{POOL}\n{NO_CRON}\nSET Requirements true\nSET OnExitRemove true"))
-    assert runs[0].conduct is Conduct.AT_ONCE
+    assert runs[0].conduct is CopySchedule.AT_ONCE
     assert outcomes(runs) == [Outcome.ROUTED, Outcome.GONE, Outcome.GONE]
 
 
 def test_the_scheduler_universe_runs_no_scheduled_copy() -> None:
     """Cron attributes are accepted there, and the job never runs."""
     runs = planned(submit(), table("UNIVERSE SCHEDULER"))
-    assert (runs[0].conduct, codes(runs)[-1]) == (Conduct.NEVER_RUNS, "plan-never-runs")
+    assert (runs[0].conduct, codes(runs)[-1]) == (CopySchedule.NEVER_RUNS, "plan-never-runs")
 
 
 def test_a_time_of_ones_own_is_waited_for() -> None:
     """A deferral_time is in the ad, so that the copy has it; the route can wait for its gate itself."""
     once = submit(cron_minute=None, cron_hour=None, on_exit_remove=None, deferral_time=str(NIGHT), cron_window="60")
     (run,) = planned(once, table(POOL))
-    assert (run.taken, run.starts, run.conduct) == (NOW + 10, NIGHT, Conduct.WAITS)
+    assert (run.taken, run.starts, run.conduct) == (NOW + 10, NIGHT, CopySchedule.WAITS)
     gate = "DeferralTime is undefined || time() + ScheddInterval >= DeferralTime - DeferralPrepTime"
     (run,) = planned(once, table(f"REQUIREMENTS {gate}\n{POOL}"))
     assert run.taken is not None
@@ -192,7 +192,7 @@ def test_a_job_whose_time_is_past_is_said_to_be_stuck() -> None:
     made = plan(once, table(POOL), NOW)
     (run,) = made
     assert [each.kind for each in made.findings] == ["plan-past"]
-    assert (run.conduct, run.starts) == (Conduct.TOO_LATE, None)
+    assert (run.conduct, run.starts) == (CopySchedule.TOO_LATE, None)
 
 
 # A router that waits for the gate
@@ -207,7 +207,7 @@ def test_a_router_that_waits_takes_each_run_when_its_gate_opens() -> None:
         assert run.routed is not None
         assert run.routed.ad is not None
         assert 0 <= run.taken - run.run.match_opens < 10
-        assert (run.starts, run.conduct) == (run.run.time, Conduct.WAITS)
+        assert (run.starts, run.conduct) == (run.run.time, CopySchedule.WAITS)
         assert run.routed.ad.value("DeferralTime") == run.run.time
         assert "CronMinute" not in run.routed.ad
     assert codes(runs) == []
@@ -274,7 +274,7 @@ def test_the_router_itself_may_be_full() -> None:
     """JOB_ROUTER_MAX_JOBS counts the jobs of all routes, and those that were there."""
     runs = planned(submit(queue="queue 3"), table(POOL, GRID, MAX_JOBS="2"), days=1, at_gate=True)
     assert outcomes(runs) == [Outcome.ROUTED, Outcome.ROUTED, Outcome.LOCAL]
-    runs = planned(submit(), table(POOL, MAX_JOBS="1"), days=1, at_gate=True, standing=RouteState(managed=1))
+    runs = planned(submit(), table(POOL, MAX_JOBS="1"), days=1, at_gate=True, route_state=RouteState(managed=1))
     assert outcomes(runs) == [Outcome.LOCAL]
 
 
@@ -409,12 +409,12 @@ def test_what_htcondor_c_puts_in_place_is_cured_too() -> None:
     made = plan(file, table(route), NOW, NOW + DAY)
     first = next(iter(made))
     found = made.cure(first)
-    assert first.conduct is Conduct.SCHEDULES_ITSELF_THERE
+    assert first.conduct is CopySchedule.SCHEDULES_ITSELF_THERE
     assert found is not None
     assert is_cured(found)
     assert "Remote_JobUniverse" in found.ad
     cured = planned(file, table(f"{route}\n{found.text}"), days=1)
-    assert cured[0].conduct is Conduct.AT_ONCE
+    assert cured[0].conduct is CopySchedule.AT_ONCE
 
 
 def test_what_is_left_of_requirements_is_what_the_job_asked_for() -> None:
@@ -665,7 +665,7 @@ def test_any_copy_has_some_conduct(attributes: dict[str, str]) -> None:
     ad = ClassAd()
     for name, text in attributes.items():
         ad.put(name, text)
-    assert manner_of(ad, NOW, UTC).conduct in Conduct
+    assert manner_of(ad, NOW, UTC).conduct in CopySchedule
 
 
 # Size

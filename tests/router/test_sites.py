@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crondor.router.daemon.sites import Habit, Site
+from crondor.router.daemon.sites import Site, SiteFault
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
 
@@ -13,7 +13,7 @@ def test_a_site_that_begins_to_swallow_starts_nothing_more() -> None:
     stage.poll(3)
     assert len(stage.sites.runs) == 1
     stage.sites.change(Site("Site1", slots=2, delay=15, run_time=40))
-    stage.sites.change(Site("Site1", slots=2, delay=15, run_time=40, habit=Habit.SWALLOWS))
+    stage.sites.change(Site("Site1", slots=2, delay=15, run_time=40, fault=SiteFault.SWALLOWS))
     stage.poll(20)
     assert (len(stage.sites.runs), len(stage.sites.ended), len(stage.copies())) == (1, 1, 2)
     stage.sites.change(Site("Site1", slots=2, delay=15, run_time=40))

@@ -14,7 +14,7 @@ from crondor.job.queued import QueuedJob
 from crondor.job_queue import JobId
 from crondor.schedd.ads import mirror_of
 from crondor.schedd.applying import apply_edits
-from crondor.schedd.crontab_book import recalculate
+from crondor.schedd.cron_tabs import recalculate
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.guard import Guard
 from crondor.schedd.protocol import Acted, Hold, Schedd, Unreachable

@@ -14,7 +14,7 @@ import pytest
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import Op, Record
-from crondor.schedd.crontab_book import CrontabBook
+from crondor.schedd.cron_tabs import CronTabs
 from crondor.spec import FIELDS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "daemon" / "crontab_timeline.jsonl.gz"
@@ -44,7 +44,7 @@ class Replay:
         """Submit the job."""
         self.t0 = recorded["t0"]
         self.mirror = Mirror()
-        self.book = CrontabBook(self.mirror)
+        self.book = CronTabs(self.mirror)
         self.times: list[tuple[int, int]] = []  # (t, DeferralTime)
         self.holds: list[tuple[str, int]] = []
         self.entered: int | None = None

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from crondor.calendar import short_weekday
 from crondor_cli.agenda.collisions import Collision
 from crondor_cli.agenda.days import Agenda, Entry, Minute
 from crondor_cli.agenda.span import Day
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock
-from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 
 
 def print_json(agenda: Agenda, clock: Clock, pairs: int) -> None:
@@ -36,7 +34,7 @@ def print_json(agenda: Agenda, clock: Clock, pairs: int) -> None:
         "invalid": [{"name": name, "line": line} for name, line in agenda.invalid],
         "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(agenda.findings)],
     }
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def _day(agenda: Agenda, day: Day) -> dict[str, object]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from crondor.classad import EvaluationFailed, Explanation, Expression, print_value
@@ -14,6 +12,7 @@ from crondor.source import Source
 from crondor_cli.common.ad_files import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 
 EPILOG = """\b
 Examples:
@@ -65,7 +64,7 @@ def command(
         data: dict[str, object] = {"expression": str(code), "value": shown}
         if explanation is not None:
             data |= {"reason": explanation.reason(), "parts": [part_data(part) for part in explanation.parts]}
-        say(json.dumps(data, indent=2))
+        echo_json(data)
         return
     if explanation is None:
         say(printable(shown))

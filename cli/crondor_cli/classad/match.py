@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -25,6 +24,7 @@ from crondor_cli.common.ad_files import (
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
 
 EPILOG = """\b
 Examples:
@@ -71,7 +71,7 @@ def command(
     left, right = ad_of(a, mode_of(lenient)), ad_of(b, mode_of(lenient))
     sides = [_side(a, left, b, right, context), _side(b, right, a, left, context)]
     if format_ == "json":
-        say(json.dumps({"match": all(s.accepts for s in sides), "sides": [_data(s) for s in sides]}, indent=2))
+        echo_json({"match": all(s.accepts for s in sides), "sides": [_data(s) for s in sides]})
     else:
         say("\n".join(line for side in sides for line in _lines(side, explain)))
     show(_others(a, left, b, right, context))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, format_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
 
 EPILOG = """\b
 Examples:
@@ -78,7 +78,7 @@ def command(
             if format_ == "text":
                 say(printable(str(path)))
     if format_ == "json":
-        say(json.dumps(_data(found, has_users=with_users), indent=2))
+        echo_json(_data(found, has_users=with_users))
     elif output is None:
         _print(found.files)
     if not found.files or has_error(found.diagnostics):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from crondor.diagnostics import Diagnostic
 from crondor.spec import CronSpec, Field
 from crondor.words import describe
 from crondor_cli.common.data import diagnostic_data, instant
-from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.diff.comparison import Comparison, Side
 
 
@@ -19,7 +17,7 @@ def print_json(comparisons: list[Comparison], warnings: list[Diagnostic]) -> Non
         "pairs": [_pair(c) for c in comparisons],
         "diagnostics": [diagnostic_data(warning) for warning in warnings],
     }
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def _pair(c: Comparison) -> dict[str, object]:

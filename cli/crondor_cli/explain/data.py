@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import tzinfo
 
 from crondor.audit import ClockChange
@@ -12,9 +11,9 @@ from crondor.recurrence import ScheddAnswer, Why
 from crondor.spec import FIELDS, CronSpec
 from crondor.words import describe
 from crondor_cli.common.data import diagnostic_data, instant
-from crondor_cli.common.output import say
 from crondor_cli.common.rows import Reason
 from crondor_cli.common.schedule_facts import Explanation, Facts, ScheddSide, portable_line
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.common.wording import day_rule_words, length
 from crondor_cli.explain.why_words import sentence
 
@@ -22,7 +21,7 @@ from crondor_cli.explain.why_words import sentence
 def print_json(explanations: list[Explanation], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
     data = {"jobs": [_job(e) for e in explanations], "diagnostics": [diagnostic_data(w) for w in warnings]}
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def _job(e: Explanation) -> dict[str, object]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import printable
@@ -12,6 +10,7 @@ from crondor.hooks.hook_types import HookType
 from crondor.hooks.runner import HookRun
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 
 _WIDTH = 13
 _YOURS = frozenset({"CONDOR_CONFIG", "HOME", "LOGNAME", "TZ", "USER"})  # as they are here: JSON has them
@@ -68,7 +67,7 @@ def run_data(_: str, hook: HookType, run: HookRun, consequence: Consequence) -> 
         },
         "diagnostics": [diagnostic_data(each) for each in dict.fromkeys((*run.diagnostics, *consequence.diagnostics))],
     }
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def _fact(name: str, text: str) -> str:

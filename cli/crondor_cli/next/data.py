@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from datetime import tzinfo
 
 from crondor.diagnostics import Diagnostic
@@ -15,6 +14,7 @@ from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.preview import Preview
 from crondor_cli.common.rows import Run
+from crondor_cli.common.streaming import echo_json
 
 _SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_interval", "universe")
 
@@ -22,7 +22,7 @@ _SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_in
 def print_json(previews: list[Preview], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
     data = {"jobs": [_job(preview) for preview in previews], "diagnostics": [diagnostic_data(w) for w in warnings]}
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from crondor.diagnostics import printable
@@ -10,6 +9,7 @@ from crondor_cli.common.data import instant
 from crondor_cli.common.jobs import Job
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text, relative
 
 Found = list[tuple[Job, "list[int] | None"]]
@@ -39,7 +39,7 @@ def _print_json(found: Found, clock: Clock) -> None:
         }
         for job, times in found
     ]
-    say(json.dumps({"jobs": jobs}, indent=2))
+    echo_json({"jobs": jobs})
 
 
 def _print_epochs(found: Found, _: Clock) -> None:

@@ -59,7 +59,7 @@ def _matched(asking: Asking, route_name: str | None) -> Iterator[tuple[str, Clas
     if route is not None:
         yield from ((job.id, job.ad, route) for job in asking.jobs())
         return
-    search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.standing, asking.context)
+    search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.route_state, asking.context)
     for match in search:
         if search.ad is not None:
             yield match.job, search.ad, match.route

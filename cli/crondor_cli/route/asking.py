@@ -26,7 +26,7 @@ class Asking:
         self.table = table
         self.owner = owner
         self.context: Context = files.context
-        self.standing = RouteState()
+        self.route_state = RouteState()
         self.progress = progress
         self.findings = AdFindings(progress)
         self.count = 0
@@ -35,10 +35,10 @@ class Asking:
 
     def stand(self, loads: Sequence[str], throttled: Sequence[str], *, counts_copies: bool) -> None:
         """Set how the router stands; to count copies the jobs are read and kept. Raises UsageError."""
-        self.standing = standing_of(self.table, loads, throttled)
+        self.route_state = standing_of(self.table, loads, throttled)
         if counts_copies:
             self._kept = list(self._files.jobs(self.findings, self.progress))
-            self.standing = with_copies(self.standing, self.table, (job.ad for job in self._kept), self.context)
+            self.route_state = with_copies(self.route_state, self.table, (job.ad for job in self._kept), self.context)
 
     def jobs(self) -> Iterator[RoutedJob]:
         """Yield the jobs as they are read."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from crondor.router import RouteState, why
 from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.route import explain_text
 from crondor_cli.route.asking import Asking, asking_options
 
@@ -28,14 +27,14 @@ Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong
 @asking_options("table", "json")
 def command(asking: Asking, format_: str) -> None:
     """Say of each job which route takes it, and why the others do not."""
-    table, standing = asking.table, asking.standing
-    accepting = () if standing.is_full(table) else standing.accepting(table)
+    table, route_state = asking.table, asking.route_state
+    accepting = () if route_state.is_full(table) else route_state.accepting(table)
     data = []
     try:
         for job in asking.jobs():
-            told = why(table, job.ad, standing, asking.context, owner=asking.owner, accepting=accepting)
+            told = why(table, job.ad, route_state, asking.context, owner=asking.owner, accepting=accepting)
             if told.chosen is not None:
-                standing = _after(standing, told.chosen.name)
+                route_state = _after(route_state, told.chosen.name)
             asking.progress.clear()
             if format_ == "json":
                 data.append(explain_text.data(job, told))
@@ -45,9 +44,9 @@ def command(asking: Asking, format_: str) -> None:
     finally:
         asking.progress.clear()
     if format_ == "json":
-        say(json.dumps({"jobs": data, "rejected": [each.name for each in table.rejected]}, indent=2))
+        echo_json({"jobs": data, "rejected": [each.name for each in table.rejected]})
     asking.end()
 
 
-def _after(standing: RouteState, name: str) -> RouteState:
-    return standing.after({name: 1})
+def _after(route_state: RouteState, name: str) -> RouteState:
+    return route_state.after({name: 1})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from crondor.diagnostics import Diagnostic
@@ -10,6 +9,7 @@ from crondor.router.tools import Ended, Period, Site, heading, record_lines, sit
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 
 
 def print_report(jobs: Sequence[Ended], period: Period, clock: Clock, *, records: bool, iwd: bool) -> None:
@@ -30,7 +30,7 @@ def print_json(jobs: Sequence[Ended], period: Period, clock: Clock, findings: Se
         "jobs": [job._asdict() for job in jobs],
         "diagnostics": [diagnostic_data(finding) for finding in findings],
     }
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def _site(site: Site) -> dict[str, object]:

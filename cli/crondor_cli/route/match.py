@@ -28,7 +28,7 @@ Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong
 def command(asking: Asking, format_: str) -> None:
     """Find the jobs that a router would take now, and the route of each."""
     shown = {"table": match_text.table, "long": match_text.long, "json": match_text.data}[format_]
-    search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.standing, asking.context)
+    search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.route_state, asking.context)
     try:
         for text in shown(asking, search):
             asking.progress.clear()

@@ -38,7 +38,7 @@ def long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
     yield "Checking for candidate jobs. routing table is:"
     yield _HEAD
     for route in asking.table.routes:
-        load, throttle = asking.standing.load(route), asking.standing.throttle(route)
+        load, throttle = asking.route_state.load(route), asking.route_state.throttle(route)
         yield (
             f"{printable(route.name):<24} {printable(route.name):<11} {load.jobs:>7}/{route.max_jobs:>7} "
             f"{load.idle:>7}/{route.max_idle_jobs:>7} {throttle!s:>8}"
@@ -56,16 +56,16 @@ def long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
 def data(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
     """Yield one object; its keys are documented in docs/route-match.md."""
     matches = [{"job": match.job, "route": match.route.name} for match in search]
-    standing = search.standing
+    route_state = search.route_state
     routes = [
         {
             "route": route.name,
-            "jobs": standing.load(route).jobs,
-            "idle": standing.load(route).idle,
+            "jobs": route_state.load(route).jobs,
+            "idle": route_state.load(route).idle,
             "limit": limit and limit.value,
         }
         for route in asking.table.routes
-        for limit in (standing.limit(route),)
+        for limit in (route_state.limit(route),)
     ]
     found = {
         "umbrella": search.umbrella,

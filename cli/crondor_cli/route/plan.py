@@ -119,12 +119,12 @@ def command(
     )
     context = Context(now=clock.now, zone=clock.zone)
     table = load_route_table(config, allow_dirs, context, legacy=legacy)
-    standing = standing_of(table, loads, throttled)
+    route_state = standing_of(table, loads, throttled)
     jobs: list[Plannable] = []
     findings: list[Diagnostic] = []
     read_plannable(specs, ads, queue, clock, allow_dirs, jobs, findings)
     if count_copies:
-        standing = with_copies(standing, table, plan_text.ads_of(jobs), context)
+        route_state = with_copies(route_state, table, plan_text.ads_of(jobs), context)
     limit = count if count is not None or end is not None else _DEFAULT_COUNT
     options = PlanOptions(
         at_gate=at_gate,
@@ -132,7 +132,7 @@ def command(
         queue_time=queue_time,
         rejected=rejected,
         count=limit,
-        standing=standing,
+        route_state=route_state,
         owner=owner,
         reading=reading,
     )

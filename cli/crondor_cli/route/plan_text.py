@@ -12,7 +12,7 @@ from crondor.classad.formats import Format, Order
 from crondor.deferral import LATEST
 from crondor.diagnostics import Diagnostic, printable
 from crondor.router.match.reasons import Why
-from crondor.router_bridge import Conduct, Outcome, Plannable, PlannedRun, RoutePlan, is_cured
+from crondor.router_bridge import CopySchedule, Outcome, Plannable, PlannedRun, RoutePlan, is_cured
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import Clock
 from crondor_cli.times.text import local_text
@@ -22,14 +22,14 @@ _LONGEST = 160  # characters of a reason; whoever wants all of it asks for JSON
 _SAME_WEEK = 6 * 86_400
 _NOT_ASKED = "no route is asked: the job runs already, or its last match is past at the router's next poll"
 _CONDUCTS = {
-    Conduct.AT_ONCE: "the copy runs when it is matched, or when the site takes it, whatever the time is",
-    Conduct.WAITS: "the copy runs once, at the time of the run",
-    Conduct.WAITS_THERE: "the copy runs once, at the time of the run, in the remote queue",
-    Conduct.SCHEDULES_ITSELF: "the copy has the Cron attributes, and the schedd that has it computes its times",
-    Conduct.SCHEDULES_ITSELF_THERE: "the copy has the Cron attributes, and the remote schedd computes its times",
-    Conduct.TOO_LATE: "the copy's DeferralTime and window are past, and it never runs",
-    Conduct.NEVER_MATCHES: "the copy's Requirements ask for a time that it lacks, and it stays idle",
-    Conduct.NEVER_RUNS: "nothing runs a copy with such a schedule in its universe",
+    CopySchedule.AT_ONCE: "the copy runs when it is matched, or when the site takes it, whatever the time is",
+    CopySchedule.WAITS: "the copy runs once, at the time of the run",
+    CopySchedule.WAITS_THERE: "the copy runs once, at the time of the run, in the remote queue",
+    CopySchedule.SCHEDULES_ITSELF: "the copy has the Cron attributes, and the schedd that has it computes its times",
+    CopySchedule.SCHEDULES_ITSELF_THERE: "the copy has the Cron attributes, and the remote schedd computes its times",
+    CopySchedule.TOO_LATE: "the copy's DeferralTime and window are past, and it never runs",
+    CopySchedule.NEVER_MATCHES: "the copy's Requirements ask for a time that it lacks, and it stays idle",
+    CopySchedule.NEVER_RUNS: "nothing runs a copy with such a schedule in its universe",
 }
 _OUTCOMES = {
     Outcome.BY_COPY: "the copy that was taken before runs by itself",
@@ -53,7 +53,7 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
     width = min(_WIDEST, max(5, *(len(route.name) for route in made.table.routes), 0))
     yield _manner(made)
     counts: Counter[Outcome] = Counter()
-    conducts: dict[Conduct, None] = {}
+    conducts: dict[CopySchedule, None] = {}
     last: dict[str, Outcome] = {}
     same: Counter[str] = Counter()
     reasons: dict[str, list[str]] = {}
@@ -150,7 +150,7 @@ def _summary(made: RoutePlan, counts: Counter[Outcome]) -> str:
     return f"{total:,} run{'' if total == 1 else 's'}: {parts}"
 
 
-def _legend(counts: Counter[Outcome], conducts: Iterable[Conduct]) -> Iterator[str]:
+def _legend(counts: Counter[Outcome], conducts: Iterable[CopySchedule]) -> Iterator[str]:
     """Yield what the words of the last column mean, as far as they were used."""
     for conduct in conducts:
         yield f"  {conduct.value}: {_CONDUCTS[conduct]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.queue import QueueOptions
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.route.copies import queue_name
 
 _OPTIONS = "jlrt,"
@@ -78,7 +78,7 @@ def print_summary(shown: Shown) -> None:
 def summary_data(shown: Shown) -> None:
     """Print the rows of the summary as JSON."""
     rows = [row._asdict() for row in summarise(shown.ads, shown.context)]
-    say(json.dumps({**_head(shown), "summary": rows, "diagnostics": _findings(shown)}, indent=2))
+    echo_json({**_head(shown), "summary": rows, "diagnostics": _findings(shown)})
 
 
 def print_jobs(shown: Shown, *, nobatch: bool) -> None:
@@ -121,7 +121,7 @@ def jobs_data(shown: Shown) -> None:
         "query": Totals.of(shown.ads, shown.context)._asdict(),
         "all_users": None if shown.everybody is None else shown.everybody._asdict(),
     }
-    say(json.dumps({**_head(shown), "jobs": jobs, "totals": totals, "diagnostics": _findings(shown)}, indent=2))
+    echo_json({**_head(shown), "jobs": jobs, "totals": totals, "diagnostics": _findings(shown)})
 
 
 def _head(shown: Shown) -> dict[str, object]:

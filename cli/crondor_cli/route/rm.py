@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import QueueOptions, embedded_of, live_of, schedd_options
 from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _say(chosen: Selection, acted: Acted, findings: list[Diagnostic], format_: s
         counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "denied", "not_found")}
         found = [diagnostic_data(finding) for finding in findings]
         data = {"action": "rm", "constraint": chosen.text, **counts, "diagnostics": found}
-        say(json.dumps(data, indent=2))
+        echo_json(data)
         return
     if not findings:
         say(f"All jobs matching constraint ({printable(chosen.text)}) have been marked for removal")

@@ -135,7 +135,7 @@ def command(
         domain=uid_domain,
         waits_for_gates=wait_for_gates,
         zone=clock.zone,
-        hooks=_desk(knobs) if hooks and not dry_run else None,
+        hooks=_context(knobs) if hooks and not dry_run else None,
         log=_writer(clock, log_format),
     )
     if not dry_run:
@@ -305,7 +305,7 @@ def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWrite
     return UserLogs(folder, clock.zone, report=lambda found: show([found]))
 
 
-def _desk(knobs: _Knobs) -> HookRunners:
+def _context(knobs: _Knobs) -> HookRunners:
     return HookRunners(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root())
 
 

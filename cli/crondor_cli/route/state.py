@@ -56,9 +56,9 @@ def _known(table: RoutingTable, name: str, option: str) -> str:
     return lower(name)
 
 
-def with_copies(standing: RouteState, table: RoutingTable, ads: Iterable[ClassAd], context: Context) -> RouteState:
+def with_copies(route_state: RouteState, table: RoutingTable, ads: Iterable[ClassAd], context: Context) -> RouteState:
     """Return the standing with the copies among some jobs counted, as the router itself counts them."""
-    loads = dict(standing.loads)
+    loads = dict(route_state.loads)
     count = 0
     for ad in ads:
         by, name = (string(ad, each, context) for each in ("RoutedBy", "RouteName"))
@@ -68,4 +68,4 @@ def with_copies(standing: RouteState, table: RoutingTable, ads: Iterable[ClassAd
         count += 1
         load = loads.get(lower(name), RouteLoad())
         loads[lower(name)] = RouteLoad(load.jobs + 1, load.idle + (status not in _RUNNING))
-    return RouteState(loads, standing.throttles, standing.managed + count, standing.turn)
+    return RouteState(loads, route_state.throttles, route_state.managed + count, route_state.turn)

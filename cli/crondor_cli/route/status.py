@@ -10,7 +10,7 @@ import click
 from crondor.classad import Format
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
-from crondor.router.daemon import RouterOptions, RouterReport, Survey
+from crondor.router.daemon import QueueStatus, RouterOptions, RouterReport
 from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.public_ad import public_ad
 from crondor_cli.common.options import Clock, clock_of, clock_options
@@ -79,7 +79,7 @@ def command(
     findings += more
     report = _report(source, table, findings) if source.kind in {"queue", "live"} else None
     options = RouterOptions(owner=owner, waits_for_gates=wait_for_gates, zone=clock.zone)
-    survey = Survey(
+    survey = QueueStatus(
         table,
         jobs,
         others,

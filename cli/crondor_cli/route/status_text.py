@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from crondor.diagnostics import printable
 from crondor.job_queue import JobId
-from crondor.router.daemon import Because, Reason, RouteNow, RouterReport, Survey
+from crondor.router.daemon import Because, QueueStatus, Reason, RouteNow, RouterReport
 from crondor.router.match.throttle import WINDOW
 from crondor_cli.common.columns import cell, plural, print_rows
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text
 
 _SETTLED = (Reason.ROUTED, Reason.COPY)
 
 
-def print_table(survey: Survey, report: RouterReport | None, clock: Clock) -> None:
+def print_table(survey: QueueStatus, report: RouterReport | None, clock: Clock) -> None:
     """Print the routes, and how many jobs are not routed now for each reason."""
     say("\n".join(_head(survey, report, clock)))
     rows = [_row(now, survey, report) for now in survey.routes()]
@@ -36,7 +36,7 @@ def print_table(survey: Survey, report: RouterReport | None, clock: Clock) -> No
         )
 
 
-def _head(survey: Survey, report: RouterReport | None, clock: Clock) -> Iterator[str]:
+def _head(survey: QueueStatus, report: RouterReport | None, clock: Clock) -> Iterator[str]:
     if report is None:
         yield f"{printable(survey.name)}: no router is known to run here; throttles are not known, all else is counted"
         return
@@ -45,7 +45,7 @@ def _head(survey: Survey, report: RouterReport | None, clock: Clock) -> Iterator
     yield f"{printable(survey.name)}: a router runs here; its last poll was {when}{failed}"
 
 
-def _row(now: RouteNow, survey: Survey, report: RouterReport | None) -> list[str]:
+def _row(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> list[str]:
     route, load, throttle, _, text = now
     idle = f"{load.idle}/{route.max_idle_jobs}" if route.max_idle_jobs >= 0 else f"{load.idle}"
     if report is None:
@@ -61,7 +61,7 @@ def _rate(now: RouteNow, time: int) -> float:
     return now.throttle.failed / max(1, time - now.throttle.begin)
 
 
-def _left(survey: Survey) -> list[tuple[Reason, str, int]]:
+def _left(survey: QueueStatus) -> list[tuple[Reason, str, int]]:
     """Return how many jobs are not on a route, by reason and route, in the order of the reasons."""
     found = survey.summary()
     order = list(Reason)
@@ -69,7 +69,7 @@ def _left(survey: Survey) -> list[tuple[Reason, str, int]]:
     return sorted(kept, key=lambda each: (order.index(each[0]), each[1]))
 
 
-def print_job(survey: Survey, job: JobId | None) -> None:
+def print_job(survey: QueueStatus, job: JobId | None) -> None:
     """Print why a job is not routed now."""
     if job is None:
         return
@@ -81,7 +81,7 @@ def print_job(survey: Survey, job: JobId | None) -> None:
         say(f"  {printable(verdict.route.name):<{min(width, 24)}}  {said}")
 
 
-def print_json(survey: Survey, report: RouterReport | None, job: JobId | None) -> None:
+def print_json(survey: QueueStatus, report: RouterReport | None, job: JobId | None) -> None:
     """Print one object; its keys are documented in docs/router.md."""
     data: dict[str, object] = {
         "name": survey.name,
@@ -99,10 +99,10 @@ def print_json(survey: Survey, report: RouterReport | None, job: JobId | None) -
     }
     if job is not None:
         data["job"] = _job(job, survey.why(job))
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
-def _route(now: RouteNow, survey: Survey, report: RouterReport | None) -> dict[str, object]:
+def _route(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> dict[str, object]:
     route, load, throttle, limit, text = now
     known = report is not None
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -14,6 +13,7 @@ from crondor.source import Span
 from crondor.transform import Transform
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 
 
 def print_table(table: RoutingTable) -> None:
@@ -99,7 +99,7 @@ def print_json(table: RoutingTable) -> None:
         ],
         "diagnostics": [diagnostic_data(found) for found in table.diagnostics],
     }
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def _route_data(route: Route) -> dict[str, object]:

@@ -113,7 +113,7 @@ def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, i
         _submit(session, path, source, clock)
     view = view_of(session, clock.zone, is_json=is_json)
     logs = JobLogs(platform.node() or "localhost", clock.zone, view.say)
-    session.world.watchers += [logs.note, view.note]
+    session.pool.watchers += [logs.note, view.note]
     return Loop(session, view).run()
 
 

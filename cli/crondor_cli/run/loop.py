@@ -37,7 +37,7 @@ class Loop:
 
     def run(self) -> int:
         """Run, and return the exit status. Raises QueueIO."""
-        self._session.world.watchers.append(self._note)
+        self._session.pool.watchers.append(self._note)
         try:
             with waking(dict.fromkeys(_ASKING, self._ask)) as waker:
                 return self._live(waker)
@@ -58,7 +58,7 @@ class Loop:
                 return 130
         self._look()
         view.end(self._left())
-        return int(self._failed or bool(session.missed()) or any(map(_is_held, session.world.jobs.values())))
+        return int(self._failed or bool(session.missed()) or any(map(_is_held, session.pool.jobs.values())))
 
     def _ask(self, _number: int, _frame: FrameType | None) -> None:
         self._asked += 1
@@ -85,7 +85,7 @@ class Loop:
         session = self._session
         missed = set(session.missed())
         lines = [f"job {job} has missed its time and stays idle: nothing starts it any more" for job in sorted(missed)]
-        jobs = sorted(session.world.jobs.values(), key=lambda job: job.id)
+        jobs = sorted(session.pool.jobs.values(), key=lambda job: job.id)
         held = [job for job in jobs if _is_held(job)]
         waiting = sum(job.is_idle and job.id not in missed for job in jobs)
         old = [job for job in held if job.id not in self._told]

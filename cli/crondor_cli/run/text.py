@@ -88,7 +88,7 @@ class View:
 
     def time_of(self, job: PoolJob) -> int | None:
         """Return the DeferralTime of a job."""
-        return starter.time_of(job.ad, Context(now=self._session.world.now)) if "DeferralTime" in job.ad else None
+        return starter.time_of(job.ad, Context(now=self._session.pool.now)) if "DeferralTime" in job.ad else None
 
     def planned(self, seen: PoolEvent) -> str:
         """Say when a job runs next."""
@@ -172,7 +172,7 @@ class LiveView(View):
 
     def refresh(self) -> None:
         """Draw the jobs, those that run first."""
-        jobs = sorted(self._session.world.jobs.values(), key=_order)
+        jobs = sorted(self._session.pool.jobs.values(), key=_order)
         width, height = shutil.get_terminal_size()
         most = max(1, min(_MOST, height - 3))
         lines = [self._line(job)[: max(1, width - 1)] for job in jobs[:most]]
@@ -201,7 +201,7 @@ class LiveView(View):
         return Visible(f"\x1b[{self._drawn}A\x1b[J" if self._drawn else "")
 
     def _line(self, job: PoolJob) -> str:
-        now, when = self._session.world.now, self.time_of(job)
+        now, when = self._session.pool.now, self.time_of(job)
         if job.run is not None and job.run.started is not None:
             word = "suspended" if job.run.is_suspended else "runs"
             pid = self.pid(job)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import job_arguments, no_job, queue_option, selection_of, unknown_job
 from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.schedd.running import changed
 
 Act = Callable[[EmbeddedSchedd, Selection, str], Acted]
@@ -82,7 +82,7 @@ def _act(
     if format_ == "json":
         counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "not_found")}
         found = [diagnostic_data(finding) for finding in findings]
-        say(json.dumps({"action": action.name, **counts, "diagnostics": found}, indent=2))
+        echo_json({"action": action.name, **counts, "diagnostics": found})
     else:
         say(f"{_jobs(acted.done)} {action.done}")
     if findings:

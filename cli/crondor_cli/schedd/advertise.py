@@ -11,7 +11,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.job.attributes import integer
-from crondor.schedd.look import ScheduledJob, State
+from crondor.schedd.status import ScheduledJob, State
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +15,7 @@ from crondor_cli.common.options import UsageProblem, clock_of, clock_options, fo
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import job_arguments, no_job, queue_option, selection_of, unknown_job
 from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.schedd.running import changed
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def command(
     show(findings)
     if format_ == "json":
         data = {name: answer[name] for name in ("edited", "unchanged")}
-        say(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
+        echo_json({**data, "diagnostics": [diagnostic_data(f) for f in findings]})
     else:
         say(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")
     if findings:

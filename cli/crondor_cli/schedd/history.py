@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from crondor.classad.ad import ClassAd
@@ -15,6 +13,7 @@ from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.queue import QueueOptions, job_arguments, no_queue, opened, schedd_options, selection_of
 from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text
 
 EPILOG = """\b
@@ -49,7 +48,7 @@ def command(
             show([no_queue(asked.folder)])
         ads = [] if schedd is None else schedd.history(chosen, limit=count)
     if format_ == "json":
-        say(json.dumps({"jobs": [_data(QueuedJob(ad)) for ad in ads]}, indent=2))
+        echo_json({"jobs": [_data(QueuedJob(ad)) for ad in ads]})
     elif format_ == "long":
         emit("\n".join(ad.print(Format.LONG) for ad in ads))
     elif ads:

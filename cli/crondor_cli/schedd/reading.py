@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crondor.schedd.look import ScheduledJob, StatusReader
+from crondor.schedd.status import ScheduledJob, StatusReader
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.options import Clock, clock_of

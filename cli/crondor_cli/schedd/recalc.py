@@ -8,7 +8,7 @@ from crondor.diagnostics import has_error
 from crondor.job.queued import QueuedJob
 from crondor.schedd.ads import job_id, mirror_of
 from crondor.schedd.applying import apply_edits
-from crondor.schedd.crontab_book import Edit, recalculate
+from crondor.schedd.cron_tabs import Edit, recalculate
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.options import Clock, clock_options, format_option, reading_options

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError
-from crondor.schedd.look import ScheduledJob
+from crondor.schedd.status import ScheduledJob
 
 
 class Start(NamedTuple):

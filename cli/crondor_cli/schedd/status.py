@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 from crondor.diagnostics import Severity, has_error
-from crondor.schedd.look import ScheduledJob
+from crondor.schedd.status import ScheduledJob
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.options import clock_options, format_option, reading_options

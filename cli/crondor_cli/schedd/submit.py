@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import platform
 from pathlib import Path
@@ -22,6 +21,7 @@ from crondor_cli.common.options import Clock, clock_of, clock_options, format_op
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import embedded_of, queue_option
 from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
 
 MOST = 100_000  # jobs of one file; a queue of more is a slip of the finger
 
@@ -71,7 +71,7 @@ def command(
     show(findings)
     if format_ == "json":
         data = {"cluster": jobs[0].cluster if jobs else None, "jobs": [str(job) for job in jobs]}
-        say(json.dumps({**data, "diagnostics": [diagnostic_data(f) for f in findings]}, indent=2))
+        echo_json({**data, "diagnostics": [diagnostic_data(f) for f in findings]})
     else:
         count = f"{len(jobs):,} job{'' if len(jobs) == 1 else 's'}"
         say(f"{count} submitted to cluster {jobs[0].cluster}" if jobs else "no job submitted")

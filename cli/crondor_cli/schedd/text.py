@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable
-from crondor.schedd.look import ScheduledJob, State
+from crondor.schedd.status import ScheduledJob, State
 from crondor_cli.common.columns import cell, print_rows
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.output import say
@@ -16,7 +16,7 @@ from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text, relative
 
 if TYPE_CHECKING:
-    from crondor.schedd.crontab_book import Edit
+    from crondor.schedd.cron_tabs import Edit
     from crondor_cli.common.options import Clock
     from crondor_cli.schedd.reading import QueueReading
     from crondor_cli.schedd.starts import Start

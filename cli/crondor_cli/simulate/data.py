@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from crondor_cli.common.data import diagnostic_data
-from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.simulate.runs import Group, Result, Simulated
 
 
@@ -47,7 +46,7 @@ def print_json(
         data["events"] = list(happened)
     if messages is not None:
         data["flow"] = list(messages)
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def _job(simulated: Simulated, group: Group, result: Result) -> dict[str, object]:

@@ -13,7 +13,7 @@ from crondor.job_queue import JobId
 from crondor.pool.settings.pool import PoolSettings
 from crondor.router import RoutingTable
 from crondor.router.daemon import Rehearsal, RouterOptions
-from crondor.router.daemon.chronicle import Chronicle, Fates
+from crondor.router.daemon.chronicle import JobEnds, JobHistories
 from crondor.router.daemon.sites import Site
 from crondor_cli.common.options import UsageProblem
 from crondor_cli.simulate.runs import Group, Simulated
@@ -30,8 +30,8 @@ class RoutedSimulation:
     simulated: Simulated
     table: RoutingTable
     sites: tuple[Site, ...]
-    world: Rehearsal
-    chronicle: Chronicle
+    pool: Rehearsal
+    chronicle: JobHistories
     jobs: list[JobId] = field(default_factory=list)
     end: int = 0
 
@@ -41,7 +41,7 @@ class RoutedSimulation:
     ) -> RoutedSimulation:
         """Set it up, with the jobs submitted. Raises CrondorError."""
         settings = simulated.settings
-        world = Rehearsal(
+        pool = Rehearsal(
             table,
             sites,
             simulated.start,
@@ -49,7 +49,7 @@ class RoutedSimulation:
             schedd_interval=settings.schedd_interval,
             seed=settings.seed,
         )
-        made = cls(simulated, table, tuple(sites), world, Chronicle(world), end=simulated.start)
+        made = cls(simulated, table, tuple(sites), pool, JobHistories(pool), end=simulated.start)
         files: dict[int, list[Group]] = {}
         for group in simulated.groups:
             files.setdefault(id(group.file), []).append(group)
@@ -60,8 +60,8 @@ class RoutedSimulation:
                 if "Owner" not in ad:
                     ad.set("Owner", OWNER)
                 ads += [ad] * group.jobs.count
-            made.jobs += world.schedd.submit(ads)
-        world.schedd.recalculate()
+            made.jobs += pool.schedd.submit(ads)
+        pool.schedd.recalculate()
         return made
 
     def run(self) -> None:
@@ -69,8 +69,8 @@ class RoutedSimulation:
         start, end = self.simulated.start, self.simulated.end
         for time in range(start + _STEP, end + _STEP, _STEP):
             self.end = min(time, end)
-            self.world.advance(self.end)
-            if not len(self.world.schedd.mirror):
+            self.pool.advance(self.end)
+            if not len(self.pool.schedd.mirror):
                 break
         self.chronicle.close()
 
@@ -78,13 +78,13 @@ class RoutedSimulation:
         """Return the jobs of a group."""
         return self.jobs[group.first : group.first + group.jobs.count]
 
-    def fates(self) -> tuple[list[Fates], list[Fates]]:
+    def fates(self) -> tuple[list[JobEnds], list[JobEnds]]:
         """Return what became of the jobs of each group, and of the copies of each route, in the order of the table."""
         sources, routes = self.chronicle.fates()
         groups = [
-            _joined([sources.get(job, Fates()) for job in self.of_group(group)]) for group in self.simulated.groups
+            _joined([sources.get(job, JobEnds()) for job in self.of_group(group)]) for group in self.simulated.groups
         ]
-        return groups, [routes.get(route.name, Fates()) for route in self.table.routes]
+        return groups, [routes.get(route.name, JobEnds()) for route in self.table.routes]
 
     @property
     def is_fine(self) -> bool:
@@ -129,8 +129,8 @@ def findings_of(simulated: Simulated, table: RoutingTable) -> list[Diagnostic]:
     return [*kept, *(each for each in table.diagnostics if each.severity is Severity.ERROR)]
 
 
-def _joined(parts: Sequence[Fates]) -> Fates:
-    made = Fates()
+def _joined(parts: Sequence[JobEnds]) -> JobEnds:
+    made = JobEnds()
     for each in parts:
         made.made += each.made
         made.runs += each.runs

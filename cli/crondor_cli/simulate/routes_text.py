@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,10 +9,11 @@ from crondor.diagnostics import Diagnostic, printable
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.router.daemon import Entry, Reason
-from crondor.router.daemon.chronicle import Fates, Step
+from crondor.router.daemon.chronicle import JobEnds, Step
 from crondor_cli.common.columns import plural, print_rows
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 from crondor_cli.simulate.route_runs import RoutedSimulation
 from crondor_cli.times.text import local_text, relative
 
@@ -43,7 +43,7 @@ def print_table(found: RoutedSimulation, *, timeline: bool) -> None:
     print_rows(head, rows)
     say()
     rows = []
-    for now, fates in zip(found.world.router.routes(), routes, strict=True):
+    for now, fates in zip(found.pool.router.routes(), routes, strict=True):
         states = [fates.now[JobStatus.HELD], _running(fates), fates.now[JobStatus.IDLE]]
         numbers = [fates.made, fates.runs, fates.done, fates.failed, fates.removed, *states]
         rows.append([printable(now.route.name), *map(str, numbers), str(now.throttle), now.text or "yes"])
@@ -61,13 +61,13 @@ def print_table(found: RoutedSimulation, *, timeline: bool) -> None:
         say("\n".join(_timeline(found)))
 
 
-def _running(fates: Fates) -> int:
+def _running(fates: JobEnds) -> int:
     return sum(fates.now[status] for status in _RUNNING)
 
 
 def _left(found: RoutedSimulation) -> list[tuple[Reason, str, int]]:
     settled = (Reason.ROUTED, Reason.COPY)
-    kept = [(why, about, count) for (why, about), count in found.world.router.summary().items() if why not in settled]
+    kept = [(why, about, count) for (why, about), count in found.pool.router.summary().items() if why not in settled]
     return sorted(kept, key=lambda each: (each[0].name, each[1]))
 
 
@@ -125,7 +125,7 @@ def _state(step: Step) -> int:
 
 def _ends(found: RoutedSimulation) -> Iterator[Step]:
     """Yield the end of the time for each job that is there then."""
-    mirror = found.world.schedd.mirror
+    mirror = found.pool.schedd.mirror
     for job in mirror:
         step = found.chronicle.last(job)
         if step is not None:
@@ -180,7 +180,7 @@ def print_json(found: RoutedSimulation, findings: list[Diagnostic], *, events: b
                 "text": now.text or None,
                 "throttle": str(now.throttle),
             }
-            for now, fates in zip(found.world.router.routes(), routes, strict=True)
+            for now, fates in zip(found.pool.router.routes(), routes, strict=True)
         ],
         "not_routed": [{"reason": why.value, "route": about or None, "count": n} for why, about, n in _left(found)],
         "diagnostics": [diagnostic_data(finding) for finding in findings],
@@ -194,10 +194,10 @@ def print_json(found: RoutedSimulation, findings: list[Diagnostic], *, events: b
         }
     if events:
         data["events"] = [{"time": time, "text": text} for time, text in _events(found)]
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
-def _fates(fates: Fates) -> dict[str, int]:
+def _fates(fates: JobEnds) -> dict[str, int]:
     return {
         "copies": fates.made,
         "runs": fates.runs,

@@ -19,7 +19,7 @@ from crondor.pool.daemons.negotiator import Negotiator
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import Gate
 from crondor.pool.settings.pool import PoolSettings
-from crondor.pool.simulate.outcome import Fate, Outcome
+from crondor.pool.simulate.outcome import Outcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
 from crondor.schedule import Universe, misspelt
 from crondor.source import Span
@@ -188,7 +188,7 @@ class Simulated:
     def changes(self, group: Group, result: Result) -> list[Change]:
         """Return what to write so that all runs would have started; each change is enough by itself."""
         outcome, enough = result.outcome, result.enough
-        if enough is None or not (outcome.failed - _not_ours(outcome) or outcome.counts[Fate.LATE]):
+        if enough is None or not (outcome.failed - _not_ours(outcome) or outcome.counts[RunOutcome.LATE]):
             return []
         found = []
         if enough.window is not None and outcome.failed > _not_ours(outcome):
@@ -223,7 +223,7 @@ def _is_bad(outcome: Outcome) -> bool:
 
 def _not_ours(outcome: Outcome) -> int:
     """Return how many runs failed for what neither prep time nor window can change."""
-    return outcome.counts[Fate.SKIPPED]
+    return outcome.counts[RunOutcome.SKIPPED]
 
 
 def _change(group: Group, commands: Sequence[str], value: int) -> Change:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.diagnostics import printable
-from crondor.pool.simulate.outcome import Fate, Outcome
+from crondor.pool.simulate.outcome import Outcome, RunOutcome
 from crondor.spec import Dialect
 from crondor_cli.common.columns import plural
 from crondor_cli.common.output import say
@@ -12,13 +12,13 @@ from crondor_cli.simulate.runs import Group, Result, Simulated
 from crondor_cli.times.text import local_text, relative
 
 _COLUMNS = {
-    "on time": Fate.ON_TIME,
-    "late": Fate.LATE,
-    "missed": Fate.MISSED,
-    "missed, held": Fate.MISSED_HELD,
-    "idle for ever": Fate.MISSED_IDLE,
-    "skipped": Fate.SKIPPED,
-    "on hold": Fate.HELD,
+    "on time": RunOutcome.ON_TIME,
+    "late": RunOutcome.LATE,
+    "missed": RunOutcome.MISSED,
+    "missed, held": RunOutcome.MISSED_HELD,
+    "idle for ever": RunOutcome.MISSED_IDLE,
+    "skipped": RunOutcome.SKIPPED,
+    "on hold": RunOutcome.HELD,
 }
 _ALWAYS = ("on time", "late", "missed", "skipped")
 _READINGS = {

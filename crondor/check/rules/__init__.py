@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import commands, comments, dates, deferral, fields, life, reading, refused
+from crondor.check.rules import commands, comments, dates, deferral, fields, policy, reading, refused
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.check.suppress import Silence
 
@@ -54,10 +54,10 @@ JOB_RULES: tuple[Rule[CheckedJob], ...] = (
     deferral.asks_machine,
     deferral.asks_clock,
     deferral.asks_number,
-    life.runs_once,
-    life.never_ends,
-    life.held_for_ever,
-    life.other_clock,
+    policy.runs_once,
+    policy.never_ends,
+    policy.held_for_ever,
+    policy.other_clock,
     commands.bypass,
     commands.scheduler_refused,
     commands.scheduler_never,

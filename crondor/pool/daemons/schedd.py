@@ -16,7 +16,7 @@ from crondor.job_queue.records import Op, Record
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import VOLATILE
 from crondor.pool.settings.pool import PoolSettings
-from crondor.schedd.crontab_book import CrontabBook, Edit
+from crondor.schedd.cron_tabs import CronTabs, Edit
 
 # What a run changes and no schedule of plain texts depends on: the bookkeeping need not hear of it.
 _QUIET: Final = VOLATILE - {"jobstatus", "deferraltime", "holdreasoncode"}
@@ -46,7 +46,7 @@ class ScheddPart:
         """Begin with an empty queue. Raises UnknownZone."""
         self.ads: dict[JobId, ClassAd] = {}
         self.mirror = Mirror()
-        self.book = CrontabBook(self.mirror, zone=settings.zone, dialect=settings.dialect, policy=settings.policy)
+        self.book = CronTabs(self.mirror, zone=settings.zone, dialect=settings.dialect, policy=settings.policy)
         self.followers: list[Follower] = []
         self._cluster = 0
         self._curious: set[JobId] = set()  # whose Cron attributes may ask for any other attribute

@@ -10,7 +10,7 @@ from crondor.pool.daemons.events import What
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.turns import Turns
 from crondor.schedd.applying import hold_of
-from crondor.schedd.crontab_book import Edit
+from crondor.schedd.cron_tabs import Edit
 from crondor.schedd.protocol import Hold
 
 

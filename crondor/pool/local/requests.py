@@ -140,7 +140,7 @@ class Requests:
                 yield name.removesuffix(_ASKED), request
 
 
-def perform(world: Pool, embedded: EmbeddedSchedd, request: Mapping[str, Any]) -> dict[str, object]:
+def perform(pool: Pool, embedded: EmbeddedSchedd, request: Mapping[str, Any]) -> dict[str, object]:
     """Do to jobs what a request says: ``hold``, ``release``, ``remove`` or ``edit``, and return what was done.
 
     Jobs that the world does not have are left to the queue. Raises CrondorError; what is no request raises KeyError,
@@ -150,40 +150,40 @@ def perform(world: Pool, embedded: EmbeddedSchedd, request: Mapping[str, Any]) -
     missing = chosen.missing(embedded.mirror)
     jobs = [job for job, _ in chosen.of_mirror(embedded.mirror, embedded.context())]
     if request["what"] == "edit":
-        return {**_edited(world, embedded, jobs, request), "missing": missing}
+        return {**_edited(pool, embedded, jobs, request), "missing": missing}
     act = _ACTS[request["what"]]
     total = Acted(not_found=len(missing))
     for job in jobs:
-        total = Acted(*map(sum, zip(total, act(world, embedded, job, str(request["reason"])), strict=True)))
+        total = Acted(*map(sum, zip(total, act(pool, embedded, job, str(request["reason"])), strict=True)))
     return {**total._asdict(), "missing": missing}
 
 
-def _hold(world: Pool, embedded: EmbeddedSchedd, job: JobId, reason: str) -> Acted:
+def _hold(pool: Pool, embedded: EmbeddedSchedd, job: JobId, reason: str) -> Acted:
     hold = Hold(reason)
-    found = world.jobs.get(job)
+    found = pool.jobs.get(job)
     if found is None:
         return embedded.hold(job, hold)
     if found.is_over or found.status in _GONE:
         return Acted(bad_status=1)
-    return Acted(done=1) if world.hold(job, hold) else Acted(already=1)
+    return Acted(done=1) if pool.hold(job, hold) else Acted(already=1)
 
 
-def _release(world: Pool, embedded: EmbeddedSchedd, job: JobId, reason: str) -> Acted:
-    if job not in world.jobs:
+def _release(pool: Pool, embedded: EmbeddedSchedd, job: JobId, reason: str) -> Acted:
+    if job not in pool.jobs:
         return embedded.release(job, reason)
-    return Acted(done=1) if world.release(job, reason) else Acted(bad_status=1)
+    return Acted(done=1) if pool.release(job, reason) else Acted(bad_status=1)
 
 
-def _remove(world: Pool, embedded: EmbeddedSchedd, job: JobId, reason: str) -> Acted:
-    if job not in world.jobs:
+def _remove(pool: Pool, embedded: EmbeddedSchedd, job: JobId, reason: str) -> Acted:
+    if job not in pool.jobs:
         return embedded.remove(job, reason)
-    return Acted(done=1) if world.remove(job, reason) else Acted(already=1)
+    return Acted(done=1) if pool.remove(job, reason) else Acted(already=1)
 
 
 _ACTS: Final = {"hold": _hold, "release": _release, "rm": _remove}
 
 
-def _edited(world: Pool, embedded: EmbeddedSchedd, jobs: list[JobId], request: Mapping[str, Any]) -> dict[str, object]:
+def _edited(pool: Pool, embedded: EmbeddedSchedd, jobs: list[JobId], request: Mapping[str, Any]) -> dict[str, object]:
     """Edit the jobs for which the condition holds; new cron fields count from now on."""
     values: dict[str, object] = {
         str(name): Expression.parse(Source(str(text), f"--set {name}")) for name, text in request["values"].items()
@@ -194,10 +194,10 @@ def _edited(world: Pool, embedded: EmbeddedSchedd, jobs: list[JobId], request: M
     for job in jobs:
         if not condition.holds(embedded.mirror.ad(job), None, embedded.context()):
             continue
-        if world.edit(job, values) if job in world.jobs else embedded.edit_if(job, "true", values):
+        if pool.edit(job, values) if job in pool.jobs else embedded.edit_if(job, "true", values):
             done.append(job)
     if done and is_schedule:
-        world.reconfig()
+        pool.reconfig()
     left = set(jobs).difference(done)
     return {"edited": [str(job) for job in done], "unchanged": [str(job) for job in jobs if job in left]}
 

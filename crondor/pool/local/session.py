@@ -113,7 +113,7 @@ class Session(AbstractContextManager["Session"]):
             self._requests = Requests(self.folder)
         except OSError as error:
             raise refused_by_disk(self.folder, "nobody could ask anything of a session here", error) from error
-        self.world = Pool(
+        self.pool = Pool(
             replace(settings, counts_local_runs=True),
             int(self._clock()),
             turns=self._turns,
@@ -121,7 +121,7 @@ class Session(AbstractContextManager["Session"]):
             programs=self.programs,
             timetable=WallTimetable(int(self._clock())),
         )
-        self.world.watchers.append(self._note)
+        self.pool.watchers.append(self._note)
 
     def _mark(self) -> tuple[str, bool]:
         """Return the session's name, and whether it is that of one which was killed."""
@@ -213,10 +213,10 @@ class Session(AbstractContextManager["Session"]):
             if self.plan.once and string(ad, STARTED) == self._name:
                 self._turns.closed.add(job)
             started = None if course is RunState.CALLED_OFF else self.programs.records.started_at(token)
-            late.append((job, started if course is RunState.CALLED_OFF else started or self.world.now))
+            late.append((job, started if course is RunState.CALLED_OFF else started or self.pool.now))
         found += self.programs.sweep(wanted)
         for job, started in late:
-            self.world.restore(job, untold=self._untold(job, started), started=started)
+            self.pool.restore(job, untold=self._untold(job, started), started=started)
         return found
 
     def _untold(self, job: JobId, started: int | None) -> list[What]:
@@ -264,11 +264,11 @@ class Session(AbstractContextManager["Session"]):
         now = int(self._clock())
         if not self.is_there or (self.plan.until is not None and now >= self.plan.until):
             self.close()
-        self.world.advance(now)
-        self._requests.serve(lambda request: perform(self.world, self.embedded, request))
+        self.pool.advance(now)
+        self._requests.serve(lambda request: perform(self.pool, self.embedded, request))
         for job, ending in self.programs.poll():
             self._ended(job, ending)
-        self.world.advance(int(self._clock()))
+        self.pool.advance(int(self._clock()))
         if not self.has_more:
             return False
         soon = self._prepare(now)
@@ -282,11 +282,11 @@ class Session(AbstractContextManager["Session"]):
 
     def _prepare(self, now: int) -> int | None:
         """Make ready what starts soon; return when to look again (epoch seconds), None: nothing is planned."""
-        next_times = (self.world.next_time, None if self.is_closed else self.plan.until)
+        next_times = (self.pool.next_time, None if self.is_closed else self.plan.until)
         soon = min((time for time in next_times if time), default=None)
         if soon is None or soon <= now:
             return soon
-        self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.world.jobs.values()))
+        self.programs.prepare(sum(_is_due(job, now + _LEAD) for job in self.pool.jobs.values()))
         return soon - _LEAD if soon > now + _LEAD else soon
 
     @property
@@ -294,7 +294,7 @@ class Session(AbstractContextManager["Session"]):
         """Say whether anything can still happen: a program runs, or one will."""
         if self.programs.running:
             return True
-        return not self.is_closed and any(map(self._may_go_on, self.world.jobs.values()))
+        return not self.is_closed and any(map(self._may_go_on, self.pool.jobs.values()))
 
     def _may_go_on(self, job: PoolJob) -> bool:
         if job.run is not None:
@@ -304,18 +304,18 @@ class Session(AbstractContextManager["Session"]):
         return _pending(job.turn) or _pending(job.check) or (job.is_idle and job.id in self._queue.book)
 
     def _ended(self, job_id: JobId, ending: Ending | None) -> None:
-        job = self.world.jobs.get(job_id)
+        job = self.pool.jobs.get(job_id)
         if job is None or job.run is None:
             return
         token = token_of(job.ad)
         if ending is None:
             self._give_up(job, LOST)
         elif isinstance(ending.result, Hold):
-            self.world.hold(job_id, ending.result)
+            self.pool.hold(job_id, ending.result)
         else:
             used = {"RemoteUserCpu": ending.user, "RemoteSysCpu": ending.system}
             self._queue.write(job_id, used)
-            self.world.ended(job_id, ending.result)
+            self.pool.ended(job_id, ending.result)
         self.programs.records.forget(token)
 
     def _give_up(self, job: PoolJob, reason: str) -> None:
@@ -324,9 +324,9 @@ class Session(AbstractContextManager["Session"]):
         A crontab job gets its next time; another one is held.
         """
         if job.id in self._queue.book:
-            self.world.vacate(job.id)
+            self.pool.vacate(job.id)
         else:
-            self.world.hold(job.id, Hold(reason, 0))
+            self.pool.hold(job.id, Hold(reason, 0))
 
     # The end
 
@@ -335,16 +335,16 @@ class Session(AbstractContextManager["Session"]):
         if self.is_closed:
             return
         self._turns.is_closed = True
-        for job in list(self.world.jobs.values()):
-            self.world.timetable.cancel(job.turn)
+        for job in list(self.pool.jobs.values()):
+            self.pool.timetable.cancel(job.turn)
             job.turn = None
             if job.run is not None and job.run.started is None:
-                self.world.vacate(job.id)
+                self.pool.vacate(job.id)
 
     def leave(self) -> None:
         """End all programs at once, and wait until they are gone."""
         self.close()
-        for job in list(self.world.jobs.values()):
+        for job in list(self.pool.jobs.values()):
             if job.run is not None:
                 self._give_up(job, LEFT)
         until = self._clock() + _PATIENCE
@@ -357,8 +357,8 @@ class Session(AbstractContextManager["Session"]):
         """Return the jobs that are idle and will never start: no time of theirs is to come."""
         return [
             job.id
-            for job in self.world.jobs.values()
-            if job.is_idle and job.id not in self._queue.book and job.gate.opens(self.world.now) is None
+            for job in self.pool.jobs.values()
+            if job.is_idle and job.id not in self._queue.book and job.gate.opens(self.pool.now) is None
         ]
 
     def _note(self, seen: PoolEvent) -> None:

@@ -23,7 +23,7 @@ _CRON = tuple(field.attribute for field in FIELDS)
 _KNOWN = 100  # times that are kept of a schedule
 
 
-class Fate(str, Enum):
+class RunOutcome(str, Enum):
     """What became of one planned run."""
 
     ON_TIME = "on_time"
@@ -38,9 +38,9 @@ class Fate(str, Enum):
 class _Cause(Enum):
     """What a job was doing since its last planned time."""
 
-    IDLE = Fate.MISSED
-    RUNNING = Fate.SKIPPED
-    HELD = Fate.HELD
+    IDLE = RunOutcome.MISSED
+    RUNNING = RunOutcome.SKIPPED
+    HELD = RunOutcome.HELD
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Outcome:
     planned for it.
     """
 
-    counts: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
+    counts: dict[RunOutcome, int] = field(default_factory=lambda: dict.fromkeys(RunOutcome, 0))
     starts: int = 0
     evicted: int = 0
     untold: int = 0
@@ -89,7 +89,7 @@ class Outcome:
     @property
     def failed(self) -> int:
         """How many of them did not start at all, or not in their window."""
-        return self.planned - self.counts[Fate.ON_TIME] - self.counts[Fate.LATE]
+        return self.planned - self.counts[RunOutcome.ON_TIME] - self.counts[RunOutcome.LATE]
 
 
 class _Times:
@@ -128,12 +128,12 @@ class _Course:
 class OutcomeCounts:
     """Watches a world and counts; ``close`` settles what is left at the end."""
 
-    def __init__(self, world: Pool) -> None:
+    def __init__(self, pool: Pool) -> None:
         """Watch from now on."""
-        self._world = world
+        self._pool = pool
         self._courses: dict[JobId, _Course] = {}
         self._times: dict[tuple[str | None, ...], _Times] = {}  # by the texts of the schedule
-        world.watchers.append(self.note)
+        pool.watchers.append(self.note)
 
     def __getitem__(self, job: JobId) -> Outcome:
         """Return what is known of a job."""
@@ -161,7 +161,7 @@ class OutcomeCounts:
 
     def _plan_first(self, course: _Course, job: QueuedJob, seen: PoolEvent) -> None:
         """Read a job's schedule, unless another job's is the same."""
-        ad, settings = seen.job.ad, self._world.settings
+        ad, settings = seen.job.ad, self._pool.settings
         key = tuple(ad.text(name) if name in ad else None for name in _CRON)
         is_plain = any(key) and not job.has_expressions
         course.times = self._times.get(key) if is_plain else None
@@ -244,8 +244,8 @@ class OutcomeCounts:
         if run is not None and run.has_slot and run.arrived is not None:
             outcome.idle_slot += seen.time - run.arrived
         if course.time is not None:
-            there = seen.time if seen.job.is_local else seen.time + self._world.settings.skew
-            outcome.counts[Fate.ON_TIME if there <= course.time else Fate.LATE] += 1
+            there = seen.time if seen.job.is_local else seen.time + self._pool.settings.skew
+            outcome.counts[RunOutcome.ON_TIME if there <= course.time else RunOutcome.LATE] += 1
             course.last, course.time = course.time, None
 
     def evict(self, course: _Course, seen: PoolEvent) -> None:
@@ -269,7 +269,7 @@ class OutcomeCounts:
         outcome = course.outcome
         outcome.hold = seen.text
         if seen.number == MISSED_DEFERRED_EXECUTION_TIME and course.time is not None:
-            outcome.counts[Fate.MISSED_HELD] += 1
+            outcome.counts[RunOutcome.MISSED_HELD] += 1
             course.last, course.time = course.time, None
         course.cause = _Cause.HELD
 
@@ -289,9 +289,9 @@ class OutcomeCounts:
 
     def close(self) -> None:
         """Settle what was planned before the end."""
-        end = self._world.now
+        end = self._pool.now
         for job_id, course in self._courses.items():
-            job = self._world.jobs.get(job_id)
+            job = self._pool.jobs.get(job_id)
             if job is None:
                 continue
             self._close(course, job, end)
@@ -304,7 +304,7 @@ class OutcomeCounts:
         if course.time is not None and course.time + window >= end:
             course.time = None  # it may still start
         elif course.time is not None and course.times is None and job.status == JobStatus.IDLE:
-            course.outcome.counts[Fate.MISSED_IDLE] += 1
+            course.outcome.counts[RunOutcome.MISSED_IDLE] += 1
             course.time = None
         elif job.run is None or job.run.started is not None:
             self.settle(course, end)

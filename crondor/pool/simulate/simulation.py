@@ -13,7 +13,7 @@ from crondor.pool.daemons.events import Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.settings.pool import PoolSettings
-from crondor.pool.simulate.outcome import Fate, Lateness, Outcome, OutcomeCounts
+from crondor.pool.simulate.outcome import Lateness, Outcome, OutcomeCounts, RunOutcome
 
 Progress = Callable[[int], None]
 """Called with the virtual time that was reached (epoch seconds)."""
@@ -22,7 +22,7 @@ _STEPS: Final = 20_000  # of the world between two calls of the progress
 _WIDE: Final = 7 * 86400  # the window of a run that is to show how late a job would be
 _TRIES: Final = 4
 _MOST_ALONE: Final = 8  # groups of jobs
-_LATE: Final = (Fate.LATE, Fate.MISSED, Fate.MISSED_HELD, Fate.MISSED_IDLE)
+_LATE: Final = (RunOutcome.LATE, RunOutcome.MISSED, RunOutcome.MISSED_HELD, RunOutcome.MISSED_IDLE)
 _PREP: Final = "DeferralPrepTime"
 _WINDOW: Final = "DeferralWindow"
 
@@ -84,11 +84,11 @@ class Simulation:
         settings = self.settings
         if listeners:
             settings = replace(settings, flow=replace(settings.flow, is_kept=True))
-        world = Pool(settings, self.start)
-        if world.flow is not None:
-            world.flow.listeners += listeners
-        ledger = OutcomeCounts(world)
-        world.watchers += watchers
+        pool = Pool(settings, self.start)
+        if pool.flow is not None:
+            pool.flow.listeners += listeners
+        ledger = OutcomeCounts(pool)
+        pool.watchers += watchers
         jobs: list[JobId] = []
         for ads in self.clusters:
             made = [ad.copy() for ad in ads]
@@ -96,12 +96,12 @@ class Simulation:
                 for name, terms in ((_PREP, prep_times), (_WINDOW, windows)):
                     if terms is not None and number in terms and name in ad:
                         ad.set(name, terms[number])
-            jobs += world.submit(made)
-        while not world.advance(self.end, _STEPS):
+            jobs += pool.submit(made)
+        while not pool.advance(self.end, _STEPS):
             if progress is not None:
-                progress(world.now)
+                progress(pool.now)
         ledger.close()
-        return [ledger[job] for job in jobs], world.matching.negotiator.has_kept_waiting
+        return [ledger[job] for job in jobs], pool.matching.negotiator.has_kept_waiting
 
     def enough(self, progress: Progress | None = None, together: Together | None = None) -> list[Enough]:
         """Return what would have been enough for each job; each answer was lived through.

@@ -16,7 +16,7 @@ from crondor.router.daemon.rehearsal import Rehearsal
 from crondor.router.daemon.report import InvalidReport, RouterReport
 from crondor.router.daemon.routed_job import RoutedJob, State
 from crondor.router.daemon.router import Router
-from crondor.router.daemon.status import Survey
+from crondor.router.daemon.status import QueueStatus
 from crondor.router.daemon.user_log import EventWriter, UserLogs
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "EventWriter",
     "HookRunners",
     "InvalidReport",
+    "QueueStatus",
     "Reason",
     "Rehearsal",
     "RouteNow",
@@ -36,7 +37,6 @@ __all__ = [
     "RouterOptions",
     "RouterReport",
     "State",
-    "Survey",
     "UserLogs",
     "What",
 ]

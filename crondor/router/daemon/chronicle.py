@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
 
 @dataclass
-class Fates:
+class JobEnds:
     """How often what became of some jobs: ``now`` by their last status, and how many were made and have run."""
 
     made: int = 0
@@ -52,20 +52,20 @@ class Fates:
         self.removed += step.status is JobStatus.REMOVED
 
 
-class Chronicle:
+class JobHistories:
     """Takes down each change of status in a rehearsal's queue.
 
     ``steps`` are all of them in their order, ``happened`` the same with the entries of the router's journal between.
     """
 
-    def __init__(self, world: Rehearsal) -> None:
+    def __init__(self, pool: Rehearsal) -> None:
         """Begin; jobs that are there already count as they are."""
-        self._world = world
-        self._mirror = world.schedd.mirror
+        self._pool = pool
+        self._mirror = pool.schedd.mirror
         self._last: dict[JobId, Step] = {}
         self.steps: list[Step] = []
         self.happened: list[Entry | Step] = []
-        world.watchers.append(self.happened.append)
+        pool.watchers.append(self.happened.append)
         for job in self._mirror:
             self._see(job)
         self.close = self._mirror.subscribe(self._note)
@@ -78,18 +78,18 @@ class Chronicle:
         """Return the last step of each copy."""
         return [step for step in self._last.values() if step.source is not None]
 
-    def fates(self) -> tuple[dict[JobId, Fates], dict[str, Fates]]:
+    def fates(self) -> tuple[dict[JobId, JobEnds], dict[str, JobEnds]]:
         """Return what became of each source, its copies and their runs counted, and of the copies of each route."""
-        sources: dict[JobId, Fates] = {}
-        routes: dict[str, Fates] = {}
+        sources: dict[JobId, JobEnds] = {}
+        routes: dict[str, JobEnds] = {}
         made: set[JobId] = set()
         for step in self.steps:
             if step.source is None:
-                fates = sources.setdefault(step.job, Fates())
+                fates = sources.setdefault(step.job, JobEnds())
                 if step.status is not JobStatus.RUNNING:  # the run is its copy's
                     fates.add(step)
                 continue
-            route, of = routes.setdefault(step.route, Fates()), sources.setdefault(step.source, Fates())
+            route, of = routes.setdefault(step.route, JobEnds()), sources.setdefault(step.source, JobEnds())
             route.add(step)
             of.runs += step.status is JobStatus.RUNNING
             if step.job not in made:
@@ -107,7 +107,7 @@ class Chronicle:
             if change.kind is ChangeKind.DESTROYED:
                 before = self._last.get(change.job)
                 if before is not None:
-                    self._take(before._replace(time=self._world.sites.now, status=None, is_failure=False))
+                    self._take(before._replace(time=self._pool.sites.now, status=None, is_failure=False))
             elif change.kind is ChangeKind.CREATED or "jobstatus" in change.attributes:
                 self._see(change.job)
 
@@ -118,7 +118,7 @@ class Chronicle:
         source = JobId.parse(string(ad, ROUTED_FROM) or "")
         found = status(ad)
         step = Step(
-            self._world.sites.now,
+            self._pool.sites.now,
             job,
             found,
             source,

@@ -24,11 +24,11 @@ from crondor.router.table.route import Route
 
 
 def clean_up(
-    desk: RouterContext, job: RoutedJob, what: What | None = None, text: str = "", *, interrupted: bool = False
+    context: RouterContext, job: RoutedJob, what: What | None = None, text: str = "", *, interrupted: bool = False
 ) -> None:
     """Send a job to its end, and say why."""
     if what is not None:
-        desk.say(what, job, text)
+        context.say(what, job, text)
     job.is_interrupted = job.is_interrupted or interrupted
     job.state = State.CLEANUP
     if job.hook is not None:
@@ -36,40 +36,40 @@ def clean_up(
         job.hook = None
 
 
-def take_over(desk: RouterContext, job: RoutedJob) -> None:
+def take_over(context: RouterContext, job: RoutedJob) -> None:
     """Claim an idle job that nobody has; one that is edited in place is not claimed."""
     if job.state is not State.UNCLAIMED or job.source is None:
         return
     if job.is_in_place:
         job.state = State.CLAIMED
         return
-    if job.is_sandboxed and desk.options.delivery is None:
-        clean_up(desk, job, What.NO_SANDBOX)
+    if job.is_sandboxed and context.options.delivery is None:
+        clean_up(context, job, What.NO_SANDBOX)
         return
     try:
-        if not desk.edit(operations.claim(job.id, desk.name)):
-            clean_up(desk, job, What.NOT_CLAIMED, f": {_busy(operations.live(desk.source, job.id), job)}")
+        if not context.edit(operations.claim(job.id, context.name)):
+            clean_up(context, job, What.NOT_CLAIMED, f": {_busy(operations.live(context.source, job.id), job)}")
             return
     except CrondorError as error:
-        desk.failed(What.NOT_CLAIMED, job, error)
+        context.failed(What.NOT_CLAIMED, job, error)
         job.is_claimed = not isinstance(error, UNDONE)
-        _refused(desk, job, interrupted=True)
+        _refused(context, job, interrupted=True)
         return
-    job.source = written(job.source, {"Managed": EXTERNAL, "ManagedManager": desk.name})
+    job.source = written(job.source, {"Managed": EXTERNAL, "ManagedManager": context.name})
     job.is_claimed = True
     job.state = State.CLAIMED
-    desk.say(What.CLAIMED, job)
+    context.say(What.CLAIMED, job)
 
 
-def _refused(desk: RouterContext, job: RoutedJob, *, interrupted: bool) -> None:
+def _refused(context: RouterContext, job: RoutedJob, *, interrupted: bool) -> None:
     """Send a job to its end that a schedd did not take; it comes again, later each time.
 
     It is no failure of the route where the sources' schedd refuses it, or its copies' takes nothing at all. HTCondor's
     router counts it as one.
     """
-    desk.refused += 1
-    desk.refusals.add(job.id, desk.now, desk.table.settings.polling_period)
-    clean_up(desk, job, interrupted=interrupted)
+    context.refused += 1
+    context.refusals.add(job.id, context.now, context.table.settings.polling_period)
+    clean_up(context, job, interrupted=interrupted)
 
 
 def _busy(ad: ClassAd | None, job: RoutedJob) -> str:
@@ -82,115 +82,115 @@ def _busy(ad: ClassAd | None, job: RoutedJob) -> str:
     return f"Job {job.id} is already managed by another process"
 
 
-def submit(desk: RouterContext, job: RoutedJob) -> None:
+def submit(context: RouterContext, job: RoutedJob) -> None:
     """Make the copy and submit it, or edit the job in place."""
     if job.state is not State.CLAIMED:
         return
     if job.is_unsure:
-        _look_for_copy(desk, job)
+        _look_for_copy(context, job)
         return
     if job.source is None or status(job.source) is not JobStatus.IDLE:
-        _lose_source(desk, job)
+        _lose_source(context, job)
         return
-    route = desk.table.route(job.route)
+    route = context.table.route(job.route)
     if route is None:
-        clean_up(desk, job, What.ROUTE_GONE)
+        clean_up(context, job, What.ROUTE_GONE)
         return
-    answer = ask(desk, job, HookType.TRANSLATE_JOB, route)
+    answer = ask(context, job, HookType.TRANSLATE_JOB, route)
     if answer is WAITING:
         return
     if answer is not None and answer.action is not Action.USE_AD:
-        clean_up(desk, job)
+        clean_up(context, job)
         return
     translated = None if answer is None else answer.ad
     if job.is_in_place:
-        _edit_in_place(desk, job, route, translated)
-    elif (made := _copy(desk, job, route, translated)) is not None:
-        _send(desk, job, made)
+        _edit_in_place(context, job, route, translated)
+    elif (made := _copy(context, job, route, translated)) is not None:
+        _send(context, job, made)
 
 
-def _lose_source(desk: RouterContext, job: RoutedJob) -> None:
+def _lose_source(context: RouterContext, job: RoutedJob) -> None:
     """End a job whose source is not idle any more, before there is a copy."""
     if job.source is None:
-        clean_up(desk, job, What.SOURCE_GONE, interrupted=True)
+        clean_up(context, job, What.SOURCE_GONE, interrupted=True)
     elif status(job.source) is JobStatus.REMOVED:
-        clean_up(desk, job, What.SOURCE_REMOVED, interrupted=True)
-        desk.tell(EventType.JOB_ABORTED, job)
+        clean_up(context, job, What.SOURCE_REMOVED, interrupted=True)
+        context.tell(EventType.JOB_ABORTED, job)
     else:
-        clean_up(desk, job, What.SOURCE_HELD, interrupted=True)
+        clean_up(context, job, What.SOURCE_HELD, interrupted=True)
 
 
-def _copy(desk: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> ClassAd | None:
+def _copy(context: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> ClassAd | None:
     """Return the ad to submit; None where the job was sent to its end."""
     source = job.source or ClassAd()
     owner = string(source, "Owner")
     if owner is None:
-        clean_up(desk, job, What.NO_OWNER)
+        clean_up(context, job, What.NO_OWNER)
         return None
     start = working(source)
-    if desk.options.waits_for_gates and QueuedJob(source).is_crontab:
-        start = one_run(start, runs.upcoming(source, desk.now, desk.options.zone))
-    routed = _routed(desk, job, route, start, translated)
+    if context.options.waits_for_gates and QueuedJob(source).is_crontab:
+        start = one_run(start, runs.upcoming(source, context.now, context.options.zone))
+    routed = _routed(context, job, route, start, translated)
     if routed is None or routed.ad is None:
         return None
-    domain = desk.options.domain or domain_of(source)
+    domain = context.options.domain or domain_of(source)
     made = submitted(
-        routed.ad, job.id, route.name, desk.name, owner, desk.now, domain=domain, is_sandboxed=job.is_sandboxed
+        routed.ad, job.id, route.name, context.name, owner, context.now, domain=domain, is_sandboxed=job.is_sandboxed
     )
-    if desk.options.delivery is None:
+    if context.options.delivery is None:
         return made
     try:
-        return desk.options.delivery.prepare(job, routed, made)
+        return context.options.delivery.prepare(job, routed, made)
     except CrondorError as error:
-        desk.failed(What.NOT_SUBMITTED, job, error)
-        clean_up(desk, job)
+        context.failed(What.NOT_SUBMITTED, job, error)
+        clean_up(context, job)
         return None
 
 
-def _send(desk: RouterContext, job: RoutedJob, copy: ClassAd) -> None:
-    job.since = desk.now
+def _send(context: RouterContext, job: RoutedJob, copy: ClassAd) -> None:
+    job.since = context.now
     try:
-        (job.copy_id,) = desk.destination.submit([copy])
+        (job.copy_id,) = context.destination.submit([copy])
     except UNDONE as error:
-        desk.failed(What.NOT_SUBMITTED, job, error)
-        _refused(desk, job, interrupted=desk.is_hindered)
+        context.failed(What.NOT_SUBMITTED, job, error)
+        _refused(context, job, interrupted=context.is_hindered)
         return
     except CrondorError as error:
-        desk.failed(What.UNSURE, job, error)
-        desk.refused += 1
+        context.failed(What.UNSURE, job, error)
+        context.refused += 1
         job.is_unsure = True
         return
-    if job.is_sandboxed and desk.options.delivery is not None:
+    if job.is_sandboxed and context.options.delivery is not None:
         try:
-            desk.options.delivery.spool(job)
+            context.options.delivery.spool(job)
         except CrondorError as error:
-            desk.failed(What.NOT_SUBMITTED, job, error)
-            clean_up(desk, job)
+            context.failed(What.NOT_SUBMITTED, job, error)
+            clean_up(context, job)
             return
-    _is_submitted(desk, job)
+    _is_submitted(context, job)
 
 
-def _is_submitted(desk: RouterContext, job: RoutedJob) -> None:
+def _is_submitted(context: RouterContext, job: RoutedJob) -> None:
     job.state = State.SUBMITTED
-    desk.routed += 1
+    context.routed += 1
     job.owed[ROUTED_TO] = str(job.copy_id)
-    desk.say(What.SUBMITTED, job)
+    context.say(What.SUBMITTED, job)
 
 
-def _look_for_copy(desk: RouterContext, job: RoutedJob) -> None:
+def _look_for_copy(context: RouterContext, job: RoutedJob) -> None:
     """Find out whether a schedd that did not answer has taken the copy."""
-    for copy_id, ad in desk.copies.of(job.id).items():
+    for copy_id, ad in context.copies.of(job.id).items():
         job.copy_id, job.is_unsure = copy_id, False
         job.see_copy(ad)
-        _is_submitted(desk, job)
+        _is_submitted(context, job)
         return
-    if desk.now - job.since > desk.table.settings.update_lag:
-        clean_up(desk, job, What.LAG, f" (submitted {desk.now - job.since} seconds ago)")
+    if context.now - job.since > context.table.settings.update_lag:
+        clean_up(context, job, What.LAG, f" (submitted {context.now - job.since} seconds ago)")
 
 
-def _edit_in_place(desk: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> None:
+def _edit_in_place(context: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> None:
     source = job.source or ClassAd()
-    routed = _routed(desk, job, route, source, translated)
+    routed = _routed(context, job, route, source, translated)
     if routed is None:
         return
     edits = {
@@ -198,30 +198,30 @@ def _edit_in_place(desk: RouterContext, job: RoutedJob, route: Route, translated
         for change in routed.in_place or ()
     }
     try:
-        done = not edits or desk.edit(operations.change_in_place(job.id, edits))
+        done = not edits or context.edit(operations.change_in_place(job.id, edits))
     except CrondorError as error:
-        desk.failed(What.NOT_EDITED, job, error)
-        _refused(desk, job, interrupted=True)
+        context.failed(What.NOT_EDITED, job, error)
+        _refused(context, job, interrupted=True)
         return
     if not done:
-        clean_up(desk, job, What.NOT_EDITED, f" {_busy(operations.live(desk.source, job.id), job)}")
+        clean_up(context, job, What.NOT_EDITED, f" {_busy(operations.live(context.source, job.id), job)}")
         return
     job.source = written(source, edits)
     job.is_success = job.is_done = True
-    desk.routed += 1
-    clean_up(desk, job, What.EDITED)
+    context.routed += 1
+    clean_up(context, job, What.EDITED)
 
 
 def _routed(
-    desk: RouterContext, job: RoutedJob, route: Route, source: ClassAd, translated: ClassAd | None
+    context: RouterContext, job: RoutedJob, route: Route, source: ClassAd, translated: ClassAd | None
 ) -> Routed | None:
     """Return what the route makes of a job; None where it failed and the job was sent to its end."""
-    facts = desk.facts
-    delivery = desk.options.delivery
+    facts = context.facts
+    delivery = context.options.delivery
     tokens = {} if delivery is None else delivery.tokens()
-    routed = apply_route(desk.table, route, source, facts=facts, translated=translated, id_tokens=tokens)
+    routed = apply_route(context.table, route, source, facts=facts, translated=translated, id_tokens=tokens)
     if not routed.failed:
         return routed
     errors = [each.message for each in routed.diagnostics if each.severity is Severity.ERROR]
-    clean_up(desk, job, What.NOT_TRANSFORMED, f": {'; '.join(errors)}")
+    clean_up(context, job, What.NOT_TRANSFORMED, f": {'; '.join(errors)}")
     return None

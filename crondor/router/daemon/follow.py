@@ -30,157 +30,157 @@ _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
 _OVER: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
-def check_status(desk: RouterContext, job: RoutedJob) -> None:
+def check_status(context: RouterContext, job: RoutedJob) -> None:
     """See how source and copy stand, and tell the source."""
-    if job.state is not State.SUBMITTED or not _update_copy(desk, job) or not _is_source_ours(desk, job):
+    if job.state is not State.SUBMITTED or not _update_copy(context, job) or not _is_source_ours(context, job):
         return
     if job.copy is None:
-        _miss_copy(desk, job)
+        _miss_copy(context, job)
         return
     job.was_seen, job.is_running = True, status(job.copy) in RUNNING
     if is_unfinished(job.copy):
-        clean_up(desk, job, What.NOT_WHOLE, interrupted=True)
+        clean_up(context, job, What.NOT_WHOLE, interrupted=True)
         return
-    if waits_for_input(job.copy) and job.is_sandboxed and desk.options.delivery is not None:
-        _spool(desk, job, desk.options.delivery)
+    if waits_for_input(job.copy) and job.is_sandboxed and context.options.delivery is not None:
+        _spool(context, job, context.options.delivery)
         return
-    if _tell_source(desk, job):
+    if _tell_source(context, job):
         finished = exact_integer(job.copy, "JobFinishedHookDone") or 0
         if status(job.copy) is JobStatus.COMPLETED and finished and status(job.source) is JobStatus.COMPLETED:
-            desk.say(What.FINISHED, job)
+            context.say(What.FINISHED, job)
             job.state = State.FINISHED
         else:
-            job.settled = (job.source, job.copy, desk.table)
+            job.settled = (job.source, job.copy, context.table)
 
 
-def _spool(desk: RouterContext, job: RoutedJob, delivery: Delivery) -> None:
+def _spool(context: RouterContext, job: RoutedJob, delivery: Delivery) -> None:
     """Go on with the input of a copy whose router ended before it was spooled."""
     try:
         delivery.spool(job)
     except CrondorError as error:
-        desk.failed(What.NOT_SUBMITTED, job, error)
-        clean_up(desk, job)
+        context.failed(What.NOT_SUBMITTED, job, error)
+        clean_up(context, job)
 
 
-def _update_copy(desk: RouterContext, job: RoutedJob) -> bool:
+def _update_copy(context: RouterContext, job: RoutedJob) -> bool:
     """Have UPDATE_JOB_INFO asked once the copy was seen; False: the status is not looked at now."""
-    answer = ask(desk, job, HookType.UPDATE_JOB_INFO) if job.was_seen else None
+    answer = ask(context, job, HookType.UPDATE_JOB_INFO) if job.was_seen else None
     if answer is None:
         return True
     if answer is WAITING or answer.action is Action.SKIP_POLL:
         return False
     if answer.action is Action.CLEAN_UP:
-        clean_up(desk, job, What.COPY_NOT_UPDATED)
+        clean_up(context, job, What.COPY_NOT_UPDATED)
         return False
-    return _write_copy(desk, job, answer.ad)
+    return _write_copy(context, job, answer.ad)
 
 
-def _write_copy(desk: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
+def _write_copy(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
     edits = {name: ad[name] for name in ad if lower(name) not in _UNWRITTEN}
     if not edits or job.copy_id is None or job.copy is None:
         return True
     try:
-        if not desk.edit(operations.update_copy(job.copy_id, desk.name, edits), copy=True):
-            clean_up(desk, job, What.COPY_NOT_UPDATED)
+        if not context.edit(operations.update_copy(job.copy_id, context.name, edits), copy=True):
+            clean_up(context, job, What.COPY_NOT_UPDATED)
             return False
     except CrondorError as error:
-        desk.failed(What.COPY_NOT_UPDATED, job, error)
-        clean_up(desk, job)
+        context.failed(What.COPY_NOT_UPDATED, job, error)
+        clean_up(context, job)
         return False
     job.see_copy(written(job.copy, edits))
-    desk.say(What.COPY_UPDATED, job)
+    context.say(What.COPY_UPDATED, job)
     return True
 
 
-def _is_source_ours(desk: RouterContext, job: RoutedJob) -> bool:
+def _is_source_ours(context: RouterContext, job: RoutedJob) -> bool:
     """Send the job to its end where the source is gone, removed, held by somebody, or no longer the router's."""
     if job.source is None:
-        clean_up(desk, job, What.SOURCE_GONE, interrupted=True)
+        clean_up(context, job, What.SOURCE_GONE, interrupted=True)
     elif status(job.source) is None:
-        clean_up(desk, job, What.NO_STATUS, interrupted=True)
+        clean_up(context, job, What.NO_STATUS, interrupted=True)
     elif status(job.source) is JobStatus.REMOVED:
-        clean_up(desk, job, What.SOURCE_REMOVED, interrupted=True)
-        desk.tell(EventType.JOB_ABORTED, job)
-    elif not _is_kept(desk, job, job.source):
+        clean_up(context, job, What.SOURCE_REMOVED, interrupted=True)
+        context.tell(EventType.JOB_ABORTED, job)
+    elif not _is_kept(context, job, job.source):
         return False
     elif status(job.source) is JobStatus.HELD and not exact_boolean(job.source, HOLD_COPIED):
-        clean_up(desk, job, What.SOURCE_HELD, interrupted=True)
+        clean_up(context, job, What.SOURCE_HELD, interrupted=True)
     return job.state is State.SUBMITTED
 
 
-def _is_kept(desk: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
+def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
     """Say whether a source is the router's; one that has somebody else's name is sent to its end."""
-    if is_managed_by(source, desk.name):
+    if is_managed_by(source, context.name):
         return True
     try:
-        found = desk.kept(job.id, source)
+        found = context.kept(job.id, source)
     except CrondorError as error:
-        desk.failed(What.NOT_UPDATED, job, error)
-        desk.look_again(job.id)
+        context.failed(What.NOT_UPDATED, job, error)
+        context.look_again(job.id)
         return False
     if found is None:
-        clean_up(desk, job, What.SOURCE_TAKEN, interrupted=True)
+        clean_up(context, job, What.SOURCE_TAKEN, interrupted=True)
         return False
     job.source = found
     return True
 
 
-def _miss_copy(desk: RouterContext, job: RoutedJob) -> None:
-    age = desk.now - job.since
-    if job.was_seen or (age > 0 and _is_gone(desk, job)):
-        clean_up(desk, job, What.COPY_REMOVED)
-    elif age > desk.table.settings.update_lag:
-        clean_up(desk, job, What.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
+def _miss_copy(context: RouterContext, job: RoutedJob) -> None:
+    age = context.now - job.since
+    if job.was_seen or (age > 0 and _is_gone(context, job)):
+        clean_up(context, job, What.COPY_REMOVED)
+    elif age > context.table.settings.update_lag:
+        clean_up(context, job, What.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
     else:
-        desk.say(What.NOT_YET, job, f" (submitted {age} seconds ago)")
+        context.say(What.NOT_YET, job, f" (submitted {age} seconds ago)")
 
 
-def _is_gone(desk: RouterContext, job: RoutedJob) -> bool:
+def _is_gone(context: RouterContext, job: RoutedJob) -> bool:
     """Say whether a copy that was never seen has left its queue already, as at a site that removes what it gets.
 
     HTCondor's router asks its mirror of the queue only, and waits MAX_JOB_MIRROR_UPDATE_LAG for such a copy.
     """
     try:
-        return job.copy_id is not None and operations.live(desk.destination, job.copy_id) is None
+        return job.copy_id is not None and operations.live(context.destination, job.copy_id) is None
     except CrondorError:
         return False
 
 
-def _tell_source(desk: RouterContext, job: RoutedJob) -> bool:
+def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
     """Write what the copy shows into the source; False: not now, or never."""
-    source, copy, settings = job.source, job.copy, desk.table.settings
+    source, copy, settings = job.source, job.copy, context.table.settings
     seen = status(source)
     if source is None or copy is None or seen is None:
         return False
     job.has_run = seen in RUNNING
     names = settings.copied_for(string(source, "HookKeyword"))
-    found = mirrored(source, copy, desk.now, names=names, patterns=settings.delayed_update_prefix)
+    found = mirrored(source, copy, context.now, names=names, patterns=settings.delayed_update_prefix)
     if found is None:
-        clean_up(desk, job, What.NOT_UPDATED, ": cannot evaluate JobStatus in target job")
+        clean_up(context, job, What.NOT_UPDATED, ": cannot evaluate JobStatus in target job")
         return False
     edits = {**job.owed, **found.edits}
     if not edits:
         return True
     try:
-        if not desk.edit(operations.tell(job.id, desk.name, seen, edits)):
-            desk.look_again(job.id)
+        if not context.edit(operations.tell(job.id, context.name, seen, edits)):
+            context.look_again(job.id)
             return False
     except CrondorError as error:
-        desk.failed(What.NOT_UPDATED, job, error)
+        context.failed(What.NOT_UPDATED, job, error)
         if isinstance(error, SURE):
-            clean_up(desk, job)
-        desk.look_again(job.id)
+            clean_up(context, job)
+        context.look_again(job.id)
         return False
     job.source = written(source, edits)
     job.has_run = status(job.source) in RUNNING
     job.owed = {}
-    desk.say(What.UPDATED, job)
+    context.say(What.UPDATED, job)
     for kind in found.events:
-        desk.tell(kind, job)
+        context.tell(kind, job)
     return True
 
 
-def apply_policy(desk: RouterContext, job: RoutedJob) -> None:
+def apply_policy(context: RouterContext, job: RoutedJob) -> None:
     """Do to a source what its policy asks for; the next check takes the route down (HTCondor 25.14's job router).
 
     Its schedd leaves that to whoever manages it. HTCondor's router writes no event for a removal.
@@ -188,23 +188,23 @@ def apply_policy(desk: RouterContext, job: RoutedJob) -> None:
     seen = status(job.source)
     if not job.is_claimed or job.state is State.RETIRED or job.source is None or seen is None:
         return
-    edits = _ruled(job.source, seen, desk.now, desk.context)
+    edits = _ruled(job.source, seen, context.now, context.context)
     if not edits:
         return
     try:
-        if not desk.edit(operations.tell(job.id, desk.name, seen, edits)):
-            desk.look_again(job.id)
+        if not context.edit(operations.tell(job.id, context.name, seen, edits)):
+            context.look_again(job.id)
             return
     except CrondorError as error:
-        desk.failed(What.NOT_UPDATED, job, error)
-        desk.look_again(job.id)
+        context.failed(What.NOT_UPDATED, job, error)
+        context.look_again(job.id)
         return
     job.source = written(job.source, edits)
     job.has_run = False
     is_held = edits["JobStatus"] == JobStatus.HELD
-    desk.say(What.POLICY_HELD if is_held else What.POLICY_REMOVED, job)
+    context.say(What.POLICY_HELD if is_held else What.POLICY_REMOVED, job)
     if is_held:
-        desk.tell(EventType.JOB_HELD, job)
+        context.tell(EventType.JOB_HELD, job)
 
 
 def _ruled(source: ClassAd, seen: JobStatus, now: int, context: Context) -> dict[str, object]:

@@ -24,20 +24,20 @@ WAITING: Final = _Waiting.WAITING
 Answer: TypeAlias = "Consequence | Literal[_Waiting.WAITING] | None"
 
 
-def ask(desk: RouterContext, job: RoutedJob, kind: HookType, route: Route | None = None) -> Answer:
+def ask(context: RouterContext, job: RoutedJob, kind: HookType, route: Route | None = None) -> Answer:
     """Return what a hook says about a job: None without a hook, WAITING until it has answered.
 
     Each poll asks again; a program that has been started is waited for.
     """
-    hooks = desk.options.hooks
+    hooks = context.options.hooks
     if hooks is None:
         return None
     if job.hook is None:
-        found, job.hook = hooks.begin(kind, job.source or ClassAd(), job.copy, route, desk.context)
+        found, job.hook = hooks.begin(kind, job.source or ClassAd(), job.copy, route, context.context)
         said = found.path or "UNDEFINED"
         if found.problem is not None:
-            desk.say(What.HOOK, job, f" {kind.value}: {found.problem.message}")
-        desk.say(What.HOOK, job, f" {kind.value}: {said}")
+            context.say(What.HOOK, job, f" {kind.value}: {found.problem.message}")
+        context.say(What.HOOK, job, f" {kind.value}: {said}")
         if job.hook is None:
             return None
         job.hook_tries = job.hook_tries + 1 if job.hook_type is kind else 1
@@ -47,5 +47,5 @@ def ask(desk: RouterContext, job: RoutedJob, kind: HookType, route: Route | None
         return WAITING
     job.hook = None
     answer = hooks.conclude(kind, run, job.hook_tries)
-    desk.say(What.HOOK_ANSWER, job, f" {kind.value}: {answer.reason}")
+    context.say(What.HOOK_ANSWER, job, f" {kind.value}: {answer.reason}")
     return answer

@@ -30,26 +30,26 @@ _FURTHEST: Final = (JobStatus.COMPLETED, JobStatus.TRANSFERRING_OUTPUT, JobStatu
 class Orphans:
     """The sources that bear the router's name, as their queue shows them, and the copies that do."""
 
-    def __init__(self, desk: RouterContext, jobs: Mapping[JobId, RoutedJob]) -> None:
+    def __init__(self, context: RouterContext, jobs: Mapping[JobId, RoutedJob]) -> None:
         """Take the jobs that the router has; it keeps them up to date."""
-        self._desk = desk
+        self._context = context
         self._jobs = jobs
         self._sources: set[JobId] = set()
 
     def __contains__(self, job: JobId) -> bool:
         """Say whether a job is one of them."""
-        return job in self._desk.copies or job in self._sources
+        return job in self._context.copies or job in self._sources
 
     def see_source(self, job: JobId, ad: ClassAd | None) -> None:
         """Take what the sources' queue shows of a job."""
-        if ad is not None and is_managed_by(ad, self._desk.name):
+        if ad is not None and is_managed_by(ad, self._context.name):
             self._sources.add(job)
         else:
             self._sources.discard(job)
 
     def adopt(self, track: Callable[[RoutedJob], None]) -> None:
         """Go on with copies whose source is the router's, remove the others, and give back sources without a copy."""
-        for key, copies in self._desk.copies.by_source():
+        for key, copies in self._context.copies.by_source():
             source = JobId.parse(key)
             known = None if source is None else self._jobs.get(source)
             if known is not None and known.is_unsure:
@@ -68,15 +68,15 @@ class Orphans:
         copies: Mapping[JobId, ClassAd],
         track: Callable[[RoutedJob], None],
     ) -> None:
-        desk = self._desk
+        context = self._context
         unmarked = [job for job, ad in copies.items() if string(ad, ROUTE_NAME) is None or not string(ad, ROUTED_FROM)]
         for job in unmarked:
-            desk.say(What.NO_ROUTING, f"dest={job}")
+            context.say(What.NO_ROUTING, f"dest={job}")
         left = {job: ad for job, ad in copies.items() if job not in unmarked}
         try:
             ad = None if source is None or not left or known is not None else self._source_of(source, left)
         except CrondorError as error:
-            desk.failed(What.UNREACHABLE, f"src={source}", error)
+            context.failed(What.UNREACHABLE, f"src={source}", error)
             return
         if ad is not None and source is not None:
             job = min(left, key=lambda each: (_rank(left[each]), each))
@@ -90,47 +90,47 @@ class Orphans:
 
         Where its name was deleted from it, the source still says which copy it has. Raises what the schedd raises.
         """
-        ad = operations.live(self._desk.source, source)
-        if ad is None or is_managed_by(ad, self._desk.name):
+        ad = operations.live(self._context.source, source)
+        if ad is None or is_managed_by(ad, self._context.name):
             return ad
-        return self._desk.kept(source, ad) if JobId.parse(string(ad, ROUTED_TO) or "") in copies else None
+        return self._context.kept(source, ad) if JobId.parse(string(ad, ROUTED_TO) or "") in copies else None
 
     def _recovered(self, source: JobId, ad: ClassAd, copy_id: JobId, copy: ClassAd) -> RoutedJob:
-        desk = self._desk
+        context = self._context
         job = RoutedJob(source, ad, string(copy, ROUTE_NAME) or "", State.SUBMITTED, copy_id, is_claimed=True)
         job.is_sandboxed = "SUBMIT_Iwd" in copy or waits_for_input(copy)
-        job.since = desk.now
+        job.since = context.now
         job.was_seen, job.has_run = True, status(ad) in RUNNING
         job.see_copy(copy)
         if string(ad, ROUTED_TO) != str(copy_id):
             job.owed[ROUTED_TO] = str(copy_id)
-        desk.say(What.ADOPTED, job)
+        context.say(What.ADOPTED, job)
         return job
 
     def _remove(self, source: JobId | None, job: JobId) -> None:
-        desk = self._desk
-        desk.say(What.ORPHAN_COPY, f"src={source},dest={job}")
+        context = self._context
+        context.say(What.ORPHAN_COPY, f"src={source},dest={job}")
         try:
-            operations.remove(desk.destination, job, f"{ROUTED_BY} =?= {print_string(desk.name)}", ORPHAN)
+            operations.remove(context.destination, job, f"{ROUTED_BY} =?= {print_string(context.name)}", ORPHAN)
         except CrondorError as error:
-            desk.failed(What.NOT_REMOVED, f"src={source},dest={job}", error)
+            context.failed(What.NOT_REMOVED, f"src={source},dest={job}", error)
 
     def _give_back(self, job: JobId) -> None:
-        desk = self._desk
+        context = self._context
         try:
-            ad = operations.live(desk.source, job)
-            if ad is None or not is_managed_by(ad, desk.name):
+            ad = operations.live(context.source, job)
+            if ad is None or not is_managed_by(ad, context.name):
                 return
             orphan = RoutedJob(job, ad, "", is_claimed=True)
-            desk.say(What.ORPHAN_SOURCE, f"src={job}")
-            if not give_back(desk, orphan):
+            context.say(What.ORPHAN_SOURCE, f"src={job}")
+            if not give_back(context, orphan):
                 return
             # A completed one's copy was let go, and the router ended before it wrote so, or right behind it.
             kind = EventType.JOB_TERMINATED if status(ad) is JobStatus.COMPLETED else EventType.JOB_EVICTED
             if status(ad) in (JobStatus.COMPLETED, *RUNNING):
-                desk.tell(kind, orphan)
+                context.tell(kind, orphan)
         except CrondorError as error:
-            desk.failed(What.NOT_YIELDED, f"src={job}", error)
+            context.failed(What.NOT_YIELDED, f"src={job}", error)
 
 
 def _rank(copy: ClassAd) -> int:

@@ -122,7 +122,7 @@ def summed(position: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[Cl
 def _of_ad(position: Position, ad: ClassAd) -> Because:
     """Return what the router would do with a job that it has not."""
     table = position.table
-    found = why(table, ad, position.ledger.standing, position.context, owner=position.options.owner)
+    found = why(table, ad, position.ledger.route_state, position.context, owner=position.options.owner)
     if found.missed:
         missed = found.missed[0]
         return Because(Reason.NOT_CANDIDATE, f"not met: {missed.clause.value} ({missed.reason})", found.verdicts)
@@ -145,8 +145,8 @@ def routes_now(position: Position) -> list[RouteNow]:
     """Return how the routes of the table stand, in their order."""
     found = []
     for route in position.table.routes:
-        load, throttle = position.ledger.standing.load(route), position.ledger.standing.throttle(route)
-        limit = position.ledger.standing.limit(route)
+        load, throttle = position.ledger.route_state.load(route), position.ledger.route_state.throttle(route)
+        limit = position.ledger.route_state.limit(route)
         text = "" if limit is None else limit_text(route, load, throttle, limit)
         found.append(RouteNow(route, load, throttle, limit, text))
     return found

@@ -65,7 +65,7 @@ class Router:
         self._sources = View(source, self._cares)
         self._others = self._sources if self._is_one else View(copies, self._cares_for_copy)
         asked = Patient(source)
-        self._desk = RouterContext(
+        self._context = RouterContext(
             asked,
             asked if self._is_one else Patient(copies),
             table,
@@ -77,19 +77,19 @@ class Router:
             zone_of(self.options.zone).info,
             now=clock(),
         )
-        self._orphans = Orphans(self._desk, self.jobs)
-        self._queue = SourceQueue(self._desk)
+        self._orphans = Orphans(self._context, self.jobs)
+        self._queue = SourceQueue(self._context)
         self._policy_due = clock() + table.settings.periodic_interval
 
     @property
     def table(self) -> RoutingTable:
         """The table in force."""
-        return self._desk.table
+        return self._context.table
 
     @property
-    def standing(self) -> RouteState:
+    def route_state(self) -> RouteState:
         """The loads and throttles of the routes, as of the last poll."""
-        return self._desk.ledger.standing
+        return self._context.ledger.route_state
 
     def reload(self, table: RoutingTable) -> None:
         """Take a new table from the next poll on; jobs that are routed stay, also where their route is gone.
@@ -98,16 +98,16 @@ class Router:
         table that is not enabled that alone is taken: no job is, until there is one that is, as in HTCondor 25.14.
         """
         self._look_at_clock()
-        before = self._desk.table
+        before = self._context.table
         if not table.is_enabled:
-            self._desk.table = replace(before, is_enabled=False)
-            self._desk.say(What.DISABLED)
+            self._context.table = replace(before, is_enabled=False)
+            self._context.say(What.DISABLED)
         else:
-            self._desk.table = replace(table, settings=replace(table.settings, name=self._desk.name))
-            self._desk.say(What.RELOADED, "", _difference(before, table))
-        self._desk.ledger.replace(self._desk.table, self._desk.now)
-        self._desk.source.ask_again()
-        self._desk.destination.ask_again()
+            self._context.table = replace(table, settings=replace(table.settings, name=self._context.name))
+            self._context.say(What.RELOADED, "", _difference(before, table))
+        self._context.ledger.replace(self._context.table, self._context.now)
+        self._context.source.ask_again()
+        self._context.destination.ask_again()
         for job in self._queue.forget_all():
             self._sources.ask(job)
 
@@ -119,42 +119,42 @@ class Router:
         takes nothing from anybody is left alone for some polls; a job with an expression that has no value is passed
         over. No error of a schedd or of a job leaves; others do.
         """
-        desk = self._desk
+        context = self._context
         self._look_at_clock()
         self._answered = False
-        for schedd in (desk.source, desk.destination) if not self._is_one else (desk.source,):
+        for schedd in (context.source, context.destination) if not self._is_one else (context.source,):
             schedd.begin_poll()
         try:
             self._refresh()
         except CrondorError as error:
-            desk.failed(What.UNREACHABLE, "", error)
-            desk.end_poll()
+            context.failed(What.UNREACHABLE, "", error)
+            context.end_poll()
             return False
         self._tick()
-        desk.begin_poll()
-        if desk.polls % _ADOPTING == 1:
+        context.begin_poll()
+        if context.polls % _ADOPTING == 1:
             self._orphans.adopt(self._track)
-        desk.ledger.recount(self.jobs.values(), desk.now)
+        context.ledger.recount(self.jobs.values(), context.now)
         self._apply_policies()
         self._find()
-        table, is_quiet = desk.table, desk.options.hooks is None and desk.options.delivery is None
+        table, is_quiet = context.table, context.options.hooks is None and context.options.delivery is None
         for job in list(self.jobs.values()):
-            if desk.is_hindered and not self._can_step(job):
+            if context.is_hindered and not self._can_step(job):
                 continue
             if not (is_quiet and job.is_settled(table)):
                 self._pass_over(job.id, self._step, job)
-        desk.end_poll()
-        self._answered = not desk.is_hindered and not (desk.refused and not desk.routed)
+        context.end_poll()
+        self._answered = not context.is_hindered and not (context.refused and not context.routed)
         return self._answered
 
     def _can_step(self, job: RoutedJob) -> bool:
         """Say whether a job goes on while a schedd is left alone; one that nobody has yet is for a later poll."""
-        desk = self._desk
+        context = self._context
         if job.state is State.UNCLAIMED:
             self._forget(job)
             return False
-        is_alone = desk.options.hooks is None and desk.options.delivery is None
-        return not desk.source.is_left_alone and is_alone and job.state is State.SUBMITTED
+        is_alone = context.options.hooks is None and context.options.delivery is None
+        return not context.source.is_left_alone and is_alone and job.state is State.SUBMITTED
 
     def _pass_over(self, job: JobId, act: Callable[[Anything], None], what: Anything) -> None:
         """Do something about a job; where an expression of it has no value, that is logged, and the others go on.
@@ -165,16 +165,16 @@ class Router:
         try:
             act(what)
         except (ClassAdSyntaxError, EvaluationFailed, CircularReference) as error:
-            self._desk.failed(What.PASSED_OVER, str(job), error)
+            self._context.failed(What.PASSED_OVER, str(job), error)
 
     def _tick(self) -> None:
-        desk = self._desk
-        if desk.options.delivery is None:
+        context = self._context
+        if context.options.delivery is None:
             return
         try:
-            desk.options.delivery.tick(desk.now)
+            context.options.delivery.tick(context.now)
         except CrondorError as error:
-            desk.failed(What.FILES_LEFT, "", error)
+            context.failed(What.FILES_LEFT, "", error)
 
     def close(self) -> None:
         """End the hooks that are running; jobs stay as they are."""
@@ -188,36 +188,41 @@ class Router:
 
         Raises what the schedd raises.
         """
-        return because(self._desk, self.jobs, job, operations.live(self._sources.schedd, job))
+        return because(self._context, self.jobs, job, operations.live(self._sources.schedd, job))
 
     def summary(self) -> Counter[tuple[Reason, str]]:
         """Return the same for all jobs of the sources' queue: how many for each reason, and the route it is about.
 
         Raises what the schedd raises.
         """
-        return summed(self._desk, self.jobs, self._sources.schedd.jobs())
+        return summed(self._context, self.jobs, self._sources.schedd.jobs())
 
     def routes(self) -> list[RouteNow]:
         """Return how the routes stood at the last poll, in the order of the table."""
-        return routes_now(self._desk)
+        return routes_now(self._context)
 
     def report(self) -> RouterReport:
         """Return what to leave for those who ask how this router stands while it runs."""
-        standing = self.standing
+        route_state = self.route_state
         return RouterReport(
-            self._desk.name, self._started, self._desk.now, self._answered, standing.turn, standing.throttles
+            self._context.name,
+            self._started,
+            self._context.now,
+            self._answered,
+            route_state.turn,
+            route_state.throttles,
         )
 
     def _look_at_clock(self) -> None:
         """See how late it is. Where the clock was set back, what waits goes on waiting as long as it would have."""
-        now, before = self._clock(), self._desk.now
-        self._desk.now = now
+        now, before = self._clock(), self._context.now
+        self._context.now = now
         if now >= before:
             return
         back = before - now
-        self._desk.say(What.CLOCK_SET_BACK, "", f" by {back} seconds")
+        self._context.say(What.CLOCK_SET_BACK, "", f" by {back} seconds")
         self._policy_due -= back
-        self._desk.ledger.set_back(back)
+        self._context.ledger.set_back(back)
         for job in self.jobs.values():
             job.since -= back
             job.retired -= back
@@ -254,7 +259,7 @@ class Router:
         job = None if source is None else self.jobs.get(source)
         if job is not None and job.copy_id == seen.job:
             job.see_copy(seen.ad)
-        self._desk.copies.see(seen.job, seen.ad)
+        self._context.copies.see(seen.job, seen.ad)
 
     def _track(self, job: RoutedJob) -> None:
         self.jobs[job.id] = job
@@ -264,31 +269,31 @@ class Router:
 
     def _find(self) -> None:
         """Give candidates to routes; only one where it is to be seen whether a schedd takes any again."""
-        desk = self._desk
-        if desk.is_hindered:
+        context = self._context
+        if context.is_hindered:
             return
-        is_doubtful = desk.source.is_doubtful or desk.destination.is_doubtful
+        is_doubtful = context.source.is_doubtful or context.destination.is_doubtful
         for job in self._queue.find(1 if is_doubtful else None):
             self._track(job)
 
     def _apply_policies(self) -> None:
-        interval = self._desk.table.settings.periodic_interval
-        if interval <= 0 or self._desk.now < self._policy_due:
+        interval = self._context.table.settings.periodic_interval
+        if interval <= 0 or self._context.now < self._policy_due:
             return
-        self._policy_due = self._desk.now + interval
+        self._policy_due = self._context.now + interval
         for job in self.jobs.values():
-            self._pass_over(job.id, lambda job: apply_policy(self._desk, job), job)
+            self._pass_over(job.id, lambda job: apply_policy(self._context, job), job)
 
     def _step(self, job: RoutedJob) -> None:
-        desk = self._desk
-        take_over(desk, job)
-        submit(desk, job)
+        context = self._context
+        take_over(context, job)
+        submit(context, job)
         if job.copy_id is not None:
             self._copies[job.copy_id] = job.id
-        check_status(desk, job)
-        finalise(desk, job)
-        finish(desk, job)
-        if is_forgotten(desk, job):
+        check_status(context, job)
+        finalise(context, job)
+        finish(context, job)
+        if is_forgotten(context, job):
             self._forget(job)
 
     def _forget(self, job: RoutedJob) -> None:

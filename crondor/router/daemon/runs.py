@@ -12,7 +12,7 @@ from crondor.diagnostics import CrondorError
 from crondor.job.attributes import count, integer
 from crondor.job.policy import Act, at_exit
 from crondor.job.queued import QueuedJob
-from crondor.schedd.look import StatusReader
+from crondor.schedd.status import StatusReader
 
 NEVER: Final = 1 << 40
 """A time (epoch seconds) that does not come."""

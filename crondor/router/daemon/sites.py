@@ -35,7 +35,7 @@ _DELAY, _RUN_TIME, _HABIT = range(3)  # what is drawn
 _GONE: Final = "the site has removed this job"
 
 
-class Habit(Enum):
+class SiteFault(Enum):
     """What a site does with a copy that it has."""
 
     RUNS = "runs"
@@ -54,7 +54,7 @@ class Site:
     """One site, which takes the copies of the route of its name.
 
     Seconds, the same each time or drawn: ``delay`` until an idle copy starts where a slot is free, ``run_time`` of a
-    run. ``share`` is how many of a hundred copies meet with the habit; the others run well. A site that FAILS ends each
+    run. ``share`` is how many of a hundred copies meet with the fault; the others run well. A site that FAILS ends each
     run with ``exit_code``, one that HOLDS or REMOVES does so when a run would begin, one that SWALLOWS starts none.
     """
 
@@ -62,7 +62,7 @@ class Site:
     slots: int = 1
     delay: int | Lengths = 5
     run_time: int | Lengths = 60
-    habit: Habit = Habit.RUNS
+    fault: SiteFault = SiteFault.RUNS
     exit_code: int = 1
     share: int = 100
 
@@ -76,7 +76,7 @@ class Site:
         head, *pieces = text.split(",")
         found = _HEAD(head)
         faults = []
-        if found is None or found[2].lower() not in _HABITS:
+        if found is None or found[2].lower() not in _FAULTS:
             span = source.span(0, len(head))
             faults.append(Diagnostic("site", "this is no site: ROUTE=HABIT comes first", span=span, help=_SITE_HELP))
         values: dict[str, Any] = {}
@@ -90,24 +90,24 @@ class Site:
                 faults += [Diagnostic("site", each.message, span=span, help=each.help) for each in error.diagnostics]
         if faults or found is None:
             raise InvalidSite(faults)
-        habit = _HABITS[found[2].lower()]
-        values |= {"name": found[1], "habit": habit, "share": int(found[3] or 100)}
+        fault = _FAULTS[found[2].lower()]
+        values |= {"name": found[1], "fault": fault, "share": int(found[3] or 100)}
         return replace(base or cls(found[1]), **values)
 
     def __str__(self) -> str:
         """Return it as it is written."""
-        word = next(word for word, habit in _HABITS.items() if habit is self.habit)
+        word = next(word for word, fault in _FAULTS.items() if fault is self.fault)
         some = "" if self.share == 100 else f":{self.share}%"
         parts = [f"{self.name}={word}{some}", f"slots={self.slots}", f"delay={self.delay}", f"run-time={self.run_time}"]
         return ",".join(parts)
 
 
-_HABITS: Final = {
-    "run": Habit.RUNS,
-    "fail": Habit.FAILS,
-    "swallow": Habit.SWALLOWS,
-    "hold": Habit.HOLDS,
-    "remove": Habit.REMOVES,
+_FAULTS: Final = {
+    "run": SiteFault.RUNS,
+    "fail": SiteFault.FAILS,
+    "swallow": SiteFault.SWALLOWS,
+    "hold": SiteFault.HOLDS,
+    "remove": SiteFault.REMOVES,
 }
 _HEAD: Final = re.compile(r"([^=,\s]+)=([A-Za-z]+)(?::(100|[1-9]?[0-9])%)?").fullmatch
 _SLOTS: Final = re.compile(r"[1-9][0-9]{0,6}").fullmatch
@@ -119,7 +119,7 @@ _SITE_HELP: Final = (
 
 
 def _setting(piece: str) -> dict[str, object]:
-    """Return what one of the settings behind the habit says. Raises CrondorError."""
+    """Return what one of the settings behind the fault says. Raises CrondorError."""
     key, _, value = piece.strip().partition("=")
     if key == "slots" and _SLOTS(value):
         return {"slots": int(value)}
@@ -211,7 +211,7 @@ class Sites:
             self._stop(job)
             return
         status = exact_integer(ad, "JobStatus")  # what is edited asks for it with =?=
-        if status == JobStatus.IDLE and self._habit(job, place) is Habit.SWALLOWS:
+        if status == JobStatus.IDLE and self._fault_of(job, place) is SiteFault.SWALLOWS:
             self._stop(job)
         elif status == JobStatus.IDLE and job not in place.waiting:
             self._stop(job)
@@ -251,7 +251,7 @@ class Sites:
         schedd, ad = self._schedd, self._ad(job)
         if ad is None:
             return
-        if self._habit(job, place) is Habit.SWALLOWS:
+        if self._fault_of(job, place) is SiteFault.SWALLOWS:
             self._stop(job)
             return
         deferral = integer(ad, "DeferralTime")
@@ -261,10 +261,10 @@ class Sites:
         if deferral is not None and deferral + (integer(ad, "DeferralWindow") or 0) < self.now:
             schedd.hold(job, _MISSED)
             return
-        if self._habit(job, place) is Habit.HOLDS:
+        if self._fault_of(job, place) is SiteFault.HOLDS:
             schedd.hold(job, _HOLD)
             return
-        if self._habit(job, place) is Habit.REMOVES:
+        if self._fault_of(job, place) is SiteFault.REMOVES:
             schedd.remove(job, _GONE)
             return
         edits: dict[str, object] = {
@@ -285,7 +285,7 @@ class Sites:
         ad = self._ad(job)
         if ad is None:
             return
-        has_failed = self._habit(job, place) is Habit.FAILS
+        has_failed = self._fault_of(job, place) is SiteFault.FAILS
         began = integer(ad, "JobCurrentStartDate")
         edits = {
             **entered(ad, JobStatus.COMPLETED, self.now),
@@ -298,12 +298,12 @@ class Sites:
         if self._schedd.edit_if(job, "JobStatus =?= 2", edits) and not has_failed:
             self.ended.append(string(ad, "RoutedFromJobId") or "")
 
-    def _habit(self, job: JobId, place: _Place) -> Habit:
+    def _fault_of(self, job: JobId, place: _Place) -> SiteFault:
         """Return what a copy meets with."""
         site = place.site
         if site.share < 100 and share(chance(self._seed, _HABIT, *job)) * 100 >= site.share:
-            return Habit.RUNS
-        return site.habit
+            return SiteFault.RUNS
+        return site.fault
 
     def _run_time(self, job: JobId, place: _Place) -> int:
         return _seconds(place.site.run_time, self._seed, _RUN_TIME, *job)

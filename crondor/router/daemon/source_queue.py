@@ -27,10 +27,10 @@ _CHUNK: Final = 200
 class SourceQueue:
     """Idle jobs that nobody has: those that a route could take, and those that wait for their gate."""
 
-    def __init__(self, desk: RouterContext) -> None:
+    def __init__(self, context: RouterContext) -> None:
         """Begin without jobs."""
-        self._desk = desk
-        self._candidates = Candidates(Matcher(desk.table, desk.options.owner))
+        self._context = context
+        self._candidates = Candidates(Matcher(context.table, context.options.owner))
         self._known: set[JobId] = set()
         self._later: dict[JobId, tuple[int, ClassAd]] = {}
         self._gates: list[tuple[int, JobId]] = []
@@ -49,9 +49,9 @@ class SourceQueue:
         return None if known is None else known[0]
 
     def forget_all(self) -> list[JobId]:
-        """Forget all jobs and ask by the table of the desk from now on; return the jobs, which are to be seen anew."""
+        """Forget all jobs and ask by the present table from now on; return the jobs, which are to be seen anew."""
         known, self._known = sorted(self._known), set()
-        self._candidates = Candidates(Matcher(self._desk.table, self._desk.options.owner))
+        self._candidates = Candidates(Matcher(self._context.table, self._context.options.owner))
         self._later, self._gates = {}, []
         return known
 
@@ -59,19 +59,19 @@ class SourceQueue:
         """Take a job as it is now; None: it has left."""
         if ad is None or not self._may_wait(ad):
             self.drop(job)
-            self._desk.refusals.forget(job)
+            self._context.refusals.forget(job)
             return
         self._known.add(job)
-        desk = self._desk
-        opens = (runs.opens(ad, desk.now, desk.options.zone) or 0) if desk.options.waits_for_gates else 0
-        opens = max(opens, desk.refusals.until(job))
+        context = self._context
+        opens = (runs.opens(ad, context.now, context.options.zone) or 0) if context.options.waits_for_gates else 0
+        opens = max(opens, context.refusals.until(job))
         self._later.pop(job, None)
-        if opens > desk.now:
+        if opens > context.now:
             self._candidates.drop(str(job))
             self._later[job] = opens, ad
             heapq.heappush(self._gates, (opens, job))
         else:
-            self._candidates.put(str(job), ad, desk.context)
+            self._candidates.put(str(job), ad, context.context)
 
     def drop(self, job: JobId) -> None:
         """Forget a job."""
@@ -82,23 +82,23 @@ class SourceQueue:
 
     def find(self, most: int | None = None) -> Iterator[RoutedJob]:
         """Yield the jobs that routes take now, unclaimed, ``most`` of them; the ledger counts them where it is all."""
-        desk = self._desk
+        context = self._context
         self._open_gates()
-        found = self._candidates.poll(desk.ledger.standing, desk.context)
+        found = self._candidates.poll(context.ledger.route_state, context.context)
         matches = {job: match for match in found.matches if (job := JobId.parse(match.job)) is not None}
         jobs = list(matches)[:most]
         if len(jobs) == len(matches):
-            desk.ledger.standing = found.standing
+            context.ledger.route_state = found.route_state
         for job in list(matches)[len(jobs) :]:
-            desk.look_again(job)
+            context.look_again(job)
         for start in range(0, len(jobs), _CHUNK):
             chunk = tuple(jobs[start : start + _CHUNK])
             try:
-                ads = desk.source.jobs(Selection(jobs=chunk))
+                ads = context.source.jobs(Selection(jobs=chunk))
             except CrondorError as error:
-                desk.failed(What.UNREACHABLE, "", error)
+                context.failed(What.UNREACHABLE, "", error)
                 for job in jobs[start:]:
-                    desk.look_again(job)
+                    context.look_again(job)
                 return
             for ad in ads:
                 job_found = job_id(ad)
@@ -106,25 +106,25 @@ class SourceQueue:
                     yield from self._found(job_found, ad, matches[job_found])
 
     def _found(self, job: JobId, ad: ClassAd, match: Match) -> Iterator[RoutedJob]:
-        desk, route = self._desk, match.route
-        if desk.options.waits_for_gates and (runs.opens(ad, desk.now, desk.options.zone) or 0) > desk.now:
+        context, route = self._context, match.route
+        if context.options.waits_for_gates and (runs.opens(ad, context.now, context.options.zone) or 0) > context.now:
             self.see(job, ad)
             return
-        desk.say(What.FOUND, "", f" src={job},route={route.name}")
+        context.say(What.FOUND, "", f" src={job},route={route.name}")
         in_place = route.edit_job_in_place
         sandboxed = route.job_should_be_sandboxed
         yield RoutedJob(
             job,
             ad,
             route.name,
-            is_in_place=in_place is not None and in_place.holds(ad, None, desk.context),
-            is_sandboxed=sandboxed is not None and sandboxed.holds(ad, None, desk.context),
-            found_at_poll=desk.polls,
+            is_in_place=in_place is not None and in_place.holds(ad, None, context.context),
+            is_sandboxed=sandboxed is not None and sandboxed.holds(ad, None, context.context),
+            found_at_poll=context.polls,
         )
 
     def _open_gates(self) -> None:
         """Let those wait for a route whose gate has opened."""
-        while self._gates and self._gates[0][0] <= self._desk.now:
+        while self._gates and self._gates[0][0] <= self._context.now:
             opens, job = heapq.heappop(self._gates)
             known = self._later.get(job)
             if known is not None and known[0] == opens:
@@ -135,5 +135,5 @@ class SourceQueue:
         return (
             status(ad) is JobStatus.IDLE
             and string(ad, "Managed") not in (EXTERNAL, SCHEDD_DONE)
-            and string(ad, ROUTED_BY) != self._desk.name
+            and string(ad, ROUTED_BY) != self._context.name
         )

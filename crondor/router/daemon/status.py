@@ -25,7 +25,7 @@ from crondor.zones import zone_of
 _NOBODY: Final[Mapping[str, Throttle]] = {}
 
 
-class Survey:
+class QueueStatus:
     """What a router of a table would say now of two queues, or of one.
 
     ``sources`` and ``copies`` are the ads of all their jobs; ``copies`` None: they are among the sources.
@@ -55,7 +55,7 @@ class Survey:
         self.unpaired: list[JobId] = []
         self._pair(self.ads.values() if copies is None else copies)
         self.ledger = RouteCounts(table, now)
-        self.ledger.standing = RouteState({}, dict(throttles), 0, turn)
+        self.ledger.route_state = RouteState({}, dict(throttles), 0, turn)
         self.ledger.recount(self.jobs.values(), now)
 
     @property
@@ -64,9 +64,9 @@ class Survey:
         return self.table.settings.name
 
     @property
-    def standing(self) -> RouteState:
+    def route_state(self) -> RouteState:
         """The loads and throttles of the routes."""
-        return self.ledger.standing
+        return self.ledger.route_state
 
     def why(self, job: JobId) -> Because:
         """Return why a job is not given to a route now."""

@@ -16,7 +16,7 @@ class Poll(NamedTuple):
     """What a poll came to: the matches in the order in which the jobs were put, and how the router stands then."""
 
     matches: tuple[Match, ...]
-    standing: RouteState
+    route_state: RouteState
 
 
 class _Bucket:
@@ -91,12 +91,12 @@ class Candidates:
         self._leave(job)
         self._numbers.pop(job, None)
 
-    def poll(self, standing: RouteState, context: Context, *, managed: Collection[str] = NOBODY) -> Poll:
+    def poll(self, route_state: RouteState, context: Context, *, managed: Collection[str] = NOBODY) -> Poll:
         """Give jobs to routes; ``managed`` are the ids of jobs that the router has already."""
-        taking = Taking(self._matcher.table, standing)
+        taking = Taking(self._matcher.table, route_state)
         if not taking.room:
-            return Poll((), standing)
-        turn = standing.turn if self._matcher.table.settings.round_robin else None
+            return Poll((), route_state)
+        turn = route_state.turn if self._matcher.table.settings.round_robin else None
         found: list[Match] = []
         for job, cluster in self._in_order(taking, context, managed):
             among = taking.among(cluster)
@@ -107,7 +107,7 @@ class Candidates:
                 break
         for match in found:
             self._leave(match.job)
-        return Poll(tuple(found), standing.after(taking.given()))
+        return Poll(tuple(found), route_state.after(taking.given()))
 
     def _enter(self, job: str, number: int, cluster: Cluster) -> None:
         bucket = self._buckets.get(cluster)

@@ -51,7 +51,7 @@ class Matcher:
     def match(
         self,
         jobs: Iterable[tuple[str, _Ad]],
-        standing: RouteState,
+        route_state: RouteState,
         context: Context,
         *,
         managed: Collection[str] = NOBODY,
@@ -61,7 +61,7 @@ class Matcher:
         ``managed`` are the ids of jobs that the router has already, those that it is done with but not yet rid of
         included. Jobs are read only as far as the routes take any.
         """
-        return Search(self, jobs, standing, context, managed)
+        return Search(self, jobs, route_state, context, managed)
 
     def passes(self, cluster: Cluster, accepting: int) -> bool:
         """Say whether jobs pass the umbrella constraint of the routes whose bits are set, as far as they are alike."""
@@ -87,12 +87,12 @@ class Taking:
 
     __slots__ = ("_left", "_most", "accepting", "counts", "room", "routes")
 
-    def __init__(self, table: RoutingTable, standing: RouteState) -> None:
+    def __init__(self, table: RoutingTable, route_state: RouteState) -> None:
         """Begin."""
         self.routes = table.routes
         most = table.settings.max_jobs
-        self._left = [room_of(route, standing.load(route), standing.throttle(route)) for route in self.routes]
-        self._most = (max(0, most - standing.managed) if most >= 0 else _ANY) if table.is_enabled else 0
+        self._left = [room_of(route, route_state.load(route), route_state.throttle(route)) for route in self.routes]
+        self._most = (max(0, most - route_state.managed) if most >= 0 else _ANY) if table.is_enabled else 0
         self.counts = [0] * len(self.routes)
         self.look_again()
 
@@ -127,7 +127,7 @@ class Taking:
 
 
 class Search(Generic[_Ad]):
-    """One look at jobs. After it, ``standing`` is how the router stands with the matches.
+    """One look at jobs. After it, ``route_state`` is how the router stands with the matches.
 
     ``ad`` is that of the job in the last match, for whoever goes on with it at once; None before the first.
     ``umbrella`` is the constraint that selects candidates, None where no route takes jobs. ``is_stopped``: it ended
@@ -138,24 +138,24 @@ class Search(Generic[_Ad]):
         self,
         matcher: Matcher,
         jobs: Iterable[tuple[str, _Ad]],
-        standing: RouteState,
+        route_state: RouteState,
         context: Context,
         managed: Collection[str],
     ) -> None:
         """Begin; nothing is looked at before someone asks for the matches."""
         self._matcher = matcher
         self._jobs = jobs
-        self._begun = standing
+        self._begun = route_state
         self._context = context
         self._managed = managed
-        self._taking = Taking(matcher.table, standing)
+        self._taking = Taking(matcher.table, route_state)
         self._at_first = self._taking.accepting
         self._chosen: dict[Key, tuple[int, ...] | None] = {}
         self.is_stopped = False
         self.ad: _Ad | None = None
 
     @property
-    def standing(self) -> RouteState:
+    def route_state(self) -> RouteState:
         """How the router stands after the matches so far."""
         return self._begun.after(self._taking.given())
 

@@ -55,7 +55,7 @@ class Why:
 def why(
     table: RoutingTable,
     job: Attributes,
-    standing: RouteState,
+    route_state: RouteState,
     context: Context,
     *,
     owner: str | None = None,
@@ -64,16 +64,16 @@ def why(
     """Explain what the router would do with a job now; ``owner`` as in Matcher.
 
     ``accepting`` are the routes that took jobs when the router began to look, of which the umbrella constraint is made;
-    None: those of ``standing``. A route says first whether its requirements are met: a limit is the reason only where
-    they are.
+    None: those of ``route_state``. A route says first whether its requirements are met: a limit is the reason only
+    where they are.
     """
-    accepting = standing.accepting(table) if accepting is None else accepting
+    accepting = route_state.accepting(table) if accepting is None else accepting
     missed = tuple(missed_clauses(table, job, accepting, context, owner))
-    verdicts = tuple(_verdict(table, route, job, standing, context, missed) for route in table.routes)
+    verdicts = tuple(_verdict(table, route, job, route_state, context, missed) for route in table.routes)
     matched = [each.route for each in verdicts if each.outcome is Outcome.MATCHED]
     if not matched:
         return Why(verdicts, missed, None)
-    turn = standing.turn if table.settings.round_robin else 0
+    turn = route_state.turn if table.settings.round_robin else 0
     return Why(verdicts, missed, matched[turn % len(matched)])
 
 
@@ -81,7 +81,7 @@ def _verdict(
     table: RoutingTable,
     route: Route,
     job: Attributes,
-    standing: RouteState,
+    route_state: RouteState,
     context: Context,
     missed: tuple[Missed, ...],
 ) -> Verdict:
@@ -92,11 +92,11 @@ def _verdict(
         return Verdict(route, Outcome.DISABLED, DISABLED)
     if missed:
         return Verdict(route, Outcome.NOT_CANDIDATE, missed[0].reason)
-    limit = standing.limit(route)
+    limit = route_state.limit(route)
     if limit is not None:
-        text = limit_text(route, standing.load(route), standing.throttle(route), limit)
+        text = limit_text(route, route_state.load(route), route_state.throttle(route), limit)
         return Verdict(route, Outcome(limit.value), text.partition(": ")[2])
-    if standing.is_full(table):
+    if route_state.is_full(table):
         most = table.settings.max_jobs
-        return Verdict(route, Outcome.ROUTER_FULL, f"{standing.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}")
+        return Verdict(route, Outcome.ROUTER_FULL, f"{route_state.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}")
     return Verdict(route, Outcome.MATCHED)

@@ -28,7 +28,7 @@ _PREFIX: Final = "remote_"
 _EXACT: Final = 19  # digits that fit into 64 bits
 
 
-class Conduct(str, Enum):
+class CopySchedule(str, Enum):
     """What a copy does with its schedule; THERE: in the queue of the remote schedd that HTCondor-C submits to."""
 
     AT_ONCE = "starts at once"
@@ -43,23 +43,23 @@ class Conduct(str, Enum):
     @property
     def repeats(self) -> bool:
         """Whether a schedd computes the copy's times anew, run by run."""
-        return self in (Conduct.SCHEDULES_ITSELF, Conduct.SCHEDULES_ITSELF_THERE)
+        return self in (CopySchedule.SCHEDULES_ITSELF, CopySchedule.SCHEDULES_ITSELF_THERE)
 
     @property
     def waits(self) -> bool:
         """Whether the copy has one time, and waits for it."""
-        return self in (Conduct.WAITS, Conduct.WAITS_THERE)
+        return self in (CopySchedule.WAITS, CopySchedule.WAITS_THERE)
 
     @property
     def runs(self) -> bool:
         """Whether the copy ever runs."""
-        return self not in (Conduct.TOO_LATE, Conduct.NEVER_MATCHES, Conduct.NEVER_RUNS)
+        return self not in (CopySchedule.TOO_LATE, CopySchedule.NEVER_MATCHES, CopySchedule.NEVER_RUNS)
 
 
 class Manner(NamedTuple):
     """A copy's conduct; ``time`` (epoch seconds) is what it waits for. ``ad`` is that of the queue where it runs."""
 
-    conduct: Conduct
+    conduct: CopySchedule
     ad: ClassAd
     time: int | None = None
 
@@ -79,16 +79,16 @@ def manner_of(copy: ClassAd, taken: int, zone: tzinfo) -> Manner:
         universe = int32(ad, "JobUniverse")
     has_schedule = has_cron(ad) or "DeferralTime" in ad
     if universe == Universe.SCHEDULER and has_schedule:
-        return Manner(Conduct.NEVER_RUNS, ad)
+        return Manner(CopySchedule.NEVER_RUNS, ad)
     if universe not in HONOURING:
-        return Manner(Conduct.AT_ONCE, ad)
+        return Manner(CopySchedule.AT_ONCE, ad)
     if has_cron(ad):
         if any(name not in ad and asks(ad, name) for name in (*DEFERRAL[1:], "ScheddInterval")):
-            return Manner(Conduct.NEVER_MATCHES, ad)
-        return Manner(Conduct.SCHEDULES_ITSELF_THERE if is_remote else Conduct.SCHEDULES_ITSELF, ad)
+            return Manner(CopySchedule.NEVER_MATCHES, ad)
+        return Manner(CopySchedule.SCHEDULES_ITSELF_THERE if is_remote else CopySchedule.SCHEDULES_ITSELF, ad)
     if "DeferralTime" not in ad:
         is_kept_out = _keeps_out(ad, Context(now=taken, zone=zone))
-        return Manner(Conduct.NEVER_MATCHES if is_kept_out else Conduct.AT_ONCE, ad)
+        return Manner(CopySchedule.NEVER_MATCHES if is_kept_out else CopySchedule.AT_ONCE, ad)
     return _once(ad, taken, zone, is_remote=is_remote)
 
 
@@ -96,12 +96,12 @@ def _once(ad: ClassAd, taken: int, zone: tzinfo, *, is_remote: bool) -> Manner:
     context = Context(now=taken, zone=zone)
     time, window = (integer(ad, name, context) for name in DEFERRAL[:2])
     if time is None or time <= 0 or (window is None and "DeferralWindow" in ad):
-        return Manner(Conduct.NEVER_RUNS, ad)
+        return Manner(CopySchedule.NEVER_RUNS, ad)
     if _keeps_out(ad, Context(now=min(max(taken, time - 1), time + (window or 0) - 1), zone=zone)):
-        return Manner(Conduct.NEVER_MATCHES, ad)
+        return Manner(CopySchedule.NEVER_MATCHES, ad)
     if taken > time + (window or 0) or (taken == time + (window or 0) and asks(ad, "DeferralTime")):
-        return Manner(Conduct.TOO_LATE, ad, time)
-    return Manner(Conduct.WAITS_THERE if is_remote else Conduct.WAITS, ad, time)
+        return Manner(CopySchedule.TOO_LATE, ad, time)
+    return Manner(CopySchedule.WAITS_THERE if is_remote else CopySchedule.WAITS, ad, time)
 
 
 def is_matched(ad: ClassAd) -> bool:

@@ -12,7 +12,7 @@ from crondor.router.apply.applying import Routed
 from crondor.router.plan.copy_schedule import (
     CRON,
     DEFERRAL,
-    Conduct,
+    CopySchedule,
     Manner,
     asks,
     grid_type,
@@ -66,7 +66,7 @@ def cure(routed: Routed, taken: int, zone: tzinfo, facts: Facts) -> Cure:
 
 def is_cured(found: Cure) -> bool:
     """Say whether a copy with the lines runs, and once."""
-    return found.manner.conduct is Conduct.AT_ONCE or found.manner.conduct.waits
+    return found.manner.conduct is CopySchedule.AT_ONCE or found.manner.conduct.waits
 
 
 def _unexpanded(text: str) -> str:

@@ -13,18 +13,20 @@ from crondor.router.table.table import RoutingTable
 
 
 class Load:
-    """How a router stands; ``standing`` is that as a value."""
+    """How a router stands; ``route_state`` is that as a value."""
 
-    def __init__(self, table: RoutingTable, standing: RouteState) -> None:
+    def __init__(self, table: RoutingTable, route_state: RouteState) -> None:
         """Begin with what the router has already, which stays as it is."""
-        self.standing = standing
+        self.route_state = route_state
         self._table = table
 
     def take(self, route: Route) -> Room:
         """Give a job to a route: it waits there, and round robin goes on."""
-        self.standing = self.standing.after({route.name: 1})
-        load, settings = self.standing.load(route), self._table.settings
-        return Room(load.jobs, route.max_jobs, load.idle, route.max_idle_jobs, self.standing.managed, settings.max_jobs)
+        self.route_state = self.route_state.after({route.name: 1})
+        load, settings = self.route_state.load(route), self._table.settings
+        return Room(
+            load.jobs, route.max_jobs, load.idle, route.max_idle_jobs, self.route_state.managed, settings.max_jobs
+        )
 
     def start(self, route: Route) -> None:
         """Let a waiting copy run."""
@@ -39,7 +41,7 @@ class Load:
         self._change(route, -1, -int(was_idle))
 
     def _change(self, route: Route, jobs: int, idle: int) -> None:
-        old = self.standing.load(route)
+        old = self.route_state.load(route)
         made = RouteLoad(max(0, old.jobs + jobs), max(0, old.idle + idle))
-        loads = {**self.standing.loads, lower(route.name): made}
-        self.standing = replace(self.standing, loads=loads, managed=max(0, self.standing.managed + jobs))
+        loads = {**self.route_state.loads, lower(route.name): made}
+        self.route_state = replace(self.route_state, loads=loads, managed=max(0, self.route_state.managed + jobs))

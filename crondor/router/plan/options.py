@@ -16,7 +16,7 @@ class PlanOptions:
     else at its next poll, whole, as HTCondor's daemon does. Copies run for ``run_time``, None: until the job's next
     run; they wait ``queue_time`` at the site before they start. ``rejected`` is how long from now the local pool
     rejects the jobs (LastRejMatchTime), None: it does not. ``count`` is how many runs of each job are planned, None:
-    all. ``standing`` is what the router has already; ``owner`` as in Matcher.
+    all. ``route_state`` is what the router has already; ``owner`` as in Matcher.
     """
 
     at_gate: bool = False
@@ -24,6 +24,6 @@ class PlanOptions:
     queue_time: int = 0
     rejected: int | None = None
     count: int | None = None
-    standing: RouteState = field(default_factory=RouteState)
+    route_state: RouteState = field(default_factory=RouteState)
     owner: str | None = None
     reading: JobSettings = field(default_factory=JobSettings)

@@ -11,7 +11,7 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.policy import Act, at_exit, ended
 from crondor.job.queued import QueuedJob
 from crondor.router.apply.one_run import one_run
-from crondor.router.plan.copy_schedule import Conduct, Manner
+from crondor.router.plan.copy_schedule import CopySchedule, Manner
 from crondor.router.plan.jobs import PlannedJob
 from crondor.router.plan.runs import LastAsked, Outcome
 from crondor.router.table.route import Route
@@ -38,7 +38,7 @@ class Copy:
         It has JobStatus 2 while its starter waits for the time of the run.
         """
         starts = self.starts or 0
-        if self.manner.conduct is Conduct.AT_ONCE:
+        if self.manner.conduct is CopySchedule.AT_ONCE:
             return starts
         return min(starts, max(ready, starts - (run.time - run.match_opens)))
 

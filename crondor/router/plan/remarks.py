@@ -12,7 +12,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.attributes import int32, string
 from crondor.router.apply.applying import Routed
-from crondor.router.plan.copy_schedule import CRON, Conduct, Manner, grid_type
+from crondor.router.plan.copy_schedule import CRON, CopySchedule, Manner, grid_type
 from crondor.router.plan.cure import cure
 from crondor.router.plan.jobs import PlannedJob
 from crondor.router.table.route import GRID, universe_name
@@ -84,12 +84,14 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
     if conduct.repeats:
         kept = ", ".join(name for name in CRON if name in manner.ad)
         where = (
-            "the schedd that HTCondor-C submits it to" if conduct is Conduct.SCHEDULES_ITSELF_THERE else "its schedd"
+            "the schedd that HTCondor-C submits it to"
+            if conduct is CopySchedule.SCHEDULES_ITSELF_THERE
+            else "its schedd"
         )
         message = f"{route}: the copy keeps {kept}, and {where} schedules it again"
         found = Diagnostic("plan-schedules-itself", message, Severity.WARNING, place)
         yield _cured(taking, found, "leave it so where the copy shall do all runs; for one that runs once, ")
-    elif conduct is Conduct.AT_ONCE:
+    elif conduct is CopySchedule.AT_ONCE:
         universe = int32(manner.ad, "JobUniverse")
         name = "copy's" if universe is None else universe_name(universe).lower()
         message = (
@@ -103,10 +105,10 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
                 "leave the Cron attributes in the copy, whose schedd then has the schedule, or the job in its pool"
             )
         yield _warning("plan-not-deferred", message, place, help_text)
-    elif conduct is Conduct.NEVER_MATCHES:
+    elif conduct is CopySchedule.NEVER_MATCHES:
         message = f"{route}: the copy's Requirements ask for a time that it does not have, it stays idle for ever"
         yield _cured(taking, Diagnostic("plan-never-matches", message, Severity.ERROR, place))
-    elif conduct is Conduct.NEVER_RUNS:
+    elif conduct is CopySchedule.NEVER_RUNS:
         universe = int32(manner.ad, "JobUniverse")
         why = "its DeferralTime or DeferralWindow has no value that a starter takes"
         if universe == 7:
@@ -114,7 +116,7 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
         yield _cured(
             taking, Diagnostic("plan-never-runs", f"{route}: the copy never runs, {why}", Severity.ERROR, place)
         )
-    elif conduct is Conduct.TOO_LATE:
+    elif conduct is CopySchedule.TOO_LATE:
         message = f"{route}: the copy comes when its DeferralTime and its window are past, and never runs"
         yield _cured(taking, Diagnostic("plan-too-late", message, Severity.ERROR, place))
 
@@ -123,7 +125,7 @@ def _life(taking: Taking) -> Iterator[Diagnostic]:
     """Say what the end of a run means for the copy, the route and the job."""
     conduct, route = taking.manner.conduct, _route(taking)
     place = taking.job.command_place("on_exit_remove", "onexitremove")
-    if taking.stays and conduct is Conduct.AT_ONCE:
+    if taking.stays and conduct is CopySchedule.AT_ONCE:
         message = f"{route}: on_exit_remove keeps the copy, which starts again at once, without end"
         yield _cured(taking, Diagnostic("plan-no-end", message, Severity.ERROR, place))
     elif taking.stays and conduct.waits:

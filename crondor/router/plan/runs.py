@@ -13,7 +13,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.router.apply.applying import Routed
 from crondor.router.match.reasons import Why, why
 from crondor.router.match.route_state import RouteState
-from crondor.router.plan.copy_schedule import Conduct
+from crondor.router.plan.copy_schedule import CopySchedule
 from crondor.router.plan.jobs import PlannedJob
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
@@ -51,7 +51,7 @@ class LastAsked(NamedTuple):
 
     table: RoutingTable
     ad: ClassAd
-    standing: RouteState
+    route_state: RouteState
     context: Context
     owner: str | None
 
@@ -75,7 +75,7 @@ class PlannedRun:
     starts: int | None = None
     ends: int | None = None
     room: Room | None = None
-    conduct: Conduct | None = None
+    conduct: CopySchedule | None = None
     stays: bool = False
     routed: Routed | None = field(default=None, repr=False)
     findings: tuple[Diagnostic, ...] = ()
@@ -84,4 +84,6 @@ class PlannedRun:
     def why(self) -> Why | None:
         """Return why no route took the job when the routes were asked last; None where one did, or none was."""
         asked = self.asked
-        return None if asked is None else why(asked.table, asked.ad, asked.standing, asked.context, owner=asked.owner)
+        return (
+            None if asked is None else why(asked.table, asked.ad, asked.route_state, asked.context, owner=asked.owner)
+        )

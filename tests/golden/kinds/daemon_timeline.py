@@ -212,22 +212,22 @@ class _Life:
         turns = _Recorded(self._interval, self._procs, self._t0)
         start = min(command.t for command in commands)
         programs = _Shell(settings)
-        world = Pool(settings, self._t0 + start, turns=turns, programs=programs)
-        programs.clock = lambda: world.now
-        world.watchers.append(lambda seen: self._events.extend(events(seen)))
+        pool = Pool(settings, self._t0 + start, turns=turns, programs=programs)
+        programs.clock = lambda: pool.now
+        pool.watchers.append(lambda seen: self._events.extend(events(seen)))
         jobs: list[JobId] = []
         found: list[Difference] = []
         for command in commands:
-            self._advance(world, self._t0 + command.t)
+            self._advance(pool, self._t0 + command.t)
             if command.words[0] == "condor_submit":
-                jobs += world.submit(self._ads(self._t0 + command.t))
+                jobs += pool.submit(self._ads(self._t0 + command.t))
             elif command.words[0] == "condor_reconfig":
-                world.reconfig()
-            elif self._do(world, jobs, command.words) != command.worked:
+                pool.reconfig()
+            elif self._do(pool, jobs, command.words) != command.worked:
                 said = "worked" if command.worked else "failed"
                 found.append(Difference(f"commands[{command.number}]", f"recorded that it {said}, crondor differs"))
-            self._look(world)
-        self._advance(world, self._t0 + math.ceil(self._end))
+            self._look(pool)
+        self._advance(pool, self._t0 + math.ceil(self._end))
         return found
 
     def compare_final(self, final: Mapping[str, object], field: str) -> list[Difference]:
@@ -262,7 +262,7 @@ class _Life:
         file = read_submit(Source(self._submit, "job.sub"), now=now, host=host)
         return [ad for jobs, ad in job_ads(file, in_order=True) for _ in range(jobs.count)]
 
-    def _do(self, world: Pool, jobs: Sequence[JobId], words: Sequence[str]) -> bool:
+    def _do(self, pool: Pool, jobs: Sequence[JobId], words: Sequence[str]) -> bool:
         """Do what a command does to each of the jobs, and say whether it did anything."""
         tool, arguments = words[0], list(words[1:])
         by = f"via {tool}"
@@ -274,35 +274,35 @@ class _Life:
             raise Malformed("commands", f"{tool} says no job")
         chosen = [job for job in jobs if arguments[0] in {"<cluster>", f"<cluster>.{job.proc}"}]
         by += " (by user alice)"
-        done = [self._act(world, job, tool, arguments, by) for job in chosen]  # all of them, before one is asked for
+        done = [self._act(pool, job, tool, arguments, by) for job in chosen]  # all of them, before one is asked for
         return any(done)
 
-    def _act(self, world: Pool, job: JobId, tool: str, arguments: Sequence[str], by: str) -> bool:
+    def _act(self, pool: Pool, job: JobId, tool: str, arguments: Sequence[str], by: str) -> bool:
         if tool == "condor_qedit":
             value = Expression.parse(Source(" ".join(arguments[2:]), "<qedit>"), old=True)
-            return world.edit(job, {arguments[1]: value})
+            return pool.edit(job, {arguments[1]: value})
         actions: dict[str, Callable[[], bool]] = {
-            "condor_hold": lambda: world.hold(job, Hold(by)),
-            "condor_release": lambda: world.release(job, by),
-            "condor_rm": lambda: world.remove(job, by),
-            "condor_suspend": lambda: not world.jobs[job].is_local and world.suspend(job),
-            "condor_continue": lambda: not world.jobs[job].is_local and world.resume(job),
+            "condor_hold": lambda: pool.hold(job, Hold(by)),
+            "condor_release": lambda: pool.release(job, by),
+            "condor_rm": lambda: pool.remove(job, by),
+            "condor_suspend": lambda: not pool.jobs[job].is_local and pool.suspend(job),
+            "condor_continue": lambda: not pool.jobs[job].is_local and pool.resume(job),
         }
-        if job not in world.jobs:
+        if job not in pool.jobs:
             return False
-        return actions.get(tool, lambda: world.vacate(job))()
+        return actions.get(tool, lambda: pool.vacate(job))()
 
-    def _advance(self, world: Pool, until: int) -> None:
-        while (time := world.next_time) is not None and time <= until:
-            world.advance(time)
-            self._look(world)
-        world.advance(until)
+    def _advance(self, pool: Pool, until: int) -> None:
+        while (time := pool.next_time) is not None and time <= until:
+            pool.advance(time)
+            self._look(pool)
+        pool.advance(until)
 
-    def _look(self, world: Pool) -> None:
+    def _look(self, pool: Pool) -> None:
         """Note what a look at the queue would show at the end of this second."""
-        t = world.now - self._t0
+        t = pool.now - self._t0
         for proc in self._procs:
-            job = next((job for key, job in world.jobs.items() if key.proc == proc), None)
+            job = next((job for key, job in pool.jobs.items() if key.proc == proc), None)
             if job is not None:
                 self._ads_seen[proc] = job.ad  # the world's own, which has its last values when it leaves
             if job is None and proc not in self.seen:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.router.daemon.sites import Habit, Site
+from crondor.router.daemon.sites import Site, SiteFault
 from crondor.router.table.table import RoutingTable
 from crondor.schedd.protocol import Hold
 from tests.router.daemon.faults import Crash, Fault, Script, Watch, end_of, leftovers, play, unreachable
@@ -45,7 +45,7 @@ def holding(stage: Stage, jobs: list[JobId], number: int) -> None:
 def losing(stage: Stage, _jobs: list[JobId], number: int) -> None:
     """The site removes what it gets, and then runs jobs."""
     if number == 0:
-        stage.sites.change(Site("Site1", slots=2, habit=Habit.REMOVES))
+        stage.sites.change(Site("Site1", slots=2, fault=SiteFault.REMOVES))
     elif number == 4:
         stage.sites.change(Site("Site1", slots=2, run_time=20))
 
@@ -53,7 +53,7 @@ def losing(stage: Stage, _jobs: list[JobId], number: int) -> None:
 def grumbling(stage: Stage, _jobs: list[JobId], number: int) -> None:
     """The site holds what it gets; an administrator releases the copies and mends the site."""
     if number == 0:
-        stage.sites.change(Site("Site1", slots=2, habit=Habit.HOLDS))
+        stage.sites.change(Site("Site1", slots=2, fault=SiteFault.HOLDS))
     elif number == 5:
         stage.sites.change(Site("Site1", slots=2, run_time=20))
         stage.destination.release('RoutedBy =?= "jobrouter"', "mended")
@@ -144,9 +144,9 @@ ACTIONS: dict[str, Callable[[Stage, JobId], object]] = {
     "remove the copies": lambda stage, _: stage.destination.remove(
         'RoutedBy =?= "jobrouter" && JobStatus =!= 4', "by the site"
     ),
-    "the site swallows": lambda stage, _: stage.sites.change(Site("Site1", slots=2, habit=Habit.SWALLOWS)),
+    "the site swallows": lambda stage, _: stage.sites.change(Site("Site1", slots=2, fault=SiteFault.SWALLOWS)),
     "the site runs": lambda stage, _: stage.sites.change(Site("Site1", slots=2, run_time=20)),
-    "the site fails": lambda stage, _: stage.sites.change(Site("Site1", slots=2, habit=Habit.FAILS)),
+    "the site fails": lambda stage, _: stage.sites.change(Site("Site1", slots=2, fault=SiteFault.FAILS)),
     "a new router": lambda stage, _: stage.start(),
     "another takes the source": lambda stage, found: stage.source.edit_if(
         found, "JobStatus == 1", {"Managed": "External", "ManagedManager": "other"}

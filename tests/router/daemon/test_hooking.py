@@ -15,7 +15,7 @@ from crondor.hooks.router_hooks import RouterHooks
 from crondor.hooks.runner import Ended, HookCall, HookRunner
 from crondor.router.daemon import HookRunners, RouterOptions, State, What
 from crondor.router.daemon.hooks import HookInProgress
-from crondor.router.daemon.sites import Habit, Site
+from crondor.router.daemon.sites import Site, SiteFault
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
 TRANSLATE = "sed '1,/^------$/d'; echo Translated = true"
@@ -106,11 +106,11 @@ def test_an_update_that_fails_delays_the_mirroring(tmp_path: Path) -> None:
 
 def test_a_cleanup_that_fails_is_tried_again(tmp_path: Path) -> None:
     """Until it succeeds; the source waits."""
-    stage = stage_of(tmp_path, Site("Site1", habit=Habit.REMOVES), JOB_CLEANUP=f"test -e {tmp_path}/go")
+    stage = stage_of(tmp_path, Site("Site1", fault=SiteFault.REMOVES), JOB_CLEANUP=f"test -e {tmp_path}/go")
     (found,) = stage.submit(job())
     stage.poll()
     copy = stage.copy()
-    stage.sites.change(Site("Site1", habit=Habit.SWALLOWS))
+    stage.sites.change(Site("Site1", fault=SiteFault.SWALLOWS))
     stage.edit(copy, Note=1)
     stage.source.remove(found, "by alice")
     stage.poll(3)
@@ -152,13 +152,13 @@ def test_a_hook_has_the_rights_of_the_owner_where_they_can_be_given(tmp_path: Pa
 
     known = pwd.getpwuid(os.geteuid()).pw_name
     for ad, as_owner in (({"Owner": known}, True), ({"Owner": known}, False)):
-        desk = HookRunners(hooks, noted, as_owner=as_owner)
-        desk.begin(HookType.TRANSLATE_JOB, ClassAd(ad), None, None, Context(now=0))
+        context = HookRunners(hooks, noted, as_owner=as_owner)
+        context.begin(HookType.TRANSLATE_JOB, ClassAd(ad), None, None, Context(now=0))
     assert [call.user for call in calls] == [known, None]
     for owner in ("nobody-knows-him", None):
-        desk = HookRunners(hooks, start, as_owner=True)
+        context = HookRunners(hooks, start, as_owner=True)
         source = ClassAd() if owner is None else ClassAd({"Owner": owner})
-        _, running = desk.begin(HookType.TRANSLATE_JOB, source, None, None, Context(now=0))
+        _, running = context.begin(HookType.TRANSLATE_JOB, source, None, None, Context(now=0))
         run = None if running is None else running.poll()
         assert run is not None
         assert run.ended is Ended.NOT_STARTED

@@ -170,7 +170,7 @@ def test_when_it_takes_writing_again_all_is_routed() -> None:
     assert len(stage.copies()) == 1
     assert poll(stage, stage.router)
     assert len(stage.copies()) == MANY
-    assert stage.router.standing.throttles["site1"].failed == 0
+    assert stage.router.route_state.throttles["site1"].failed == 0
 
 
 def test_a_new_table_has_it_asked_at_once() -> None:

@@ -12,7 +12,7 @@ from crondor.config import read_config
 from crondor.event_log import EventType
 from crondor.job_queue import JobId
 from crondor.router.daemon import Reason, RouterOptions, State, What
-from crondor.router.daemon.sites import Habit, Site
+from crondor.router.daemon.sites import Site, SiteFault
 from crondor.router.match.throttle import WINDOW
 from crondor.router.table.loading import load_table
 from crondor.schedd.protocol import SUBMITTING, Hold
@@ -27,7 +27,7 @@ EXECUTE, EVICTED, TERMINATED, ABORTED, HELD_EVENT = (
     EventType.JOB_HELD,
 )
 SLOW = Site("Site1", slots=100, run_time=100_000)
-DEAF = Site("Site1", habit=Habit.SWALLOWS)
+DEAF = Site("Site1", fault=SiteFault.SWALLOWS)
 
 
 def one(rules: str = ROUTE, site: Site = SLOW, knobs: str = "", options: RouterOptions | None = None) -> Stage:
@@ -146,7 +146,7 @@ def test_negative_limits(knob: str, count: int) -> None:
 
 def test_a_black_hole_is_throttled_and_recovers() -> None:
     """Jobs that fail at once: after a window only as many may come as the threshold allows; success eases it."""
-    hole = Site("Site1", slots=500, delay=1, run_time=1, habit=Habit.FAILS)
+    hole = Site("Site1", slots=500, delay=1, run_time=1, fault=SiteFault.FAILS)
     stage = one(f"{ROUTE}MaxJobs = 20\nMaxIdleJobs = -1\nJobFailureTest = ExitCode =!= 0", hole)
     for _ in range(WINDOW // 10 + 1):
         stage.submit(*[job() for _ in range(20)])
@@ -185,7 +185,9 @@ def test_a_removal_by_the_user_is_no_failure_of_the_route() -> None:
 
 def test_a_jobs_failure_test_counts_but_the_job_is_done() -> None:
     """It leaves the queue as completed all the same."""
-    stage = one(f"{ROUTE}JobFailureTest = ExitCode =!= 0", Site("Site1", run_time=5, habit=Habit.FAILS, exit_code=3))
+    stage = one(
+        f"{ROUTE}JobFailureTest = ExitCode =!= 0", Site("Site1", run_time=5, fault=SiteFault.FAILS, exit_code=3)
+    )
     (found,) = stage.submit(job())
     stage.poll(5)
     assert stage.values(found, "JobStatus", "ExitCode", "Managed") == [4, 3, "ScheddDone"]

@@ -14,7 +14,7 @@ from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Change, ChangeKind
 from crondor.router.daemon import Entry, Router, RouterOptions
-from crondor.router.daemon.sites import Habit, Site, Sites
+from crondor.router.daemon.sites import Site, SiteFault, Sites
 from crondor.router.table.table import RoutingTable
 from crondor.schedd.changes import ChangeList
 from crondor.schedd.memory import MemorySchedd
@@ -61,7 +61,7 @@ class Life:
         self.copies = MemorySchedd(clock=lambda: self.now, atomic_edits=atomic) if two else self.source
         self.names = ROUTERS[: lot.randint(1, 2)]
         self.site_names = [f"{name}{number}" for name in self.names for number in range(3)]
-        self.sites = Sites(self.copies, [self._site(each, Habit.RUNS) for each in self.site_names], self.real)
+        self.sites = Sites(self.copies, [self._site(each, SiteFault.RUNS) for each in self.site_names], self.real)
         self.tables = {name: tables(name, lot) for name in self.names}
         self.routers = {name: self._start(name) for name in self.names}
         self.faults = Fault(kind=self._fault)
@@ -82,8 +82,8 @@ class Life:
         """What the clock of schedds and routers shows; time itself, in which sites work, does not go back."""
         return self.real - self.behind
 
-    def _site(self, name: str, habit: Habit) -> Site:
-        return Site(name, self.lot.randint(1, 3), self.lot.randint(1, 20), self.lot.randint(5, 60), habit)
+    def _site(self, name: str, fault: SiteFault) -> Site:
+        return Site(name, self.lot.randint(1, 3), self.lot.randint(1, 20), self.lot.randint(5, 60), fault)
 
     def _start(self, name: str) -> Router:
         """Return a router that knows the queues alone; each has a view of changes of its own."""
@@ -227,7 +227,7 @@ class Life:
         self.copies.remove(self._a_copy(), "by the site")
 
     def _change_site(self) -> None:
-        self.sites.change(self._site(self.lot.choice(self.site_names), self.lot.choice(list(Habit))))
+        self.sites.change(self._site(self.lot.choice(self.site_names), self.lot.choice(list(SiteFault))))
 
     def _crash(self) -> None:
         name = self.lot.choice(self.names)

@@ -9,7 +9,7 @@ import pytest
 from crondor.config import read_config
 from crondor.router import RoutingTable, load_table
 from crondor.router.daemon import Reason, Rehearsal
-from crondor.router.daemon.sites import Habit, Site
+from crondor.router.daemon.sites import Site, SiteFault
 from crondor.router.legacy import legacy_table, read_legacy
 from crondor.source import Source
 from tests.router.daemon.scenes import NOW, job
@@ -50,14 +50,14 @@ def old() -> RoutingTable:
 def test_a_site_gets_no_more_than_may_be_idle(table: RoutingTable, limits: list[int]) -> None:
     """As long as none of them runs; the others stay in the local queue, and the reason is said."""
     names = [route.name for route in table.routes]
-    world = Rehearsal(table, [Site(name, habit=Habit.SWALLOWS) for name in names], NOW)
-    jobs = world.submit([job() for _ in range(60)])
-    world.advance(NOW + 3600)
-    assert [now.load for now in world.router.routes()] == [(limit, limit) for limit in limits]
-    assert len(world.schedd.jobs("RoutedBy isnt undefined")) == sum(limits)
-    found = world.router.why(jobs[-1])
+    pool = Rehearsal(table, [Site(name, fault=SiteFault.SWALLOWS) for name in names], NOW)
+    jobs = pool.submit([job() for _ in range(60)])
+    pool.advance(NOW + 3600)
+    assert [now.load for now in pool.router.routes()] == [(limit, limit) for limit in limits]
+    assert len(pool.schedd.jobs("RoutedBy isnt undefined")) == sum(limits)
+    found = pool.router.why(jobs[-1])
     assert (found.reason, found.text) == (Reason.IDLE_LIMIT, f"{names[0]}: 10 idle, MaxIdleJobs = 10")
-    assert world.router.summary()[Reason.IDLE_LIMIT, names[0]] == 60 - sum(limits)
+    assert pool.router.summary()[Reason.IDLE_LIMIT, names[0]] == 60 - sum(limits)
 
 
 @pytest.mark.parametrize("table", [new(), old()], ids=["new", "old"])
@@ -65,9 +65,9 @@ def test_a_site_gets_more_as_its_jobs_run(table: RoutingTable) -> None:
     """Each time one starts, another one follows; at no poll are more idle than may be."""
     names = [route.name for route in table.routes]
     most = [route.max_idle_jobs for route in table.routes]
-    world = Rehearsal(table, [Site(name, slots=4, run_time=100_000) for name in names], NOW)
-    world.submit([job() for _ in range(100)])
+    pool = Rehearsal(table, [Site(name, slots=4, run_time=100_000) for name in names], NOW)
+    pool.submit([job() for _ in range(100)])
     for poll in range(30):
-        world.advance(NOW + 10 * poll)
-        assert all(now.load.idle <= limit for now, limit in zip(world.router.routes(), most, strict=True))
-    assert [now.load for now in world.router.routes()] == [(limit + 4, limit) for limit in most]
+        pool.advance(NOW + 10 * poll)
+        assert all(now.load.idle <= limit for now, limit in zip(pool.router.routes(), most, strict=True))
+    assert [now.load for now in pool.router.routes()] == [(limit + 4, limit) for limit in most]

@@ -110,110 +110,110 @@ def values(ad: ClassAd, *names: str) -> list[object]:
 
 def test_input_goes_in_and_output_comes_back(tmp_path: Path) -> None:
     """The whole way: on hold, spooled, released, run, fetched, let go, and the sandbox deleted."""
-    world = World(tmp_path)
-    (world.home / "input").write_text("hello")
-    found = world.submit(TransferInput="input", TransferOutput="output", TransferOutputRemaps="output=result.txt")
-    world.poll()
-    (copy,) = world.copies()
-    place = world.spool.place(JobId(2, 0))
+    pool = World(tmp_path)
+    (pool.home / "input").write_text("hello")
+    found = pool.submit(TransferInput="input", TransferOutput="output", TransferOutputRemaps="output=result.txt")
+    pool.poll()
+    (copy,) = pool.copies()
+    place = pool.spool.place(JobId(2, 0))
     assert values(copy, "JobStatus", "Iwd", "SUBMIT_Iwd", "StageInStart", "StageInFinish", "ReleaseReason") == [
-        1, str(place), str(world.home), world.now, world.now, "Data files spooled",
+        1, str(place), str(pool.home), pool.now, pool.now, "Data files spooled",
     ]  # fmt: skip
     assert values(copy, "LastHoldReason", "LastHoldReasonCode") == ["Spooling input data files", 16]
     assert values(copy, "SUBMIT_TransferOutputRemaps", "TransferOutputRemaps") == ["output=result.txt", UNDEFINED]
     assert (place / "input").read_text() == "hello"
-    world.poll(6)
-    assert values(world.ad(found), "JobStatus", "Managed") == [4, "ScheddDone"]
-    assert (world.home / "result.txt").read_text() == "HELLO"
-    assert world.left() == ["state/tokens"] or world.left() == []
+    pool.poll(6)
+    assert values(pool.ad(found), "JobStatus", "Managed") == [4, "ScheddDone"]
+    assert (pool.home / "result.txt").read_text() == "HELLO"
+    assert pool.left() == ["state/tokens"] or pool.left() == []
     assert not place.exists()
-    world.schedd.close()
+    pool.schedd.close()
 
 
 def test_a_source_that_was_spooled_itself(tmp_path: Path) -> None:
     """Its files are those in its own sandbox, and the output goes back there; what is kept of it is not the copy's."""
-    world = World(tmp_path)
-    (world.home / "input").write_text("hello")
+    pool = World(tmp_path)
+    (pool.home / "input").write_text("hello")
     kept = {"SUBMIT_Iwd": "/far", "SUBMIT_TransferInput": "far/input", "SUBMIT_TransferOutputRemaps": "output=far/o"}
-    world.submit(TransferInput="input", TransferOutput="output", **kept)
-    world.poll()
-    (copy,) = world.copies()
-    assert values(copy, "SUBMIT_Iwd", "SUBMIT_TransferInput") == [str(world.home), None]
-    world.poll(6)
-    assert (world.home / "output").read_text() == "HELLO"
-    world.schedd.close()
+    pool.submit(TransferInput="input", TransferOutput="output", **kept)
+    pool.poll()
+    (copy,) = pool.copies()
+    assert values(copy, "SUBMIT_Iwd", "SUBMIT_TransferInput") == [str(pool.home), None]
+    pool.poll(6)
+    assert (pool.home / "output").read_text() == "HELLO"
+    pool.schedd.close()
 
 
 def test_a_copy_without_a_sandbox_is_left_as_it_is(tmp_path: Path) -> None:
     """Nothing is spooled, and nothing is rewritten."""
-    world = World(tmp_path, ROUTE)
-    world.submit(TransferInput="gone")
-    world.poll()
-    assert values(world.copies()[0], "JobStatus", "Iwd", "SUBMIT_Iwd") == [1, str(world.home), None]
-    assert not world.spool.folder.exists()
-    world.schedd.close()
+    pool = World(tmp_path, ROUTE)
+    pool.submit(TransferInput="gone")
+    pool.poll()
+    assert values(pool.copies()[0], "JobStatus", "Iwd", "SUBMIT_Iwd") == [1, str(pool.home), None]
+    assert not pool.spool.folder.exists()
+    pool.schedd.close()
 
 
 def test_a_file_that_is_missing_fails_the_submission(tmp_path: Path) -> None:
     """No copy is made; all is said, and the job is given back."""
-    world = World(tmp_path)
-    found = world.submit(TransferInput="gone1,gone2")
-    world.poll()
-    (said,) = world.said(What.NOT_SUBMITTED)
+    pool = World(tmp_path)
+    found = pool.submit(TransferInput="gone1,gone2")
+    pool.poll()
+    (said,) = pool.said(What.NOT_SUBMITTED)
     assert "gone1" in said
     assert "gone2" in said
-    assert world.schedd.next_cluster == 2
-    assert values(world.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
-    world.schedd.close()
+    assert pool.schedd.next_cluster == 2
+    assert values(pool.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
+    pool.schedd.close()
 
 
 def test_input_that_goes_between_submission_and_spooling_takes_the_copy_with_it(tmp_path: Path) -> None:
     """The copy is removed, its sandbox too, and the job waits for its next try."""
-    world = World(tmp_path)
-    path = world.home / "input"
+    pool = World(tmp_path)
+    path = pool.home / "input"
     path.write_text("x")
-    found = world.submit(TransferInput="input")
-    begin = world.schedd.submit
+    found = pool.submit(TransferInput="input")
+    begin = pool.schedd.submit
 
     def submit(ads: list[ClassAd]) -> list[JobId]:
         path.unlink()
         return begin(ads)
 
-    world.schedd.submit = submit  # type: ignore[method-assign, assignment]
-    world.poll()
-    assert len(world.said(What.NOT_SUBMITTED)) == 1
-    assert world.copies() == []
-    assert values(world.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
-    assert world.left() in ([], ["state/tokens"])
-    world.schedd.close()
+    pool.schedd.submit = submit  # type: ignore[method-assign, assignment]
+    pool.poll()
+    assert len(pool.said(What.NOT_SUBMITTED)) == 1
+    assert pool.copies() == []
+    assert values(pool.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
+    assert pool.left() in ([], ["state/tokens"])
+    pool.schedd.close()
 
 
 def test_output_that_cannot_be_fetched_makes_the_source_idle(tmp_path: Path) -> None:
     """It does not leave its queue as completed: it is routed again (HTCondor 25.14's job router, finalise)."""
-    world = World(tmp_path)
-    found = world.submit(TransferOutput="never")
-    world.poll(4)
-    assert len(world.said(What.NOT_FINALIZED)) == 1
-    assert "never is not in the sandbox" in world.said(What.NOT_FINALIZED)[0]
-    assert values(world.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
-    assert world.schedd.jobs(found) != []
-    world.poll(2)
-    assert len(world.said(What.SUBMITTED)) == 2
-    world.schedd.close()
+    pool = World(tmp_path)
+    found = pool.submit(TransferOutput="never")
+    pool.poll(4)
+    assert len(pool.said(What.NOT_FINALIZED)) == 1
+    assert "never is not in the sandbox" in pool.said(What.NOT_FINALIZED)[0]
+    assert values(pool.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
+    assert pool.schedd.jobs(found) != []
+    pool.poll(2)
+    assert len(pool.said(What.SUBMITTED)) == 2
+    pool.schedd.close()
 
 
 def test_a_removed_source_leaves_no_files(tmp_path: Path) -> None:
     """The copy goes, and what was spooled for it."""
-    world = World(tmp_path)
-    (world.home / "input").write_text("x")
-    found = world.submit(TransferInput="input")
-    world.poll()
-    assert world.spool.is_whole(JobId(2, 0))
-    world.schedd.remove(found, "by alice")
-    world.poll(2)
-    assert world.copies() == []
-    assert world.left() in ([], ["state/tokens"])
-    world.schedd.close()
+    pool = World(tmp_path)
+    (pool.home / "input").write_text("x")
+    found = pool.submit(TransferInput="input")
+    pool.poll()
+    assert pool.spool.is_whole(JobId(2, 0))
+    pool.schedd.remove(found, "by alice")
+    pool.poll(2)
+    assert pool.copies() == []
+    assert pool.left() in ([], ["state/tokens"])
+    pool.schedd.close()
 
 
 def test_a_shared_proxy_goes_into_the_sandbox(tmp_path: Path) -> None:
@@ -221,29 +221,29 @@ def test_a_shared_proxy_goes_into_the_sandbox(tmp_path: Path) -> None:
     proxy = tmp_path / "proxy"
     proxy.write_text("certificate")
     rules = f'{SANDBOXED}UseSharedX509UserProxy = true\nSharedX509UserProxy = "{proxy}"\n'
-    world = World(tmp_path, rules)
-    world.submit()
-    world.poll()
-    (copy,) = world.copies()
+    pool = World(tmp_path, rules)
+    pool.submit()
+    pool.poll()
+    (copy,) = pool.copies()
     assert values(copy, "x509userproxy", "SUBMIT_x509userproxy") == ["proxy.1.0", f"{proxy}.1.0"]
-    inside = world.spool.place(JobId(2, 0)) / "proxy.1.0"
+    inside = pool.spool.place(JobId(2, 0)) / "proxy.1.0"
     assert (inside.read_text(), inside.stat().st_mode & 0o777) == ("certificate", 0o600)
     assert not (tmp_path / "proxy.1.0").exists()
-    world.poll(6)
-    assert [path.name for path in world.home.iterdir()] == []
+    pool.poll(6)
+    assert [path.name for path in pool.home.iterdir()] == []
     assert proxy.exists()
-    world.schedd.close()
+    pool.schedd.close()
 
 
 def test_a_shared_proxy_that_cannot_be_read_fails_the_submission(tmp_path: Path) -> None:
     """As does a route without a sandbox."""
     rules = f'{SANDBOXED}UseSharedX509UserProxy = true\nSharedX509UserProxy = "{tmp_path}/gone"\n'
-    world = World(tmp_path, rules)
-    world.submit()
-    world.poll()
-    assert "cannot read the shared proxy" in world.said(What.NOT_SUBMITTED)[0]
-    assert world.copies() == []
-    world.schedd.close()
+    pool = World(tmp_path, rules)
+    pool.submit()
+    pool.poll()
+    assert "cannot read the shared proxy" in pool.said(What.NOT_SUBMITTED)[0]
+    assert pool.copies() == []
+    pool.schedd.close()
 
 
 def tokens_of(folder: Path) -> str:
@@ -257,39 +257,39 @@ def tokens_of(folder: Path) -> str:
 def test_token_files_go_with_the_jobs(tmp_path: Path) -> None:
     """Before the other input files, and with a sandbox into that (HTCondor 25.14's job router)."""
     (tmp_path / "tokens").mkdir()
-    world = World(tmp_path, f'{SANDBOXED}SendIDTokens = "site"\n', tokens_of(tmp_path))
-    (world.home / "input").write_text("x")
-    world.submit(TransferInput="input")
-    world.poll()
-    (copy,) = world.copies()
+    pool = World(tmp_path, f'{SANDBOXED}SendIDTokens = "site"\n', tokens_of(tmp_path))
+    (pool.home / "input").write_text("x")
+    pool.submit(TransferInput="input")
+    pool.poll()
+    (copy,) = pool.copies()
     assert values(copy, "TransferInput", "SUBMIT_TransferInput") == [
         "site,input",
         f"{tmp_path}/tokens/site,input",
     ]
-    assert (world.spool.place(JobId(2, 0)) / "site").read_text() == f"token-of-router-at-{NOW + 10}\n"
-    world.poll(10)
+    assert (pool.spool.place(JobId(2, 0)) / "site").read_text() == f"token-of-router-at-{NOW + 10}\n"
+    pool.poll(10)
     assert (tmp_path / "tokens/site").read_text() == f"token-of-router-at-{NOW + 110}\n"
-    world.schedd.close()
+    pool.schedd.close()
 
 
 def test_token_files_go_with_jobs_without_a_sandbox(tmp_path: Path) -> None:
     """By their paths; the global knob is for routes that say nothing."""
     (tmp_path / "tokens").mkdir()
-    world = World(tmp_path, ROUTE, f"{tokens_of(tmp_path)}JOB_ROUTER_SEND_ROUTE_IDTOKENS = site\n")
-    world.submit(TransferInput="input")
-    world.poll()
-    assert values(world.copies()[0], "TransferInput") == [f"{tmp_path}/tokens/site,input"]
-    world.schedd.close()
+    pool = World(tmp_path, ROUTE, f"{tokens_of(tmp_path)}JOB_ROUTER_SEND_ROUTE_IDTOKENS = site\n")
+    pool.submit(TransferInput="input")
+    pool.poll()
+    assert values(pool.copies()[0], "TransferInput") == [f"{tmp_path}/tokens/site,input"]
+    pool.schedd.close()
 
 
 def test_an_unknown_token_fails_the_job(tmp_path: Path) -> None:
     """With a reason; the job is given back."""
-    world = World(tmp_path, f'{ROUTE}SendIDTokens = "site other"\n')
-    found = world.submit()
-    world.poll()
-    assert world.said(What.NOT_TRANSFORMED) == [": unknown IDTOKEN site"]
-    assert values(world.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
-    world.schedd.close()
+    pool = World(tmp_path, f'{ROUTE}SendIDTokens = "site other"\n')
+    found = pool.submit()
+    pool.poll()
+    assert pool.said(What.NOT_TRANSFORMED) == [": unknown IDTOKEN site"]
+    assert values(pool.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
+    pool.schedd.close()
 
 
 def test_a_schedd_that_has_a_spool_of_its_own_is_not_spooled_for(tmp_path: Path) -> None:
@@ -311,29 +311,29 @@ def test_a_copy_whose_router_ended_before_its_input_was_spooled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next router spools it; the hold is not mirrored, and the job is not submitted again."""
-    world = World(tmp_path)
-    (world.home / "input").write_text("hello")
-    found = world.submit(TransferInput="input")
-    monkeypatch.setattr(world.delivery, "spool", lambda _: None)
-    world.poll()
-    assert values(world.copies()[0], "JobStatus", "HoldReasonCode") == [5, 16]
-    world.schedd.close()
-    world = World(tmp_path, now=world.now)
-    world.poll()
-    assert len(world.said(What.ADOPTED)) == 1
-    assert values(world.copies()[0], "JobStatus", "StageInFinish") == [1, world.now]
-    assert values(world.ad(found), "JobStatus") == [1]
-    assert [each.state for each in world.router.jobs.values()] == [State.SUBMITTED]
-    world.schedd.close()
+    pool = World(tmp_path)
+    (pool.home / "input").write_text("hello")
+    found = pool.submit(TransferInput="input")
+    monkeypatch.setattr(pool.delivery, "spool", lambda _: None)
+    pool.poll()
+    assert values(pool.copies()[0], "JobStatus", "HoldReasonCode") == [5, 16]
+    pool.schedd.close()
+    pool = World(tmp_path, now=pool.now)
+    pool.poll()
+    assert len(pool.said(What.ADOPTED)) == 1
+    assert values(pool.copies()[0], "JobStatus", "StageInFinish") == [1, pool.now]
+    assert values(pool.ad(found), "JobStatus") == [1]
+    assert [each.state for each in pool.router.jobs.values()] == [State.SUBMITTED]
+    pool.schedd.close()
 
 
 def live(folder: Path, now: int, polls: int = 6) -> None:
     """Live for some polls, as a process does."""
     proxy = folder / "proxy"
     rules = f'{SANDBOXED}UseSharedX509UserProxy = true\nSharedX509UserProxy = "{proxy}"\nSendIDTokens = "site"\n'
-    world = World(folder, rules, tokens_of(folder), now)
-    world.poll(polls)
-    world.schedd.close()
+    pool = World(folder, rules, tokens_of(folder), now)
+    pool.poll(polls)
+    pool.schedd.close()
 
 
 @pytest.mark.parametrize("share", [0, 3, 7])

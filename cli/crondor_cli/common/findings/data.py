@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 
@@ -10,7 +9,7 @@ from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity
 from crondor.source import Span
 from crondor_cli.common.findings.result import Checked
-from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 
 
 def print_json(result: Checked) -> None:
@@ -27,7 +26,7 @@ def print_json(result: Checked) -> None:
         ],
         "summary": {severity.value: counted[severity] for severity in Severity},
     }
-    say(json.dumps(data, indent=2))
+    echo_json(data)
 
 
 def print_counts(result: Checked, rows: Iterable[tuple[str, int]]) -> None:
@@ -41,7 +40,7 @@ def print_counts(result: Checked, rows: Iterable[tuple[str, int]]) -> None:
         }
         for code, number in rows
     ]
-    say(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))
+    echo_json({"files": len(result.reports), "statistics": data})
 
 
 def _finding(finding: Finding, result: Checked) -> dict[str, object]:

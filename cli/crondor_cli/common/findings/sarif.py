@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from importlib import metadata
 from urllib.parse import quote
@@ -11,7 +10,7 @@ from crondor.check import Finding
 from crondor.diagnostics import Severity
 from crondor.source import Span
 from crondor_cli.common.findings.result import Checked
-from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
@@ -29,7 +28,7 @@ def print_sarif(result: Checked) -> None:
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, codes) for finding in findings],
     }
-    say(json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
+    echo_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(code: str, result: Checked) -> dict[str, object]:

@@ -14,7 +14,7 @@ from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import Op, Record
 from crondor.recurrence import Recurrence
 from crondor.schedd.ads import mirror_of
-from crondor.schedd.crontab_book import CrontabBook, recalculate
+from crondor.schedd.cron_tabs import CronTabs, recalculate
 from crondor.schedule import Recalculation
 from crondor.spec import CronSpec, Dialect
 
@@ -47,12 +47,12 @@ class Queue:
         self.mirror.tell(self.mirror.changes())
 
 
-def book_of(queue: Queue, dialect: Dialect = Dialect.HTCONDOR) -> CrontabBook:
+def book_of(queue: Queue, dialect: Dialect = Dialect.HTCONDOR) -> CronTabs:
     """Return a book on a queue."""
-    return CrontabBook(queue.mirror, dialect=dialect)
+    return CronTabs(queue.mirror, dialect=dialect)
 
 
-def times(book: CrontabBook, now: int, queue: Queue | None = None) -> dict[JobId, int | None]:
+def times(book: CronTabs, now: int, queue: Queue | None = None) -> dict[JobId, int | None]:
     """Return what a pass computes, written into the queue where one is given."""
     edits = book.recalculate(now)
     for edit in edits:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crondor.router.daemon import InvalidReport, RouterLock, RouterReport, Survey
+from crondor.router.daemon import InvalidReport, QueueStatus, RouterLock, RouterReport
 from crondor.router.daemon.lock import is_locked
-from crondor.router.daemon.sites import Habit, Site
+from crondor.router.daemon.sites import Site, SiteFault
 from crondor.router.match.throttle import Throttle
 from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 
@@ -17,7 +17,7 @@ from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 def test_it_says_what_the_router_says(*, two: bool) -> None:
     """Loads, reasons, sums; the throttles are the router's own, handed on."""
     made = table({"Site1": f"{ROUTE}MaxIdleJobs = 3", "Site2": f"{ROUTE}MaxJobs = 4"})
-    sites = [Site("Site1", slots=2, run_time=50), Site("Site2", habit=Habit.FAILS, run_time=20)]
+    sites = [Site("Site1", slots=2, run_time=50), Site("Site2", fault=SiteFault.FAILS, run_time=20)]
     stage = Stage(made, sites, two=two)
     jobs = stage.submit(*[job(WantJobRouter=number % 5 > 0) for number in range(25)])
     for _ in range(8):
@@ -26,7 +26,7 @@ def test_it_says_what_the_router_says(*, two: bool) -> None:
             stage.router.poll()
         copies = stage.destination.jobs() if two else None
         report = stage.router.report()
-        survey = Survey(made, stage.source.jobs(), copies, stage.now, throttles=report.throttles)
+        survey = QueueStatus(made, stage.source.jobs(), copies, stage.now, throttles=report.throttles)
         there = {found.id for found in stage.router.jobs.values() if found.counts}
         assert {found.id for found in survey.jobs.values() if found.route} == there
         assert survey.routes() == stage.router.routes()
@@ -40,9 +40,9 @@ def test_a_source_without_a_copy_is_named() -> None:
     """It is on no route."""
     stage = Stage(table({"Site1": ROUTE}))
     (found,) = stage.submit(job(Managed="External", ManagedManager="jobrouter"))
-    survey = Survey(stage.table, stage.source.jobs(), None, NOW)
+    survey = QueueStatus(stage.table, stage.source.jobs(), None, NOW)
     assert survey.unpaired == [found]
-    assert survey.standing.loads.get("site1", (0, 0)) == (0, 0)
+    assert survey.route_state.loads.get("site1", (0, 0)) == (0, 0)
 
 
 def test_a_report_reads_back(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ class _Entry:
         self.due: int | None = None  # where it waits; None: nowhere
 
 
-class CrontabBook:
+class CronTabs:
     """The crontab jobs of a queue, kept up to date with its mirror.
 
     ``recalculate`` is the pass; ``reconfig`` is condor_reconfig. A new book is a schedd that has just started.
@@ -414,7 +414,7 @@ def recalculate(
 
     ``now`` is in epoch seconds. Raises UnknownZone.
     """
-    book = CrontabBook(queue, zone=zone, dialect=dialect, policy=policy)
+    book = CronTabs(queue, zone=zone, dialect=dialect, policy=policy)
     try:
         return book.recalculate(now)
     finally:
