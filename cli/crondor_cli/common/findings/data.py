@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
 
 from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity
@@ -28,20 +27,6 @@ def print_json(result: Checked) -> None:
         "summary": {severity.value: counted[severity] for severity in Severity},
     }
     say(json.dumps(data, indent=2))
-
-
-def print_counts(result: Checked, rows: Iterable[tuple[str, int]]) -> None:
-    """Print one object with the rules that found something, by code, and how often."""
-    data = [
-        {
-            "code": code,
-            "name": result.rules[code].name,
-            "severity": result.rules[code].severity.value,
-            "count": number,
-        }
-        for code, number in rows
-    ]
-    say(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))
 
 
 def _finding(finding: Finding, result: Checked) -> dict[str, object]:
