@@ -93,7 +93,7 @@ def printable(text: str) -> str:
 
 def similar(word: str, known: Iterable[str], likeness: float = 0.6, most: int = 1) -> list[str]:
     """Return which of the known words a mistyped one may mean, the nearest first; a likeness of 1 is equality."""
-    from difflib import get_close_matches  # noqa: PLC0415 - @@difflib, and needed for a mistake only
+    from difflib import get_close_matches  # noqa: PLC0415 - 1 ms of every command, and needed for a mistake only
 
     return get_close_matches(word, list(known), most, likeness)
 

@@ -204,7 +204,7 @@ class CheckedJob:
         attributes = {name: text for name, text in self.values.items() if name.startswith("my.cron")}
         if not needs_evaluation(attributes):
             return {}
-        from crondor.job.expressions import cron_literals  # noqa: PLC0415 - @@engine, and few jobs have such an attribute
+        from crondor.job.expressions import cron_literals  # noqa: PLC0415 - the engine takes 17 ms, and few jobs have such an attribute
 
         settings = self.settings
         try:
@@ -245,7 +245,7 @@ class CheckedJob:
         return CheckedSchedule(schedule)
 
     def _submitted(self, dialect: Dialect) -> JobSchedule:
-        from crondor.job.expressions import submitted_schedule  # noqa: PLC0415 - @@engine, and plain numbers need none
+        from crondor.job.expressions import submitted_schedule  # noqa: PLC0415 - the engine takes 17 ms, and plain numbers need none
 
         settings = self.settings
         return submitted_schedule(

@@ -100,7 +100,7 @@ class _Acting(threading.Thread, Generic[_T]):
 
 def _become(account: Account) -> None:
     """Make this thread, and no other, a user's. Raises RightsRefused."""
-    import ctypes  # noqa: PLC0415 - only where root acts for a user
+    import ctypes  # noqa: PLC0415 - a Python can be without it, and only root needs it
 
     number = _SETGROUPS.get(os.uname().machine) if sys.platform == "linux" and sys.maxsize > 1 << 32 else None
     if number is None or account.uid == ROOT:

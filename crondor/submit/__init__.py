@@ -52,6 +52,6 @@ def job_ads(
     Raises InvalidSubmit, once all jobs were looked at, with all faults; the ads before the first faulty job are
     yielded.
     """
-    from crondor.submit.ad import job_ads as make  # noqa: PLC0415 - most who read a file need no ads, nor ClassAds
+    from crondor.submit.ad import job_ads as make  # noqa: PLC0415 - 40 ms, and most who read a file need no ads
 
     return make(file, config=config, in_order=in_order, limit=limit, cluster=cluster, factory=factory)

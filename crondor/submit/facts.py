@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
-from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.macro import MacroError
 from crondor.submit.host import SubmitHost
+
+if TYPE_CHECKING:
+    from random import Random
 
 _BY_MOMENT = frozenset(("year", "month", "day", "submit_time"))
 _BY_MACHINE = frozenset(("arch", "islinux", "iswindows", "opsys", "opsysandver", "opsysmajorver", "opsysver", "spool"))
@@ -83,6 +85,8 @@ class Dice:
     def randrange(self, stop: int, /) -> int:
         """Return a number from 0 up to ``stop``, which is not included."""
         if self._random is None:
+            from random import Random  # noqa: PLC0415 - 0.7 ms, and few files roll dice
+
             self._random = Random(self._key)  # noqa: S311 - a preview, no secret
         self._drawn()
         return self._random.randrange(stop)

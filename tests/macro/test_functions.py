@@ -193,7 +193,7 @@ def test_file_names(text: str, value: str) -> None:
 def test_failures_are_passed_over_in_htcondors_words(text: str, value: str, message: str) -> None:
     """A function that has no value says so and gives some text; with nobody to take the report it is an error."""
     assert failed(text) == (value, message)
-    with pytest.raises(MacroError, match="macro-function"):
+    with pytest.raises(MacroError, match="CRN005"):
         expanded(text)
 
 

@@ -81,7 +81,7 @@ def _read(path: str) -> Config:
 def _parsed(text: str) -> dict[str, Any]:
     """Return the tables of a TOML text. Raises ValueError."""
     if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - only where there is something to read
+        import tomllib  # noqa: PLC0415 - 3 ms, and most files have nothing to read
     else:
         import tomli as tomllib  # noqa: PLC0415 - the same
     return tomllib.loads(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -31,13 +30,7 @@ class LazyGroup(click.Group):
         """Import and return a command, None for a name that is not in the table."""
         if cmd_name not in self._modules:
             return None
-        was_on = gc.isenabled()
-        gc.disable()  # what is imported is no garbage, and looking through it again and again takes 4 ms
-        try:
-            command = import_module(self._modules[cmd_name][0]).command
-        finally:
-            if was_on:
-                gc.enable()
+        command = import_module(self._modules[cmd_name][0]).command
         if not isinstance(command, click.Command):
             raise TypeError(cmd_name)
         return command

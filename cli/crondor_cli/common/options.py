@@ -32,7 +32,7 @@ class Clock(NamedTuple):
         """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
         if text is None:
             return self.now
-        from crondor_cli.times.parse import parse_time  # noqa: PLC0415 - @@parse, and few commands have a time typed
+        from crondor_cli.times.parse import parse_time  # noqa: PLC0415 - 4 ms, and few commands have a time typed
 
         try:
             return parse_time(text, self.now, self.zone, label=option)

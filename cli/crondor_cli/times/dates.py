@@ -100,7 +100,7 @@ def _with_month_name(tokens: tuple[Token, ...], today: date) -> date:
 
 
 def _by_dateutil(tokens: tuple[Token, ...], *, day_first: bool = False) -> tuple[date, date]:
-    from dateutil.parser import ParserError, parse  # noqa: PLC0415 - takes longer to import than all else here
+    from dateutil.parser import ParserError, parse  # noqa: PLC0415 - 18 ms, and most times are words
 
     text = "".join(("" if i == 0 or tokens[i - 1].end == t.start else " ") + t.text for i, t in enumerate(tokens))
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity
@@ -27,20 +26,6 @@ def print_json(result: Checked) -> None:
         "summary": {severity.value: counted[severity] for severity in Severity},
     }
     echo_json(data)
-
-
-def print_counts(result: Checked, rows: Iterable[tuple[str, int]]) -> None:
-    """Print one object with the rules that found something, by code, and how often."""
-    data = [
-        {
-            "code": code,
-            "name": result.rules[code].name,
-            "severity": result.rules[code].severity.value,
-            "count": number,
-        }
-        for code, number in rows
-    ]
-    echo_json({"files": len(result.reports), "statistics": data})
 
 
 def _finding(finding: Finding, result: Checked) -> dict[str, object]:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 
 from crondor_cli.common.findings.data import print_json
 from crondor_cli.common.findings.github import print_github
 from crondor_cli.common.findings.result import Checked
 from crondor_cli.common.findings.sarif import print_sarif
+from crondor_cli.common.output import say
 
 FORMS: dict[str, Callable[[Checked], None]] = {"json": print_json, "sarif": print_sarif, "github": print_github}
+
+
+def print_counts(result: Checked, rows: Iterable[tuple[str, int]]) -> None:
+    """Print one object with the rules that found something, by code, and how often."""
+    data = [
+        {
+            "code": code,
+            "name": result.rules[code].name,
+            "severity": result.rules[code].severity.value,
+            "count": number,
+        }
+        for code, number in rows
+    ]
+    say(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))

@@ -18,7 +18,7 @@ def print_report(result: Checked, form: str) -> None:
     if form == "text":
         _print_text(result)
     else:
-        from crondor_cli.common.findings.forms import FORMS  # noqa: PLC0415 - @@forms, for programs only
+        from crondor_cli.common.findings.forms import FORMS  # noqa: PLC0415 - 25 ms, for programs only
 
         FORMS[form](result)
 
@@ -59,7 +59,7 @@ def print_statistics(result: Checked, form: str) -> None:
     """Print how often each rule found something, the most frequent first."""
     rows = _counted(result.all_findings)
     if form == "json":
-        from crondor_cli.common.findings.data import print_counts  # noqa: PLC0415 - @@json, for programs only
+        from crondor_cli.common.findings.forms import print_counts  # noqa: PLC0415 - 25 ms, for programs only
 
         print_counts(result, rows)
         return
