@@ -1,4 +1,7 @@
-"""The moments of one run of a deferred job, the gates it passes, and the verdict when it arrives; numbers only."""
+"""The moments of one run of a deferred job, the gates it passes, and the verdict when it arrives; numbers only.
+
+HTCondor: Starter::jobWaitUntilExecuteTime.
+"""
 
 from __future__ import annotations
 

@@ -276,7 +276,10 @@ def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagn
 
 
 def _read_schedd(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits, _Stars]:  # noqa: ARG001
-    """Read the fields in HTCONDOR: as the schedd does, which checks all characters before anything else."""
+    """Read the fields in HTCONDOR: as the schedd does, which checks all characters before anything else.
+
+    HTCondor: CronTab::validate, CronTab::init.
+    """
     if texts == _NOTHING:
         raise InvalidSpec([_nothing_defined()])
     (a, b, c, d, e) = read = [

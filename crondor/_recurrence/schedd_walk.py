@@ -1,4 +1,7 @@
-"""The HTCONDOR dialect's own search for the next run, defects included (docs/dialects.md)."""
+"""The HTCONDOR dialect's own search for the next run, defects included (docs/dialects.md).
+
+HTCondor: CronTab::nextRunTime, CronTab::matchFields.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,10 @@ class ScheddWalk:
         )
 
     def next(self, after: int) -> ScheddAnswer:
-        """Return what a fresh process answers at ``after`` (epoch seconds); the walk must not hang."""
+        """Return what a fresh process answers at ``after`` (epoch seconds); the walk must not hang.
+
+        HTCondor: CronTab::nextRunTime.
+        """
         return self._answer(after, 0)[0]
 
     def chain(self, after: int) -> Iterator[ScheddAnswer]:
@@ -86,7 +92,10 @@ class ScheddWalk:
         return ScheddAnswer(after + _RETRY, found, moved), wall - found
 
     def _search(self, start: int) -> int:
-        """Return the local time (seconds) of the first match; day 0 of a month is the day before its first."""
+        """Return the local time (seconds) of the first match; day 0 of a month is the day before its first.
+
+        HTCondor: CronTab::matchFields.
+        """
         day_number, second = divmod(self._zone.local(start), DAY)
         today = date.fromordinal(day_number + EPOCH_ORDINAL)
         hour, minute = second // 3600, second % 3600 // 60

@@ -1,4 +1,7 @@
-"""The submit commands and job attributes of scheduling by name, and the reading of their literal values."""
+"""The submit commands and job attributes of scheduling by name, and the reading of their literal values.
+
+HTCondor: SubmitHash::SetJobDeferral, CronTab::needsCronTab.
+"""
 
 from __future__ import annotations
 

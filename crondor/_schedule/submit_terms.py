@@ -1,4 +1,7 @@
-"""What the scheduling commands of one job come to: their precedence, literals and faults, as condor_submit has them."""
+"""What the scheduling commands of one job come to: their precedence, literals and faults, as condor_submit has them.
+
+HTCondor: SubmitHash::SetJobDeferral, SubmitHash::NeedsJobDeferral.
+"""
 
 from __future__ import annotations
 

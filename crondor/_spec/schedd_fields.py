@@ -27,7 +27,10 @@ class ScheddField(NamedTuple):
 
 
 def read_schedd_field(text: str, field: Field) -> ScheddField:
-    """Return what HTCondor 25.14 makes of a field (docs/dialects.md); no text raises anything."""
+    """Return what HTCondor 25.14 makes of a field (docs/dialects.md); no text raises anything.
+
+    HTCondor: CronTab::expandParameter.
+    """
     if not _ALLOWED.issuperset(text):
         return ScheddField(
             0, star=False, fault="character", error=f"Invalid parameter value '{text}' for {field.attribute}"
@@ -49,7 +52,10 @@ def read_schedd_field(text: str, field: Field) -> ScheddField:
 
 
 def illegal_characters(text: str) -> list[tuple[int, int]]:
-    """Return the runs (start, end) of characters that the engine's character class refuses."""
+    """Return the runs (start, end) of characters that the engine's character class refuses.
+
+    HTCondor: CronTab::validateParameter.
+    """
     runs: list[tuple[int, int]] = []
     for at, character in enumerate(text):
         if character in _ALLOWED:

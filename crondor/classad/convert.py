@@ -1,4 +1,7 @@
-"""Conversions between types, as int(), real() and string() make them."""
+"""Conversions between types, as int(), real() and string() make them.
+
+HTCondor: convertValueToIntegerValue and its kin in src/classad/value.cpp.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One evaluation from beginning to end: an expression in an ad, alone or matched with another."""
+"""One evaluation from beginning to end: an expression in an ad, alone or matched with another.
+
+HTCondor: ClassAd::EvaluateAttr, ClassAd::EvaluateExpr.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 The result is that of HTCondor 25.14 with one exception: HTCondor loses part of ``true && 2 * x`` (it leaves ``x``).
 What is odd is kept: ``true || "text"`` is an error, which evaluation does not make it, and names inside an ad that is
 written out in the expression itself are not looked up around it.
+
+HTCondor: ClassAd::Flatten, Operation::flatten.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``&&`` and ``||`` over a whole chain: left to right, three-valued, numbers as booleans."""
+"""``&&`` and ``||`` over a whole chain: left to right, three-valued, numbers as booleans.
+
+HTCondor: Operation::doLogical, Operation::shortCircuit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The search for a name through the ads around an ad, and the ads that HTCondor builds around the two of a match."""
+"""The search for a name through the ads around an ad, and the ads that HTCondor builds around the two of a match.
+
+HTCondor: ClassAd::LookupInScope, MatchClassAd::InitMatchClassAd.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The closures that find a name and evaluate what it stands for."""
+"""The closures that find a name and evaluate what it stands for (HTCondor: AttributeReference::FindExpr)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the operators do to two values, without any evaluation: promotion, comparison, arithmetic, times, bits."""
+"""What the operators do to two values, without any evaluation: promotion, comparison, arithmetic, times, bits.
+
+HTCondor: Operation::doComparison, Operation::doArithmetic, Operation::doBitwise.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +101,7 @@ def compare(op: str, left: Value, right: Value) -> Value:
 
 
 def arithmetic(op: str, left: Value, right: Value) -> Value:
-    """Return ``+ - * / %`` of two values that are neither undefined nor error."""
+    """Return ``+ - * / %`` of two values that are neither undefined nor error (HTCondor: Operation::doArithmetic)."""
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         if isinstance(left, float) or isinstance(right, float):
             return _real(op, float(left), float(right))

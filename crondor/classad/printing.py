@@ -1,4 +1,7 @@
-"""Ads to text in every form HTCondor prints: ``-long``, new syntax, JSON and XML."""
+"""Ads to text in every form HTCondor prints: ``-long``, new syntax, JSON and XML.
+
+HTCondor: sPrintAd, ClassAdXMLUnParser::Unparse, ClassAdJsonUnParser::Unparse.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which attributes an expression refers to: those of its own ad, and those it leaves to others."""
+"""Which attributes an expression refers to: those of its own ad, and those it leaves to others.
+
+HTCondor: ClassAd::GetInternalReferences, ClassAd::GetExternalReferences.
+"""
 
 from __future__ import annotations
 

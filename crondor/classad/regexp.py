@@ -6,6 +6,8 @@ But it counts anew from each place of the text where a match may begin, so that 
 first with a low limit, which nearly all searches keep, and only then with higher ones.
 Two options the binding sets change the dialect (``\u`` and ``\x`` as in JavaScript, no ``\C``); ``_dialect`` puts it
 right.
+
+HTCondor: regexp_helper in src/classad/fnCall.cpp.
 """
 
 from __future__ import annotations

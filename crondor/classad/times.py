@@ -1,4 +1,7 @@
-"""Times as ClassAds read and print them; seconds are since 1970, UTC, and any integer is allowed."""
+"""Times as ClassAds read and print them; seconds are since 1970, UTC, and any integer is allowed.
+
+HTCondor: Literal::MakeAbsTime, Literal::MakeRelTime.
+"""
 
 from __future__ import annotations
 

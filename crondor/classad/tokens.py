@@ -177,7 +177,7 @@ def _operator(text: str) -> tuple[str, str]:
 
 
 def number(text: str) -> tuple[str, object]:
-    """Return kind and value of a number token without sign.
+    """Return kind and value of a number token without sign (HTCondor: Lexer::tokenizeNumber).
 
     A leading zero is allowed in a real only (HTCondor, old semantics); with a minus sign in front, which is part of
     the number, its test misses the zero, and the digits before any x count.
@@ -230,6 +230,8 @@ def _quoted(text: str, start: int, end: int, group: int, *, old: bool) -> tuple[
     string = ('"' ([^"\\] | escape)* '"')+
     quoted_name = ("'" ([^'\\] | escape)* "'")+
     escape = "\" ([0-7] [0-7]? [0-7]? | [^0-7])
+
+    HTCondor: Lexer::tokenizeString, Lexer::tokenizeStringOld.
     """
     mark = text[start]
     if group == _BAD or start >= end:

@@ -1,4 +1,4 @@
-"""Trees and constants to text, as HTCondor prints them."""
+"""Trees and constants to text, as HTCondor prints them (HTCondor: ClassAdUnParser::UnparseAux)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A configuration as it was read: each knob's text and place, its values by type, and what was found wrong."""
+"""A configuration as it was read: each knob's text and place, its values by type, and what was found wrong.
+
+HTCondor: lookup_macro, param in src/condor_utils/condor_config.cpp.
+"""
 
 from __future__ import annotations
 

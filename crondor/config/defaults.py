@@ -1,4 +1,7 @@
-"""What HTCondor 25.14 takes for a knob that nobody sets, as far as a job router's configuration looks at it."""
+"""What HTCondor 25.14 takes for a knob that nobody sets, as far as a job router's configuration looks at it.
+
+HTCondor: src/condor_utils/param_info.in.
+"""
 
 from __future__ import annotations
 

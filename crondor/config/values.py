@@ -1,4 +1,7 @@
-"""Numbers and truth values out of a knob's text, by HTCondor's rules: a literal, else an expression without an ad."""
+"""Numbers and truth values out of a knob's text, by HTCondor's rules: a literal, else an expression without an ad.
+
+HTCondor: string_is_long_param, string_is_double_param, string_is_boolean_param.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the lines of an event in text form say, as the attributes of its ad."""
+"""What the lines of an event in text form say, as the attributes of its ad.
+
+HTCondor: SubmitEvent::readEvent and its kin in src/condor_utils/condor_event.cpp.
+"""
 
 from __future__ import annotations
 

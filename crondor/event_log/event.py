@@ -1,4 +1,4 @@
-"""One event of a user log."""
+"""One event of a user log (HTCondor: ULogEvent, ULogEventNumber)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reads user logs: text of today and of old, XML and JSON."""
+"""Reads user logs: text of today and of old, XML and JSON.
+
+HTCondor: ReadUserLog::readEventNormal, ReadUserLog::readEventClassad.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Writes events as HTCondor 25.14 writes them into a user log, in text form."""
+"""Writes events as HTCondor 25.14 writes them into a user log, in text form.
+
+HTCondor: ULogEvent::formatEvent, ULogEvent::formatHeader.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hooks by name, and how a configuration names the program of one."""
+"""The hooks by name, and how a configuration names the program of one (HTCondor: getHookTypeString)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Whether a program may be called as a hook: nobody else could have put it there or changed it."""
+"""Whether a program may be called as a hook: nobody else could have put it there or changed it.
+
+HTCondor: validateHookPath.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 The router's part is to do what a Consequence says. Where HTCondor's router aborts or repeats a hook for ever, the job
 fails with a reason and the router goes on; ``Consequence.upstream`` says what HTCondor would have done.
+
+HTCondor: JobRouterHookMgr, TranslateClient::hookExited, StatusClient::hookExited, CleanupClient::hookExited.
 """
 
 from __future__ import annotations

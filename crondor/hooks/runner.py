@@ -2,6 +2,8 @@
 
 No shell is in between. The program's processes are a group of their own, and none of them outlives the call. A call
 does not wait: ``start`` returns at once, ``poll`` says whether it is over, ``finish`` and ``run`` wait for that.
+
+HTCondor: HookClientMgr::spawn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The starter's hooks: whose they are, what they get, and what becomes of the job."""
+"""The starter's hooks: whose they are, what they get, and what becomes of the job.
+
+HTCondor: StarterHookMgr::tryHookPrepareJob, StarterHookMgr::hookUpdateJobInfo, StarterHookMgr::tryHookJobExit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the job attribute JobStatus can be."""
+"""What the job attribute JobStatus can be (HTCondor: src/condor_includes/proc.h)."""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 A poll costs what is new. Unlike HTCondor's own followers, which show a transaction half-written, this one waits for its
 end; a torn last line is waited for too. A compacted log is told by its first line (107) and by being another file; one
 that was cut and written again by the bytes before the place reached (HTCondor 25.14, ``ClassAdLogProber``).
+
+HTCondor: ClassAdLogReader::Poll, ClassAdLogProber::probe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A whole log read at once: the queue it leaves, and what is damaged in it."""
+"""A whole log read at once: the queue it leaves, and what is damaged in it (HTCondor: LoadClassAdLog)."""
 
 from __future__ import annotations
 

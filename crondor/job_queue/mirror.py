@@ -1,4 +1,7 @@
-"""The queue in memory: texts of ads by key, procs over their cluster's ad, and who is told what has changed."""
+"""The queue in memory: texts of ads by key, procs over their cluster's ad, and who is told what has changed.
+
+HTCondor: LogNewClassAd::Play and its kin, JobQueueCluster::AttachJob.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What is to change in a queue, gathered and checked: all of it is written, or nothing."""
+"""What is to change in a queue, gathered and checked: all of it is written, or nothing.
+
+HTCondor: Transaction::Commit.
+"""
 
 from __future__ import annotations
 

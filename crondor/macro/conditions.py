@@ -205,7 +205,10 @@ def _tested(keyword: str, condition: str, conditions: Conditions) -> bool:
 
 
 def _kind(text: str, *, with_keywords: bool) -> _Kind:  # noqa: PLR0911 - a rule is a line, and a return
-    """Say what a condition looks like, from the kinds of its characters alone, as HTCondor does."""
+    """Say what a condition looks like, from the kinds of its characters alone, as HTCondor does.
+
+    HTCondor: Characterize_config_if_expression.
+    """
     body = text.strip(BLANKS)
     has = _characters(body.removeprefix("-"))
     keyword = _keyword(body) if with_keywords else ""

@@ -1,4 +1,7 @@
-"""Expansion of $(name) and $(name:default), within bounds that no text can break."""
+"""Expansion of $(name) and $(name:default), within bounds that no text can break.
+
+HTCondor: expand_macro in src/condor_utils/config.cpp.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,8 @@ def expand_self(
 
     All other macros stay: they are expanded when asked for. ``name`` is in lower case. With ``lookup`` the file name
     functions of ``name`` ($Fn(name)) are replaced too, as HTCondor does it. Raises MacroError.
+
+    HTCondor: SelfOnlyBody.
     """
     if "$" not in text:
         return text

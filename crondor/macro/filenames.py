@@ -1,4 +1,7 @@
-"""The parts of a file name that $F(), $BASENAME() and $DIRNAME() give, as HTCondor does it on Linux."""
+"""The parts of a file name that $F(), $BASENAME() and $DIRNAME() give, as HTCondor does it on Linux.
+
+HTCondor: condor_basename_plus_dirs, strdup_path_quoted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Files that a text may name: opened only below the folders the caller allows, and only so far as bounds go."""
+"""Files that a text may name: opened only below the folders the caller allows, and only so far as bounds go.
+
+HTCondor: Open_macro_source, submit_expand_globs.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Where HTCondor prints an error and goes on with some text, a function here reports the same words and gives the same
 text; what it cannot know (the environment, a random number without a seed) is an error.
+
+HTCondor: evaluate_macro_func.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The words of include and use statements, and the templates that a use statement names."""
+"""The words of include and use statements, and the templates that a use statement names.
+
+HTCondor: parse_include_options, MetaKnobAndArgs::init_from_string.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,10 @@ def template_text(config: Mapping[str, str], use: Use, budget: Budget) -> str | 
 
 
 def with_arguments(text: str, use: Use, budget: Budget) -> str:
-    """Return the text of a template with the arguments of its use in place. Raises MacroError."""
+    """Return the text of a template with the arguments of its use in place. Raises MacroError.
+
+    HTCondor: expand_meta_args.
+    """
     if use.arguments is None and "$(" not in text:
         return text
     given = use.arguments or ""

@@ -1,4 +1,7 @@
-"""The items of a queue statement: where they stand, how a row of them is cut into columns, and all of them in order."""
+"""The items of a queue statement: where they stand, how a row of them is cut into columns, and all of them in order.
+
+HTCondor: SubmitForeachArgs::split_item, SubmitForeachArgs::load_schema.
+"""
 
 from __future__ import annotations
 

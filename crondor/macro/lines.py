@@ -1,4 +1,7 @@
-"""Logical lines: what HTCondor reads as one line, each character of it still known by its place in the source."""
+"""Logical lines: what HTCondor reads as one line, each character of it still known by its place in the source.
+
+HTCondor: getline_implementation in src/condor_utils/config.cpp.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The formats of $INT(), $REAL() and $STRING(): one conversion as in C's printf, kept inside bounds."""
+"""The formats of $INT(), $REAL() and $STRING(): one conversion as in C's printf, kept inside bounds.
+
+HTCondor: evaluate_macro_func.
+"""
 
 from __future__ import annotations
 

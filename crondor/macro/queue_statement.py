@@ -1,4 +1,7 @@
-"""The queue statement: its arguments, its items, and the rows they make."""
+"""The queue statement: its arguments, its items, and the rows they make.
+
+HTCondor: SubmitForeachArgs::parse_queue_args.
+"""
 
 from __future__ import annotations
 
@@ -157,6 +160,8 @@ def _table(text: str, at: int) -> tuple[Layout, int]:
     """Read the options of a table in the parentheses directly behind the word.
 
     table = "table" | "table(" (option ("," option)*)? ")"
+
+    HTCondor: SubmitForeachArgs::set_table_opts.
     """
     if text[at : at + 1] != "(":
         return TABLE, at
@@ -211,7 +216,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def _slice(text: str, at: int) -> tuple[slice, int]:
-    """Read which items are taken, as Python does it, with a step from 1.
+    """Read which items are taken, as Python does it, with a step from 1 (HTCondor: qslice).
 
     slice = "[" integer? (":" integer? (":" ("+"? [0-9]+)?)?)? "]"
     integer = [-+]? [0-9]+

@@ -1,4 +1,7 @@
-"""Recognition of one macro in a text: the rules of HTCondor's configuration language, seen from a dollar sign."""
+"""Recognition of one macro in a text: the rules of HTCondor's configuration language, seen from a dollar sign.
+
+HTCondor: next_config_macro.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The parts of one statement: a name, an operator, a value; or a queue statement's arguments."""
+"""The parts of one statement: a name, an operator, a value; or a queue statement's arguments.
+
+HTCondor: Parse_macros.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ def split(text: str) -> Statement:
 
 
 def is_name(text: str) -> bool:
-    """Whether HTCondor takes the text for the name of a macro.
+    """Whether HTCondor takes the text for the name of a macro (is_valid_param_name).
 
     name = [A-Za-z0-9_./]+
     """

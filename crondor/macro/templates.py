@@ -1,4 +1,7 @@
-"""The names that ``use CATEGORY : NAME`` knows in HTCondor 25.14; what they set is HTCondor's own matter."""
+"""The names that ``use CATEGORY : NAME`` knows in HTCondor 25.14; what they set is HTCondor's own matter.
+
+HTCondor: read_meta_config.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The items of a queue statement that do not stand on its line: rows that follow, rows of a file, names of files."""
+"""The items of a queue statement that do not stand on its line: rows that follow, rows of a file, names of files.
+
+HTCondor: SubmitHash::load_inline_q_foreach_items, SubmitHash::load_external_q_foreach_items.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From the text of a submit description to its definitions and queue statements, all faults at once."""
+"""From the text of a submit description to its definitions and queue statements, all faults at once.
+
+HTCondor: SubmitHash::parse_up_to_q_line, SubmitHash::parse_q_args.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What $(name) means for one job: loop variables, the file's definitions, and what HTCondor provides."""
+"""What $(name) means for one job: loop variables, the file's definitions, and what HTCondor provides.
+
+HTCondor: SubmitHash::submit_param, SubmitHash::setup_macro_defaults.
+"""
 
 from __future__ import annotations
 

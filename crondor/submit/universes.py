@@ -1,4 +1,7 @@
-"""The universes of HTCondor 25.14 by name and number, and what $(Node) stands for in them."""
+"""The universes of HTCondor 25.14 by name and number, and what $(Node) stands for in them.
+
+HTCondor: CondorUniverseNumber.
+"""
 
 from __future__ import annotations
 

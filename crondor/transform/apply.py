@@ -1,4 +1,7 @@
-"""One run of a transform's lines: over an ad, or without one as HTCondor does it on loading."""
+"""One run of a transform's lines: over an ad, or without one as HTCondor does it on loading.
+
+HTCondor: XFormHash, TransformClassAd.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line of a command taken apart: what it does, or why HTCondor refuses it."""
+"""The line of a command taken apart: what it does, or why HTCondor refuses it (HTCondor: ParseRulesCallback)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Transforms: compiled once, applied to many ads."""
+"""Transforms: compiled once, applied to many ads.
+
+HTCondor: MacroStreamXFormSource, ValidateXForm, TransformClassAd.
+"""
 
 from __future__ import annotations
 

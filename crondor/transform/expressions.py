@@ -1,4 +1,7 @@
-"""Texts of commands as expressions, read once for each distinct text."""
+"""Texts of commands as expressions, read once for each distinct text.
+
+HTCondor: XFormCopyValueToTree, XFormValueToString.
+"""
 
 from __future__ import annotations
 

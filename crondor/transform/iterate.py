@@ -66,6 +66,8 @@ def read_items(of: Iteration, text: str, files: Files | None) -> Items:
     """Return the items of a TRANSFORM whose arguments are ``text`` after macros were replaced. Raises Stop.
 
     transform = "TRANSFORM" arguments?
+
+    HTCondor: MacroStreamXFormSource::init_iterator.
     """
     trimmed = text.strip(BLANKS)
     if not trimmed:

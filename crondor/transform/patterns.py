@@ -1,4 +1,4 @@
-"""COPY, RENAME and DELETE of all attributes whose names a regular expression finds."""
+"""COPY, RENAME and DELETE of all attributes whose names a regular expression finds (HTCondor: DoRegexAttrOp)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The lines of a transform that are no commands: assignments, values of several lines, and what is not allowed."""
+"""The lines of a transform that are no commands: assignments, values of several lines, and what is not allowed.
+
+HTCondor: Parse_macros.
+"""
 
 from __future__ import annotations
 

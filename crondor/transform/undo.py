@@ -1,4 +1,4 @@
-"""What a transform changed in an ad, and how to take it back."""
+"""What a transform changed in an ad, and how to take it back (HTCondor: XFormAdUndo::Revert)."""
 
 from __future__ import annotations
 

@@ -30,6 +30,8 @@ def next_word(text: str, at: int | None) -> Word | None:
     r"""Return the next word from ``at`` on. Quotes hold blanks together, and nothing escapes one inside them.
 
     word = [^ \t\r\n"'] [^ \t\r\n]* | '"' [^"]* '"' | "'" [^']* "'"
+
+    HTCondor: tokener::next.
     """
     found = None if at is None else _NOT_BLANK.search(text, at)
     if found is None:

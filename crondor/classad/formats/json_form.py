@@ -1,4 +1,4 @@
-r"""Ads as JSON objects: one after the other, one a line, or in a list.
+r"""Ads as JSON objects: one after the other, one a line, or in a list (HTCondor: ClassAdJsonParser::parseClassAd).
 
 A value becomes a text in new syntax: null is undefined, an object an ad, an array a list, and a string between
 ``\/Expr(`` and ``)\/`` (with those backslashes) an expression.

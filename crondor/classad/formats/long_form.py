@@ -2,6 +2,8 @@
 
 What HTCondor writes is read by one regular expression a block of lines, and most values are literals that need no
 parser. Only a block that holds anything else is read line by line.
+
+HTCondor: InsertLongFormAttrValue, CondorClassAdFileParseHelper::PreParse.
 """
 
 from __future__ import annotations

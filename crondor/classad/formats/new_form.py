@@ -1,4 +1,7 @@
-"""Ads in new syntax: ``[ a = 1; b = a + 1 ]``, one after the other, or ``{ [ ... ], [ ... ] }``."""
+"""Ads in new syntax: ``[ a = 1; b = a + 1 ]``, one after the other, or ``{ [ ... ], [ ... ] }``.
+
+HTCondor: ClassAdParser::ParseClassAd.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ads from texts and files, in whatever form."""
+"""Ads from texts and files, in whatever form (HTCondor: CondorClassAdFileIterator::next)."""
 
 from __future__ import annotations
 

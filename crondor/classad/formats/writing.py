@@ -1,4 +1,4 @@
-"""Streams of ads to text, as HTCondor's tools write them."""
+"""Streams of ads to text, as HTCondor's tools write them (HTCondor: CondorClassAdListWriter::appendAd)."""
 
 from __future__ import annotations
 

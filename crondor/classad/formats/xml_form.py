@@ -4,6 +4,8 @@ The parser is expat: it is in every Python, does not recurse, and fetches nothin
 the next one is read whatever is wrong with this. What would let a small text grow or reach elsewhere is refused: a DTD
 inside the document, entities, references to what is outside. HTCondor's own header, which only names ``classads.dtd``,
 is accepted and that file never opened.
+
+HTCondor: ClassAdXMLParser::ParseClassAd.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Functions that see expressions and not only their values: choice, evaluation elsewhere, texts, maps."""
+"""Functions that see expressions and not only their values: choice, evaluation elsewhere, texts, maps.
+
+HTCondor: FunctionCall::ifThenElse, FunctionCall::eval, evalInEachContext_func, userMap_func.
+"""
 
 from __future__ import annotations
 

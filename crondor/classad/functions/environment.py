@@ -1,4 +1,7 @@
-"""Functions of arguments and environments as job ads write them."""
+"""Functions of arguments and environments as job ads write them.
+
+HTCondor: EnvironmentV1ToV2, MergeEnvironment, ListToArgs, ArgsToList.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions of lists: membership, totals, extremes, comparisons of all members."""
+"""Functions of lists: membership, totals, extremes, comparisons of all members.
+
+HTCondor: FunctionCall::testMember, FunctionCall::sumAvg, FunctionCall::minMax.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions of times: now and here as the context says, fields, formats."""
+"""Functions of times: now and here as the context says, fields, formats.
+
+HTCondor: FunctionCall::getField, FunctionCall::splitTime, FunctionCall::formatTime.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions of numbers: rounding, powers, multiples, chance."""
+"""Functions of numbers: rounding, powers, multiples, chance.
+
+HTCondor: FunctionCall::doRound, FunctionCall::doMath2, FunctionCall::random.
+"""
 
 from __future__ import annotations
 

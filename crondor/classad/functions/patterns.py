@@ -1,4 +1,4 @@
-"""Functions of regular expressions."""
+"""Functions of regular expressions (HTCondor: FunctionCall::matchPattern, FunctionCall::substPattern)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a built-in function is declared: how many arguments it takes, and whether it sees their values or their trees."""
+"""How a built-in function is declared: how many arguments it takes, and whether it sees their values or their trees.
+
+HTCondor: FunctionCall::RegisterFunctions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C library's strftime in the C locale, for fields that need not be a date."""
+"""The C library's strftime in the C locale, for fields that need not be a date (HTCondor: make_formatted_time)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions of lists written in a string, ``"a, b, c"``."""
+"""Functions of lists written in a string, ``"a, b, c"``.
+
+HTCondor: stringListSize_func and its kin in src/condor_utils/compat_classad.cpp.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions of strings: joining, cutting, comparing, versions."""
+"""Functions of strings: joining, cutting, comparing, versions.
+
+HTCondor: FunctionCall::strCat, FunctionCall::subString, FunctionCall::compareVersion.
+"""
 
 from __future__ import annotations
 

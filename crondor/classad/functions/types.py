@@ -1,4 +1,7 @@
-"""Which type a value has, and conversions from one to another."""
+"""Which type a value has, and conversions from one to another.
+
+HTCondor: FunctionCall::isType, FunctionCall::convInt.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The ads that cron jobs have published, and how they come into the ads of the slots or of the schedd."""
+"""The ads that cron jobs have published, and how they come into the ads of the slots or of the schedd.
+
+HTCondor: NamedClassAdList::Replace, StartdNamedClassAd::MergeInto, StartdNamedClassAd::AggregateInto.
+"""
 
 from __future__ import annotations
 

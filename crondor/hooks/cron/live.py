@@ -1,4 +1,4 @@
-"""The programs of cron jobs as processes."""
+"""The programs of cron jobs as processes (HTCondor: CronJob::StartJobProcess, CronJob::KillJob)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a cron job prints: blocks of attributes, each ended by a line that begins with a dash."""
+"""What a cron job prints: blocks of attributes, each ended by a line that begins with a dash.
+
+HTCondor: CronJobOut::Output, ClassAdCronJob::ProcessOutput.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 ``CronManager.step(now)`` does what is due and returns what happened; ``next_time`` says when it is due again, unless
 a program prints or ends before. Programs are behind the protocol ``Programs``: real ones in ``live``, invented ones
 in tests.
+
+HTCondor: CronJobMgr::ScheduleAllJobs, CronJob::Schedule, CronJob::HandleReconfig.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The configuration of a daemon's cron jobs: the knobs STARTD_CRON_*, SCHEDD_CRON_* and BENCHMARKS_*."""
+"""The configuration of a daemon's cron jobs: the knobs STARTD_CRON_*, SCHEDD_CRON_* and BENCHMARKS_*.
+
+HTCondor: CronJobMgr::ParseJobList, CronJobParams::Initialize.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The startd's and the starter's side of fetched work: one slot that fetches, runs and reports by its hooks.
 
 What a job does while it runs is not decided here: ``execute`` starts it, and the slot asks whether it has ended.
+
+HTCondor: StartdHookMgr, StarterHookMgr.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A slot that fetches work: which keyword it has, whether it takes a job, how long it waits, what its hooks get."""
+"""A slot that fetches work: which keyword it has, whether it takes a job, how long it waits, what its hooks get.
+
+HTCondor: Resource::tryFetchWork, Resource::evalNextFetchWorkDelay.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,10 @@ def is_void(said: Consequence) -> bool:
 
 
 def completed(job: ClassAd, keyword: str, *, is_static: bool) -> ClassAd:
-    """Return a fetched job with what the startd adds: HookKeyword, and the requests for a slot that is not divided."""
+    """Return a fetched job with what the startd adds: HookKeyword, and the requests for a slot that is not divided.
+
+    HTCondor: Resource::createOrUpdateFetchClaim.
+    """
     found = job.copy()
     if is_static:
         for name in _REQUESTS:

@@ -1,4 +1,7 @@
-"""What all parts of a world share: its time, its queue, its jobs, and who watches."""
+"""What all parts of a world share: its time, its queue, its jobs, and who watches.
+
+HTCondor: Scheduler::PeriodicExprHandler.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What happens to a run on its machine: files travel, it waits, starts, is suspended, ends, or is taken off."""
+"""What happens to a run on its machine: files travel, it waits, starts, is suspended, ends, or is taken off.
+
+HTCondor: Starter::SpawnJob, Starter::Suspend, Starter::Continue.
+"""
 
 from __future__ import annotations
 

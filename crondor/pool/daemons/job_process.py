@@ -2,6 +2,8 @@
 
 The rules are those of the manual (condor_submit) and of HTCondor 25.14's starter for the local universe. Nothing here
 goes through a shell, and every text of the ad stays one argument, one variable, one path.
+
+HTCondor: OsProc::StartJob.
 """
 
 from __future__ import annotations

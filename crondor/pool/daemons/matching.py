@@ -1,4 +1,7 @@
-"""How jobs come to their machines: gates that open, the negotiator's turns, slots that are shared."""
+"""How jobs come to their machines: gates that open, the negotiator's turns, slots that are shared.
+
+HTCondor: Scheduler::FindRunnableJobForClaim, Scheduler::IsLocalJobEligibleToRun.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who gets a slot: what is free of the machines, and the jobs that found nothing, in the order of their priority."""
+"""Who gets a slot: what is free of the machines, and the jobs that found nothing, in the order of their priority.
+
+HTCondor: Matchmaker::matchmakingAlgorithm.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The schedd's passes over its queue: the crontab bookkeeping computes what is due, and holds what is invalid."""
+"""The schedd's passes over its queue: the crontab bookkeeping computes what is due, and holds what is invalid.
+
+HTCondor: Scheduler::calculateCronTabSchedules.
+"""
 
 from __future__ import annotations
 

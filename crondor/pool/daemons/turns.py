@@ -1,4 +1,7 @@
-"""When the pool turns to a job: the schedd's passes over its queue, and the negotiator's cycles."""
+"""When the pool turns to a job: the schedd's passes over its queue, and the negotiator's cycles.
+
+HTCondor: Scheduler::calculateCronTabSchedules, Matchmaker::negotiationTime.
+"""
 
 from __future__ import annotations
 

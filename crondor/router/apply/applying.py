@@ -1,4 +1,7 @@
-"""What a route makes of a job: the routed copy, or a job edited where it is."""
+"""What a route makes of a job: the routed copy, or a job edited where it is.
+
+HTCondor: JobRoute::ApplyRoutingJobEdits, JobRoute::EditJobInPlace.
+"""
 
 from __future__ import annotations
 

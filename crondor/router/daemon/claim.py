@@ -1,4 +1,7 @@
-"""The first steps of a routed job: taken over, transformed, submitted (HTCondor 25.14's job router)."""
+"""The first steps of a routed job: taken over, transformed, submitted.
+
+HTCondor: JobRouter::TakeOverJob, JobRouter::SubmitJob, JobRouter::FinishSubmitJob.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The last touches to a routed copy before it is submitted: HTCondor 25.14's job router, submit, steps 5 to 7."""
+"""The last touches to a routed copy before it is submitted: HTCondor 25.14's job router, submit, steps 5 to 7.
+
+HTCondor: JobRouter::FinishSubmitJob, submit_job.
+"""
 
 from __future__ import annotations
 

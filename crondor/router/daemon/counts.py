@@ -1,4 +1,7 @@
-"""What the router counts while it runs: how loaded each route is, how it has done lately, whose turn it is."""
+"""What the router counts while it runs: how loaded each route is, how it has done lately, whose turn it is.
+
+HTCondor: JobRouter::UpdateRouteStats.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The last steps of a routed job: finalised, cleaned up, yielded, forgotten (HTCondor 25.14's job router)."""
+"""The last steps of a routed job: finalised, cleaned up, yielded, forgotten.
+
+HTCondor: JobRouter::FinalizeJob, JobRouter::CleanupJob, JobRouter::CleanupRetiredJob.
+"""
 
 from __future__ import annotations
 
@@ -169,7 +172,10 @@ def _yield(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def give_back(context: RouterContext, job: RoutedJob) -> bool:
-    """Yield a source as it is now, and say whether nothing is left to do. Raises what the schedd raises."""
+    """Yield a source as it is now, and say whether nothing is left to do. Raises what the schedd raises.
+
+    HTCondor: yield_job.
+    """
     for _ in range(_TRIES):
         ad = operations.live(context.source, job.id)
         why = _not_ours(context, job, ad)

@@ -147,7 +147,10 @@ def _is_gone(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
-    """Write what the copy shows into the source; False: not now, or never."""
+    """Write what the copy shows into the source; False: not now, or never.
+
+    HTCondor: JobRouter::UpdateRoutedJobStatus.
+    """
     source, copy, settings = job.source, job.copy, context.table.settings
     seen = status(source)
     if source is None or copy is None or seen is None:
@@ -181,9 +184,11 @@ def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def apply_policy(context: RouterContext, job: RoutedJob) -> None:
-    """Do to a source what its policy asks for; the next check takes the route down (HTCondor 25.14's job router).
+    """Do to a source what its policy asks for; the next check takes the route down.
 
     Its schedd leaves that to whoever manages it. HTCondor's router writes no event for a removal.
+
+    HTCondor: JobRouter::EvalSrcJobPeriodicExpr.
     """
     seen = status(job.source)
     if not job.is_claimed or job.state is State.RETIRED or job.source is None or seen is None:

@@ -1,4 +1,7 @@
-"""A hook is asked about a job: it is started, the job waits, and its answer is taken when it is there."""
+"""A hook is asked about a job: it is started, the job waits, and its answer is taken when it is there.
+
+HTCondor: JobRouterHookMgr.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One router of a name at a time: JOB_ROUTER_LOCK."""
+"""One router of a name at a time: JOB_ROUTER_LOCK (HTCondor: JobRouter::GetInstanceLock)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the router does to queues, as values; each is safe where a schedd cannot edit several attributes at once."""
+"""What the router does to queues, as values; each is safe where a schedd cannot edit several attributes at once.
+
+HTCondor: claim_job, yield_job, remove_job in src/condor_job_router/submit_job.cpp.
+"""
 
 from __future__ import annotations
 

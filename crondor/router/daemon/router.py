@@ -1,4 +1,4 @@
-"""The router: polls its queues, finds candidates, and takes each job one step on (HTCondor 25.14's job router)."""
+"""The router: polls its queues, finds candidates, and takes each job one step on (HTCondor: JobRouter::Poll)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The user log of a source: what the router writes into it, since no shadow does."""
+"""The user log of a source: what the router writes into it, since no shadow does.
+
+HTCondor: WriteTerminateEventToUserLog and its kin in src/condor_job_router/submit_job.cpp.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a queue shows, from poll to poll: only what has changed is asked for again."""
+"""What a queue shows, from poll to poll: only what has changed is asked for again.
+
+HTCondor: JobLogMirror, NewClassAdJobLogConsumer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The ads of a routing table's text: separated by blanks and commas, each read on its own."""
+"""The ads of a routing table's text: separated by blanks and commas, each read on its own.
+
+HTCondor: JobRoute::ParseNext.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of an expression replaced by others, at any depth."""
+"""Names of an expression replaced by others, at any depth (HTCondor: convert_target_to_my, strip_target_attr_ref)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES and their kin as a table of routes, by the rules of HTCondor 23.10."""
+"""JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES and their kin as a table of routes, by the rules of HTCondor 23.10.
+
+HTCondor: LoadJobRouterDefaultsAd.
+"""
 
 from __future__ import annotations
 

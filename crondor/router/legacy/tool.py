@@ -1,4 +1,7 @@
-"""All that condor_transform_ads -convertoldroutes of HTCondor 25.14 prints, but for entries with nothing in them."""
+"""All that condor_transform_ads -convertoldroutes of HTCondor 25.14 prints, but for entries with nothing in them.
+
+HTCondor: ConvertJobRouterRoutes in src/condor_tools/transform_ads.cpp.
+"""
 
 from __future__ import annotations
 

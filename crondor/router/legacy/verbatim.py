@@ -2,6 +2,8 @@
 
 Commands stand in sections, each sorted by attribute without case: copy, delete, set, eval_set. What refers to
 attributes of the route itself is flattened. Defects of HTCondor's are kept here; ``mended`` has none of them.
+
+HTCondor: ConvertClassadJobRouterRouteToXForm.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The jobs of a queue as candidates that are kept: a poll costs what has changed, and what the routes take."""
+"""The jobs of a queue as candidates that are kept: a poll costs what has changed, and what the routes take.
+
+HTCondor: JobRouter::GetCandidateJobs.
+"""
 
 from __future__ import annotations
 

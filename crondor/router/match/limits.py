@@ -1,4 +1,7 @@
-"""How much a route takes: its jobs, how many of them do not run, and why it takes no more."""
+"""How much a route takes: its jobs, how many of them do not run, and why it takes no more.
+
+HTCondor: JobRoute::AcceptingMoreJobs.
+"""
 
 from __future__ import annotations
 

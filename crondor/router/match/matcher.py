@@ -4,6 +4,8 @@
 them, and looks at what has changed. Everything is as HTCondor 25.14's daemon does it: the umbrella constraint is asked
 of the routes that take jobs when the search begins, each job being TARGET; then the routes' requirements in the job's
 ad alone.
+
+HTCondor: JobRouter::ChooseRoute.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Which jobs the router looks at: the clauses of HTCondor's umbrella constraint, one by one and as one text."""
+"""Which jobs the router looks at: the clauses of HTCondor's umbrella constraint, one by one and as one text.
+
+HTCondor: JobRouter::GetCandidateJobs.
+"""
 
 from __future__ import annotations
 

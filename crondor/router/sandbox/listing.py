@@ -1,4 +1,7 @@
-"""Which files a sandbox has: those that a job needs, and those that it has made."""
+"""Which files a sandbox has: those that a job needs, and those that it has made.
+
+HTCondor: FileTransfer::ExpandInputFileList.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The X.509 proxy that a route shares with its jobs: a copy for each, until that is in the job's sandbox."""
+"""The X.509 proxy that a route shares with its jobs: a copy for each, until that is in the job's sandbox.
+
+HTCondor: RoutedJob::PrepareSharedX509UserProxy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The spool: a folder for each sandboxed copy, where HTCondor's schedd has it, and a note beside it that it is ours."""
+"""The spool: a folder for each sandboxed copy, where HTCondor's schedd has it, and a note beside it that it is ours.
+
+HTCondor: SpooledJobFiles::getJobSpoolPath.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Token files that go with routed jobs: made by an issuer that the caller has, refreshed, and deleted again."""
+"""Token files that go with routed jobs: made by an issuer that the caller has, refreshed, and deleted again.
+
+HTCondor: JobRouter::CreateIDTokenFile, JobRouter::refreshIDTokens.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A sandboxed copy's files: its input into the spool, its output back to where its source wants it."""
+"""A sandboxed copy's files: its input into the spool, its output back to where its source wants it.
+
+HTCondor: submit_job, finalize_job.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What becomes of a job's ad before any rule of a route: the copy begins anew, in another universe."""
+"""What becomes of a job's ad before any rule of a route: the copy begins anew, in another universe.
+
+HTCondor: VanillaToGrid::vanillaToGrid.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A routing table out of a configuration, as a job router of HTCondor 25.14 makes it."""
+"""A routing table out of a configuration, as a job router of HTCondor 25.14 makes it.
+
+HTCondor: JobRouter::config, JobRouter::SetRoutingTable.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A route as condor_job_router_info -config prints it."""
+"""A route as condor_job_router_info -config prints it (HTCondor: JobRouter::dump_routes)."""
 
 from __future__ import annotations
 

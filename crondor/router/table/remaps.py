@@ -1,4 +1,7 @@
-"""TransferOutputRemaps: where an output file goes, by rules ``name = place; ...`` that may lead on to one another."""
+"""TransferOutputRemaps: where an output file goes, by rules ``name = place; ...`` that may lead on to one another.
+
+HTCondor: filename_remap_find.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A route: rules that make a routed copy of a job, and what the router has to know of them beside."""
+"""A route: rules that make a routed copy of a job, and what the router has to know of them beside.
+
+HTCondor: JobRoute.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a router is told beside its routes: the knobs of HTCondor's configuration that begin with JOB_ROUTER_."""
+"""What a router is told beside its routes: the knobs of HTCondor's configuration that begin with JOB_ROUTER_.
+
+HTCondor: JobRouter::config.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Jobs of a queue by batch, as condor_q of HTCondor 25.14 lists them where it is not told otherwise."""
+"""Jobs of a queue by batch, as condor_q of HTCondor 25.14 lists them where it is not told otherwise.
+
+HTCondor: src/condor_q.V6/queue.cpp.
+"""
 
 from __future__ import annotations
 

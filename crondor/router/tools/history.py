@@ -2,6 +2,8 @@
 
 The tool goes by CompletionDate, which is 0 in a job that was removed: its column Aborted is always 0. Here such a job
 ended when it entered its last state. ``Times.HTCONDOR`` is the tool's own reading.
+
+HTCondor: src/condor_job_router/condor_router_history.
 """
 
 from __future__ import annotations

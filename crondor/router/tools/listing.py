@@ -1,4 +1,7 @@
-"""Jobs of a queue as condor_q -nobatch of HTCondor 25.14 lists them, and its last lines."""
+"""Jobs of a queue as condor_q -nobatch of HTCondor 25.14 lists them, and its last lines.
+
+HTCondor: src/condor_q.V6/queue.cpp.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How many jobs in which state are on which route: condor_router_q -S, -R, -I and -H."""
+"""How many jobs in which state are on which route: condor_router_q -S, -R, -I and -H.
+
+HTCondor: src/condor_job_router/condor_router_q.
+"""
 
 from __future__ import annotations
 

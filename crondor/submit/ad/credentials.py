@@ -1,4 +1,4 @@
-"""The credentials that travel with a job (HTCondor 25.14: SetGSICredentials, SetOAuth).
+"""The credentials that travel with a job (HTCondor 25.14: SubmitHash::SetGSICredentials, SetOAuth).
 
 No credential is opened: whether a proxy is there and still valid is for condor_submit to see.
 """

@@ -1,4 +1,7 @@
-"""A job ad in the making: the commands of one job, what they set so far, and what is wrong with them."""
+"""A job ad in the making: the commands of one job, what they set so far, and what is wrong with them.
+
+HTCondor: SubmitHash::AssignJobExpr, SubmitHash::AssignJobString, SubmitHash::AssignJobVal.
+"""
 
 from __future__ import annotations
 

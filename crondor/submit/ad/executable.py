@@ -1,4 +1,4 @@
-"""Where a job runs, and what (HTCondor 25.14: SetIWD, SetExecutable); whether files are there is not looked at."""
+"""Where a job runs, and what (SubmitHash::SetIWD, SetExecutable); whether files are there is not looked at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The ads of the jobs of a submit description: the steps of condor_submit, in its order, group by group."""
+"""The ads of the jobs of a submit description: the steps of condor_submit, in its order, group by group.
+
+HTCondor: SubmitHash::make_job_ad.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ NAMES: Final = (
 
 
 def set_status(draft: Draft) -> None:
-    """Set JobStatus: a new job is idle, or held where ``hold`` says so."""
+    """Set JobStatus: a new job is idle, or held where ``hold`` says so (HTCondor: SubmitHash::SetJobStatus)."""
     hold = draft.flag("hold")
     draft.set("JobStatus", _HELD if hold else _IDLE)
     if hold:
@@ -68,7 +68,7 @@ def settle_status(draft: Draft) -> None:
 
 
 def set_notification(draft: Draft) -> None:
-    """Set JobNotification."""
+    """Set JobNotification (HTCondor: SubmitHash::SetNotification)."""
     names = ("notification", "jobnotification")
     text = draft.command(*names) or draft.knobs.get("JOB_DEFAULT_NOTIFICATION") or "never"
     number = _NOTIFICATIONS.get(lower(text))
@@ -80,7 +80,7 @@ def set_notification(draft: Draft) -> None:
 
 
 def set_rank(draft: Draft) -> None:
-    """Set Rank from the command or the configuration."""
+    """Set Rank from the command or the configuration (HTCondor: SubmitHash::SetRank)."""
     knobs = draft.knobs
     is_vanilla = draft.cluster.universe == Universe.VANILLA
     default = (knobs.get("DEFAULT_RANK_VANILLA") if is_vanilla else None) or knobs.get("DEFAULT_RANK")
@@ -95,13 +95,16 @@ def set_rank(draft: Draft) -> None:
 
 
 def set_periodic(draft: Draft) -> None:
-    """Set the periodic_* expressions, and the reason and subcode of on_exit_hold."""
+    """Set the periodic_* expressions, and the reason and subcode of on_exit_hold.
+
+    HTCondor: SubmitHash::SetPeriodicExpressions.
+    """
     for check in _PERIODIC:
         _set_check(draft, check)
 
 
 def set_leave_in_queue(draft: Draft) -> None:
-    """Set LeaveJobInQueue."""
+    """Set LeaveJobInQueue (HTCondor: SubmitHash::SetLeaveInQueue)."""
     if not draft.copy_expression("LeaveJobInQueue", "leave_in_queue", "leavejobinqueue") and not draft.has(
         "LeaveJobInQueue"
     ):
@@ -187,7 +190,10 @@ def _wrapped(text: str) -> str | None:
 
 
 def set_limits(draft: Draft) -> None:
-    """Set ConcurrencyLimits: a list of names, sorted in lower case, or an expression."""
+    """Set ConcurrencyLimits: a list of names, sorted in lower case, or an expression.
+
+    HTCondor: SubmitHash::SetConcurrencyLimits.
+    """
     text, expression = draft.command("concurrency_limits"), draft.command("concurrency_limits_expr")
     if text is None:
         draft.copy_expression("ConcurrencyLimits", "concurrency_limits_expr")
@@ -206,7 +212,7 @@ def set_limits(draft: Draft) -> None:
 
 
 def set_accounting(draft: Draft) -> None:
-    """Set the accounting group and the project of a job."""
+    """Set the accounting group and the project of a job (HTCondor: SubmitHash::SetAccountingGroup)."""
     draft.string("ProjectName", "project_name", "projectname")
     group = draft.command("accounting_group", "accountinggroup")
     if draft.flag("nice_user", "niceuser"):

@@ -83,6 +83,7 @@ def _need_unit(draft: Draft, name: str, text: str, found: values.Amount) -> None
 
 
 def _set_gpus(draft: Draft) -> None:
+    """Set RequestGPUs, and RequireGPUs with what each must have (SubmitHash::SetRequestGpus)."""
     _set_plain(draft, "request_gpus", "RequestGPUs")
     if not draft.has("RequestGPUs"):
         return

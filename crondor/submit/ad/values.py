@@ -75,6 +75,8 @@ def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
 
     ``in_list``: more may stand behind a comma. The unit is K, M, G or T, with a B or without; a number without a unit
     counts ``base``. (parse_int64_bytes)
+
+    HTCondor: parse_int64_bytes.
     """
     match = _AMOUNT.match(text)
     if match is None or (match[1] is None and match[2] is None):
