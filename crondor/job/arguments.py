@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from crondor.diagnostics import CrondorError, Diagnostic
 
+_DELIMITERS = "!#$%&*+,-/:;<>?@^`|~\x1f"  # with which an old environment may begin
 _BLANKS = " \t\r\n"
 _WORD = re.compile(r"[^ \t\r\n]+")
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([^' \t\r\n]+)")
@@ -70,8 +71,7 @@ def split_raw_arguments(value: str) -> list[str]:
 def split_environment(value: str) -> dict[str, str]:
     """Return the variables of a value whose macros are expanded, in either syntax. Raises InvalidArguments."""
     value = value.strip(_BLANKS)
-    old = (part.lstrip(_BLANKS) for part in re.split("[;\n]", value))
-    entries = _split(_inside(value)) if value.startswith('"') else filter(None, old)
+    entries = _split(_inside(value)) if value.startswith('"') else old_entries(value)
     found: dict[str, str] = {}
     for entry in entries:
         name, equals, text = entry.partition("=")
@@ -79,6 +79,16 @@ def split_environment(value: str) -> dict[str, str]:
             raise _invalid(f"{entry[:40]!r} is not of the form name=value")
         found[name] = text
     return found
+
+
+def old_entries(value: str) -> list[str]:
+    """Return the variables of an environment in the old syntax, which may begin with the sign that parts them.
+
+    HTCondor: Env::MergeFromV1AutoDelim.
+    """
+    sign = value[:1] if value[:1] in _DELIMITERS else ""
+    parts = re.split(f"[{re.escape(sign or ';')}\n]", value[len(sign) :])
+    return [entry for part in parts if (entry := part.lstrip(" \t\r\n"))]
 
 
 def _quoted(text: str) -> str:

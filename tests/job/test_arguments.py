@@ -92,6 +92,7 @@ def test_the_manuals_examples(value: str, arguments: list[str]) -> None:
         ("one=1;two=2;three=\"quotes have no 'special' meaning\"",
          {"one": "1", "two": "2", "three": "\"quotes have no 'special' meaning\""}),
         ("a=b=c", {"a": "b=c"}),
+        ("|a=1;2|b=3", {"a": "1;2", "b": "3"}),
     ],
 )  # fmt: skip
 def test_the_manuals_environments(value: str, variables: dict[str, str]) -> None:

@@ -199,6 +199,8 @@ def test_requirements_name_the_submit_machine() -> None:
         ("shell = echo a; b", ["Cmd", "Arguments"], ['"/bin/sh"', "\"-c echo' 'a;' 'b\""]),
         ("environment = \"B=2 A='x y'\"", ["Environment"], ["\"A=x' 'y B=2\""]),
         ("env = B=2;A=1", ["Env", "Environment"], ['"A=1;B=2"', None]),
+        ("env = |B=2;3|A=1", ["Env"], ['"A=1;B=2;3"']),  # what it begins with parts it
+        ("env = A=1;$$(Settings)", ["Env"], ['"$$(Settings);A=1"']),  # the machine's
         ("request_memory = 2.5GB", ["RequestMemory"], ["2560"]),
         ("request_memory = 100K", ["RequestMemory"], ["1"]),
         ("request_memory = undefined", ["RequestMemory"], [None]),

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from crondor.job.arguments import old_entries
 from crondor.submit.ad import values
 from crondor.submit.ad.arguments import WrongQuotes, is_quoted, joined, split, unquoted
 from crondor.submit.ad.draft import Draft, shown
@@ -42,10 +43,9 @@ def set_environment(draft: Draft) -> None:
         _write(draft, found, is_old=second is None and _is_old(draft.command("env")))
 
 
-def _entries(text: str, *, is_new: bool) -> dict[str, str]:
+def _entries(text: str, *, is_new: bool) -> dict[str, str | None]:
     """Return the variables of a value in the new or the old syntax. Raises WrongQuotes."""
-    entries = split(unquoted(text)) if is_new else map(str.lstrip, text.split(_DELIMITER))
-    return dict(map(_pair, filter(None, entries)))
+    return dict(map(_pair, filter(None, split(unquoted(text))) if is_new else old_entries(text)))
 
 
 def _is_old(env: str | None) -> bool:
@@ -53,9 +53,9 @@ def _is_old(env: str | None) -> bool:
     return env is not None and not is_quoted(env)
 
 
-def _write(draft: Draft, found: Mapping[str, str], *, is_old: bool) -> None:
+def _write(draft: Draft, found: Mapping[str, str | None], *, is_old: bool) -> None:
     """Set the attribute of the syntax, and the other one too where the ad has it already."""
-    pairs = [f"{name}={value}" for name, value in sorted(found.items())]
+    pairs = [name if found[name] is None else f"{name}={found[name]}" for name in sorted(found)]
     if is_old or draft.has("Env"):
         draft.set("Env", _DELIMITER.join(pairs))
         draft.set("EnvDelim", _DELIMITER)
@@ -104,8 +104,14 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(f"(?s:{first}{middle}.*{rest[-1]})", re.IGNORECASE)
 
 
-def _pair(entry: str) -> tuple[str, str]:
+def _pair(entry: str) -> tuple[str, str | None]:
+    """Return a variable and its value, None where it is a $$() macro for the machine to replace.
+
+    HTCondor: Env::SetEnvWithErrorMessage.
+    """
     name, sign, value = entry.partition("=")
+    if not sign and "$$" in entry:
+        return entry, None
     if not sign:
         raise WrongQuotes(f"ERROR: Missing '=' after environment variable '{shown(name)}'.")
     if not name:
