@@ -16,7 +16,7 @@ from crondor.deferral import LATEST, Deferral, InvalidDeferral
 from crondor.job.attributes import boolean, exact_integer, expression, plain, result
 from crondor.schedule import JobSchedule, Universe
 
-# What a world writes into a job by itself.
+# What a pool writes into a job by itself.
 VOLATILE: Final = frozenset(
     (
         "currenthosts",
