@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from crondor._spec import fields
-from crondor.classad import parser, tokens
+from crondor.classad import parser, times, tokens
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, extents, json_form, long_form, new_form, read_ads, xml_form
 from crondor.config import read_config
@@ -37,6 +37,7 @@ UTC = timezone.utc
 CLOSED: dict[str, tuple[str, tuple[ModuleType, ...], tuple[ModuleType, ...]]] = {
     "tokens": ("tokens", (tokens,), ()),
     "expression": ("expression", (parser,), ()),
+    "times": ("abstime reltime", (times,), ()),
     "long": ("ads line_as_daemon", (long_form,), EXPRESSION),
     "new": ("ads", (new_form, extents), EXPRESSION),
     "json": ("ads", (json_form, extents), ()),
@@ -122,6 +123,8 @@ READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[
     ("octal", (tokens,), {}, "", lambda text: tokens.number(text)[0] == "octal"),
     ("string", (tokens,), {}, "", _token("literal")),
     ("quoted_name", (tokens,), {}, "", _token("name")),
+    ("abstime", (times,), {}, "", _is_read(times.read_abstime)),
+    ("reltime", (times,), {}, "", _is_read(times.read_reltime)),
     ("expression", (parser,), VALUES, "", lambda text: parser.parse_expression(Source(text))),
     ("ad", (parser,), VALUES | {"expression": "1"}, "", lambda text: parser.parse_ad(Source(text))),
     ("ads", (new_form,), {"ad": "[ a = 1 ]"}, " ", lambda text: len(_ads(Format.NEW)(text)) == text.count("a")),

@@ -1,4 +1,7 @@
-"""What evaluation works on, which refers to itself in a ring: values, ads, expressions, and the state of a run."""
+"""What evaluation works on, which refers to itself in a ring: values, ads, expressions, and the state of a run.
+
+HTCondor: EvalState.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 The parts that HTCondor's own clause adds about time are numbers; those that depend on nothing that changes are
 evaluated once. What is left, and whatever is not plainly true, is evaluated as a whole.
+
+HTCondor: SubmitHash::SetRequirements.
 """
 
 from __future__ import annotations
