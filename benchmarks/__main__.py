@@ -191,7 +191,7 @@ def _print_routes() -> None:
 
 
 def _print_router() -> None:
-    """Print what a living router's polls cost, beside a look at everything, and jobs from submission to the end."""
+    """Print what a running router's polls cost, beside a look at everything, and jobs from submission to the end."""
     print()
     for row in router.rows():
         print(f"router, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)

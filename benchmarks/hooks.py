@@ -16,7 +16,7 @@ from crondor.hooks.runner import HookCall, HookRunner
 
 JOBS = 1000
 PERIOD = 60
-SPAN = 3600  # seconds lived through
+SPAN = 3600  # seconds on the schedule's clock
 MOST = 2.0  # times a bare call
 _CALLS = 200
 _INPUT = "".join(f'Attribute{n} = "value {n}"\n' for n in range(80))

@@ -1,4 +1,4 @@
-"""The living router: polls of a large queue against a full look at it, jobs end to end, memory for each job."""
+"""The running router: polls of a large queue against a full look at it, jobs end to end, memory for each job."""
 
 from __future__ import annotations
 

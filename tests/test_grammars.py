@@ -11,13 +11,15 @@ from types import ModuleType
 import pytest
 
 from crondor._spec import fields
-from crondor.classad import parser, tokens
+from crondor.classad import parser, times, tokens
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, extents, json_form, long_form, new_form, read_ads, xml_form
+from crondor.config import read_config
 from crondor.config import reader as config_reader
 from crondor.macro import LogicalLine, conditions, including, printf, queue_statement, scan, statement
 from crondor.macro import reader as macro_reader
 from crondor.source import Source
+from crondor.submit import SubmitFile, read_submit
 from crondor.submit import reader as submit_reader
 from crondor.transform import command_line, iterate, program, statements, words
 from crondor.transform.commands import Fault
@@ -35,6 +37,7 @@ UTC = timezone.utc
 CLOSED: dict[str, tuple[str, tuple[ModuleType, ...], tuple[ModuleType, ...]]] = {
     "tokens": ("tokens", (tokens,), ()),
     "expression": ("expression", (parser,), ()),
+    "times": ("abstime reltime", (times,), ()),
     "long": ("ads line_as_daemon", (long_form,), EXPRESSION),
     "new": ("ads", (new_form, extents), EXPRESSION),
     "json": ("ads", (json_form, extents), ()),
@@ -79,28 +82,55 @@ def _command(text: str) -> bool:
     return not isinstance(command_line.command(LogicalLine(Source(text), text, (0,), (0,))), Fault)
 
 
+def _configuration(text: str) -> bool:
+    return read_config(f"{text}\n").is_valid
+
+
+def _submit(text: str) -> SubmitFile:
+    return read_submit(Source(f"{text}\nqueue\n"))
+
+
+def _program(text: str) -> bool:
+    return not program.read_program(Source(f"{text}\n"), program.Form.FILE, "").is_broken
+
+
+def _line(text: str) -> bool:
+    return not isinstance(statements.compile_line(LogicalLine(Source(text), text, (0,), (0,))), Fault)
+
+
+def _token(kind: str) -> Callable[[str], bool]:
+    return lambda text: tokens.Tokens(Source(text)).kinds == [kind, "end"]
+
+
 def _ads(form: Format) -> Callable[[str], list[ClassAd]]:
     return lambda text: list(read_ads(text, form))
 
 
 VALUES = {"NAME": " a ", "NUMBER": "1 ", "OCTAL": "010 ", "LITERAL": '"x"', "BINARY": "=?="}
+XML_AD = '<c><a n="x"><i>1</i></a></c>'
 JSON = {"STRING": '"x"', "NUMBER": "-1.5", "WORD": "null"}
 UNITS = {"NUMBER": "5", "unit": "days", "epoch_number": "1700000000", "date": "20 Nov 2026", "DAY_STEPS": "tomorrow"}
 CLOCKS = {"WEEKDAY_OF": "mon", "CLOCK": "18:30", "CLOCK_WORDS": "noon", "OFFSET": "+01:00", "ZONE_WORDS": "utc"}
 MACROS = {"NAME": "a.b", "DEFAULT": "x $y", "FUNCTIONS": "INT", "FILE_FUNCTION": "Fpn"}
 CONDITION = {"NUMBER": "1.5", "NAME": "Name_1", "BLANKS": " ", "NUMBERS": "8.1.6"}
 QUEUED = {"expression": "5", "text": "x y", "rows": "", "slice": "[1:-1:2]"}
+LINE = {"word": "w", "text": "x y", "tag": "end", "body": "\nx\n@end", "condition": "true", "command": "SET A 1"}
 NAMED = {"number": "5", "MONTH_NAMES": "MAY", "DAY_NAMES": "May"}
 
 # A rule, its grammar, what stands for rules and terminals, what stands between, and who reads it.
 READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[[str], object]], ...] = (
     ("number", (tokens,), {}, "", lambda text: tokens.number(text)[0] == "number"),
     ("octal", (tokens,), {}, "", lambda text: tokens.number(text)[0] == "octal"),
+    ("string", (tokens,), {}, "", _token("literal")),
+    ("quoted_name", (tokens,), {}, "", _token("name")),
+    ("abstime", (times,), {}, "", _is_read(times.read_abstime)),
+    ("reltime", (times,), {}, "", _is_read(times.read_reltime)),
     ("expression", (parser,), VALUES, "", lambda text: parser.parse_expression(Source(text))),
     ("ad", (parser,), VALUES | {"expression": "1"}, "", lambda text: parser.parse_ad(Source(text))),
     ("ads", (new_form,), {"ad": "[ a = 1 ]"}, " ", lambda text: len(_ads(Format.NEW)(text)) == text.count("a")),
     ("ad", (json_form,), JSON, " ", lambda text: len(_ads(Format.JSON)(text)) == 1),
     ("ads", (json_form,), {"ad": '{ "a": 1 }'}, " ", lambda text: len(_ads(Format.JSON)(text)) == text.count("a")),
+    ("ads", (xml_form,), {"ad": XML_AD}, " ", lambda text: len(_ads(Format.XML)(text)) == text.count("a n")),
     ("line", (long_form,), {"BLANK": " ", "NAME": "a", "QUOTED_NAME": "'b c'", "value": "1"}, "", _ads(Format.LONG)),
     ("condition", (conditions,), CONDITION, "", _condition),
     ("arguments", (queue_statement,), QUEUED, " ", lambda text: queue_statement.parse(text, None, 0)),
@@ -110,6 +140,10 @@ READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[
     ("format", (printf,), {"LETTERS": "d"}, "", _is_read(lambda text: printf.parse(text, "int", 9))),
     ("include_words", (including,), {"word": "x"}, " ", _is_read(including.parse_include)),
     ("command", (command_line, words), {"ENVELOPE": "NAME", "text": "x"}, " ", _command),
+    ("assignment", (*MACRO, config_reader), LINE, " ", _configuration),
+    ("assignment", (*MACRO, submit_reader), LINE, " ", _submit),
+    ("plain", (statements, statement), LINE, " ", _line),
+    ("envelope", (program,), {"text": "x", "expression": "true", "arguments": "2"}, " ", _program),
     ("item", (fields,), NAMED, "", _is_read(lambda text: fields.read_field(text, fields.MONTH, fields.Dialect.UNIX))),
     ("time", (parse, dates), UNITS | CLOCKS, " ", _is_read(lambda text: parse.parse_time(text, 1_700_000_000, UTC))),
 )

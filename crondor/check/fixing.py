@@ -1,4 +1,4 @@
-"""Applying the cures of a report, round after round, until none is left that cures anything."""
+"""Applying the fixes of a report, round after round, until none is left that fixes anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.source import Source
 from crondor.submit import read_submit
 
-_ROUNDS = 40  # a cure may bring another finding to light; whoever goes in a circle changes nothing
+_ROUNDS = 40  # a fix may bring another finding to light; whoever goes in a circle changes nothing
 _READING = "CRN0"  # with what such codes have found nobody can read a text, or, with the next, submit it
 _REFUSED = "CRN017"
 _VALUES = ("CRN1", "CRN3")  # of values: those of cron fields, and those of expressions and numbers
@@ -38,10 +38,10 @@ def fixed(
     unsafe: bool = False,
     read: Read = read_submit,
 ) -> Cured:
-    """Apply the safe cures of the findings that ``choose`` leaves, with ``unsafe`` all of them, and check again.
+    """Apply the safe fixes of the findings that ``choose`` leaves, with ``unsafe`` all of them, and check again.
 
-    Where two cures touch the same place the first one goes, and the other waits for the next round. Each new text is
-    read and checked before it counts: a cure is dropped after which its finding is still there, the value that it
+    Where two fixes touch the same place the first one goes, and the other waits for the next round. Each new text is
+    read and checked before it counts: a fix is dropped after which its finding is still there, the value that it
     wrote is wrong, or the text cannot be read any more. So a second time changes nothing.
     """
     begun = report
@@ -61,7 +61,7 @@ def fixed(
 
 
 class _Cure(NamedTuple):
-    """A cure, and the finding that it cures."""
+    """A fix, and the finding that it fixes."""
 
     found: Diagnostic
     fix: Fix
@@ -74,7 +74,7 @@ class _Cure(NamedTuple):
 
 
 class _Fixing:
-    """One run of cures, with those that turned out to be none."""
+    """One run of fixes, with those that turned out to be none."""
 
     def __init__(self, settings: CheckSettings, read: Read) -> None:
         self._settings = settings
@@ -82,7 +82,7 @@ class _Fixing:
         self._dropped: set[tuple[str, str, str]] = set()
 
     def round(self, report: CheckReport, cures: Iterable[_Cure]) -> tuple[list[Fix], CheckReport]:
-        """Return the cures that were applied, and the report of the text after them; none, and the same report."""
+        """Return the fixes that were applied, and the report of the text after them; none, and the same report."""
         left = [cure for cure in cures if cure.key not in self._dropped]
         after = self._together(report, left)
         if after is None and len(left) > 1:
@@ -94,20 +94,20 @@ class _Fixing:
         return after
 
     def _holds(self, report: CheckReport, cure: _Cure) -> bool:
-        """Say whether a cure is one by itself; one that is none is not tried again."""
+        """Say whether a fix is one by itself; one that is none is not tried again."""
         holds = self._after(report, [cure]) is not None
         if not holds:
             self._dropped.add(cure.key)
         return holds
 
     def _together(self, report: CheckReport, cures: list[_Cure]) -> tuple[list[Fix], CheckReport] | None:
-        """Return those of some cures that can be applied at once, and the report after them; None: they do not hold."""
+        """Return those of some fixes that can be applied at once, and the report after them; None: they do not hold."""
         fixes = compatible(report.source, [cure.fix for cure in cures])
         after = self._after(report, [cure for cure in cures if any(cure.fix is fix for fix in fixes)])
         return None if after is None else (fixes, after)
 
     def _after(self, report: CheckReport, cures: Sequence[_Cure]) -> CheckReport | None:
-        """Return the report of the text after some cures, None where they do not cure, or make something worse."""
+        """Return the report of the text after some fixes, None where they do not fix, or make something worse."""
         edits = [edit for cure in cures for edit in cure.fix.edits]
         if not edits:
             return None

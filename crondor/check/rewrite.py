@@ -1,4 +1,4 @@
-"""Cures of a job's cron fields: other texts for them, and the clause against the schedd's day-0 defect."""
+"""Fixes of a job's cron fields: other texts for them, and the clause against the schedd's day-0 defect."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def edit_field(job: CheckedJob, field: Field, text: str) -> Edit | None:
 
 
 def mended(field: Field, text: str, faults: Iterable[FieldFault]) -> str | None:
-    """Return a field's text with every fault cured and read alike by all, None where that needs the author."""
+    """Return a field's text with every fault fixed and read alike by all, None where that needs the author."""
     found = [fault.fault for fault in faults if fault.field is field]
     for _ in range(_ROUNDS):
         changed = _patched(text, found)

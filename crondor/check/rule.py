@@ -1,4 +1,4 @@
-"""What a rule of `crondor check` is, and what it finds: a code, a place, a reason, and often a cure."""
+"""What a rule of `crondor check` is, and what it finds: a code, a place, a reason, and often a fix."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Fix:
-    """A cure: ``title`` says what it does, ``edits`` how; an unsafe one changes what the author asked for."""
+    """A fix: ``title`` says what it does, ``edits`` how; an unsafe one changes what the author asked for."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -42,7 +42,7 @@ class RuleHit(NamedTuple):
 class Rule(Generic[Subject]):
     """One thing to look for: a stable code (``CRN101``), a name in kebab case, and the function that looks.
 
-    ``title`` is the rule in one line, for lists; the page with example, cause, source and cure is ``pages.page(code)``.
+    ``title`` is the rule in one line, for lists; the page with example, cause, source and fix is ``pages.page(code)``.
     ``misses``: it speaks of what is not there, so it is silent where lines may hide in a file that was not read.
     """
 
@@ -61,7 +61,7 @@ class Rule(Generic[Subject]):
 
 
 class Finding(NamedTuple):
-    """What was found, under the rule's code, and the cure if there is one."""
+    """What was found, under the rule's code, and the fix if there is one."""
 
     diagnostic: Diagnostic
     fix: Fix | None = None

@@ -1,4 +1,7 @@
-"""What evaluation works on, which refers to itself in a ring: values, ads, expressions, and the state of a run."""
+"""What evaluation works on, which refers to itself in a ring: values, ads, expressions, and the state of a run.
+
+HTCondor: EvalState.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,7 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Context:
-    """What an evaluation may know of the world.
+    """What an evaluation may know beside its ads.
 
     ``now`` is the time in seconds since 1970; ``zone`` the local zone of formatTime and its kin. ``seed`` is what
     random() is drawn from, the same numbers for the same seed. ``current_time`` lets CurrentTime, where no ad has

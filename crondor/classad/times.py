@@ -141,9 +141,14 @@ _SPACE = " \t\n\r\f\v"
 
 
 def read_abstime(text: str) -> AbsTime | LocalTime | None:
-    """Read ``D* dddd [D* dd [D* dd [D* dd [D* dd [D* dd D*]]]]] [zone]`` (D: no digit); None: not a time.
+    """Read a year and up to five fields of two digits, with or without an offset; None: not a time.
 
     The fields missing are zero, also the day, which is then the last of the month before.
+
+    abstime = [^0-9]* year ([^0-9]* field)* [^0-9]* offset?
+    year = field field
+    field = [0-9] [0-9]
+    offset = [zZ] | [-+] field ":"? field
     """
     offset: int | None = None
     end = len(text.rstrip(_SPACE)) - 1
@@ -193,7 +198,10 @@ def _leading(text: str) -> int:
 
 
 def read_reltime(text: str) -> RelTime | None:
-    """Read ``[-][[[days+]hh:]mm:]ss[.fff]`` or with the letters d, h, m, s; None: not a length of time."""
+    """Read ``[-][[[days+]hh:]mm:]ss[.fff]`` or with the letters d, h, m, s; None: not a length of time.
+
+    reltime = "-"? ([0-9]+ [dD+])? ([0-9]+ [hH:])? ([0-9]+ [mM:])? ([0-9]+ ("." [0-9]+)? [sS]?)?
+    """
     rest = text.rstrip(_SPACE)
     seconds = 0.0
     if rest and rest[-1] in "sS0123456789":

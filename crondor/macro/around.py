@@ -1,4 +1,4 @@
-"""What a macro may see of the world around its text: nothing but what the caller hands over."""
+"""What a macro may see beside its text: nothing but what the caller hands over."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Conditions:
         self._complex = complex
 
     def test(self, text: str) -> bool:
-        """Say whether a condition holds. Raises ConditionError with the reason.
+        """Say whether a condition holds. Raises ConditionError with the reason (HTCondor: Test_config_if_expression).
 
         condition = "!"? (NUMBER | truth | "version" BLANKS comparison | "defined" (BLANKS definition)?)
         truth = "true" | "yes" | "t" | "false" | "no" | "f"

@@ -28,7 +28,7 @@ def expand(text: str, lookup: Lookup, budget: Budget, around: Around = NOTHING) 
     """Return ``text`` with all its macros expanded, as HTCondor does it.
 
     A macro that is undefined or empty gives its default, else nothing; ``$(DOLLAR)`` gives ``$``;
-    ``$$(name)`` and ``$$([expression])`` stay. Functions see of the world what ``around`` has. Raises MacroError.
+    ``$$(name)`` and ``$$([expression])`` stay. Functions see what ``around`` has. Raises MacroError.
     """
     if "$" not in text:
         return text

@@ -1,4 +1,7 @@
-"""A text as a number or a string: a literal, or else a ClassAd expression evaluated on its own."""
+"""A text as a number or a string: a literal, or else a ClassAd expression evaluated on its own.
+
+HTCondor: string_is_long_param, string_is_double_param.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@ r"""What submit descriptions and configurations have in common as texts of state
 
 Conditionals, included files and templates, values of several lines, the lines a text says itself. What an assignment
 means, and which other statements there are, a language says itself. Each method that reads a piece of the text states
-the rule it reads in EBNF; blanks may stand between any two pieces, and keywords are read in any case.
+the rule it reads in EBNF; blanks may stand between the pieces of a rule without [classes], and case does not matter.
 
 word = [^ \t\r\n\v\f=:]*
 text = [^\n]*
@@ -163,7 +163,7 @@ class StatementReader(ABC):
             self.macro_fault(error, span)
 
     def _line(self, line: LogicalLine) -> None:
-        """Read a line; a colon hides it from releases that know no conditionals.
+        """Read a line; a colon hides an if, and what is inside of one, from releases that know no conditionals.
 
         line = ":"? (conditional | statement)
         """

@@ -39,7 +39,7 @@ def split(text: str) -> Statement:
 
     parts = word text? operator text
     operator = "=" | ":" | "@=" | append
-    append = "+" ("," ","? | ";" ";"? | "|" "|"? | "&" "&"? | "*" "*"?)? "="
+    append = "+" ([,;|&*] | ",," | ";;" | "||" | "&&" | "**")? "="
     """
     head = _HEAD.match(text)
     name, at = (head[1], head.end()) if head else ("", 0)

@@ -21,7 +21,7 @@ _IDS = ("ClusterId", "ProcId")
 
 
 def context_at(clock: Clock, zone: str | tzinfo) -> Context:
-    """Return what a constraint may know of the world."""
+    """Return the context of a constraint."""
     return Context(now=clock(), zone=zone_of(zone).info)
 
 

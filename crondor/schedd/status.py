@@ -70,7 +70,7 @@ class ScheduledJob:
 
 
 class StatusReader:
-    """Looks at jobs, with one reading of all that have the same texts."""
+    """Reads the status of jobs, with one reading of all that have the same texts."""
 
     def __init__(
         self, *, zone: str | tzinfo = "UTC", dialect: Dialect = Dialect.HTCONDOR, policy: Policy | None = None

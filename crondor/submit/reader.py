@@ -243,7 +243,8 @@ class _Reader(StatementReader):
     def _assignment(self, parts: Statement, line: LogicalLine) -> None:
         """Read the definition of a macro or an attribute. Raises MacroError.
 
-        assignment = ("+" | "-") word "=" text | name ("=" | append) text | name "@=" tag body
+        assignment = attribute "=" text | name ("=" | append) text | name "@=" tag body
+        attribute = [-+] word
         """
         name = parts.name
         if "$" in name:

@@ -1,4 +1,4 @@
-"""What each name meant at each moment of a submit description."""
+"""What each name meant at each moment of a submit description (HTCondor: insert_macro)."""
 
 from __future__ import annotations
 

@@ -287,7 +287,7 @@ class Run:
 
     @property
     def context(self) -> Context:
-        """The world of expressions, in which all of this run have their bound together."""
+        """The context of expressions, in which all of this run have their bound together."""
         if self._context is None:
             known = self.facts.context
             self._allowance = Allowance(MOST_STEPS)

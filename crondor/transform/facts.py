@@ -1,4 +1,4 @@
-"""What a transform may see of the world beside its text and the ad: knobs, environment, clock, files."""
+"""What a transform may see beside its text and the ad: knobs, environment, clock, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Several sets of rules in a row, as condor_transform_ads takes them: files, and knobs of the configuration."""
+"""Several sets of rules in a row, as condor_transform_ads takes them: files, and knobs of the configuration.
+
+HTCondor: src/condor_tools/transform_ads.cpp.
+"""
 
 from __future__ import annotations
 

@@ -197,7 +197,8 @@ def _plain(line: LogicalLine) -> Statement:
     """Return what a line does that is no conditional.
 
     plain = ("error" | "warning") ":" text | assignment | command
-    assignment = ("+" | "-") word "=" text | name ("=" | append) text | name "@=" tag body
+    assignment = attribute "=" text | name ("=" | append) text | name "@=" tag body
+    attribute = [-+] word
     """
     parts = split(line.text)
     word = parts.name.removeprefix("@").lower()

@@ -63,7 +63,7 @@ def ad_of(path: str, mode: Mode) -> ClassAd:
 
 
 def context_of(clock: Clock, *, faithful: bool = False) -> Context:
-    """Return what an evaluation may know of the world; ``faithful`` is that of Context."""
+    """Return what an evaluation may know beside its ads; ``faithful`` is that of Context."""
     return Context(now=clock.now, zone=clock.zone, faithful=faithful)
 
 

@@ -22,7 +22,7 @@ _MOST_CLOSING: Final = 5.0  # seconds for programs to end, of which SIGKILL is s
 
 
 class CronLoop:
-    """Lives through the cron jobs of some managers until the end, or until somebody asks for it.
+    """Runs the cron jobs of some managers until the end, or until somebody asks for it.
 
     ``start`` is the time in the ads at the beginning; where it ``stands``, it does not go on. SIGHUP reads the
     configuration anew, as condor_reconfig; SIGTERM and Ctrl-C end the programs, a second one at once.
@@ -72,7 +72,7 @@ class CronLoop:
         return seconds is not None and time.monotonic() - self._began >= seconds
 
     def _is_through(self) -> bool:
-        """Say whether each job has had its turn; one that waits has none if nothing runs whose end it could await."""
+        """Say whether each job has had its run; one that waits has none if nothing runs whose end it could await."""
         left = {
             (manager.settings.manager, job.name)
             for manager in self._managers
@@ -114,7 +114,7 @@ class CronLoop:
             yield from self._stepped(base + time.monotonic() - began)
 
     def _noted(self, events: Iterable[Event], manager: CronManager) -> Iterator[Event]:
-        """Yield events, and note which jobs have had a turn."""
+        """Yield events, and note which jobs have had a run."""
         for event in events:
             if event.what in {What.ENDED, What.FAILED_TO_START}:
                 self._done.add((manager.settings.manager, event.job))

@@ -53,7 +53,7 @@ class JobFiles(NamedTuple):
 
     @property
     def context(self) -> Context:
-        """What expressions may know of the world."""
+        """The context of expressions."""
         return Context(now=self.clock.now, zone=self.clock.zone)
 
     def check(self, others: Iterable[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""`crondor simulate --routes`: a job router in the simulated world."""
+"""`crondor simulate --routes`: a job router in the simulated pool."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class _Mending(NamedTuple):
 
 
 def _mending(job: CheckedJob, field: Field, text: str) -> _Mending | None:
-    """Return the cure of all faults of a field."""
+    """Return the fix of all faults of a field."""
     if field not in job.crontab.names:
         return None
     better = mended(field, text, job.crontab.faults)

@@ -30,7 +30,7 @@ def _said(rule: str, cure: Cure | None, severity: Severity | None, file: Checked
 
 
 def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:
-    """Return the cure of a colon where = is meant."""
+    """Return the fix of a colon where = is meant."""
     if fault.kind != "colon" or fault.span is None or fault.span.source is not file.source:
         return None
     return Fix("write =", (Edit(fault.span, "="),))
@@ -44,7 +44,7 @@ def _queue(file: CheckedFile, _: Diagnostic) -> Fix:
 
 
 def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
-    """Return the cure of a byte order mark, or of a last line without an end."""
+    """Return the fix of a byte order mark, or of a last line without an end."""
     if fault.span is None or fault.span.source is not file.source:
         return None
     if fault.kind == "byte-order-mark":

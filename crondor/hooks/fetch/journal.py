@@ -1,4 +1,4 @@
-"""What became of the runs that were offered: a file that says it before anybody else hears of it.
+"""What became of the runs that were offered: a file that says it before anybody else is told.
 
 Each event is a line of JSON, on disk before the caller goes on. A line that a crash has cut short is cut off at the
 next writing. One process writes at a time; the others wait for it.

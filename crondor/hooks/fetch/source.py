@@ -1,7 +1,7 @@
 """crondor as a source of work: which run of which job a slot gets, each at most once.
 
 A run is offered from its prep time before it until the end of its window. That it is offered is on disk before the
-slot hears of it; a run whose offer is lost in a crash is not offered again. Only a slot that refuses it gives it back.
+slot is told; a run whose offer is lost in a crash is not offered again. Only a slot that refuses it gives it back.
 """
 
 from __future__ import annotations

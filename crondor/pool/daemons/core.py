@@ -1,4 +1,4 @@
-"""What all parts of a world share: its time, its queue, its jobs, and who watches.
+"""What all parts of a pool share: its time, its queue, its jobs, and who watches.
 
 HTCondor: Scheduler::PeriodicExprHandler.
 """
@@ -29,7 +29,7 @@ _happening: Final = tuple.__new__  # a third of what the class itself takes
 
 
 class Core(ABC):
-    """The state of a world, and how it is changed.
+    """The state of a pool, and how it is changed.
 
     ``flow`` knows what each daemon sees of a job, None where nobody asked for it.
     """

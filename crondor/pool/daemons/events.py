@@ -1,4 +1,4 @@
-"""What a world tells those who watch it."""
+"""What a pool tells those who watch it."""
 
 from __future__ import annotations
 

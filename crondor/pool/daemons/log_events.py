@@ -1,4 +1,4 @@
-"""What happens in a world as the events that HTCondor writes into a job's user log.
+"""What happens in a pool as the events that HTCondor writes into a job's user log.
 
 HTCondor: Scheduler::WriteHoldToUserLog, BaseShadow::logTerminateEvent.
 """

@@ -1,4 +1,4 @@
-"""How jobs come to their machines: gates that open, the negotiator's turns, slots that are shared.
+"""How jobs come to their machines: gates that open, the negotiator's cycles, slots that are shared.
 
 HTCondor: Scheduler::FindRunnableJobForClaim, Scheduler::IsLocalJobEligibleToRun.
 """
@@ -44,7 +44,7 @@ class Matching:
         self.negotiator: Negotiator[PoolJob] = Negotiator(settings.machine, settings.slots, settings.machines)
 
     def look(self, job: PoolJob) -> None:
-        """See to it that the pool turns to an idle job when its gates are open."""
+        """Have an idle job considered when its gates are open."""
         if job.turn is not None:
             self._core.timetable.cancel(job.turn)
             job.turn = None
@@ -111,7 +111,7 @@ class Matching:
         self.serve()
 
     def serve(self) -> None:
-        """Turn to the best job that waits for a slot, where one is free."""
+        """Consider the best job that waits for a slot, where one is free."""
         job = self.negotiator.best()
         if job is not None:
             self._turn_at(job, self._core.now)

@@ -1,4 +1,4 @@
-"""One job of a world, and its run."""
+"""One job of a pool, and its run."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Run:
 class PoolJob:
     """A job in the queue.
 
-    ``turn`` is when the pool turns to it, ``check`` when its periodic expressions are looked at; ``is_starved`` says
+    ``turn`` is when it is considered next, ``check`` when its periodic expressions are looked at; ``is_starved`` says
     that it waits for a slot. ``run`` is its only run, None while it has none. ``has_left`` says that it is gone;
     ``is_over`` that it was completed or removed, and may still be there because LeaveJobInQueue says so. ``gates`` are
     its Requirements against each kind of machine, ``gate`` the first of them; ``ruling`` what happens at every exit,

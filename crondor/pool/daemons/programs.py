@@ -1,4 +1,4 @@
-"""The programs of jobs, as a world knows them: it has them started and ended, whether they run or only take time."""
+"""The programs of jobs, as a pool knows them: it has them started and ended, whether they run or only take time."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class DrawnPrograms:
         """Forget it: there is nothing to end."""
 
     def suspend(self, job: PoolJob, run: Run) -> None:
-        """Leave it to the world, which knows how long it has still to run."""
+        """Leave it to the pool, which knows how long it has still to run."""
 
     def resume(self, job: PoolJob, run: Run) -> None:
-        """Leave it to the world."""
+        """Leave it to the pool."""

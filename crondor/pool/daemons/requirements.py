@@ -2,6 +2,8 @@
 
 The parts that HTCondor's own clause adds about time are numbers; those that depend on nothing that changes are
 evaluated once. What is left, and whatever is not plainly true, is evaluated as a whole.
+
+HTCondor: SubmitHash::SetRequirements.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from crondor.deferral import LATEST, Deferral, InvalidDeferral
 from crondor.job.attributes import boolean, exact_integer, expression, plain, result
 from crondor.schedule import JobSchedule, Universe
 
-# What a world writes into a job by itself.
+# What a pool writes into a job by itself.
 VOLATILE: Final = frozenset(
     (
         "currenthosts",

@@ -1,4 +1,4 @@
-"""The schedd of a world: its queue in memory, and the crontab bookkeeping of crondor.schedd over it."""
+"""The schedd of a pool: its queue in memory, and the crontab bookkeeping of crondor.schedd over it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crondor.pool.daemons.requirements import VOLATILE
 from crondor.pool.settings.pool import PoolSettings
 from crondor.schedd.cron_tabs import CronTabs, Edit
 
-# What a run changes and no schedule of plain texts depends on: the bookkeeping need not hear of it.
+# What a run changes and no schedule of plain texts depends on: the bookkeeping need not be told.
 _QUIET: Final = VOLATILE - {"jobstatus", "deferraltime", "holdreasoncode"}
 
 
@@ -51,7 +51,7 @@ class ScheddPart:
         self._cluster = 0
         self._curious: set[JobId] = set()  # whose Cron attributes may ask for any other attribute
         self._is_computing = False
-        self._is_watched = type(self) is not ScheddPart  # one that keeps its queue elsewhere hears of everything
+        self._is_watched = type(self) is not ScheddPart  # one that keeps its queue elsewhere is told everything
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Have someone called with the changes of the mirror; it has no more than the crontab bookkeeping needs."""

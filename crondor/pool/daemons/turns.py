@@ -1,4 +1,4 @@
-"""When the pool turns to a job: the schedd's passes over its queue, and the negotiator's cycles.
+"""When a job is considered: the schedd's passes over its queue, and the negotiator's cycles.
 
 HTCondor: Scheduler::calculateCronTabSchedules, Matchmaker::negotiationTime.
 """
@@ -26,7 +26,7 @@ class Turns(Protocol):
         """When the schedd makes its first pass at ``time`` or later, unless somebody asks for one."""
 
     def match(self, job: JobId, opens: int, run: int) -> int | None:
-        """When the negotiator turns to a job whose gates open; ``run`` tells its runs apart. None for never."""
+        """When the negotiator considers a job whose gates open; ``run`` tells its runs apart. None for never."""
 
     def local(self, job: JobId, opens: int, now: int) -> int | None:
         """When the schedd looks at an idle job that needs no machine; None for never."""
@@ -77,5 +77,5 @@ class RegularTurns:
 
 
 def _phase(seed: int, interval: int) -> int:
-    """Return how long ago the last pass was when the world begins."""
+    """Return how long ago the last pass was when the pool begins."""
     return Lengths(0, interval - 1).draw(seed, _PHASE)

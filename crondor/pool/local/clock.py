@@ -1,4 +1,4 @@
-"""What a world needs to follow a clock that nobody can stop: what is overdue happens now, and turns come at once."""
+"""What a pool needs to follow a clock that nobody can stop: what is overdue happens now, and passes come at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import Timetable
 
-_PAUSE: Final = 5  # SCHEDD_MIN_INTERVAL: between two turns of a job that asks for no time
+_PAUSE: Final = 5  # SCHEDD_MIN_INTERVAL: between two starts of a job that asks for no time
 
 
 class WallTimetable(Timetable):
@@ -32,9 +32,9 @@ class WallTimetable(Timetable):
 
 
 class PromptTurns:
-    """A schedd that looks at once, and turns to a local job as soon as its gates are open.
+    """A schedd whose passes come at once, and which considers a local job as soon as its gates are open.
 
-    ``closed`` are the jobs that get no turn any more, ``is_closed`` says that none does.
+    ``closed`` are the jobs that are not considered any more, ``is_closed`` says that none does.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The queue of a world on disk: what the world writes into a job is durable before anything follows from it."""
+"""The queue of a pool on disk: what the pool writes into a job is durable before anything follows from it."""
 
 from __future__ import annotations
 

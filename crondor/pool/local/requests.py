@@ -143,7 +143,7 @@ class Requests:
 def perform(pool: Pool, embedded: EmbeddedSchedd, request: Mapping[str, Any]) -> dict[str, object]:
     """Do to jobs what a request says: ``hold``, ``release``, ``remove`` or ``edit``, and return what was done.
 
-    Jobs that the world does not have are left to the queue. Raises CrondorError; what is no request raises KeyError,
+    Jobs that the pool does not have are left to the queue. Raises CrondorError; what is no request raises KeyError,
     TypeError or ValueError.
     """
     chosen = Selection.parse(request["jobs"], request["constraint"])

@@ -1,4 +1,4 @@
-"""The world on the real clock: the jobs of a queue in a folder run on this machine, as in the local universe.
+"""A pool on the real clock: the jobs of a queue in a folder run on this machine, as in the local universe.
 
 A session may be killed at any moment and begun again: what it was about to do stands in the queue before it is done,
 and the records of its runs (run_records.py) say what became of them. It ends itself when nothing is to come, and asks

@@ -21,7 +21,7 @@ _MODE: Final = 0o664
 
 
 class JobLogs:
-    """Writes what a world tells; ``note`` is the watcher.
+    """Writes what a pool tells; ``note`` is the watcher.
 
     ``host`` is this machine as the events name it, ``zone`` that of their times. A log that cannot be written is
     reported once and ends no job.

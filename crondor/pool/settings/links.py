@@ -128,7 +128,7 @@ class FlowSettings:
     """The intervals (seconds) at which daemons tell one another about a job, each by the name of its setting.
 
     ``faults`` are the updates that fail. ``is_kept`` says that what each party sees is to be known; that takes time,
-    and changes nothing in what happens. What fails is always lived through.
+    and changes nothing in what happens. What fails is always simulated.
     """
 
     starter_initial_update_interval: int = 8
@@ -149,7 +149,7 @@ class FlowSettings:
 
     @property
     def is_needed(self) -> bool:
-        """Say whether a world must know what each party sees."""
+        """Say whether a pool must know what each party sees."""
         return self.is_kept or bool(self.faults)
 
     def with_faults(self, faults: Iterable[Fault]) -> FlowSettings:

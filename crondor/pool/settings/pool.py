@@ -1,4 +1,4 @@
-"""What a world is told about its pool, with HTCondor 25.14's own defaults."""
+"""What a pool is told, with HTCondor 25.14's own defaults."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PoolSettings:
 
     Seconds: ``schedd_interval`` (SCHEDD_INTERVAL), ``min_interval`` (SCHEDD_MIN_INTERVAL), ``negotiator_interval``,
     ``periodic_interval`` (PERIODIC_EXPR_INTERVAL); ``match_delay`` is how long an idle job whose gates are open waits
-    until the negotiator turns to it, ``transfer`` the files' way to the machine, ``run_time`` what a program takes.
+    until the negotiator considers it, ``transfer`` the files' way to the machine, ``run_time`` what a program takes.
     ``skew`` is how far the execute machine's clock is ahead of the schedd's; ``missed_delay`` how long the hold of a
     missed run takes to get from the starter to the schedd. ``slots`` is how many jobs run at once, those of
     the local universe not counted; ``machine`` is the ad of each, ``schedd`` the one that local jobs meet. Where there

@@ -126,7 +126,7 @@ class _Course:
 
 
 class OutcomeCounts:
-    """Watches a world and counts; ``close`` settles what is left at the end."""
+    """Watches a pool and counts; ``close`` settles what is left at the end."""
 
     def __init__(self, pool: Pool) -> None:
         """Watch from now on."""

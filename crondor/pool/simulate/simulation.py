@@ -18,7 +18,7 @@ from crondor.pool.simulate.outcome import Lateness, Outcome, OutcomeCounts, RunO
 Progress = Callable[[int], None]
 """Called with the virtual time that was reached (epoch seconds)."""
 
-_STEPS: Final = 20_000  # of the world between two calls of the progress
+_STEPS: Final = 20_000  # of the pool between two calls of the progress
 _WIDE: Final = 7 * 86400  # the window of a run that is to show how late a job would be
 _TRIES: Final = 4
 _MOST_ALONE: Final = 8  # groups of jobs
@@ -104,9 +104,9 @@ class Simulation:
         return [ledger[job] for job in jobs], pool.matching.negotiator.has_kept_waiting
 
     def enough(self, progress: Progress | None = None, together: Together | None = None) -> list[Enough]:
-        """Return what would have been enough for each job; each answer was lived through.
+        """Return what would have been enough for each job; each answer was simulated.
 
-        What the jobs' gates and matches are late by in a world with wide windows is what has to be added; a job's
+        What the jobs' gates and matches are late by in a pool with wide windows is what has to be added; a job's
         delays belong to its runs, so that they are the same each time. Jobs that are changed ``together`` get one
         number; each is changed alone, where nothing is said. Where they compete for slots, the first eight numbers
         that are needed are each tried while all else stays as it is.

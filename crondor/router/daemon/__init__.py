@@ -1,4 +1,4 @@
-"""The living router: it follows a queue, routes jobs, keeps source and copy together, and cleans up.
+"""The job router as a daemon: it follows a queue, routes jobs, keeps source and copy together, and cleans up.
 
 ``Router(table, schedd, clock=...)`` over any ``Schedd``, or over two; ``router.poll()`` is one round of HTCondor's
 condor_job_router. ``RouterOptions`` say where it differs from the daemon. ``router.why(job)`` says why a job is not

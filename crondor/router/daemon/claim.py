@@ -40,7 +40,10 @@ def clean_up(
 
 
 def take_over(context: RouterContext, job: RoutedJob) -> None:
-    """Claim an idle job that nobody has; one that is edited in place is not claimed."""
+    """Claim an idle job that nobody has; one that is edited in place is not claimed.
+
+    HTCondor: JobRouter::TakeOverJob.
+    """
     if job.state is not State.UNCLAIMED or job.source is None:
         return
     if job.is_in_place:
@@ -86,7 +89,7 @@ def _busy(ad: ClassAd | None, job: RoutedJob) -> str:
 
 
 def submit(context: RouterContext, job: RoutedJob) -> None:
-    """Make the copy and submit it, or edit the job in place."""
+    """Make the copy and submit it, or edit the job in place (HTCondor: JobRouter::FinishSubmitJob)."""
     if job.state is not State.CLAIMED:
         return
     if job.is_unsure:

@@ -115,7 +115,7 @@ class RouterContext:
 
     @property
     def context(self) -> Context:
-        """What expressions may know of the world now."""
+        """The context of expressions now."""
         if self._context.now != self.now or self._context.zone is not self.context_zone:
             self._context = Context(now=self.now, zone=self.context_zone)
         return self._context

@@ -30,7 +30,7 @@ ABORTED: Final = "JobRouter aborted job"
 
 
 def finalise(context: RouterContext, job: RoutedJob) -> None:
-    """Let the completed copy go, and end the source."""
+    """Let the completed copy go, and end the source (HTCondor: JobRouter::FinishFinalizeJob)."""
     if job.state is not State.FINISHED:
         return
     answer = ask(context, job, HookType.JOB_FINALIZE)
@@ -108,7 +108,10 @@ def _has_failed(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def finish(context: RouterContext, job: RoutedJob) -> None:
-    """Remove the copy unless it has done its work, give the source back, and count what became of it."""
+    """Remove the copy unless it has done its work, give the source back, and count what became of it.
+
+    HTCondor: JobRouter::FinishCleanupJob.
+    """
     if job.state is not State.CLEANUP:
         return
     if job.copy is not None:
@@ -226,6 +229,8 @@ def is_forgotten(context: RouterContext, job: RoutedJob) -> bool:
 
     What they showed when the poll began counts: of a job that was found in this poll that nobody has it. Where it has
     come to no copy, the next poll may find it again.
+
+    HTCondor: JobRouter::CleanupRetiredJob.
     """
     if job.state is not State.RETIRED:
         return False

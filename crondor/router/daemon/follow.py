@@ -1,4 +1,4 @@
-"""While the copy lives: what becomes of either is found, and told to the other.
+"""While the copy is in the queue: what becomes of either is found, and told to the other.
 
 The rules are those of HTCondor 25.14's job router (``JobRouter::CheckSubmittedJobStatus``).
 """

@@ -87,7 +87,7 @@ class Position(Protocol):
 
     @property
     def context(self) -> Context:
-        """What expressions may know of the world now."""
+        """The context of expressions now."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""A router's life rehearsed: jobs, routes, sites, crashes and reconfigurations, on a virtual clock."""
+"""A job router rehearsed: jobs, routes, sites, crashes and reconfigurations, on a virtual clock."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class Router:
         """Do something about a job; where an expression of it has no value, that is logged, and the others go on.
 
         All that is read of a job has an answer whatever is in its ad (crondor.job.attributes), and what a schedd
-        refuses is heard where it is asked. What is left are ClassAdSyntaxError, EvaluationFailed and CircularReference.
+        refuses is met where it is asked. What is left are ClassAdSyntaxError, EvaluationFailed and CircularReference.
         """
         try:
             act(what)

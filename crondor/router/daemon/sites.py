@@ -1,7 +1,7 @@
 """Simulated sites: where routed copies run, fail, or are never heard of again, on a clock that somebody else tells.
 
 A small model: a site has slots, starts an idle copy after a while, and each run takes the same time. What it writes
-into a copy's ad is what HTCondor's schedd and shadow write; the rest of the router's world is real.
+into a copy's ad is what HTCondor's schedd and shadow write; all else around the router is real.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class SourceQueue:
         return None if known is None else known[0]
 
     def forget_all(self) -> list[JobId]:
-        """Forget all jobs and ask by the present table from now on; return the jobs, which are to be seen anew."""
+        """Forget all jobs and ask by the context's table from now on; return the jobs, which are to be seen anew."""
         known, self._known = sorted(self._known), set()
         self._candidates = Candidates(Matcher(self._context.table, self._context.options.owner))
         self._later, self._gates = {}, []

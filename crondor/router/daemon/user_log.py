@@ -41,7 +41,7 @@ class UserLogs:
 
     Each is written as the job's owner (Owner), as his account stands in ``accounts``: by root with his rights and not
     with its own, by another user only to logs of his own jobs. One whom the system does not know has no log.
-    ``report`` hears why a log is not written, once for each reason.
+    ``report`` is told why a log is not written, once for each reason.
     """
 
     def __init__(

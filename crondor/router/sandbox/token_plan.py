@@ -1,4 +1,7 @@
-"""The tokens that a configuration asks for: JOB_ROUTER_CREATE_IDTOKEN_NAMES and the knobs that it names."""
+"""The tokens that a configuration asks for: JOB_ROUTER_CREATE_IDTOKEN_NAMES and the knobs that it names.
+
+HTCondor: JobRouter::config.
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Tokens:
 
     ``note`` is a file of the router's own, which says what files it has made: one that is no longer asked for is
     deleted, by another process too, and no other ever is. A token that cannot be made anew is kept until its time is
-    over; HTCondor deletes it at once. ``report`` hears what could not be done.
+    over; HTCondor deletes it at once. ``report`` is told what could not be done.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ class Sandbox:
 
     ``folders`` are those that users' files may be read from and written to, no others are touched. Where this process
     is root, it does so as the job's owner, as his account stands in ``accounts``; elsewhere it does what the operating
-    system lets it do, and ``report`` hears of it.
+    system lets it do, and ``report`` is told.
     """
 
     def __init__(

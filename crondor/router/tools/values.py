@@ -15,7 +15,7 @@ class AdValues:
     __slots__ = ("_context", "ad")
 
     def __init__(self, ad: ClassAd, context: Context) -> None:
-        """Take the ad, and what its expressions may know of the world."""
+        """Take the ad, and the context of its expressions."""
         self.ad = ad
         self._context = context
 

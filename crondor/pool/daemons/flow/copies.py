@@ -19,7 +19,7 @@ _RESOURCES: Final = ("Cpus", "Disk", "Memory")
 
 
 class Attempt:
-    """What is known of one run: when it went on, when it was heard of last, and what comes next."""
+    """What is known of one run: when it went on, when it was reported last, and what comes next."""
 
     __slots__ = ("is_broken", "killed", "last_contact", "lease", "ran", "shadow_next", "since", "starter_next", "tries")
 

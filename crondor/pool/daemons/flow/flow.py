@@ -218,7 +218,7 @@ class Flow:
         return self._update(self._copies[job.id], "final" if not attempt else f"final, retry {attempt}")
 
     def evict(self, job: PoolJob) -> dict[str, object]:
-        """Tell the schedd that a job was taken off its machine; return what it had not heard of, and never will."""
+        """Tell the schedd that a job was taken off its machine; return what it had not been told, and never will be."""
         copies = self._copies[job.id]
         if copies.shadow is None or self._update(copies, "eviction"):
             return {}

@@ -1,4 +1,4 @@
-"""The router's copy of the queue: it follows job_queue.log, and knows nothing else."""
+"""The router's copy of the queue: it follows job_queue.log, and knows nothing else (HTCondor: JobLogMirror)."""
 
 from __future__ import annotations
 
