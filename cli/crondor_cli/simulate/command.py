@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from crondor.diagnostics import CrondorError, printable
-from crondor.event_log import write_event
-from crondor.pool.daemons.log_events import events
+from crondor.diagnostics import printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.options import UsageProblem, clock_of, clock_options, policy_option
-from crondor_cli.common.output import overwrite, say
-from crondor_cli.common.plot_file import needs_matplotlib, writes
-from crondor_cli.common.show import show
-from crondor_cli.simulate.data import print_json
-from crondor_cli.simulate.flow import print_messages
-from crondor_cli.simulate.lines import Lanes, print_happenings
+from crondor_cli.common.options import clock_of, clock_options, policy_option
 from crondor_cli.simulate.options import Routed, check_options
-from crondor_cli.simulate.pool import Pool
-from crondor_cli.simulate.routed import run
-from crondor_cli.simulate.runs import Simulated
-from crondor_cli.simulate.text import print_table
-
-if TYPE_CHECKING:
-    from crondor.pool.daemons.events import PoolEvent, Watcher
 
 EPILOG = """\b
 Examples:
@@ -162,6 +143,11 @@ def command(
     paths = _paths((*specs, *files), plot)
     check_options(routed=bool(routes))
     clock = clock_of(now, tz)
+    # These take 200 ms, which --help does not need.
+    from crondor_cli.simulate.pool import Pool  # noqa: PLC0415
+    from crondor_cli.simulate.routed import run  # noqa: PLC0415
+    from crondor_cli.simulate.work import Shown, begun, simulate  # noqa: PLC0415
+
     pool = Pool(
         interval=interval,
         match_delay=match_delay,
@@ -178,44 +164,12 @@ def command(
         policy=policy,
         seed=seed,
     )
-    try:
-        settings = pool.settings()
-    except CrondorError as error:
-        raise UsageProblem(error) from None
-    simulated = Simulated(settings, clock.now, clock.now + _days(days, routes) * 86_400, clock)
+    simulated = begun(pool, clock, _days(days, routes))
     if routes:
         run(simulated, paths, Routed(routes, sites, wait_for_gates, events, timeline, format_))
-        return
-    _read(simulated, paths, format_)
-    lanes = Lanes(simulated)
-    happened: list[dict[str, object]] = []
-    messages: list[dict[str, object]] = []
-    for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, dialects))):
-        watchers: list[Watcher] = [lanes.note] if (timeline or plot) and not simulated.sides else []
-        if events and not simulated.sides:
-            watchers.append(print_happenings(simulated, happened if format_ == "json" else None))
-        if log is not None and not simulated.sides:
-            watchers.append(_log_writer(log, clock.zone))
-        listeners = []
-        if trace is not None and not simulated.sides:
-            listeners.append(print_messages(simulated, messages if format_ == "json" else None))
-        bar = _progress(simulated, advice) if sys.stderr.isatty() else None
-        simulated.run(dialect, advise=advice, watchers=watchers, listeners=listeners, progress=bar)
-    _draw(simulated, lanes, plot)
-    if format_ == "json":
-        print_json(simulated, happened if events else None, messages if trace else None)
     else:
-        print_table(simulated, lanes if timeline else None)
-    if not simulated.is_fine:
-        raise click.exceptions.Exit(1)
-
-
-def _read(simulated: Simulated, paths: tuple[str, ...], format_: str) -> None:
-    """Read the files, and say what is wrong with them; where all are refused, there is no table to show."""
-    simulated.read(paths)
-    show(dict.fromkeys(simulated.findings))
-    if not simulated.groups and format_ != "json":
-        raise click.exceptions.Exit(1)
+        shown = Shown(tuple(map(Dialect, dialects)), advice, events, trace is not None, timeline, plot, log, format_)
+        simulate(simulated, paths, shown)
 
 
 def _days(days: int | None, routes: tuple[str, ...]) -> int:
@@ -231,38 +185,3 @@ def _paths(paths: tuple[str, ...], plot: str | None) -> tuple[str, ...]:
     if plot is not None and Path(plot).suffix.lower() not in {".svg", ".png"}:
         raise click.UsageError(f"--plot draws .svg and .png; '{printable(plot)}' is neither", context)
     return paths
-
-
-def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
-    """Return what shows on a terminal how far a long simulation is; it may live through the span several times."""
-    span = max(1, simulated.end - simulated.start)
-
-    def show_progress(reached: int) -> None:
-        share = min(100, (reached - simulated.start) * 100 // span)
-        note = " (and again, to see what would be enough)" if advice else ""
-        overwrite(f"simulated {share:3} %{note}")
-        if share == 100:
-            say(err=True)
-
-    return show_progress
-
-
-def _log_writer(path: str, zone: tzinfo) -> Watcher:
-    """Return what writes the events of all jobs into a file that is not there yet."""
-    with writes(path):
-        file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
-    click.get_current_context().call_on_close(file.close)
-
-    def note(seen: PoolEvent) -> None:
-        file.writelines(write_event(event, zone) for event in events(seen))
-
-    return note
-
-
-def _draw(simulated: Simulated, lanes: Lanes, path: str | None) -> None:
-    if path is None:
-        return
-    with needs_matplotlib():
-        from crondor_cli.simulate.plot import save  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
-    with writes(path):
-        save(simulated, lanes, path)
