@@ -25,7 +25,7 @@ from crondor.transform import Facts, Outcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.jobs import read_source
-from crondor_cli.common.options import clock_of, clock_options, include_option
+from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.route_options import load_config
 from crondor_cli.common.transform_progress import AdFindings, Progress
@@ -57,16 +57,7 @@ _FORMS = [form.value for form in Format]
     multiple=True,
     help="Rules, - for standard input; several files are applied in their order.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "--out",
-    "out",
-    metavar="FILE",
-    default="-",
-    show_default=True,
-    help="Where the new ads go; - writes them out.",
-)
+@output_option("Where the new ads go; - writes them out.")
 @click.option("--from", "from_", type=click.Choice(_FORMS), help="The form of the ads (default: by their beginning).")
 @click.option(
     "--format",

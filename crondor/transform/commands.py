@@ -6,8 +6,10 @@ The rules are those of HTCondor 25.14 (ParseRulesCallback in xform_utils.cpp).
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable
 
+from crondor.classad.scope import Value
 from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import LogicalLine
@@ -133,26 +135,34 @@ class _Eval(Command):
         super().__init__(line, words, name, rest)
         self.evaluated = evaluation(rest) if self.rest.is_plain else None
 
+    def run(self, run: Run) -> int | None:
+        """Evaluate, and keep the value."""
+        rest = self.rest
+        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
+        if run.steps is not None:
+            run.step(f"{self.keyword} {self.name} to {text}")
+        value = run.value(self.evaluated or evaluation(text))
+        if value is None:
+            run.warn(self.keyword.lower(), f"{self.keyword} {self.name} could not evaluate : {text}", _NO_VALUE)
+        else:
+            self.keep(run, value)
+        return None
+
+    @abstractmethod
+    def keep(self, run: Run, value: Value) -> None:
+        """Put the value where it belongs."""
+
 
 class EvalSet(_Eval):
     """EVALSET: store the value of an expression."""
 
     __slots__ = ()
 
-    def run(self, run: Run) -> int | None:
-        """Evaluate and store."""
-        rest = self.rest
-        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
-        if run.steps is not None:
-            run.step(f"EVALSET {self.name} to {text}")
-        value = run.value(self.evaluated or evaluation(text))
-        if value is None:
-            run.warn("evalset", f"EVALSET {self.name} could not evaluate : {text}", _NO_VALUE)
-            return None
+    def keep(self, run: Run, value: Value) -> None:
+        """Store it."""
         self._store(run, stored(value))
         if run.steps is not None:
             run.step(f"SET {self.name} to {as_macro(value)}", is_detail=True)
-        return None
 
 
 class EvalMacro(_Eval):
@@ -160,21 +170,12 @@ class EvalMacro(_Eval):
 
     __slots__ = ()
 
-    def run(self, run: Run) -> int | None:
-        """Evaluate and define."""
-        rest = self.rest
-        text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
-        if run.steps is not None:
-            run.step(f"EVALMACRO {self.name} to {text}")
-        value = run.value(self.evaluated or evaluation(text))
-        if value is None:
-            run.warn("evalmacro", f"EVALMACRO {self.name} could not evaluate : {text}", _NO_VALUE)
-            return None
+    def keep(self, run: Run, value: Value) -> None:
+        """Define it."""
         result = as_macro(value)
         run.define(self.key, result, is_raw=True)
         if run.steps is not None:
             run.step(f"{self.name} = {result}", is_detail=True)
-        return None
 
 
 _NO_VALUE = "it is no expression, or HTCondor finds no value for it: nothing is stored"

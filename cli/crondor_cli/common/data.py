@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 
+from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic
 
 
@@ -34,3 +35,15 @@ def iso(epoch: int, zone: tzinfo) -> str | None:
 def instant(epoch: int, zone: tzinfo) -> dict[str, object]:
     """Return an instant as epoch seconds and in the zone."""
     return {"time": int(epoch), "local": iso(epoch, zone)}
+
+
+def moments(deferral: Deferral, zone: tzinfo) -> dict[str, object]:
+    """Return a start and the moments around it."""
+    return {
+        "time": deferral.time,
+        "local": iso(deferral.time, zone),
+        "nominal_match": deferral.nominal_match,
+        "match_opens": deferral.match_opens,
+        "last_match": deferral.last_match,
+        "last_start": deferral.last_start,
+    }

@@ -34,6 +34,11 @@ class ReadSchedule(NamedTuple):
     schedule: JobSchedule | None
     error: CrondorError | None = None
 
+    @property
+    def spec(self) -> CronSpec | None:
+        """The crontab fields, if there are any."""
+        return self.schedule.spec if self.schedule is not None else None
+
 
 class Job:
     """Equal jobs of a file, or one schedule from the command line, and how to read it in a dialect."""

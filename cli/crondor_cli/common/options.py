@@ -143,6 +143,11 @@ def format_option(*formats: str, text: str = "How to print.") -> Callable[[_Func
     return click.option("--format", "format_", type=kinds, default=formats[0], show_default=True, help=text)
 
 
+def output_option(text: str) -> Callable[[_Function], _Function]:
+    """Add -o FILE, as ``out``: where the output goes, ``-`` for standard output."""
+    return click.option("-o", "--output", "--out", "out", metavar="FILE", default="-", show_default=True, help=text)
+
+
 def interval_option(function: _Function) -> _Function:
     """Add --schedd-interval (seconds), as ``schedd_interval``."""
     return click.option(

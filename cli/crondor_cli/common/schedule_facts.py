@@ -66,7 +66,7 @@ class Explanation:
     @property
     def spec(self) -> CronSpec | None:
         """The crontab fields, if the job has any."""
-        return self.schedule.spec if self.schedule is not None else None
+        return self.reading.spec
 
     @property
     def failed(self) -> bool:
@@ -158,7 +158,7 @@ def _require_runs(recurrence: Recurrence) -> None:
 def _schedd_side(job: Job, reading: ReadSchedule) -> ScheddSide:
     """Compare with the schedd's reading; the day-0 defect counts wherever it can strike."""
     theirs = job.read(Dialect.HTCONDOR)
-    schedd = theirs.schedule.spec if theirs.schedule is not None else None
+    schedd = theirs.spec
     found = list(reasons([], job.clock, reading.schedule, theirs.schedule))
     strikes = schedd is not None and has_day_zero(schedd)
     if strikes and reading.schedule is not None and reading.schedule.spec is not None:

@@ -47,7 +47,7 @@ class Side(NamedTuple):
     @property
     def spec(self) -> CronSpec | None:
         """The crontab fields, if there are any."""
-        return self.schedule.spec if self.schedule is not None else None
+        return self.reading.spec
 
     @property
     def recurrence(self) -> Recurrence | None:

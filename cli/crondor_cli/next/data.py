@@ -10,7 +10,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, Dialect
 from crondor.words import describe
-from crondor_cli.common.data import diagnostic_data, iso
+from crondor_cli.common.data import diagnostic_data, iso, moments
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.preview import Preview
 from crondor_cli.common.rows import Run
@@ -115,15 +115,7 @@ def _sides(preview: Preview, run: Run | None, schedd: Run | None) -> dict[str, o
 def _run(run: Run | None, zone: tzinfo) -> dict[str, object] | None:
     if run is None:
         return None
-    deferral = run.deferral
-    data: dict[str, object] = {
-        "time": deferral.time,
-        "local": iso(deferral.time, zone),
-        "nominal_match": deferral.nominal_match,
-        "match_opens": deferral.match_opens,
-        "last_match": deferral.last_match,
-        "last_start": deferral.last_start,
-    }
+    data = moments(run.deferral, zone)
     if run.answer is not None:
         data |= {"retry": run.is_retry, "computed": run.answer.computed}
     return data

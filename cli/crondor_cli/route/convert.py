@@ -16,7 +16,7 @@ from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, conve
 from crondor.router.legacy.table import ENTRIES_CMD
 from crondor_cli.common.findings.data import place
 from crondor_cli.common.jobs import read_source
-from crondor_cli.common.options import format_option
+from crondor_cli.common.options import format_option, output_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.route_options import ConfigCommand, config_option, files_below, load_config
 from crondor_cli.common.show import show
@@ -37,16 +37,7 @@ or a file that cannot be read or written."""
 
 @click.command("convert", cls=ConfigCommand, epilog=EPILOG, short_help="Routes written as ClassAds as routes of today.")
 @config_option
-@click.option(
-    "-o",
-    "--output",
-    "--out",
-    "out",
-    metavar="FILE",
-    default="-",
-    show_default=True,
-    help="Where the new configuration goes.",
-)
+@output_option("Where the new configuration goes.")
 @click.option("--faithful", is_flag=True, help="Convert as HTCondor's own tool does, its defects included.")
 @click.option(
     "--mode",

@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
-import time
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.job.attributes import string
-from crondor.job_queue import QueueLocked
-from crondor.pool.local.session import Plan, Session
-from crondor.pool.local.user_log import JobLogs
-from crondor.pool.settings.pool import PoolSettings, schedd_ad
-from crondor.rights.trust import Untrusted
-from crondor.schedd.embedded import LOG
-from crondor.source import Source
 from crondor.spec import Dialect
-from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import Clock, UsageProblem, clock_of, format_option
-from crondor_cli.common.queue import is_there, no_queue
 from crondor_cli.common.show import show
-from crondor_cli.run.jobs import DIGEST, digest_of, path_of, read_spec
-from crondor_cli.run.loop import Loop
-from crondor_cli.run.text import view_of
 from crondor_cli.times.parse import parse_time
-
-PERIODIC_INTERVAL = 5
-"""Seconds between two looks at periodic_hold, periodic_release and periodic_remove of a job."""
 
 EPILOG = """\b
 Examples:
@@ -85,78 +65,11 @@ def command(
         message = f"--until {printable(until or '')} is over: nothing is started"
         show([Diagnostic("run-until", message, Severity.WARNING, help="write a time to come, or a length such as 2h")])
     folder = _folder(paths, state)
-    sources = [(path, read_source(path)) for path in paths]
-    if not is_there(folder / LOG):  # what is refused leaves no folder behind
-        if not sources:
-            hint = "name a submit file as well (--spec FILE): its queue is made there"
-            raise CrondorError(replace(no_queue(folder, Severity.ERROR), help=hint))
-        for number, (path, source) in enumerate(sources, start=1):
-            read_spec(path, source, clock, number)
-    settings = _settings(clock, Dialect(dialect))
-    try:
-        session = Session(folder, settings, time.time, Plan(once=once, until=end))
-    except QueueLocked as error:
-        hint = "change its jobs by crondor schedd hold, release, rm or edit, or name another --state"
-        raise CrondorError([replace(found, help=hint) for found in error.diagnostics]) from None
-    except Untrusted as error:
-        raise error.naming("--state DIR") from None
-    with session:
-        show(session.embedded.diagnostics)
-        status = _run(session, sources, clock, is_json=format_ == "json")
+    from crondor_cli.run.work import run  # noqa: PLC0415 - 60 ms, which --help does not need
+
+    status = run(paths, folder, clock, Dialect(dialect), once=once, until=end, is_json=format_ == "json")
     if status:
         raise click.exceptions.Exit(status)
-
-
-def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, is_json: bool) -> int:
-    """Submit what is new, run what there is, and return the exit status."""
-    for path, source in sources:
-        _submit(session, path, source, clock)
-    view = view_of(session, clock.zone, is_json=is_json)
-    logs = JobLogs(platform.node() or "localhost", clock.zone, view.say)
-    session.pool.watchers += [logs.note, view.note]
-    return Loop(session, view).run()
-
-
-def _submit(session: Session, path: str, source: Source, clock: Clock) -> None:
-    """Put the jobs of a file into the queue, unless they are there. Raises CrondorError."""
-    there = session.submitted(path_of(path))
-    if there is not None:
-        mirror = session.embedded.mirror
-        changed = any(string(mirror.ad(job), DIGEST) != digest_of(source) for job in there)
-        _say_there(os.path.basename(source.name), len(there), is_changed=changed)
-        return
-    spec = read_spec(path, source, clock, session.embedded.next_cluster)
-    show(spec.findings)
-    done = session.ran_at(spec.path, spec.ads)
-    if done:
-        message = f"{_jobs(len(done))} of {printable(spec.label)} ran at this deferral_time already"
-        hint = "a run is not repeated: set another deferral_time, or another --state"
-        show([Diagnostic("run-done", message, Severity.WARNING, help=hint)])
-    numbers = [number for number in range(len(spec.ads)) if number not in done]
-    session.submit(spec.path, [spec.ads[number] for number in numbers], numbers)
-
-
-def _say_there(label: str, count: int, *, is_changed: bool) -> None:
-    what = f"{_jobs(count)} of {printable(label)} {'is' if count == 1 else 'are'} in the queue already: going on"
-    message = what if count else f"the jobs of {printable(label)} have all left the queue: the killed session is over"
-    if is_changed:
-        hint = "remove them (crondor schedd rm --queue DIR), or name another --state, to run the file as it is now"
-        message += ", as the file was then"
-        show([Diagnostic("run-changed", message, Severity.WARNING, help=hint)])
-    else:
-        show([Diagnostic("run-goes-on", message, Severity.NOTE)])
-
-
-def _jobs(count: int) -> str:
-    return f"{count:,} job{'' if count == 1 else 's'}"
-
-
-def _settings(clock: Clock, dialect: Dialect) -> PoolSettings:
-    """Return this machine as its jobs meet it."""
-    here = schedd_ad()
-    with suppress(ValueError, OSError):
-        here.set("Memory", os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20)
-    return replace(PoolSettings(schedd=here), zone=clock.zone, dialect=dialect, periodic_interval=PERIODIC_INTERVAL)
 
 
 def _paths(paths: tuple[str, ...], state: str | None) -> tuple[str, ...]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import click
 
 from crondor.diagnostics import has_error
-from crondor.spec import Dialect
-from crondor.zones import Policy
-from crondor_cli.common.options import clock_options, format_option, reading_options
-from crondor_cli.common.queue import QueueOptions, job_arguments, source_options
+from crondor_cli.common.options import format_option
+from crondor_cli.common.queue import job_arguments
 from crondor_cli.common.show import show
-from crondor_cli.schedd.reading import read_queue
+from crondor_cli.schedd.reading import QueueReading, reads_queue
 from crondor_cli.schedd.starts import starts_of
 from crondor_cli.schedd.text import print_starts, starts_data
 
@@ -29,23 +27,10 @@ Exit status: 0 fine, 1 a finding (a job that is not there, a queue that cannot b
 @click.command("next", epilog=EPILOG, short_help="The coming starts of all jobs, in order.")
 @job_arguments
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, help="How many (default: 10).")
-@source_options
-@clock_options
-@reading_options(htcondor=True)
+@reads_queue
 @format_option("table", "json")
-def command(
-    jobs: tuple[str, ...],
-    constraint: str | None,
-    count: int,
-    asked: QueueOptions,
-    now: str | None,
-    tz: str | None,
-    dialect: Dialect | None,
-    policy: Policy | None,
-    format_: str,
-) -> None:
+def command(count: int, read: QueueReading, format_: str) -> None:
     """Show when jobs of a queue start next, with the moments of each start."""
-    read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
     starts = starts_of(read.looks(), count)
     show(dict.fromkeys(read.found.findings))
     if format_ == "json":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import NamedTuple
 
 from crondor.schedd.status import ScheduledJob, StatusReader
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.options import Clock, clock_of
-from crondor_cli.common.queue import QueueJobs, QueueOptions, read_scheduled, selection_of
+from crondor_cli.common.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.common.queue import QueueJobs, QueueOptions, read_scheduled, selection_of, source_options
 
 
 class QueueReading(NamedTuple):
@@ -40,3 +41,22 @@ def read_queue(
     chosen = selection_of(jobs, constraint)
     clock = clock_of(now, tz)
     return QueueReading(asked, clock, read_scheduled(asked, chosen, clock), dialect or asked.dialect, policy)
+
+
+def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
+    """Add what names a queue, the clock and the reading; with the jobs they come as one argument ``read``."""
+
+    @wraps(function)
+    def command(
+        asked: QueueOptions,
+        jobs: tuple[str, ...],
+        constraint: str | None,
+        now: str | None,
+        tz: str | None,
+        dialect: Dialect | None,
+        policy: Policy | None,
+        **options: object,
+    ) -> None:
+        function(read=read_queue(asked, jobs, constraint, now, tz, dialect, policy), **options)
+
+    return source_options(clock_options(reading_options(htcondor=True)(command)))

@@ -8,12 +8,10 @@ import click
 
 from crondor.diagnostics import Severity, has_error
 from crondor.schedd.status import ScheduledJob
-from crondor.spec import Dialect
-from crondor.zones import Policy
-from crondor_cli.common.options import clock_options, format_option, reading_options
-from crondor_cli.common.queue import QueueOptions, job_arguments, source_options
+from crondor_cli.common.options import format_option
+from crondor_cli.common.queue import job_arguments
 from crondor_cli.common.show import show
-from crondor_cli.schedd.reading import read_queue
+from crondor_cli.schedd.reading import QueueReading, reads_queue
 from crondor_cli.schedd.text import print_status, status_data
 
 EPILOG = """\b
@@ -32,22 +30,10 @@ usage."""
 
 @click.command("status", epilog=EPILOG, short_help="The crontab and deferral jobs: state, next start, trouble.")
 @job_arguments
-@source_options
-@clock_options
-@reading_options(htcondor=True)
+@reads_queue
 @format_option("table", "json")
-def command(
-    jobs: tuple[str, ...],
-    constraint: str | None,
-    asked: QueueOptions,
-    now: str | None,
-    tz: str | None,
-    dialect: Dialect | None,
-    policy: Policy | None,
-    format_: str,
-) -> None:
+def command(read: QueueReading, format_: str) -> None:
     """Show the jobs that have a schedule: what they do, when they start next, and what keeps them from it."""
-    read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
     looks = _Watched(read.looks())
     show(dict.fromkeys(read.found.findings))
     if format_ == "json":

@@ -10,7 +10,7 @@ from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable
 from crondor.schedd.status import ScheduledJob, State
 from crondor_cli.common.columns import cell, print_rows
-from crondor_cli.common.data import diagnostic_data, iso
+from crondor_cli.common.data import diagnostic_data, iso, moments
 from crondor_cli.common.output import say
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text, relative
@@ -102,18 +102,6 @@ def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
         "deferral_time": look.deferral_time,
         "next": None if look.next is None else moments(look.next, zone),
         "trouble": [diagnostic_data(trouble) for trouble in look.trouble],
-    }
-
-
-def moments(deferral: Deferral, zone: tzinfo) -> dict[str, object]:
-    """Return a start and the moments around it."""
-    return {
-        "time": deferral.time,
-        "local": iso(deferral.time, zone),
-        "nominal_match": deferral.nominal_match,
-        "match_opens": deferral.match_opens,
-        "last_match": deferral.last_match,
-        "last_start": deferral.last_start,
     }
 
 

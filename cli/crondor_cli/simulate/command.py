@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from crondor.diagnostics import CrondorError, printable
-from crondor.event_log import write_event
-from crondor.pool.daemons.log_events import events
+from crondor.diagnostics import printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.options import UsageProblem, clock_of, clock_options, policy_option
-from crondor_cli.common.output import overwrite, say
-from crondor_cli.common.plot_file import needs_matplotlib, writes
-from crondor_cli.common.show import show
-from crondor_cli.simulate.data import print_json
-from crondor_cli.simulate.flow import print_messages
-from crondor_cli.simulate.lines import Lanes, print_happenings
+from crondor_cli.common.options import clock_of, clock_options, policy_option
 from crondor_cli.simulate.options import Routed, check_options
-from crondor_cli.simulate.pool import Pool
-from crondor_cli.simulate.routed import run
-from crondor_cli.simulate.runs import Simulated
-from crondor_cli.simulate.text import print_table
-
-if TYPE_CHECKING:
-    from crondor.pool.daemons.events import PoolEvent, Watcher
-    from crondor.pool.daemons.flow.messages import Listener
 
 EPILOG = """\b
 Examples:
@@ -164,6 +143,11 @@ def command(
     paths = _paths((*specs, *files), plot)
     check_options(routed=bool(routes))
     clock = clock_of(now, tz)
+    # These take 200 ms, which --help does not need.
+    from crondor_cli.simulate.pool import Pool  # noqa: PLC0415
+    from crondor_cli.simulate.routed import run  # noqa: PLC0415
+    from crondor_cli.simulate.work import Shown, begun, simulate  # noqa: PLC0415
+
     pool = Pool(
         interval=interval,
         match_delay=match_delay,
@@ -180,73 +164,12 @@ def command(
         policy=policy,
         seed=seed,
     )
-    try:
-        settings = pool.settings()
-    except CrondorError as error:
-        raise UsageProblem(error) from None
-    simulated = Simulated(settings, clock.now, clock.now + _days(days, routes) * 86_400, clock)
+    simulated = begun(pool, clock, _days(days, routes))
     if routes:
         run(simulated, paths, Routed(routes, sites, wait_for_gates, events, timeline, format_))
-        return
-    _read(simulated, paths, format_)
-    views = _Views(simulated, Lanes(simulated), format_ == "json", events, trace is not None, timeline, plot, log)
-    for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, dialects))):
-        bar = _progress(simulated, advice) if sys.stderr.isatty() else None
-        watchers, listeners = views.watchers(), views.listeners()
-        simulated.run(dialect, advise=advice, watchers=watchers, listeners=listeners, progress=bar)
-    views.show()
-    if not simulated.is_fine:
-        raise click.exceptions.Exit(1)
-
-
-@dataclass
-class _Views:
-    """What is shown and written of a simulation; what happens is that of the first dialect."""
-
-    simulated: Simulated
-    lanes: Lanes
-    is_json: bool
-    events: bool
-    trace: bool
-    timeline: bool
-    plot: str | None
-    log: str | None
-    happened: list[dict[str, object]] = field(default_factory=list)
-    messages: list[dict[str, object]] = field(default_factory=list)
-
-    def watchers(self) -> list[Watcher]:
-        """Return who is told what happens."""
-        if self.simulated.sides:
-            return []
-        found: list[Watcher] = [self.lanes.note] if self.timeline or self.plot else []
-        if self.events:
-            found.append(print_happenings(self.simulated, self.happened if self.is_json else None))
-        if self.log is not None:
-            found.append(_log_writer(self.log, self.simulated.clock.zone))
-        return found
-
-    def listeners(self) -> list[Listener]:
-        """Return who is told the messages between the daemons."""
-        if not self.trace or self.simulated.sides:
-            return []
-        return [print_messages(self.simulated, self.messages if self.is_json else None)]
-
-    def show(self) -> None:
-        """Show what became of the jobs."""
-        _draw(self.simulated, self.lanes, self.plot)
-        if self.is_json:
-            happened, messages = self.happened if self.events else None, self.messages if self.trace else None
-            print_json(self.simulated, happened, messages)
-        else:
-            print_table(self.simulated, self.lanes if self.timeline else None)
-
-
-def _read(simulated: Simulated, paths: tuple[str, ...], format_: str) -> None:
-    """Read the files, and say what is wrong with them; where all are refused, there is no table to show."""
-    simulated.read(paths)
-    show(dict.fromkeys(simulated.findings))
-    if not simulated.groups and format_ != "json":
-        raise click.exceptions.Exit(1)
+    else:
+        shown = Shown(tuple(map(Dialect, dialects)), advice, events, trace is not None, timeline, plot, log, format_)
+        simulate(simulated, paths, shown)
 
 
 def _days(days: int | None, routes: tuple[str, ...]) -> int:
@@ -262,38 +185,3 @@ def _paths(paths: tuple[str, ...], plot: str | None) -> tuple[str, ...]:
     if plot is not None and Path(plot).suffix.lower() not in {".svg", ".png"}:
         raise click.UsageError(f"--plot draws .svg and .png; '{printable(plot)}' is neither", context)
     return paths
-
-
-def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
-    """Return what shows on a terminal how far a long simulation is; it may live through the span several times."""
-    span = max(1, simulated.end - simulated.start)
-
-    def show_progress(reached: int) -> None:
-        share = min(100, (reached - simulated.start) * 100 // span)
-        note = " (and again, to see what would be enough)" if advice else ""
-        overwrite(f"simulated {share:3} %{note}")
-        if share == 100:
-            say(err=True)
-
-    return show_progress
-
-
-def _log_writer(path: str, zone: tzinfo) -> Watcher:
-    """Return what writes the events of all jobs into a file that is not there yet."""
-    with writes(path):
-        file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
-    click.get_current_context().call_on_close(file.close)
-
-    def note(seen: PoolEvent) -> None:
-        file.writelines(write_event(event, zone) for event in events(seen))
-
-    return note
-
-
-def _draw(simulated: Simulated, lanes: Lanes, path: str | None) -> None:
-    if path is None:
-        return
-    with needs_matplotlib():
-        from crondor_cli.simulate.plot import save  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
-    with writes(path):
-        save(simulated, lanes, path)

@@ -1,0 +1,116 @@
+"""The work of `crondor simulate`, once its options are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import NamedTuple
+
+import click
+
+from crondor.diagnostics import CrondorError
+from crondor.event_log import write_event
+from crondor.pool.daemons.events import PoolEvent, Watcher
+from crondor.pool.daemons.log_events import events
+from crondor.spec import Dialect
+from crondor_cli.common.options import Clock, UsageProblem
+from crondor_cli.common.output import overwrite, say
+from crondor_cli.common.plot_file import needs_matplotlib, writes
+from crondor_cli.common.show import show
+from crondor_cli.simulate.data import print_json
+from crondor_cli.simulate.flow import print_messages
+from crondor_cli.simulate.lines import Lanes, print_happenings
+from crondor_cli.simulate.pool import Pool
+from crondor_cli.simulate.runs import Simulated
+from crondor_cli.simulate.text import print_table
+
+
+class Shown(NamedTuple):
+    """What is wanted of a simulation: other dialects beside htcondor's, advice, and views."""
+
+    dialects: tuple[Dialect, ...]
+    advice: bool
+    events: bool
+    trace: bool
+    timeline: bool
+    plot: str | None
+    log: str | None
+    format: str
+
+
+def begun(pool: Pool, clock: Clock, days: int) -> Simulated:
+    """Return a simulation of some days that has no jobs yet. Raises UsageProblem for a setting that cannot be read."""
+    try:
+        return Simulated(pool.settings(), clock.now, clock.now + days * 86_400, clock)
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+
+
+def simulate(simulated: Simulated, paths: tuple[str, ...], shown: Shown) -> None:
+    """Run the jobs of the files in each dialect, and show what became of them."""
+    _read(simulated, paths, shown.format)
+    lanes = Lanes(simulated)
+    happened: list[dict[str, object]] = []
+    messages: list[dict[str, object]] = []
+    for dialect in dict.fromkeys((Dialect.HTCONDOR, *shown.dialects)):
+        watchers: list[Watcher] = [lanes.note] if (shown.timeline or shown.plot) and not simulated.sides else []
+        if shown.events and not simulated.sides:
+            watchers.append(print_happenings(simulated, happened if shown.format == "json" else None))
+        if shown.log is not None and not simulated.sides:
+            watchers.append(_log_writer(shown.log, simulated.clock.zone))
+        listeners = []
+        if shown.trace and not simulated.sides:
+            listeners.append(print_messages(simulated, messages if shown.format == "json" else None))
+        bar = _progress(simulated, shown.advice) if sys.stderr.isatty() else None
+        simulated.run(dialect, advise=shown.advice, watchers=watchers, listeners=listeners, progress=bar)
+    _draw(simulated, lanes, shown.plot)
+    if shown.format == "json":
+        print_json(simulated, happened if shown.events else None, messages if shown.trace else None)
+    else:
+        print_table(simulated, lanes if shown.timeline else None)
+    if not simulated.is_fine:
+        raise click.exceptions.Exit(1)
+
+
+def _read(simulated: Simulated, paths: tuple[str, ...], form: str) -> None:
+    """Read the files, and say what is wrong with them; where all are refused, there is no table to show."""
+    simulated.read(paths)
+    show(dict.fromkeys(simulated.findings))
+    if not simulated.groups and form != "json":
+        raise click.exceptions.Exit(1)
+
+
+def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
+    """Return what shows on a terminal how far a long simulation is; it may live through the span several times."""
+    span = max(1, simulated.end - simulated.start)
+
+    def show_progress(reached: int) -> None:
+        share = min(100, (reached - simulated.start) * 100 // span)
+        note = " (and again, to see what would be enough)" if advice else ""
+        overwrite(f"simulated {share:3} %{note}")
+        if share == 100:
+            say(err=True)
+
+    return show_progress
+
+
+def _log_writer(path: str, zone: tzinfo) -> Watcher:
+    """Return what writes the events of all jobs into a file that is not there yet."""
+    with writes(path):
+        file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
+    click.get_current_context().call_on_close(file.close)
+
+    def note(seen: PoolEvent) -> None:
+        file.writelines(write_event(event, zone) for event in events(seen))
+
+    return note
+
+
+def _draw(simulated: Simulated, lanes: Lanes, path: str | None) -> None:
+    if path is None:
+        return
+    with needs_matplotlib():
+        from crondor_cli.simulate.plot import save  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
+    with writes(path):
+        save(simulated, lanes, path)
