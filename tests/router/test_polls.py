@@ -58,7 +58,7 @@ _FULL = {"a": RouteLoad(100, 0), "b": RouteLoad(100, 0)}
 
 
 @pytest.mark.parametrize(
-    ("universe", "standing"),
+    ("universe", "route_state"),
     [
         ("7", RouteState()),
         ("5", RouteState(_FULL)),

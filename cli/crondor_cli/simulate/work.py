@@ -12,6 +12,7 @@ import click
 from crondor.diagnostics import CrondorError
 from crondor.event_log import write_event
 from crondor.pool.daemons.events import PoolEvent, Watcher
+from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.log_events import events
 from crondor.spec import Dialect
 from crondor_cli.common.options import Clock, UsageProblem
@@ -50,27 +51,54 @@ def begun(pool: Pool, clock: Clock, days: int) -> Simulated:
 def simulate(simulated: Simulated, paths: tuple[str, ...], shown: Shown) -> None:
     """Run the jobs of the files in each dialect, and show what became of them."""
     _read(simulated, paths, shown.format)
-    lanes = Lanes(simulated)
-    happened: list[dict[str, object]] = []
-    messages: list[dict[str, object]] = []
+    views = _Views(simulated, shown)
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *shown.dialects)):
-        watchers: list[Watcher] = [lanes.note] if (shown.timeline or shown.plot) and not simulated.sides else []
-        if shown.events and not simulated.sides:
-            watchers.append(print_happenings(simulated, happened if shown.format == "json" else None))
-        if shown.log is not None and not simulated.sides:
-            watchers.append(_log_writer(shown.log, simulated.clock.zone))
-        listeners = []
-        if shown.trace and not simulated.sides:
-            listeners.append(print_messages(simulated, messages if shown.format == "json" else None))
         bar = _progress(simulated, shown.advice) if sys.stderr.isatty() else None
+        watchers, listeners = views.watchers(), views.listeners()
         simulated.run(dialect, advise=shown.advice, watchers=watchers, listeners=listeners, progress=bar)
-    _draw(simulated, lanes, shown.plot)
-    if shown.format == "json":
-        print_json(simulated, happened if shown.events else None, messages if shown.trace else None)
-    else:
-        print_table(simulated, lanes if shown.timeline else None)
+    views.show()
     if not simulated.is_fine:
         raise click.exceptions.Exit(1)
+
+
+class _Views:
+    """What is shown and written of a simulation; what happens is that of the first dialect."""
+
+    def __init__(self, simulated: Simulated, shown: Shown) -> None:
+        self._simulated = simulated
+        self._shown = shown
+        self._lanes = Lanes(simulated)
+        self._is_json = shown.format == "json"
+        self._happened: list[dict[str, object]] = []
+        self._messages: list[dict[str, object]] = []
+
+    def watchers(self) -> list[Watcher]:
+        """Return who is told what happens."""
+        if self._simulated.sides:
+            return []
+        found: list[Watcher] = [self._lanes.note] if self._shown.timeline or self._shown.plot else []
+        if self._shown.events:
+            found.append(print_happenings(self._simulated, self._happened if self._is_json else None))
+        if self._shown.log is not None:
+            found.append(_log_writer(self._shown.log, self._simulated.clock.zone))
+        return found
+
+    def listeners(self) -> list[Listener]:
+        """Return who is told the messages between the daemons."""
+        if not self._shown.trace or self._simulated.sides:
+            return []
+        return [print_messages(self._simulated, self._messages if self._is_json else None)]
+
+    def show(self) -> None:
+        """Show what became of the jobs."""
+        _draw(self._simulated, self._lanes, self._shown.plot)
+        if self._is_json:
+            happened, messages = self._happened, self._messages
+            print_json(
+                self._simulated, happened if self._shown.events else None, messages if self._shown.trace else None
+            )
+        else:
+            print_table(self._simulated, self._lanes if self._shown.timeline else None)
 
 
 def _read(simulated: Simulated, paths: tuple[str, ...], form: str) -> None:
