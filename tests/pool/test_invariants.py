@@ -176,7 +176,7 @@ class PoolMachine(RuleBasedStateMachine):
     @invariant()
     def statuses_agree(self) -> None:
         """Whoever has a run is running or suspended, and nobody else; the queue and the jobs are the same."""
-        if not hasattr(self, "world"):
+        if not hasattr(self, "pool"):
             return
         jobs = self.pool.jobs
         assert jobs.keys() == self.pool.schedd.ads.keys() == set(self.pool.schedd.mirror)
@@ -190,7 +190,7 @@ class PoolMachine(RuleBasedStateMachine):
     @invariant()
     def slots_are_counted(self) -> None:
         """The slots that are taken are those of the runs."""
-        if hasattr(self, "world"):
+        if hasattr(self, "pool"):
             claims = [job.run.claim for job in self.pool.jobs.values() if job.run is not None and job.run.claim]
             negotiator, settings = self.pool.matching.negotiator, self.pool.settings
             if not settings.machines:
@@ -214,7 +214,7 @@ class PoolMachine(RuleBasedStateMachine):
     @invariant()
     def edits_reach_who_must_know(self) -> None:
         """The schedd's copy has them at once, and the shadow's unless the way there is broken."""
-        flow = self.pool.flow if hasattr(self, "world") else None
+        flow = self.pool.flow if hasattr(self, "pool") else None
         if flow is None:
             return
         is_whole = not any(fault.link is Link.SCHEDD_SHADOW for fault in self.pool.settings.flow.faults)
@@ -231,7 +231,7 @@ class PoolMachine(RuleBasedStateMachine):
     @invariant()
     def the_log_gives_the_queue(self) -> None:
         """Replaying what is written into job_queue.log gives the same ads; computed times are not logged."""
-        if not hasattr(self, "world"):
+        if not hasattr(self, "pool"):
             return
         assert set(self.replayed) == self.pool.jobs.keys()
         for job_id, job in self.pool.jobs.items():
