@@ -5,8 +5,8 @@
 each other. ``daemons`` has the Pool: ``clock`` holds what is to come, and whoever advances it says how late it is, so
 that the same pool runs on a virtual clock and on the real one; ``core`` is what all parts share. ``schedd`` keeps the
 queue, ``schedd_passes`` go over it, ``matching`` and ``negotiator`` bring jobs to machines, ``requirements`` reads
-Requirements, ``dollar_dollar`` expands ``$$``, ``starter`` decides at arrival, ``execution`` is what shadow and startd
-do with a run, and ``crondor.job.policy`` says what a job's on_exit_* and periodic_* ask for. ``flow`` knows what each
+Requirements, ``dollar_dollar`` expands ``$$``, ``arrivals`` are decided by the time, ``starter`` is what shadow, startd
+and starter do with a run, and ``crondor.job.policy`` says what a job's on_exit_* and periodic_* ask for. ``flow`` knows what each
 daemon sees of a job, ``events`` who is told. ``simulate`` lets a span of virtual time pass: ``simulation`` finds the
 prep time and the window that would have been enough, ``outcome`` counts what became of the planned runs.
 

@@ -18,7 +18,7 @@ from crondor.transform.commands import (
     is_name,
 )
 from crondor.transform.errors import fault
-from crondor.transform.patterns import MoveMany
+from crondor.transform.patterns import ByPattern
 from crondor.transform.words import Word, next_word, pattern
 
 _TWO = frozenset(("COPY", "DEFAULT", "EVALMACRO", "EVALSET", "RENAME", "SET"))
@@ -74,7 +74,7 @@ def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) 
             return LateFault(line, lambda: _too_few(line, first, second), is_command=True)
         rest = third
     if found is not None:
-        return MoveMany(line, (first, second), found, text[rest.start :] if keyword in _TWO else "")
+        return ByPattern(line, (first, second), found, text[rest.start :] if keyword in _TWO else "")
     name = second.text
     return _KINDS[keyword](line, (first, second), name[:-1] if name[-1:] in {",", "="} else name, text[rest.start :])
 

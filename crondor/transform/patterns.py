@@ -23,7 +23,7 @@ _NAME = 4  # what it costs to look at a name once
 _DOUBLED = "a pattern that finds what it has made doubles it: let it find less"
 
 
-class MoveMany(Command):
+class ByPattern(Command):
     """COPY, RENAME and DELETE of all attributes that a regular expression finds; ``name`` is the expression."""
 
     __slots__ = ("_compiled", "_found", "options")

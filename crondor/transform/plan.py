@@ -18,7 +18,7 @@ from crondor.transform.apply import PREFIX, SHORT, Run, Statement, price
 from crondor.transform.commands import Command, Delete, EvalMacro, EvalSet, Move, Nothing, Set
 from crondor.transform.errors import Stop
 from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
-from crondor.transform.patterns import MoveMany
+from crondor.transform.patterns import ByPattern
 from crondor.transform.statements import Assignment
 
 _Step = Callable[[Run, "dict[str, Code | str]"], None]
@@ -126,7 +126,7 @@ class Plan:
         elif isinstance(command, Move) and command.new:
             self._move(command.keyword, command.key, command.rest.text)
         else:
-            moves = command.moves(tuple(self._names.values())) if isinstance(command, MoveMany) else None
+            moves = command.moves(tuple(self._names.values())) if isinstance(command, ByPattern) else None
             if moves is None:
                 raise Unplanned
             for key, new in moves:

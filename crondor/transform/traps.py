@@ -15,7 +15,7 @@ from crondor.transform.command_line import KEYWORDS
 from crondor.transform.commands import Command, Fault, is_name
 from crondor.transform.errors import short, warning
 from crondor.transform.expressions import evaluation, settled, why_not, why_not_whole
-from crondor.transform.patterns import MoveMany
+from crondor.transform.patterns import ByPattern
 from crondor.transform.statements import Heredoc
 from crondor.transform.words import next_word
 
@@ -70,17 +70,17 @@ def _assigned_keyword(line: LogicalLine) -> Iterator[Diagnostic]:
 def _command(of: Command) -> Iterator[Diagnostic]:
     second = of.words[1]
     raw = second.text
-    if not isinstance(of, MoveMany) and raw[-1:] in {",", "="} and of.keyword != "DELETE":
+    if not isinstance(of, ByPattern) and raw[-1:] in {",", "="} and of.keyword != "DELETE":
         message = f"HTCondor 25.14 makes a name of {raw} that ends in a NUL character; crondor takes {of.name}"
         yield warning(
             "name-sign", message, of.line.span(second.start, second.end), "put a blank before the sign", of.name
         )
-    if isinstance(of, MoveMany):
+    if isinstance(of, ByPattern):
         yield from _pattern(of)
     else:
         yield from _name(of)
     if of.keyword == "DELETE":
-        if not isinstance(of, MoveMany) and next_word(of.line.text, second.next) is not None:
+        if not isinstance(of, ByPattern) and next_word(of.line.text, second.next) is not None:
             message = "DELETE takes one name: what follows it is not looked at"
             yield warning("delete-words", message, of.line.span(second.end), "write a line for each name")
         return
@@ -118,7 +118,7 @@ def _rest(of: Command) -> Iterator[Diagnostic]:
         yield from _set(of)
     elif of.keyword in _EVALUATED:
         yield from _evaluated(of)
-    elif of.keyword in {"COPY", "RENAME"} and not isinstance(of, MoveMany) and not is_name(text):
+    elif of.keyword in {"COPY", "RENAME"} and not isinstance(of, ByPattern) and not is_name(text):
         message = f"{of.keyword} {of.name} new name {text} is not valid"
         help_text = "nothing is done: a name is made of letters, digits and _, and begins with no digit"
         yield warning("new-name", message, _rest_span(of), help_text)
@@ -161,7 +161,7 @@ def _evaluated(of: Command) -> Iterator[Diagnostic]:
         yield warning("evalset-rest", message, _rest_span(of), reason.message)
 
 
-def _pattern(of: MoveMany) -> Iterator[Diagnostic]:
+def _pattern(of: ByPattern) -> Iterator[Diagnostic]:
     regex = of.compiled()
     if regex is None:
         message = f"Error compiling regex '{of.name}': this entry will be ignored"

@@ -15,7 +15,7 @@ from crondor.classad import Context
 from crondor.diagnostics import Diagnostic, printable
 from crondor.job.attributes import ending, string
 from crondor.job.status import JobStatus
-from crondor.pool.daemons import starter
+from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.events import PoolEvent, What
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session
@@ -88,7 +88,7 @@ class View:
 
     def time_of(self, job: PoolJob) -> int | None:
         """Return the DeferralTime of a job."""
-        return starter.time_of(job.ad, Context(now=self._session.pool.now)) if "DeferralTime" in job.ad else None
+        return time_of(job.ad, Context(now=self._session.pool.now)) if "DeferralTime" in job.ad else None
 
     def planned(self, seen: PoolEvent) -> str:
         """Say when a job runs next."""

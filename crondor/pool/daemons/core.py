@@ -21,7 +21,7 @@ from crondor.pool.daemons.events import PoolEvent, Watcher, What
 from crondor.pool.daemons.flow.flow import Flow
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import CLOCK, is_moving
-from crondor.pool.daemons.schedd import ScheddPart
+from crondor.pool.daemons.schedd import ScheddQueue
 from crondor.pool.settings.pool import PoolSettings
 from crondor.zones import zone_of
 
@@ -35,11 +35,11 @@ class Core(ABC):
     """
 
     def __init__(
-        self, settings: PoolSettings, now: int, schedd: ScheddPart | None = None, timetable: Timetable | None = None
+        self, settings: PoolSettings, now: int, schedd: ScheddQueue | None = None, timetable: Timetable | None = None
     ) -> None:
         """Begin at a time with an empty queue, or with one that is there. Raises UnknownZone."""
         self.settings = settings
-        self.schedd = ScheddPart(settings) if schedd is None else schedd
+        self.schedd = ScheddQueue(settings) if schedd is None else schedd
         self.jobs: dict[JobId, PoolJob] = {}
         self.watchers: list[Watcher] = []
         self.timetable = Timetable(now) if timetable is None else timetable

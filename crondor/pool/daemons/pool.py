@@ -17,13 +17,13 @@ from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import Timetable
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import What
-from crondor.pool.daemons.execution import Execution
 from crondor.pool.daemons.matching import Matching
 from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import PoolJob, Run
 from crondor.pool.daemons.programs import DrawnPrograms, Programs
-from crondor.pool.daemons.schedd import ScheddPart
+from crondor.pool.daemons.schedd import ScheddQueue
 from crondor.pool.daemons.schedd_passes import Passes
+from crondor.pool.daemons.starter import Starter
 from crondor.pool.daemons.turns import RegularTurns, Turns
 from crondor.pool.settings.exits import Exit
 from crondor.pool.settings.pool import PoolSettings
@@ -48,7 +48,7 @@ class Pool(Core):
         now: int,
         *,
         turns: Turns | None = None,
-        schedd: ScheddPart | None = None,
+        schedd: ScheddQueue | None = None,
         programs: Programs | None = None,
         timetable: Timetable | None = None,
     ) -> None:
@@ -57,8 +57,8 @@ class Pool(Core):
         turns = self._turns = RegularTurns(settings, now) if turns is None else turns
         programs = DrawnPrograms(settings) if programs is None else programs
         hold = partial(self._hold, by_schedd=False)
-        self.execution = Execution(self, hold, self._vacate, self._exited, self._freed, programs)
-        self.matching = Matching(self, turns, self.execution.begin, self._hold, self._pass_if_due)
+        self.starter = Starter(self, hold, self._vacate, self._exited, self._freed, programs)
+        self.matching = Matching(self, turns, self.starter.begin, self._hold, self._pass_if_due)
         self.passes = Passes(self, turns, self._hold, self.matching.look)
 
     @property
@@ -109,7 +109,7 @@ class Pool(Core):
             return job
         if job.status in ON_MACHINE:
             job.run = run
-            self.execution.arrive(job, run)
+            self.starter.arrive(job, run)
         elif job.is_idle and self.matching.is_open(job) and self._turns.local(job_id, self.now, self.now) is not None:
             self.timetable.cancel(job.turn)
             job.turn = None
@@ -132,7 +132,7 @@ class Pool(Core):
         if job is None or job.run is None or job.run.started is None or job.run.is_over:
             return False
         job.run.exit = ending
-        self.execution.end(job, job.run)
+        self.starter.end(job, job.run)
         return True
 
     def hold(self, job_id: JobId, hold: Hold) -> bool:
@@ -176,7 +176,7 @@ class Pool(Core):
         run = None if job is None else job.run
         if job is None or run is None or run.is_over or job.status != JobStatus.RUNNING:
             return False
-        self.execution.suspend(job, run)
+        self.starter.suspend(job, run)
         return True
 
     def resume(self, job_id: JobId) -> bool:
@@ -185,7 +185,7 @@ class Pool(Core):
         run = None if job is None else job.run
         if job is None or run is None or job.status != JobStatus.SUSPENDED:
             return False
-        self.execution.resume(job, run)
+        self.starter.resume(job, run)
         return True
 
     def edit(self, job_id: JobId, values: Mapping[str, object]) -> bool:
@@ -223,7 +223,7 @@ class Pool(Core):
         return self.passes.look_if_due(now)
 
     def _hold(self, job: PoolJob, hold: Hold, *, by_schedd: bool = True) -> None:
-        self.execution.leave(job, "HoldKillSig")
+        self.starter.leave(job, "HoldKillSig")
         self.write(job, actions.held(job.ad, hold, self.now, by_schedd=by_schedd))
         self.tell(What.HELD, job, hold.code, hold.reason)
         self.matching.look(job)
@@ -236,12 +236,12 @@ class Pool(Core):
         self.passes.ask()
 
     def _remove(self, job: PoolJob, reason: str) -> None:
-        self.execution.leave(job, "RemoveKillSig")
+        self.starter.leave(job, "RemoveKillSig")
         self.write(job, actions.removed(job.ad, reason, self.now))
         self._over(job, What.REMOVED, reason)
 
     def _vacate(self, job: PoolJob) -> None:
-        self.execution.leave(job)
+        self.starter.leave(job)
         self.write(job, {"LastVacateTime": self.now})
         self._queue_again(job)
 

@@ -36,7 +36,7 @@ class _Keys(dict[str, str]):
 _KEYS: Final = _Keys()
 
 
-class ScheddPart:
+class ScheddQueue:
     """A queue: what is written goes into the job's ad, past the crontab bookkeeping, and to those who follow the log.
 
     ``followers`` are called with each record that job_queue.log would get.
@@ -51,7 +51,7 @@ class ScheddPart:
         self._cluster = 0
         self._curious: set[JobId] = set()  # whose Cron attributes may ask for any other attribute
         self._is_computing = False
-        self._is_watched = type(self) is not ScheddPart  # one that keeps its queue elsewhere is told everything
+        self._is_watched = type(self) is not ScheddQueue  # one that keeps its queue elsewhere is told everything
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Have someone called with the changes of the mirror; it has no more than the crontab bookkeeping needs."""

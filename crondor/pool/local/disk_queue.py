@@ -10,14 +10,14 @@ from crondor.job.attributes import int32
 from crondor.job.status import ON_MACHINE
 from crondor.job_queue import JobId, cluster_key
 from crondor.pool.daemons.pool_job import PoolJob
-from crondor.pool.daemons.schedd import ScheddPart
+from crondor.pool.daemons.schedd import ScheddQueue
 from crondor.schedd.embedded import EmbeddedSchedd
 
 TOKEN: Final = "CrondorRunToken"  # noqa: S105 - a name
 """The attribute that names the program of a job's run, from before its start until the job is no longer running."""
 
 
-class KeptQueue(ScheddPart):
+class KeptQueue(ScheddQueue):
     """The queue of an EmbeddedSchedd; ``ads`` are those of the jobs that ``take`` was called for."""
 
     def __init__(self, schedd: EmbeddedSchedd) -> None:

@@ -23,7 +23,7 @@ from crondor.classad.ad import ClassAd
 from crondor.hold_codes import FAILED_TO_CREATE_PROCESS
 from crondor.job.attributes import count, string
 from crondor.job_queue import JobId
-from crondor.pool.daemons import starter
+from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.job_process import failure, failure_of, killing_of, process_of
 from crondor.pool.daemons.pool_job import PoolJob, Run
 from crondor.pool.daemons.programs import Lasting
@@ -72,7 +72,7 @@ class RealPrograms:
         """Return a new token, the time the run is for, and the number of starts: whoever takes it back needs both."""
         return {
             TOKEN: uuid.uuid4().hex,
-            RUN_TIME: starter.time_of(run.ad, Context(now=now)),
+            RUN_TIME: time_of(run.ad, Context(now=now)),
             "NumJobStarts": count(job.ad, "NumJobStarts") + 1,
             **self._mark,
         }

@@ -23,7 +23,7 @@ from crondor.job.attributes import boolean, count, integer, string
 from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId, read_history
 from crondor.job_queue.faults import refused_by_disk
-from crondor.pool.daemons import starter
+from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.clock import Entry
 from crondor.pool.daemons.events import PoolEvent, What
 from crondor.pool.daemons.pool import Pool
@@ -398,7 +398,7 @@ def _only_time(ad: ClassAd, now: int) -> int | None:
     """Return the DeferralTime of a job that has one and no schedule."""
     if any(name.startswith("cron") and name[4:] in _FIELDS for name in ad.names):
         return None
-    return starter.time_of(ad, Context(now=now)) if "DeferralTime" in ad else None
+    return time_of(ad, Context(now=now)) if "DeferralTime" in ad else None
 
 
 _FIELDS: Final = frozenset(("minute", "hour", "dayofmonth", "month", "dayofweek"))

@@ -11,9 +11,9 @@ from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, What
-from crondor.pool.daemons.execution import LOST_REPORT
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.starter import LOST_REPORT
 from crondor.recurrence import Recurrence
 from crondor.spec import FIELDS
 
