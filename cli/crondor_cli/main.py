@@ -37,7 +37,7 @@ COMMANDS = {
     "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
 }
 
-_OBJECTS = 20_000  # new ones between two looks for garbage: most are modules, and looking through those takes 3 ms
+_OBJECTS = 20_000  # new ones between two looks for garbage: most are of modules, and looking takes 1 ms of each start
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 

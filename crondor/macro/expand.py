@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from crondor.macro.around import NOTHING, Around
 from crondor.macro.errors import Budget, MacroError
-from crondor.macro.functions import Call, call
 from crondor.macro.scan import MacroFound, MacroKind, Scanner
 
 Lookup = Callable[[str], "str | None"]
@@ -220,6 +219,8 @@ class _Expansion:
 
     def _call(self, text: str, found: MacroFound) -> str:
         """Return what a function gives; its arguments are expanded by runs of their own, inside this one."""
+        from crondor.macro.functions import Call, call  # noqa: PLC0415 - 1 ms of each short command, and few texts ask
+
         if self._rules.level >= _MOST_CALLS:
             message = f"macro functions stand inside one another more than {_MOST_CALLS} deep"
             raise MacroError("macro-depth", message, "write some of them out")

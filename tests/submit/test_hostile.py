@@ -27,7 +27,7 @@ import json, sys
 from crondor.source import Source
 from crondor.submit import read_submit
 from crondor.macro.files import Files
-import crondor.macro.evaluated, random, zoneinfo
+import crondor.macro.evaluated, crondor.macro.functions, random, zoneinfo
 
 seen = []
 WATCH = ("open", "os.", "subprocess.", "socket.", "shutil.", "glob.", "exec", "pty.", "ctypes.", "urllib.")

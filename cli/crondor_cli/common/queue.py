@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
+from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Mode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.lock import at_once
 from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd
+from crondor.schedd.protocol import Schedd, Scheduled
 from crondor.schedd.queue_log import QueueLogSchedd
 from crondor.schedd.reading import scheduled_among
 from crondor.schedd.selection import NoSelection, Selection
@@ -29,9 +31,7 @@ from crondor_cli.common.show import show
 from crondor_cli.common.state import state_folder
 
 if TYPE_CHECKING:
-    from crondor.classad.ad import ClassAd
     from crondor.schedd.live import LiveSchedd
-    from crondor.schedd.protocol import Schedd, Scheduled
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -21,14 +21,12 @@ from crondor.router.sandbox import (
     Sandbox,
     Spool,
     TokenPlan,
+    TokenRequest,
     Tokens,
     read_tokens,
 )
+from crondor.schedd.protocol import Clock, Schedd
 from crondor_cli.common.show import show
-
-if TYPE_CHECKING:
-    from crondor.router.sandbox import TokenRequest
-    from crondor.schedd.protocol import Clock, Schedd
 
 _SECONDS = 30.0  # for one token
 _F = TypeVar("_F", bound=Callable[..., object])

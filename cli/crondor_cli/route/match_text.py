@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable
 from crondor.router import Search
-
-if TYPE_CHECKING:
-    from crondor_cli.route.asking import Asking
+from crondor_cli.route.asking import Asking
 
 _HEAD = "Route Name               Source      Submitted/Max        Idle/Max     Throttle"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 import click
 
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router.tools import HELD, IDLE
+from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Acted, NotOffered
 from crondor.schedd.selection import Selection
 from crondor_cli.common.data import diagnostic_data
@@ -20,10 +21,6 @@ from crondor_cli.common.queue import QueueOptions, embedded_of, live_of, schedd_
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
-
-if TYPE_CHECKING:
-    from crondor.schedd.embedded import EmbeddedSchedd
-    from crondor.schedd.live import LiveSchedd
 
 EPILOG = """\b
 Examples:

@@ -10,7 +10,6 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,6 +24,7 @@ from crondor.router.daemon import Entry, EventWriter, HookRunners, Reason, Route
 from crondor.router.daemon.user_log import no_log
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.memory import MemorySchedd
+from crondor.schedd.protocol import Schedd
 from crondor_cli.common.columns import plural
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say
@@ -41,9 +41,6 @@ from crondor_cli.common.show import show, show_error
 from crondor_cli.common.signals import Handler, Waker, waking
 from crondor_cli.route.files import FileOptions, file_options
 from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
-
-if TYPE_CHECKING:
-    from crondor.schedd.protocol import Schedd
 
 EPILOG = """\b
 Examples:

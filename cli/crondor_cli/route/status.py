@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
 
 import click
 
 from crondor.classad import Format
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
+from crondor.job_queue import JobId
+from crondor.router import RoutingTable
 from crondor.router.daemon import QueueStatus, RouterOptions, RouterReport
 from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.public_ad import public_ad
@@ -20,10 +21,6 @@ from crondor_cli.common.route_options import config_option, legacy_option, load_
 from crondor_cli.common.show import show
 from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
 from crondor_cli.route.status_text import print_job, print_json, print_table
-
-if TYPE_CHECKING:
-    from crondor.job_queue import JobId
-    from crondor.router import RoutingTable
 
 EPILOG = """\b
 Examples:

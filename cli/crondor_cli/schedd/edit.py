@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.diagnostics import CrondorError
+from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.selection import read_constraint
 from crondor.source import Source
 from crondor_cli.common.data import diagnostic_data
@@ -17,9 +18,6 @@ from crondor_cli.common.queue import job_arguments, no_job, queue_option, select
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.schedd.running import changed
-
-if TYPE_CHECKING:
-    from crondor.schedd.embedded import EmbeddedSchedd
 
 EPILOG = """\b
 Examples:

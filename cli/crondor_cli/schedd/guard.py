@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.guard import Guard, GuardPass
-from crondor.schedd.protocol import Unreachable
+from crondor.schedd.protocol import Schedd, Unreachable
 from crondor.zones import Policy
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, policy_option
@@ -28,9 +27,6 @@ from crondor_cli.common.queue import (
 )
 from crondor_cli.common.show import show, show_error
 from crondor_cli.times.text import local_text
-
-if TYPE_CHECKING:
-    from crondor.schedd.protocol import Schedd
 
 EPILOG = """\b
 Examples:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
-from typing import TYPE_CHECKING
 
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable
+from crondor.schedd.cron_tabs import Edit
 from crondor.schedd.status import ScheduledJob, State
 from crondor_cli.common.columns import cell, print_rows
 from crondor_cli.common.data import diagnostic_data, iso, moments
+from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
 from crondor_cli.common.streaming import echo_json
+from crondor_cli.schedd.reading import QueueReading
+from crondor_cli.schedd.starts import Start
 from crondor_cli.times.text import local_text, relative
-
-if TYPE_CHECKING:
-    from crondor.schedd.cron_tabs import Edit
-    from crondor_cli.common.options import Clock
-    from crondor_cli.schedd.reading import QueueReading
-    from crondor_cli.schedd.starts import Start
 
 _LATE = "the log shows DeferralTime late; a time that is not in it yet is computed from the schedule"
 
