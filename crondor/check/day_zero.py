@@ -124,7 +124,10 @@ def _month_ends(zone: Zone, now: int) -> Iterator[int]:
     while True:
         year, month = (year, month + 1) if month < 12 else (year + 1, 1)
         wall = day_number(year, month, 1) * DAY
-        yield wall - zone.at(wall - zone.at(wall).offset).offset
+        offsets = {zone.at(wall - DAY).offset, zone.at(wall + DAY).offset}
+        begin = min(wall - offset for offset in offsets if zone.local(wall - offset) >= wall)
+        start = zone.at(begin).start
+        yield start if zone.local(start) >= wall else begin
 
 
 def _is_wrong(answer: ScheddAnswer, spec: CronSpec, zone: Zone) -> bool:
