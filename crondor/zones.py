@@ -175,12 +175,6 @@ def zone_of(zone: str | tzinfo) -> Zone:
     return _other_zone(zone)
 
 
-def forget_zones() -> None:
-    """Forget every zone looked at: after a change of the zone database only new look-ups are right."""
-    for cache in (_named_zone, _keyed_zone, _other_zone):
-        cache.cache_clear()
-
-
 @lru_cache(maxsize=64)
 def _named_zone(name: str) -> Zone:
     info = load_zone(name)

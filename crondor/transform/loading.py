@@ -10,12 +10,10 @@ import re
 from crondor.diagnostics import Diagnostic
 from crondor.macro.statement import is_name
 from crondor.source import Source
-from crondor.transform.apply import definitions
 from crondor.transform.compiled import Transform
-from crondor.transform.errors import InvalidTransform, check_text, fault, warning
-from crondor.transform.facts import NOTHING, Facts
-from crondor.transform.program import Form, read_program
-from crondor.transform.statements import compile_line
+from crondor.transform.errors import InvalidTransform, fault, warning
+from crondor.transform.facts import Facts
+from crondor.transform.program import Form
 
 JOB_TRANSFORM = "JOB_TRANSFORM_"
 JOB_ROUTE = "JOB_ROUTER_ROUTE_"
@@ -143,10 +141,3 @@ class Rules:
             message = f"Error at {name}. Previous transform was an iterating transform"
             span = self.transforms[-1].source.span(0, 0)
             raise InvalidTransform(fault("iterates", message, span, "put the rules with TRANSFORM last"))
-
-
-def read_knobs(source: Source, facts: Facts = NOTHING, form: Form = Form.FILE) -> dict[str, str]:
-    """Return the ``definitions`` of rules that may be no transform. Raises InvalidTransform for what is no text."""
-    check_text(source)
-    program = read_program(source, form, "")
-    return definitions([compile_line(line) for line in program.lines], facts)

@@ -39,4 +39,5 @@ def unpin_zones() -> None:
 def forget_zones() -> None:
     """Drop every zone that was read before."""
     zoneinfo.ZoneInfo.clear_cache()
-    zones.forget_zones()
+    for cache in (zones._named_zone, zones._keyed_zone, zones._other_zone):
+        cache.cache_clear()

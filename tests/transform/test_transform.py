@@ -13,7 +13,8 @@ from crondor.classad import ClassAd, Context, Format, Order, read_ad
 from crondor.diagnostics import Severity
 from crondor.source import Source
 from crondor.transform import Chain, Facts, Form, InvalidTransform, Transform, apply_all, transform_ads
-from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, read_knobs
+from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
+from tests.transform.knobs import read_knobs
 
 AD = 'A = 5\nB = "two words"\nC = A + 1\nOwner = "alice"\nTransferErr = "e"\nTransferOut = "o"\n'
 

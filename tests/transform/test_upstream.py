@@ -11,7 +11,8 @@ from crondor.classad import ClassAd, Format, read_ad
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.transform import Facts, Transform, apply_all, transform_ads
-from crondor.transform.loading import JOB_TRANSFORM, Rules, read_knobs
+from crondor.transform.loading import JOB_TRANSFORM, Rules
+from tests.transform.knobs import read_knobs
 
 JOB = """\
 ClusterId = 100

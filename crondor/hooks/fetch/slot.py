@@ -13,12 +13,11 @@ from crondor.classad.printing import Format
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic
 from crondor.hooks.consequence import Action, Consequence
-from crondor.hooks.hook_types import HookType, Knobs, knob
+from crondor.hooks.hook_types import Knobs, knob
 from crondor.hooks.runner import PIPE_BUFFER_MAX, Ended, HookRun
 from crondor.hooks.texts import ad_text, read_output
 from crondor.job import attributes
 
-FETCH_HOOKS: Final = (HookType.FETCH_WORK, HookType.REPLY_FETCH, HookType.EVICT_CLAIM)
 SEPARATOR: Final = "-----"
 DEFAULT_DELAY: Final = 300
 """Seconds from the end of one fetch to the next, where FetchWorkDelay is no integer."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from crondor.check.rule import Rule, RuleHit
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.rules.subject import CheckedTable
-
-Gathered = Callable[[CheckedTable], Iterable[Diagnostic]]
 
 
 def told(found: Iterable[Diagnostic], code: str, others: Collection[str] = ()) -> Iterator[RuleHit]:
