@@ -67,6 +67,13 @@ class Finding(NamedTuple):
     fix: Fix | None = None
 
 
+def passed_on(
+    code: str, name: str, severity: Severity, title: str, found: Callable[[Subject, str], Iterable[RuleHit]]
+) -> Rule[Subject]:
+    """Make a rule of what reading said under its code, and ``found`` yields."""
+    return Rule(code, name, severity, title, lambda subject: found(subject, code))
+
+
 def rule(
     code: str, name: str, severity: Severity, title: str, *, misses: bool = False
 ) -> Callable[[Callable[[Subject], Iterable[RuleHit]]], Rule[Subject]]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
+from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.recurrence import Policy, Recurrence
@@ -222,6 +223,10 @@ class CheckedJob:
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the schedule as the manual has it said under some codes."""
         yield from (fault for fault in self.manual.faults if fault.code in codes)
+
+    def hits(self, code: str) -> Iterator[RuleHit]:
+        """Yield them as what a rule finds."""
+        yield from (RuleHit(fault.message, fault.span, fault.help) for fault in self.faults(code))
 
     def told(self, *codes: str) -> frozenset[Span | None]:
         """Return the places of what ``faults`` yields: other rules have nothing to add there."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.check.rule import Edit, Fix, RuleHit, rule
+from crondor.check.rule import Edit, Fix, RuleHit, passed_on, rule
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.diagnostics import Severity
 
@@ -19,36 +19,20 @@ def misspelt_command(file: CheckedFile) -> Iterator[RuleHit]:
         yield RuleHit(fault.message, fault.span, fault.help, fix)
 
 
-@rule("CRN502", "bypass", Severity.ERROR, "an attribute set behind condor_submit's back")
-def bypass(job: CheckedJob) -> Iterator[RuleHit]:
-    """+CronMinute and its like get no window and no prep time; Requirements is then undefined, and never matches."""
-    for fault in job.faults("CRN502"):
-        yield RuleHit(fault.message, fault.span, fault.help)
+bypass = passed_on("CRN502", "bypass", Severity.ERROR, "an attribute set behind condor_submit's back", CheckedJob.hits)
 
 
-@rule("CRN503", "scheduler-refused", Severity.ERROR, "a deferral time in the scheduler universe")
-def scheduler_refused(job: CheckedJob) -> Iterator[RuleHit]:
-    """condor_submit refuses it, and proposes the local universe."""
-    for fault in job.faults("CRN503"):
-        yield RuleHit(fault.message, fault.span, fault.help)
+scheduler_refused = passed_on(
+    "CRN503", "scheduler-refused", Severity.ERROR, "a deferral time in the scheduler universe", CheckedJob.hits
+)
 
 
-@rule("CRN504", "scheduler-never", Severity.ERROR, "cron fields in the scheduler universe")
-def scheduler_never(job: CheckedJob) -> Iterator[RuleHit]:
-    """condor_submit accepts the job, and the schedd never runs it."""
-    for fault in job.faults("CRN504"):
-        yield RuleHit(fault.message, fault.span, fault.help)
+scheduler_never = passed_on(
+    "CRN504", "scheduler-never", Severity.ERROR, "cron fields in the scheduler universe", CheckedJob.hits
+)
 
 
-@rule("CRN505", "grid-ignores", Severity.WARNING, "a time in the grid universe")
-def grid_ignores(job: CheckedJob) -> Iterator[RuleHit]:
-    """The attributes are set, and nothing waits for them: the job goes to its site at once."""
-    for fault in job.faults("CRN505"):
-        yield RuleHit(fault.message, fault.span, fault.help)
+grid_ignores = passed_on("CRN505", "grid-ignores", Severity.WARNING, "a time in the grid universe", CheckedJob.hits)
 
 
-@rule("CRN506", "no-universe", Severity.ERROR, "a universe that there is not")
-def no_universe(job: CheckedJob) -> Iterator[RuleHit]:
-    """condor_submit refuses it."""
-    for fault in job.faults("CRN506"):
-        yield RuleHit(fault.message, fault.span, fault.help)
+no_universe = passed_on("CRN506", "no-universe", Severity.ERROR, "a universe that there is not", CheckedJob.hits)

@@ -9,7 +9,7 @@ from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COM
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
 from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
-from crondor.check.rule import Edit, Fix, RuleHit, rule
+from crondor.check.rule import Edit, Fix, RuleHit, passed_on, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral, past
 from crondor.diagnostics import CrondorError, Severity
@@ -29,18 +29,12 @@ _NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have pas
 _DAY = 86400
 
 
-@rule("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses")
-def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
-    """A literal must be a non-negative integer; condor_submit 25.14 makes no job of anything else."""
-    for fault in job.faults("CRN301"):
-        yield RuleHit(fault.message, fault.span, fault.help)
+bad_number = passed_on(
+    "CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses", CheckedJob.hits
+)
 
 
-@rule("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0")
-def overflow(job: CheckedJob) -> Iterator[RuleHit]:
-    """A literal above 2^63-1 becomes 0 without a word: no deferral time at all."""
-    for fault in job.faults("CRN302"):
-        yield RuleHit(fault.message, fault.span, fault.help)
+overflow = passed_on("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0", CheckedJob.hits)
 
 
 @rule("CRN303", "window-zero", Severity.NOTE, "a window of 0: one second late is too late")
@@ -217,11 +211,9 @@ def asks_machine(job: CheckedJob) -> Iterator[RuleHit]:
         yield RuleHit(fault.message, fault.span, fault.help, severity=Severity.ERROR if fault.span in fatal else None)
 
 
-@rule("CRN314", "asks-clock", Severity.WARNING, "a time that moves while the job waits for it")
-def asks_clock(job: CheckedJob) -> Iterator[RuleHit]:
-    """Requirements evaluate the expression at each look, the starter once more: time() + 60 is never reached."""
-    for fault in job.faults("CRN314"):
-        yield RuleHit(fault.message, fault.span, fault.help)
+asks_clock = passed_on(
+    "CRN314", "asks-clock", Severity.WARNING, "a time that moves while the job waits for it", CheckedJob.hits
+)
 
 
 @rule("CRN315", "asks-number", Severity.NOTE, "an expression that each job of a queue statement answers otherwise")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crondor._recurrence.spelling import FieldDifference
 from crondor.check.crontab import NAMES, FieldFault, few
 from crondor.check.rewrite import edit_days, edit_field, mended, placed
-from crondor.check.rule import Fix, RuleHit, rule
+from crondor.check.rule import Fix, RuleHit, passed_on, rule
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Severity
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, Field
@@ -17,10 +17,47 @@ from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, Field
 _UNSURE = frozenset({"cron-reversed", "cron-blank", "cron-empty"})  # the author may have meant something else
 
 
-@rule("CRN101", "out-of-range", Severity.ERROR, "a value outside its field")
-def out_of_range(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd takes a single value out of range for every value of the field, and clips a range."""
-    yield from _faults(job, "CRN101")
+def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
+    """Yield the faults of the fields under a code: what, what the schedd does with the field, what to write."""
+    crontab = job.crontab
+    found: dict[tuple[Field, str], list[FieldFault]] = {}
+    for each in crontab.faults:
+        if each.fault.code == code:
+            found.setdefault((each.field, each.fault.kind), []).append(each)
+    for (field, _), (first, *others) in found.items():
+        fix = _mending(job, field, first.text)
+        said = first.fault.message.partition(" (the schedd ")[0]  # of the item; the field says it better
+        help_text = first.fault.help
+        if others:
+            said += f" ({few(_wrong(other) for other in others)} too)"
+            help_text = f"write {fix.better}" if fix else help_text
+        message = f"{said}; {crontab.consequence(field, first.text)}"
+        told = placed(job, field, replace(first.fault, message=message, help=help_text))
+        yield RuleHit(told.message, told.span, told.help, fix and fix.fix)
+
+
+def _wrong(found: FieldFault) -> str:
+    return found.fault.span.text if found.fault.span else found.text
+
+
+class _Mending(NamedTuple):
+    better: str
+    fix: Fix
+
+
+def _mending(job: CheckedJob, field: Field, text: str) -> _Mending | None:
+    """Return the fix of all faults of a field."""
+    if field not in job.crontab.names:
+        return None
+    better = mended(field, text, job.crontab.faults)
+    edit = edit_field(job, field, better) if better is not None else None
+    if edit is None:
+        return None
+    is_sure = not any(fault.field is field and fault.fault.kind in _UNSURE for fault in job.crontab.faults)
+    return _Mending(better or "", Fix(f"write {field.command} = {better}", (edit,), safe=is_sure))
+
+
+out_of_range = passed_on("CRN101", "out-of-range", Severity.ERROR, "a value outside its field", _faults)
 
 
 @rule("CRN102", "step-phase", Severity.WARNING, "a step that the schedd counts from 0, not from the range's begin")
@@ -35,40 +72,26 @@ def step_phase(job: CheckedJob) -> Iterator[RuleHit]:
             yield _differing(job, found, message)
 
 
-@rule("CRN103", "reversed-range", Severity.ERROR, "a range whose end lies before its begin")
-def reversed_range(job: CheckedJob) -> Iterator[RuleHit]:
-    """A range does not wrap around; to the schedd it is empty, and an empty day of week restricts nothing."""
-    yield from _faults(job, "CRN103")
+reversed_range = passed_on(
+    "CRN103", "reversed-range", Severity.ERROR, "a range whose end lies before its begin", _faults
+)
 
 
-@rule("CRN104", "name", Severity.ERROR, "the name of a month or weekday")
-def name(job: CheckedJob) -> Iterator[RuleHit]:
-    """HTCondor reads numbers only, and the schedd holds a job with letters in a field."""
-    yield from _faults(job, "CRN104")
+name = passed_on("CRN104", "name", Severity.ERROR, "the name of a month or weekday", _faults)
 
 
-@rule("CRN105", "nickname", Severity.ERROR, "a crontab nickname such as @daily")
-def nickname(job: CheckedJob) -> Iterator[RuleHit]:
-    """A nickname stands for a whole crontab line; the schedd holds a job that has one in a field."""
-    yield from _faults(job, "CRN105")
+nickname = passed_on("CRN105", "nickname", Severity.ERROR, "a crontab nickname such as @daily", _faults)
 
 
-@rule("CRN106", "foreign-syntax", Severity.ERROR, "characters that belong to other schedulers, or to none")
-def foreign_syntax(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd's character class is digits, comma, hyphen, point, slash, star and blank; it holds the job else."""
-    yield from _faults(job, "CRN106")
+foreign_syntax = passed_on(
+    "CRN106", "foreign-syntax", Severity.ERROR, "characters that belong to other schedulers, or to none", _faults
+)
 
 
-@rule("CRN107", "quoted", Severity.ERROR, "quotes in the value of a submit command")
-def quoted(job: CheckedJob) -> Iterator[RuleHit]:
-    """A submit command takes all that stands behind =, quotes too, and the schedd holds the job for them."""
-    yield from _faults(job, "CRN107")
+quoted = passed_on("CRN107", "quoted", Severity.ERROR, "quotes in the value of a submit command", _faults)
 
 
-@rule("CRN108", "blank-inside", Severity.ERROR, "a blank between two numbers")
-def blank_inside(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd removes blanks wherever they stand: 1 5 is 15."""
-    yield from _faults(job, "CRN108")
+blank_inside = passed_on("CRN108", "blank-inside", Severity.ERROR, "a blank between two numbers", _faults)
 
 
 @rule("CRN109", "empty", Severity.WARNING, "an empty item or field")
@@ -86,16 +109,10 @@ def empty(job: CheckedJob) -> Iterator[RuleHit]:
         yield RuleHit(message, job.span(unset), f"write a value, `*` for every {field.title}, or remove the line")
 
 
-@rule("CRN110", "single-step", Severity.ERROR, "a step behind a single value")
-def single_step(job: CheckedJob) -> Iterator[RuleHit]:
-    """Unix cron reads 5/15 as 5-59/15; the schedd keeps 5 if it is a multiple of the step, and else nothing."""
-    yield from _faults(job, "CRN110")
+single_step = passed_on("CRN110", "single-step", Severity.ERROR, "a step behind a single value", _faults)
 
 
-@rule("CRN111", "step-zero", Severity.ERROR, "a step of 0")
-def step_zero(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd holds the job, and the HoldReason says nothing behind its colon."""
-    yield from _faults(job, "CRN111")
+step_zero = passed_on("CRN111", "step-zero", Severity.ERROR, "a step of 0", _faults)
 
 
 @rule("CRN112", "starred-weekday", Severity.WARNING, "an item with * in the day of week, which the schedd drops")
@@ -140,10 +157,7 @@ def no_string(job: CheckedJob) -> Iterator[RuleHit]:
             yield RuleHit(message, job.field_span(field), f'write {field.attribute} = "{text[:20]}"', fix)
 
 
-@rule("CRN115", "syntax", Severity.ERROR, "a field that is neither values, ranges, steps nor *")
-def syntax(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd checks characters only, and reads what it can of each item: 1-2-3 is 1-2, ** is *, /5 is 0/5."""
-    yield from _faults(job, "CRN115")
+syntax = passed_on("CRN115", "syntax", Severity.ERROR, "a field that is neither values, ranges, steps nor *", _faults)
 
 
 @rule("CRN116", "held", Severity.ERROR, "a field that the manual allows and the schedd holds the job for")
@@ -168,46 +182,6 @@ def set_twice(job: CheckedJob) -> Iterator[RuleHit]:
 def _shown(job: CheckedJob, key: str) -> str:
     written = job.file.submit.name(key) if job.file.submit else None
     return written.text if written else key
-
-
-def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
-    """Yield the faults of the fields under a code: what, what the schedd does with the field, what to write."""
-    crontab = job.crontab
-    found: dict[tuple[Field, str], list[FieldFault]] = {}
-    for each in crontab.faults:
-        if each.fault.code == code:
-            found.setdefault((each.field, each.fault.kind), []).append(each)
-    for (field, _), (first, *others) in found.items():
-        fix = _mending(job, field, first.text)
-        said = first.fault.message.partition(" (the schedd ")[0]  # of the item; the field says it better
-        help_text = first.fault.help
-        if others:
-            said += f" ({few(_wrong(other) for other in others)} too)"
-            help_text = f"write {fix.better}" if fix else help_text
-        message = f"{said}; {crontab.consequence(field, first.text)}"
-        told = placed(job, field, replace(first.fault, message=message, help=help_text))
-        yield RuleHit(told.message, told.span, told.help, fix and fix.fix)
-
-
-def _wrong(found: FieldFault) -> str:
-    return found.fault.span.text if found.fault.span else found.text
-
-
-class _Mending(NamedTuple):
-    better: str
-    fix: Fix
-
-
-def _mending(job: CheckedJob, field: Field, text: str) -> _Mending | None:
-    """Return the fix of all faults of a field."""
-    if field not in job.crontab.names:
-        return None
-    better = mended(field, text, job.crontab.faults)
-    edit = edit_field(job, field, better) if better is not None else None
-    if edit is None:
-        return None
-    is_sure = not any(fault.field is field and fault.fault.kind in _UNSURE for fault in job.crontab.faults)
-    return _Mending(better or "", Fix(f"write {field.command} = {better}", (edit,), safe=is_sure))
 
 
 def _is_starred_weekday(found: FieldDifference) -> bool:
