@@ -1,9 +1,10 @@
 """HTCondor's job router: routing tables, which route takes a job, and the copy that it makes.
 
 ``load_table(configuration)`` makes the table; ``difference(old, new)`` says what another configuration changes.
-``Matcher(table).match(jobs, standing, context)`` finds candidates and gives them routes, ``Candidates`` keeps the jobs
-of a queue and looks at what has changed; ``why(table, job, standing, context)`` says why or why not. ``RouteState`` is
-what a router counts: the load and the throttle of each route. ``apply_route(table, route, ad)`` makes the routed copy.
+``Matcher(table).match(jobs, route_state, context)`` finds candidates and gives them routes, ``Candidates`` keeps the
+jobs of a queue and looks at what has changed; ``why(table, job, route_state, context)`` says why or why not.
+``RouteState`` is what a router counts: the load and the throttle of each route. ``apply_route(table, route, ad)`` makes
+the routed copy.
 """
 
 from crondor.router.apply.applying import Routed, apply_route

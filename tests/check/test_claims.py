@@ -64,6 +64,31 @@ def test_rules_about_values_ask_for_their_own_code_alone() -> None:
     assert {code: asked[code] for code in values if asked[code] != 1} == {}
 
 
+def test_a_kind_with_a_page_comes_from_what_the_page_is_about() -> None:
+    """What hooks, queues, pools and sandboxes say has names of its own: a page on submit files would mislead."""
+    folder = Path(crondor.__file__).parent
+    rooms = (
+        "classad",
+        "event_log",
+        "hooks",
+        "job_queue",
+        "pool",
+        "rights",
+        "router/daemon",
+        "router/sandbox",
+        "schedd",
+    )
+    named = {
+        texts[0]
+        for room in (*rooms, "router/sandbox")
+        for path in (folder / room).rglob("*.py")
+        for texts in calls(path, "Diagnostic", "fault", "warning", "fail", "warn")
+        if texts
+    }
+    assert len(named) > 100
+    assert named & CODES.keys() == set()
+
+
 def test_the_list_of_codes_is_not_empty() -> None:
     """The test above reads the sources; it must find what is known to be there."""
     assert reported() >= {"cron-range", "cron-name", "cron-unsupported", "cron-type", "submit-number", "window-alone"}

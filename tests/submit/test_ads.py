@@ -199,7 +199,7 @@ def test_requirements_name_the_submit_machine() -> None:
         ("shell = echo a; b", ["Cmd", "Arguments"], ['"/bin/sh"', "\"-c echo' 'a;' 'b\""]),
         ("environment = \"B=2 A='x y'\"", ["Environment"], ["\"A=x' 'y B=2\""]),
         ("env = B=2;A=1", ["Env", "Environment"], ['"A=1;B=2"', None]),
-        ("env = |B=2;3|A=1", ["Env"], ['"A=1;B=2;3"']),  # what it begins with parts it
+        ("env = |B=2|A=1", ["Env"], ['"A=1;B=2"']),  # what it begins with parts it
         ("env = A=1;$$(Settings)", ["Env"], ['"$$(Settings);A=1"']),  # the machine's
         ("request_memory = 2.5GB", ["RequestMemory"], ["2560"]),
         ("request_memory = 100K", ["RequestMemory"], ["1"]),
@@ -277,6 +277,13 @@ def test_a_parse_error_is_underlined() -> None:
     span = caught.value.diagnostics[0].span
     assert span is not None
     assert (span.line, span.column, span.text) == (2, 21, "*")
+
+
+def test_an_old_environment_that_cannot_be_written_is_refused() -> None:
+    """Read it may be, by another sign between its variables; the ad's sign is the semicolon."""
+    with pytest.raises(InvalidSubmit, match="not compatible with V1 syntax: B=2;3"):
+        groups("env = |B=2;3|A=1\nqueue\n")
+    assert one("environment = |B=2;3|A=1", "Environment") == ['"A=1 B=2;3"']
 
 
 def test_the_ads_before_a_fault_are_given() -> None:

@@ -242,7 +242,7 @@ def is_there(log: Path) -> bool:
 def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
     """Return what there is to say of a folder without a queue."""
     hint = "crondor schedd submit makes it; --queue names another folder"
-    return Diagnostic("no-queue", f"there is no queue yet in {folder}", severity, help=hint)
+    return Diagnostic("queue-missing", f"there is no queue yet in {folder}", severity, help=hint)
 
 
 def _ads_of(path: str, told: FirstFaults) -> Iterator[ClassAd]:

@@ -15,7 +15,7 @@ from crondor_cli.common.output import say
 from crondor_cli.common.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.common.transform_progress import AdFindings, Progress
 from crondor_cli.route.jobs import JobFiles, RoutedJob, is_terminal, jobs_options
-from crondor_cli.route.state import standing_of, standing_options, with_copies
+from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
 
 class Asking:
@@ -35,7 +35,7 @@ class Asking:
 
     def stand(self, loads: Sequence[str], throttled: Sequence[str], *, counts_copies: bool) -> None:
         """Set how the router stands; to count copies the jobs are read and kept. Raises UsageError."""
-        self.route_state = standing_of(self.table, loads, throttled)
+        self.route_state = route_state_of(self.table, loads, throttled)
         if counts_copies:
             self._kept = list(self._files.jobs(self.findings, self.progress))
             self.route_state = with_copies(self.route_state, self.table, (job.ad for job in self._kept), self.context)
@@ -91,6 +91,6 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
             function(asking, **options)
 
         formed = clock_options(format_option(*formats)(command))
-        return config_option(legacy_option(jobs_options(standing_options(formed))))
+        return config_option(legacy_option(jobs_options(route_state_options(formed))))
 
     return add

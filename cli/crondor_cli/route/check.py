@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor.router.rules import RULES, page
+from crondor.router.rules import RULES
 from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.common.options import clock_options, format_option, include_option
@@ -62,7 +62,7 @@ def command(
     Every finding has a code, the place, why, and what to write instead.
     """
     if explain is not None or rules:
-        explain_rule(explain, RULES, page) if explain is not None else list_rules(RULES)
+        explain_rule(explain) if explain is not None else list_rules(RULES)
         return
     if not config:
         raise click.UsageError("name the files to check with --config", click.get_current_context(silent=True))

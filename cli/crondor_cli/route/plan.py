@@ -20,7 +20,7 @@ from crondor_cli.common.transform_progress import Progress
 from crondor_cli.route import plan_text
 from crondor_cli.route.jobs import is_terminal
 from crondor_cli.route.plan_jobs import read_plannable
-from crondor_cli.route.state import standing_of, standing_options, with_copies
+from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
 EPILOG = """\b
 Examples:
@@ -64,7 +64,7 @@ _DEFAULT_COUNT = 10
     metavar="SECONDS",
     help="The local pool rejects the jobs then.",
 )
-@standing_options
+@route_state_options
 @click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you).")
 @clock_options
 @reading_options(htcondor=True)
@@ -119,7 +119,7 @@ def command(
     )
     context = Context(now=clock.now, zone=clock.zone)
     table = load_route_table(config, allow_dirs, context, legacy=legacy)
-    route_state = standing_of(table, loads, throttled)
+    route_state = route_state_of(table, loads, throttled)
     jobs: list[Plannable] = []
     findings: list[Diagnostic] = []
     read_plannable(specs, ads, queue, clock, allow_dirs, jobs, findings)

@@ -20,7 +20,7 @@ _LOAD = re.compile(r"(.+)=([0-9]{1,9})(?:/([0-9]{1,9}))?").fullmatch
 _RUNNING = (2, 6)  # JobStatus of jobs that do not count as idle: running, and sending their output
 
 
-def standing_options(function: _Function) -> _Function:
+def route_state_options(function: _Function) -> _Function:
     """Add --load, --throttled, --count-copies and --owner."""
     for add in (
         click.option("--owner", metavar="USER", help="Look at this user's jobs alone, as a router not run by root."),
@@ -34,8 +34,8 @@ def standing_options(function: _Function) -> _Function:
     return function
 
 
-def standing_of(table: RoutingTable, loads: Iterable[str], throttled: Iterable[str]) -> RouteState:
-    """Return the standing that the options say. Raises UsageError."""
+def route_state_of(table: RoutingTable, loads: Iterable[str], throttled: Iterable[str]) -> RouteState:
+    """Return the route state that the options say. Raises UsageError."""
     found: dict[str, RouteLoad] = {}
     for each in loads:
         match = _LOAD(each)
@@ -57,7 +57,7 @@ def _known(table: RoutingTable, name: str, option: str) -> str:
 
 
 def with_copies(route_state: RouteState, table: RoutingTable, ads: Iterable[ClassAd], context: Context) -> RouteState:
-    """Return the standing with the copies among some jobs counted, as the router itself counts them."""
+    """Return the route state with the copies among some jobs counted, as the router itself counts them."""
     loads = dict(route_state.loads)
     count = 0
     for ad in ads:

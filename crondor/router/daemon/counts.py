@@ -16,7 +16,7 @@ from crondor.router.table.table import RoutingTable
 
 
 class RouteCounts:
-    """The standing of a router, kept up to date; ``route_state`` is a value and may be kept."""
+    """What a router has counted, kept up to date; ``route_state`` is a value and may be kept."""
 
     def __init__(self, table: RoutingTable, now: int) -> None:
         """Begin with routes that nobody uses, at ``now`` (epoch seconds)."""

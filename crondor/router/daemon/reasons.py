@@ -102,18 +102,21 @@ def because(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad:
 def summed(position: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]) -> Counter[tuple[Reason, str]]:
     """Return how many jobs of a queue there are for each reason, with the first route that it is about.
 
-    Jobs that are alike are asked once.
+    Of the jobs that match the same routes, and wait or not, one is asked.
     """
-    clusters, context = Matcher(position.table, position.options.owner).clusters, position.context
+    matcher, context = Matcher(position.table, position.options.owner), position.context
+    clusters, route_state = matcher.clusters, position.ledger.route_state
+    accepting = sum(1 << at for at, route in enumerate(position.table.routes) if route_state.limit(route) is None)
     counts: Counter[tuple[Reason, str]] = Counter()
-    asked: dict[tuple[int, bool, bool], Because] = {}
+    asked: dict[tuple[int, bool, bool, bool], Because] = {}
     for ad in ads:
         job = job_id(ad)
         found = None if job is None else _known(position, jobs, job, ad)
         if found is None:
             cluster, _ = clusters.find(ad, context)
             is_candidate = cluster.is_candidate and clusters.is_candidate(ad, ad.codes, context)
-            alike = (id(cluster), is_candidate, is_candidate and _waits(position, ad) is not None)
+            passes = is_candidate and (not cluster.matched & accepting or matcher.passes(cluster, accepting))
+            alike = (cluster.matched, is_candidate, passes, passes and _waits(position, ad) is not None)
             found = asked.get(alike) or asked.setdefault(alike, _of_ad(position, ad))
         counts[found.reason, found.route] += 1
     return counts

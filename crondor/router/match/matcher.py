@@ -1,6 +1,6 @@
 """Which job goes on which route: candidates in their order, the first route that matches, limits.
 
-``Matcher(table).match(jobs, standing, context)`` looks at jobs once; ``match.candidates.Candidates`` keeps
+``Matcher(table).match(jobs, route_state, context)`` looks at jobs once; ``match.candidates.Candidates`` keeps
 them, and looks at what has changed. Everything is as HTCondor 25.14's daemon does it: the umbrella constraint is asked
 of the routes that take jobs when the search begins, each job being TARGET; then the routes' requirements in the job's
 ad alone.

@@ -48,7 +48,7 @@ class RouteState:
         return 0 <= table.settings.max_jobs <= self.managed
 
     def after(self, counts: Mapping[str, int]) -> RouteState:
-        """Return the standing after so many jobs were given to routes."""
+        """Return the state after so many jobs were given to routes."""
         loads, throttles = dict(self.loads), dict(self.throttles)
         for name, count in counts.items():
             key = lower(name)
@@ -58,7 +58,7 @@ class RouteState:
         return RouteState(loads, throttles, self.managed + total, (self.turn + total) % _TURNS)
 
     def adjusted(self, table: RoutingTable, now: int) -> RouteState:
-        """Return the standing with the throttles of windows that are over set anew, as at the begin of a poll."""
+        """Return the state with the throttles of windows that are over set anew, as at the begin of a poll."""
         throttles = dict(self.throttles)
         for route in table.routes:
             throttle = throttles.get(lower(route.name), Throttle(now))

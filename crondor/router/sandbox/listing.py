@@ -78,9 +78,9 @@ class Listing:
             self.add(Item(path, target, stat.S_IMODE(state.st_mode) & 0o777, is_folder=True))
             self.inside(reach, path, f"{target}/", depth)
         elif stat.S_ISFIFO(state.st_mode) or stat.S_ISSOCK(state.st_mode):
-            self.warnings.append(warning("file-special", f"{path} is a pipe or a socket: it is not copied", path))
+            self.warnings.append(warning("spool-special", f"{path} is a pipe or a socket: it is not copied", path))
         else:
-            raise FilesRefused(fault("file-special", f"{path} is neither a plain file nor a folder", path))
+            raise FilesRefused(fault("spool-special", f"{path} is neither a plain file nor a folder", path))
 
     def inside(self, reach: Reach, path: str, prefix: str, depth: int = 0) -> None:
         """Note all that is in a folder. Raises FilesRefused."""
@@ -161,7 +161,7 @@ def inputs(ad: ClassAd, reach: Reach, limits: Limits) -> Listing:
         path = _full(ad, entry)
         name = entry if keeps and not entry.startswith("/") else base(entry)
         if not is_legal(name):
-            listing.faults.append(fault("file-outside", f"{entry} has no name that it could have in a sandbox", entry))
+            listing.faults.append(fault("spool-outside", f"{entry} has no name that it could have in a sandbox", entry))
             continue
         if seen.setdefault(name, path) != path:
             message = f"{seen[name]} and {path} are both {name} in the sandbox: the latter takes the place"
@@ -222,7 +222,7 @@ def _output(name: str, place: str, reach: Reach, limits: Limits) -> Listing:
     listing = Listing(limits, is_output=True)
     entry = name if os.path.lexists(f"{place}/{name}") else base(name)
     if not is_legal(entry):
-        listing.faults.append(fault("file-outside", f"{name} is no name of a file in a sandbox", name))
+        listing.faults.append(fault("spool-outside", f"{name} is no name of a file in a sandbox", name))
     elif not os.path.lexists(f"{place}/{entry}"):
         message = f"{name} is not in the sandbox: the job has not made it"
         listing.faults.append(fault("output-missing", message, name))
@@ -273,7 +273,7 @@ def _target(name: str, rules: str, iwd: str, listing: Listing) -> str | None:
     if place.endswith("/"):
         place += base(name)
     if base(place) in (".", "..") or not (iwd or place.startswith("/")):
-        listing.faults.append(fault("file-outside", f"{name} would go to {place}, which is no name of a file", name))
+        listing.faults.append(fault("spool-outside", f"{name} would go to {place}, which is no name of a file", name))
         return None
     return place if place.startswith("/") else f"{iwd}/{place}"
 

@@ -96,7 +96,7 @@ class Proxies:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
             os.close(descriptor)
-            raise FilesRefused(fault("file-special", f"{path} is not a plain file", path))
+            raise FilesRefused(fault("spool-special", f"{path} is not a plain file", path))
         with os.fdopen(descriptor, "rb") as file:
             if state.st_uid != os.geteuid() and state.st_uid not in self._owners:
                 message = f"{path} does not belong to the router's account: it is no proxy to share"

@@ -50,12 +50,12 @@ class Reach:
         try:
             real = as_account(self.who, lambda: os.path.realpath(path, strict=is_there))
         except FileNotFoundError as error:
-            raise FilesRefused(fault("file-missing", f"cannot open {path}: {error.strerror}", path)) from None
+            raise FilesRefused(fault("spool-missing", f"cannot open {path}: {error.strerror}", path)) from None
         except (OSError, ValueError) as error:
             raise refused(path, "cannot open", error, self.who) from None
         if real not in self._files and not any(real == root or _is_below(real, root) for root in self._roots):
             message = f"{path} lies outside of the folders whose files may be moved"
-            raise FilesRefused(fault("file-outside", message, path, "allow its folder"))
+            raise FilesRefused(fault("spool-outside", message, path, "allow its folder"))
         return real
 
     @contextmanager

@@ -283,7 +283,7 @@ class _Staging:
             return
         who = self._outside.who
         if stat.S_ISDIR(state.st_mode):
-            raise FilesRefused(fault("file-special", f"{item.target} is a folder", item.target))
+            raise FilesRefused(fault("spool-special", f"{item.target} is a folder", item.target))
         if who is not None and not who.may_replace(where.state, state):
             raise FilesRefused(fault("file-denied", f"{who.name} may not replace {item.target}", item.target))
 

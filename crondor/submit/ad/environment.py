@@ -17,6 +17,7 @@ from crondor.submit.ad.draft import Draft, shown
 _GETENV: Final = ("getenv", "get_env")
 NAMES: Final = ("environment", "env", "environment2", "allow_environment_v1", *_GETENV)
 _DELIMITER: Final = ";"
+_QUOTED: Final = "write environment = \"A=1 B='two words'\""
 
 
 def set_environment(draft: Draft) -> None:
@@ -36,7 +37,7 @@ def set_environment(draft: Draft) -> None:
     except WrongQuotes as error:
         message = f"{error} The environment you specified was: '{shown(text)}'"
         name = "environment2" if second is not None else draft.written("environment", "env") or ""
-        draft.fault("submit-environment", name, message, "write environment = \"A=1 B='two words'\"")
+        draft.fault("submit-environment", name, message, _QUOTED)
         return
     found = {**_of_submitter(draft, may_delimit=first is None or second is not None), **given}
     if found or not draft.has("Env", "Environment"):
@@ -57,6 +58,12 @@ def _write(draft: Draft, found: Mapping[str, str | None], *, is_old: bool) -> No
     """Set the attribute of the syntax, and the other one too where the ad has it already."""
     pairs = [name if found[name] is None else f"{name}={found[name]}" for name in sorted(found)]
     if is_old or draft.has("Env"):
+        wrong = next((pair for pair in pairs if _DELIMITER in pair or "\n" in pair), None)
+        if wrong is not None:
+            why = f"Environment entry is not compatible with V1 syntax: {shown(wrong)}"
+            message = f"failed to insert environment into job ad: {why}"
+            draft.fault("submit-environment", draft.written("environment", "env") or "", message, _QUOTED)
+            return
         draft.set("Env", _DELIMITER.join(pairs))
         draft.set("EnvDelim", _DELIMITER)
     if not is_old or draft.has("Environment"):

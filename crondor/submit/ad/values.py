@@ -74,7 +74,7 @@ def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
     """Return an amount in units of ``base`` bytes, rounded up; None: it is none, but an expression.
 
     ``in_list``: more may stand behind a comma. The unit is K, M, G or T, with a B or without; a number without a unit
-    counts ``base``. (parse_int64_bytes)
+    counts ``base``.
 
     HTCondor: parse_int64_bytes.
     """

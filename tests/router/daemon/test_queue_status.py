@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,23 @@ def test_a_source_without_a_copy_is_named() -> None:
     survey = QueueStatus(stage.table, stage.source.jobs(), None, NOW)
     assert survey.unpaired == [found]
     assert survey.route_state.loads.get("site1", (0, 0)) == (0, 0)
+
+
+def test_a_queue_is_summed_as_each_job_is_answered() -> None:
+    """Also where requirements are open, no two jobs alike, on round robin, and where the router or its routes are full."""
+    opened = ROUTE.replace("REQUIREMENTS", 'REQUIREMENTS eval("WantA") =?= true &&', 1)
+    tables = [
+        table({"Site1": opened, "Site2": ROUTE}, knobs)
+        for knobs in ("", "JOB_ROUTER_ROUND_ROBIN_SELECTION = true", "JOB_ROUTER_MAX_JOBS = 0")
+    ]
+    tables.append(table({"Site1": f"{opened}MaxJobs = 0", "Site2": f"{ROUTE}MaxIdleJobs = 0"}))
+    for made in tables:
+        stage = Stage(made)
+        stage.submit(*[job(WantA=n % 3 == 0, WantJobRouter=n % 5 > 0, Number=n) for n in range(300)])
+        status = QueueStatus(made, stage.source.jobs(), None, NOW)
+        answers = Counter((found.reason, found.route) for found in map(status.why, status.ads))
+        assert status.summary() == answers
+        assert len(answers) > 1
 
 
 def test_a_report_reads_back(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_relative_paths_are_kept_where_the_job_says_so(place: Place) -> None:
     assert text(ad, "TransferInput") == "a/b/c,y"
     with pytest.raises(FilesRefused) as error:
         place.sandbox.prepared(place.ad(TransferInput="a/../x/y", PreserveRelativePaths=True))
-    assert codes(error) == ["file-outside"]
+    assert codes(error) == ["spool-outside"]
 
 
 def test_all_that_is_missing_is_said_at_once_before_anything_is_submitted(place: Place) -> None:
@@ -104,11 +104,11 @@ def test_all_that_is_missing_is_said_at_once_before_anything_is_submitted(place:
     place.put("there")
     with pytest.raises(FilesRefused) as error:
         place.sandbox.prepared(place.ad(TransferInput="gone1, there, gone2", Cmd="gone3", TransferExecutable=True))
-    assert codes(error) == ["file-missing"] * 3
+    assert codes(error) == ["spool-missing"] * 3
     assert "gone2" in error.value.diagnostics[1].message
     with pytest.raises(FilesRefused) as error:
         place.sandbox.prepared(place.ad(TransferInput="gone4/, gone5/"))
-    assert codes(error) == ["file-missing"] * 2
+    assert codes(error) == ["spool-missing"] * 2
     assert not place.spool.folder.exists()
 
 
@@ -122,7 +122,7 @@ def test_no_file_outside_of_the_folders_is_read(place: Place, tmp_path: Path) ->
     for path in (str(secret), "../secret", "link", "d"):
         with pytest.raises(FilesRefused) as error:
             place.sandbox.prepared(place.ad(TransferInput=path))
-        assert codes(error) == ["file-outside"], path
+        assert codes(error) == ["spool-outside"], path
     place.sandbox.prepared(place.ad(TransferInput=str(secret)), [str(secret)])
 
 
@@ -147,11 +147,11 @@ def test_pipes_and_sockets_are_left_out_and_never_waited_for(place: Place, monke
         bound.bind("d/socket")
         place.spooled(TransferInput="d")
     assert place.tree() == ["d", "d/a"]
-    assert [each.kind for each in place.reports] == ["file-special"] * 2
+    assert [each.kind for each in place.reports] == ["spool-special"] * 2
     everything = Sandbox(place.spool, ["/"], accounts=me)
     with pytest.raises(FilesRefused) as error:
         everything.prepared(place.ad(TransferInput="/dev/zero"))
-    assert codes(error) == ["file-special"]
+    assert codes(error) == ["spool-special"]
 
 
 def test_of_two_files_of_a_name_the_later_one_is_there(place: Place) -> None:

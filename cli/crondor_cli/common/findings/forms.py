@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 
 from crondor_cli.common.findings.data import print_json
 from crondor_cli.common.findings.github import print_github
 from crondor_cli.common.findings.result import Checked
 from crondor_cli.common.findings.sarif import print_sarif
-from crondor_cli.common.output import say
+from crondor_cli.common.streaming import echo_json
 
 FORMS: dict[str, Callable[[Checked], None]] = {"json": print_json, "sarif": print_sarif, "github": print_github}
 
@@ -25,4 +24,4 @@ def print_counts(result: Checked, rows: Iterable[tuple[str, int]]) -> None:
         }
         for code, number in rows
     ]
-    say(json.dumps({"files": len(result.reports), "statistics": data}, indent=2))
+    echo_json({"files": len(result.reports), "statistics": data})
