@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from string import ascii_letters, digits
 from typing import Literal, TypeAlias
 
 from crondor.macro.lines import BLANKS
@@ -243,9 +242,10 @@ def _is_definition(has: set[str]) -> bool:
     return is_name or ("colon" in rest and rest <= {"colon", "mark"})
 
 
+_DIGITS = "0123456789"
 _CHARACTERS = {
-    **dict.fromkeys(digits, "digit"),
-    **dict.fromkeys(ascii_letters, "letter"),
+    **dict.fromkeys(_DIGITS, "digit"),
+    **dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "letter"),
     **dict.fromkeys("_/", "mark"),
     **dict.fromkeys("<=>", "compare"),
     **dict.fromkeys(BLANKS, "blank"),
@@ -259,7 +259,7 @@ def _characters(text: str) -> set[str]:
     for index, char in enumerate(text):
         if char == ".":
             following = text[index + 1 : index + 2]
-            has.add("float" if has == {"digit"} or not following or following in digits else "mark")
+            has.add("float" if has == {"digit"} or not following or following in _DIGITS else "mark")
         elif char in "eE" and has - {"float"} == {"digit"}:
             has.add("float")
         elif char not in "+-" or has != {"digit", "float"}:

@@ -47,7 +47,7 @@ def test_a_source_without_a_copy_is_named() -> None:
 
 
 def test_a_queue_is_summed_as_each_job_is_answered() -> None:
-    """Also where requirements are open, no two jobs alike, on round robin, and where the router or its routes are full."""
+    """Also where requirements are open, no two jobs alike, on round robin, and where routers or routes are full."""
     opened = ROUTE.replace("REQUIREMENTS", 'REQUIREMENTS eval("WantA") =?= true &&', 1)
     tables = [
         table({"Site1": opened, "Site2": ROUTE}, knobs)
