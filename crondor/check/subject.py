@@ -156,9 +156,9 @@ class CheckedJob:
     def recurrence(self) -> Recurrence | None:
         """When the cron fields fire as the manual has it, None where it refuses them or none is set."""
         spec, schedule = self.crontab.manual, self.manual.schedule
-        if spec is None or (schedule is not None and schedule.spec == spec):
-            return None if spec is None or schedule is None else schedule.recurrence
-        return Recurrence(spec, self.settings.zone, self.settings.policy)
+        if spec is not None and schedule is not None and schedule.spec == spec:
+            return schedule.recurrence
+        return None if spec is None else Recurrence(spec, self.settings.zone, self.settings.policy)
 
     def gap_within(self, limit: int) -> int | None:
         """Return the shortest time between two runs in seconds if it is at most ``limit``, else None.

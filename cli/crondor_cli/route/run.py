@@ -132,7 +132,7 @@ def command(
         domain=uid_domain,
         waits_for_gates=wait_for_gates,
         zone=clock.zone,
-        hooks=_context(knobs) if hooks and not dry_run else None,
+        hooks=_hook_runners(knobs) if hooks and not dry_run else None,
         log=_writer(clock, log_format),
     )
     if not dry_run:
@@ -302,7 +302,7 @@ def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWrite
     return UserLogs(folder, clock.zone, report=lambda found: show([found]))
 
 
-def _context(knobs: _Knobs) -> HookRunners:
+def _hook_runners(knobs: _Knobs) -> HookRunners:
     return HookRunners(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root())
 
 

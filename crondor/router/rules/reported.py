@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from crondor.check.rule import Rule, RuleHit
+from crondor.check.rule import Rule, RuleHit, passed_on
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.rules.subject import CheckedTable
 
@@ -18,4 +18,4 @@ def told(found: Iterable[Diagnostic], code: str, others: Collection[str] = ()) -
 
 def said(code: str, name: str, severity: Severity, title: str) -> Rule[CheckedTable]:
     """Make a rule of what was said on loading under its code."""
-    return Rule(code, name, severity, title, lambda table: told(table.diagnostics, code))
+    return passed_on(code, name, severity, title, lambda table, code: told(table.diagnostics, code))
