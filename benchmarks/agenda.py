@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 from crondor.spec import Dialect
 from crondor_cli.agenda.days import Agenda
-from crondor_cli.agenda.span import Span
-from crondor_cli.common.jobs import Request
+from crondor_cli.agenda.span import AgendaSpan
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Clock
 
 FILES = 2000
@@ -75,14 +75,14 @@ def _write(folder: Path, number: int, line: str) -> str:
     return str(path)
 
 
-def _requests(paths: list[str]) -> list[Request]:
+def _requests(paths: list[str]) -> list[ScheduleRequest]:
     clock = Clock(_START, "America/New_York", _ZONE)
-    return [Request(path, None, {}, clock, Dialect.MANUAL) for path in paths]
+    return [ScheduleRequest(path, None, {}, clock, Dialect.MANUAL) for path in paths]
 
 
 def _agenda(paths: list[str]) -> int:
     """Do all that the command does but print."""
-    agenda = Agenda(Span(_START, 7, _ZONE), Dialect.MANUAL)
+    agenda = Agenda(AgendaSpan(_START, 7, _ZONE), Dialect.MANUAL)
     agenda.read(_requests(paths))
     for day in agenda.span.days:
         agenda.in_day(day)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.classad import ClassAd, Format, Mode, read_ads, write_ads
+from crondor.classad import ClassAd, Format, ReadMode, read_ads, write_ads
 
 ADS = 20_000
 FEW = 2000  # of them in a round of reading
@@ -52,7 +52,7 @@ def _text(number: int) -> str:
 def read_some(ads: list[str]) -> None:
     """Read some ads, each by itself, and evaluate one attribute."""
     for text in ads[:FEW]:
-        next(read_ads(text, Format.LONG, Mode.LAZY)).value("ImageSize")
+        next(read_ads(text, Format.LONG, ReadMode.LAZY)).value("ImageSize")
 
 
 def rewrite(ads: list[str]) -> str:

@@ -10,8 +10,8 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
-from crondor.hooks.cron.schedule import CronManager, Progress
-from crondor.hooks.cron.settings import CronJob, CronSettings, Manager, Mode
+from crondor.hooks.cron.schedule import CronManager, CronOutput
+from crondor.hooks.cron.settings import CronJob, CronMode, CronSettings, Manager
 from crondor.hooks.runner import HookCall, HookRunner
 
 JOBS = 1000
@@ -64,8 +64,8 @@ class _Programs:
 
 
 class _Program:
-    def progress(self, now: float) -> Progress:  # noqa: ARG002 - the protocol's
-        return Progress("Value = 1\n", ended=True)
+    def progress(self, now: float) -> CronOutput:  # noqa: ARG002 - the protocol's
+        return CronOutput("Value = 1\n", ended=True)
 
     def send(self, number: signal.Signals, now: float) -> None:
         """Take a signal: too late."""
@@ -73,7 +73,7 @@ class _Program:
 
 def cron() -> tuple[int, float]:
     """Return how many runs an hour of the jobs has, and the microseconds of one."""
-    jobs = tuple(CronJob(f"J{n}", "/bin/true", Mode.PERIODIC, PERIOD, load=0) for n in range(JOBS))
+    jobs = tuple(CronJob(f"J{n}", "/bin/true", CronMode.PERIODIC, PERIOD, load=0) for n in range(JOBS))
     settings = CronSettings(Manager.STARTD, jobs)
     programs = _Programs()
     manager = CronManager(settings, programs)

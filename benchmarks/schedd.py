@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.job_queue import Row
 from benchmarks.queue_logs import large_log
 from crondor.job_queue import JobId
-from crondor.job_queue.mirror import Change, ChangeKind, Mirror
+from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 from crondor.job_queue.records import Op, Record
-from crondor.schedd.cron_tabs import CronTabs, Edit
+from crondor.schedd.cron_tabs import CronEdit, CronTabs
 from crondor.spec import Dialect
 
 JOBS = 100_000
@@ -87,7 +87,7 @@ def _reconfig(dialect: Dialect) -> list[Row]:
         read.append(_timed(lambda: [ads[key]["cronminute"] for key in keys]))
         book.reconfig()
         now = NOW + number * 86_400
-        found: list[Edit] = []
+        found: list[CronEdit] = []
         spent.append(_timed(lambda found=found, now=now: found.extend(book.recalculate(now))))  # type: ignore[misc]
         if len(found) != JOBS:
             raise RuntimeError(f"every job should get a time, and {len(found)} did")
@@ -134,20 +134,20 @@ class _Steady:
         self._next += DUE
         for job in due:  # an edited time that is past, as condor_qedit leaves it
             self._set(job, str(self._now - 1000))
-        found: list[Edit] = []
+        found: list[CronEdit] = []
         spent = _timed(lambda: found.extend(self._book.recalculate(self._now)))
         if len(found) != DUE:
             raise RuntimeError(f"{DUE} jobs were due, and {len(found)} were found")
         self._apply(found)
         return spent
 
-    def _apply(self, edits: list[Edit]) -> None:
+    def _apply(self, edits: list[CronEdit]) -> None:
         for edit in edits:
             self._set(edit.job, str(edit.time))
 
     def _set(self, job: JobId, text: str) -> None:
         self._mirror.apply(Record(Op.SET, str(job), "DeferralTime", text))
-        self._mirror.tell((Change(str(job), ChangeKind.CHANGED, frozenset(("deferraltime",))),))
+        self._mirror.tell((AdChange(str(job), ChangeKind.CHANGED, frozenset(("deferraltime",))),))
 
 
 def _looking() -> list[Row]:

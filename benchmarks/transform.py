@@ -11,7 +11,7 @@ from benchmarks.classad import peer_inputs
 from benchmarks.classad_ads import ADS, texts
 from benchmarks.classad_peer import Peer, one_round
 from crondor.classad import ClassAd, Format, read_ads, write_ads
-from crondor.transform import Facts, Transform, transform_ads
+from crondor.transform import Transform, TransformFacts, transform_ads
 
 RULES = """\
 NAME bench
@@ -31,7 +31,7 @@ DELETE /^Attribute1[0-4]$/
 COMMANDS = 10
 MOST = 1.0  # times what the library takes to read and write alone
 _ROUNDS = 5  # of seconds each
-FACTS = Facts()
+FACTS = TransformFacts()
 
 
 def transformed(whole: str) -> str:

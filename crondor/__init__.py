@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
     from crondor.router_bridge import PlanOptions, plan
-    from crondor.schedule import Expression, InvalidSchedule, JobSchedule, Recalculation, Universe, UnknownValue
+    from crondor.schedule import ExpressionText, InvalidSchedule, JobSchedule, Recalculation, Universe, UnknownValue
     from crondor.source import Source, Span
     from crondor.spec import CronSpec, Dialect, Field, InvalidSpec
     from crondor.submit import InvalidSubmit, SubmitFile, job_ads, read_submit
@@ -48,7 +48,7 @@ _HOMES = {
     "Deferral": "crondor.deferral",
     "Diagnostic": "crondor.diagnostics",
     "Dialect": "crondor.spec",
-    "Expression": "crondor.schedule",
+    "ExpressionText": "crondor.schedule",
     "Field": "crondor.spec",
     "Finding": "crondor.check",
     "InvalidDeferral": "crondor.deferral",
@@ -101,7 +101,7 @@ __all__ = [
     "Deferral",
     "Diagnostic",
     "Dialect",
-    "Expression",
+    "ExpressionText",
     "Field",
     "Finding",
     "InvalidDeferral",

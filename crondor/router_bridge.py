@@ -24,17 +24,17 @@ from crondor.router.plan.cure import Cure, cure, is_cured
 from crondor.router.plan.jobs import JobSettings, Plannable, PlannedJob
 from crondor.router.plan.options import PlanOptions
 from crondor.router.plan.plan import RoutePlan, plan
-from crondor.router.plan.runs import Outcome, PlannedRun, Room
+from crondor.router.plan.runs import PlannedOutcome, PlannedRun, Room
 
 __all__ = [
     "CopySchedule",
     "Cure",
     "JobSettings",
     "Manner",
-    "Outcome",
     "PlanOptions",
     "Plannable",
     "PlannedJob",
+    "PlannedOutcome",
     "PlannedRun",
     "Room",
     "RoutePlan",

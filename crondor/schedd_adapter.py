@@ -18,7 +18,7 @@ Schedds
 
 Schedules
     ``CronTabs(mirror)`` is a schedd's bookkeeping of crontab jobs, ``recalculate(mirror, now)`` one pass of a schedd
-    that has just started; they return ``Edit``s, which ``apply_edits(schedd, edits)`` writes.
+    that has just started; they return ``CronEdit``s, which ``apply_edits(schedd, edits)`` writes.
     ``StatusReader().looks(ads, now)`` says how scheduled jobs stand. ``Guard(schedd).guard(now)`` compares
     DeferralTime with the manual. ``mirror_of(ads)`` makes a queue of ads.
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crondor.job_queue.mirror import ChangeKind
     from crondor.schedd.ads import job_id, mirror_of
     from crondor.schedd.applying import apply_edits
-    from crondor.schedd.cron_tabs import CronTabs, Edit, recalculate
+    from crondor.schedd.cron_tabs import CronEdit, CronTabs, recalculate
     from crondor.schedd.embedded import EmbeddedSchedd
     from crondor.schedd.guard import Correction, Guard, GuardPass
     from crondor.schedd.live import LiveSchedd
@@ -56,18 +56,18 @@ if TYPE_CHECKING:
     )
     from crondor.schedd.queue_log import QueueLogSchedd
     from crondor.schedd.selection import NoSelection, Selection
-    from crondor.schedd.status import ScheduledJob, State, StatusReader
+    from crondor.schedd.status import ScheduledJob, ScheduledState, StatusReader
 
 _HOMES = {
     "JobId": "crondor.job_queue.keys",
     "ChangeKind": "crondor.job_queue.mirror",
     **dict.fromkeys(("job_id", "mirror_of"), "crondor.schedd.ads"),
     "apply_edits": "crondor.schedd.applying",
-    **dict.fromkeys(("CronTabs", "Edit", "recalculate"), "crondor.schedd.cron_tabs"),
+    **dict.fromkeys(("CronTabs", "CronEdit", "recalculate"), "crondor.schedd.cron_tabs"),
     "EmbeddedSchedd": "crondor.schedd.embedded",
     **dict.fromkeys(("Correction", "Guard", "GuardPass"), "crondor.schedd.guard"),
     "LiveSchedd": "crondor.schedd.live",
-    **dict.fromkeys(("StatusReader", "ScheduledJob", "State"), "crondor.schedd.status"),
+    **dict.fromkeys(("StatusReader", "ScheduledJob", "ScheduledState"), "crondor.schedd.status"),
     **dict.fromkeys(
         (
             "Acted",
@@ -93,8 +93,8 @@ __all__ = [
     "Capabilities",
     "ChangeKind",
     "Correction",
+    "CronEdit",
     "CronTabs",
-    "Edit",
     "EmbeddedSchedd",
     "Forbidden",
     "Guard",
@@ -111,8 +111,8 @@ __all__ = [
     "Schedd",
     "ScheddError",
     "ScheduledJob",
+    "ScheduledState",
     "Selection",
-    "State",
     "StatusReader",
     "Unreachable",
     "apply_edits",

@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from crondor._schedule.job_terms import (
     COMMANDS,
-    Expression,
+    ExpressionText,
     Universe,
     commands_of,
     misspelt,
@@ -39,7 +39,7 @@ __all__ = [
     "COMMANDS",
     "Evaluate",
     "EvaluateRun",
-    "Expression",
+    "ExpressionText",
     "InvalidSchedule",
     "JobSchedule",
     "Recalculation",
@@ -69,7 +69,7 @@ _NEGATIVE = {
 Evaluate = Callable[[str, int], object]
 """Evaluate a ClassAd expression of the job at a time (epoch seconds).
 
-It returns a Python value, None for undefined, and an Expression for what is neither a number nor a string. It may
+It returns a Python value, None for undefined, and an ExpressionText for what is neither a number nor a string. It may
 raise CrondorError for a text that is no expression. ``crondor.job.expressions`` has one.
 """
 
@@ -82,7 +82,7 @@ class EvaluateRun(Protocol):
         """Return how to evaluate for the run at ``time`` (epoch seconds)."""
 
 
-_Number = int | Expression
+_Number = int | ExpressionText
 
 
 class UnknownValue(CrondorError, ValueError):
@@ -172,7 +172,7 @@ class JobSchedule:
         evaluate: Evaluate | None = None,
         now: int | None = None,
     ) -> JobSchedule:
-        """Read the attributes of a job ad (names in any case) as Python values; an Expression is evaluated later.
+        """Read the attributes of a job ad (names in any case) as Python values; an ExpressionText is evaluated later.
 
         In a Cron attribute it is evaluated at ``now`` (epoch seconds), as the schedd does. The ad's own ScheddInterval
         wins over ``schedd_interval``. Raises InvalidSpec, and CrondorError for an expression that cannot be evaluated.
@@ -276,18 +276,18 @@ def _reader(evaluate: Evaluate | None, now: int | None) -> Read | None:
 
 def _number_of(value: object) -> _Number | None:
     """Take an attribute's value where it may be a number; anything else is left for its use to refuse."""
-    if value is None or isinstance(value, Expression):
+    if value is None or isinstance(value, ExpressionText):
         return value
     seconds = seconds_of(value)
     if seconds is not None:
         return seconds
-    return Expression(f'"{value}"' if isinstance(value, str) else str(value).lower())
+    return ExpressionText(f'"{value}"' if isinstance(value, str) else str(value).lower())
 
 
 def _shown(value: object) -> str:
     if value is None:
         return "undefined"
-    if isinstance(value, Expression):
+    if isinstance(value, ExpressionText):
         return _brief(value.text)
     return "a very large number" if isinstance(value, int) and abs(value) > 10**30 else _brief(repr(value))
 

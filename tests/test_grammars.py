@@ -22,7 +22,7 @@ from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor.submit import reader as submit_reader
 from crondor.transform import command_line, iterate, program, statements, words
-from crondor.transform.commands import Fault
+from crondor.transform.commands import LineFault
 from crondor_cli.times import dates, parse
 from tests import ebnf
 
@@ -79,7 +79,7 @@ def _found(kind: scan.MacroKind) -> Callable[[str], bool]:
 
 
 def _command(text: str) -> bool:
-    return not isinstance(command_line.command(LogicalLine(Source(text), text, (0,), (0,))), Fault)
+    return not isinstance(command_line.command(LogicalLine(Source(text), text, (0,), (0,))), LineFault)
 
 
 def _configuration(text: str) -> bool:
@@ -91,11 +91,11 @@ def _submit(text: str) -> SubmitFile:
 
 
 def _program(text: str) -> bool:
-    return not program.read_program(Source(f"{text}\n"), program.Form.FILE, "").is_broken
+    return not program.read_program(Source(f"{text}\n"), program.RuleSource.FILE, "").is_broken
 
 
 def _line(text: str) -> bool:
-    return not isinstance(statements.compile_line(LogicalLine(Source(text), text, (0,), (0,))), Fault)
+    return not isinstance(statements.compile_line(LogicalLine(Source(text), text, (0,), (0,))), LineFault)
 
 
 def _token(kind: str) -> Callable[[str], bool]:

@@ -21,7 +21,7 @@ from crondor.diagnostics import Severity, printable
 from crondor.macro.files import Files
 from crondor.macro.text import MAX_BYTES, source_from_bytes
 from crondor.source import Source
-from crondor.transform import Facts, Outcome, transform_ads
+from crondor.transform import TransformFacts, TransformOutcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.jobs import read_source
@@ -116,7 +116,7 @@ def command(
     progress = Progress(is_wanted=out != "-" or not _is_terminal())
     findings = AdFindings(progress)
     knobs = _knobs(config, allow_dirs, context, findings)
-    loaded = Rules(Facts(knobs, environ=os.environ, context=context, files=files))
+    loaded = Rules(TransformFacts(knobs, environ=os.environ, context=context, files=files))
     try:
         _load(loaded, rules, job_transform, job_route, define)
     finally:
@@ -209,7 +209,7 @@ def _source(path: str) -> Source:
     return source_from_bytes(data, path)
 
 
-def _made(outcomes: Iterator[Outcome], findings: AdFindings, progress: Progress) -> Iterator[Outcome]:
+def _made(outcomes: Iterator[TransformOutcome], findings: AdFindings, progress: Progress) -> Iterator[TransformOutcome]:
     """Yield the outcomes that have an ad, and say on stderr what was done and what was wrong."""
     for number, outcome in enumerate(outcomes, start=1):
         progress.show(number)
@@ -231,13 +231,13 @@ def _made(outcomes: Iterator[Outcome], findings: AdFindings, progress: Progress)
             say(f"Transform of ad {number}{printable(where)} failed!", err=True)
 
 
-def _ads(outcomes: Iterator[Outcome]) -> Iterator[ClassAd]:
+def _ads(outcomes: Iterator[TransformOutcome]) -> Iterator[ClassAd]:
     for outcome in outcomes:
         if outcome.ad is not None:
             yield outcome.ad
 
 
-def _diff(outcome: Outcome) -> str:
+def _diff(outcome: TransformOutcome) -> str:
     """Return what changed in an ad, the old text of an attribute before the new one."""
     place = outcome.before.place
     lines = [f"@@ {'ad' if place is None else f'{place.name}:{place.line}'} @@"]

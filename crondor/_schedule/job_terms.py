@@ -101,7 +101,7 @@ _NO_EXPRESSION = r"""\d+(\s*[A-Za-z_"'$#;@]|\s+\d)|\$"""
 _LARGEST = 2**63 - 1
 
 
-class Expression(NamedTuple):
+class ExpressionText(NamedTuple):
     """The text of a ClassAd expression that has to be evaluated first."""
 
     text: str
@@ -111,14 +111,14 @@ class Expression(NamedTuple):
         return self.text
 
 
-class Literal(NamedTuple):
+class LiteralTerm(NamedTuple):
     """What condor_submit makes of a value that must be a non-negative integer: a number, an expression, or neither."""
 
-    value: int | Expression | None
+    value: int | ExpressionText | None
     overflowed: bool = False
 
 
-def read_literal(text: str) -> Literal:
+def read_literal(text: str) -> LiteralTerm:
     """Return the value of a deferral command; None where condor_submit refuses it (docs/deferral.md).
 
     A literal above 2^63-1 becomes 0. Text that only looks like an expression is taken for one.
@@ -128,14 +128,14 @@ def read_literal(text: str) -> Literal:
     if digits.isascii() and digits.isdecimal():
         negative = digits != text
         if digits.startswith("0") and digits != "0" and not negative:
-            return Literal(None)  # a syntax error of the ClassAd language
+            return LiteralTerm(None)  # a syntax error of the ClassAd language
         overflowed = len(digits.lstrip("0")) > 19 or int(digits[-20:]) > _LARGEST
         value = 0 if overflowed else int(digits)
-        return Literal(None if negative and value else value, overflowed)
+        return LiteralTerm(None if negative and value else value, overflowed)
     known = text.lower() in {"true", "false", "undefined", "error"}
     if not text or known or re.fullmatch(_REAL, text) or re.fullmatch(_STRING, text) or re.match(_NO_EXPRESSION, text):
-        return Literal(None)
-    return Literal(Expression(written) if _is_balanced(text) else None)
+        return LiteralTerm(None)
+    return LiteralTerm(ExpressionText(written) if _is_balanced(text) else None)
 
 
 def seconds_of(value: object) -> int | None:
@@ -157,7 +157,9 @@ def read_string(text: str) -> str | None:
 
 def needs_evaluation(commands: Mapping[str, str]) -> bool:
     """Say whether any scheduling command (lower-case names, ``+Attr`` as ``my.attr``) is an expression, no literal."""
-    return any(isinstance(read_literal(commands[name]).value, Expression) for name in _EVALUATED if name in commands)
+    return any(
+        isinstance(read_literal(commands[name]).value, ExpressionText) for name in _EVALUATED if name in commands
+    )
 
 
 def _bare(text: str) -> str:

@@ -15,7 +15,7 @@ from crondor._schedule.job_terms import (
     TIME_COMMANDS,
     UNIVERSES,
     WINDOW_COMMANDS,
-    Expression,
+    ExpressionText,
     Universe,
     read_literal,
     read_string,
@@ -25,8 +25,8 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 
-_Number = int | Expression
-UNDEFINED = Expression("undefined")
+_Number = int | ExpressionText
+UNDEFINED = ExpressionText("undefined")
 
 Read = Callable[[str], object]
 
@@ -71,7 +71,7 @@ def cron_value(value: object, dialect: Dialect, evaluate: Read | None) -> object
 
     Raises CrondorError for an expression without a way to evaluate it, or that cannot be read.
     """
-    if isinstance(value, Expression) and value != UNDEFINED:
+    if isinstance(value, ExpressionText) and value != UNDEFINED:
         if evaluate is None:
             message = f"{value.text} is an expression, and there is nothing to evaluate it with"
             raise CrondorError(Diagnostic("not-evaluated", message, help="pass evaluate and now"))
@@ -169,7 +169,7 @@ class _Reading:
             self._fault("submit-number", name, message, "write a number of seconds from 0 up, or an expression")
             return None
         if literal.value is None:  # an attribute is anything; it is evaluated later
-            return Expression(text)
+            return ExpressionText(text)
         if literal.overflowed:
             message = f"{text} is larger than 2^63-1, and HTCondor reads it as 0"
             self._note("submit-overflow", name, message, "write a number of seconds")

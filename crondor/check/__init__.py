@@ -6,7 +6,7 @@
 
 from crondor.check.engine import CheckReport, check_submit, refused, select
 from crondor.check.pages import page
-from crondor.check.rule import Edit, Finding, Fix, Rule, RuleHit
+from crondor.check.rule import Finding, Fix, Rule, RuleHit, TextEdit
 from crondor.check.rules import RULES
 from crondor.check.subject import CheckedFile, CheckedJob, CheckSettings
 
@@ -16,11 +16,11 @@ __all__ = [
     "CheckSettings",
     "CheckedFile",
     "CheckedJob",
-    "Edit",
     "Finding",
     "Fix",
     "Rule",
     "RuleHit",
+    "TextEdit",
     "check_submit",
     "page",
     "refused",

@@ -30,7 +30,7 @@ class Wrong(NamedTuple):
     answer: ScheddAnswer
 
 
-class Refusals(NamedTuple):
+class RefusedTimes(NamedTuple):
     """What requirements do, in epoch seconds: the first right time they refuse, and the first wrong one they let by."""
 
     refused: int | None
@@ -73,7 +73,7 @@ def wrong_times(spec: CronSpec, zone: Zone, now: int, step: int = _STEP) -> Iter
 
 def refusals(
     requirements: str, spec: CronSpec, schedd: CronSpec, zone: str | tzinfo, now: int, effort: Effort | None = None
-) -> Refusals | None:
+) -> RefusedTimes | None:
     """Try requirements on the right and the wrong times of the coming months, each as DeferralTime.
 
     ``spec`` is what the manual reads, ``schedd`` what the schedd does; ``effort`` pays for the evaluations. What other
@@ -85,7 +85,7 @@ def refusals(
 @lru_cache(maxsize=64)
 def _refusals(
     requirements: str, spec: CronSpec, schedd: CronSpec, zone: Zone, now: int, effort: Effort | None
-) -> Refusals | None:
+) -> RefusedTimes | None:
     if "deferraltime" not in requirements.lower():
         return None
     from crondor.job.expressions import admission  # noqa: PLC0415 - the engine takes 17 ms, and few files ask for it
@@ -104,7 +104,7 @@ def _refusals(
         right = (time for time in _right_times(spec, zone, now) if _is_named(time, spec, zone))
         wrong = (int(time) for _, time in wrong_times(schedd, zone, now) if not _is_named(int(time), spec, zone))
         refused = next((time for time in right if not may_match(time)), None)
-        return Refusals(refused, next((time for time in wrong if may_match(time)), None))
+        return RefusedTimes(refused, next((time for time in wrong if may_match(time)), None))
     except CrondorError:
         return None
 

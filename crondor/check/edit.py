@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crondor.check.rule import Edit, Fix
+from crondor.check.rule import Fix, TextEdit
 from crondor.check.subject import CheckedJob
 from crondor.source import Source, Span
 
@@ -14,7 +14,7 @@ class OverlappingEdits(ValueError):
     """Two edits that want the same characters."""
 
 
-def apply(source: Source, edits: Iterable[Edit]) -> str:
+def apply(source: Source, edits: Iterable[TextEdit]) -> str:
     """Return the text after some edits of it, in whatever order they come; equal edits count once.
 
     Several insertions at one place stand there in the order given. Raises OverlappingEdits, and ValueError for an
@@ -23,7 +23,7 @@ def apply(source: Source, edits: Iterable[Edit]) -> str:
     return changed(source, edits).text
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """A text after some edits: for each, by its place, where it began and ended before, and what it wrote does now."""
 
     text: str
@@ -41,7 +41,7 @@ class Change(NamedTuple):
         return at + moved
 
 
-def changed(source: Source, edits: Iterable[Edit]) -> Change:
+def changed(source: Source, edits: Iterable[TextEdit]) -> TextChange:
     """Return the text after some edits as ``apply`` does, and what it takes to find a place again."""
     text = source.text
     ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end))
@@ -58,7 +58,7 @@ def changed(source: Source, edits: Iterable[Edit]) -> Change:
         written.append(((span.start, span.end), (size, size + len(new))))
         size += len(new)
         at = span.end
-    return Change("".join((*pieces, text[at:])), tuple(written))
+    return TextChange("".join((*pieces, text[at:])), tuple(written))
 
 
 def compatible(source: Source, fixes: Iterable[Fix]) -> list[Fix]:
@@ -66,7 +66,7 @@ def compatible(source: Source, fixes: Iterable[Fix]) -> list[Fix]:
 
     What is left out can be found again, and applied, once the others are.
     """
-    taken: dict[Edit, None] = {}
+    taken: dict[TextEdit, None] = {}
     chosen: list[Fix] = []
     for fix in fixes:
         new = [edit for edit in fix.edits if edit not in taken]
@@ -76,7 +76,7 @@ def compatible(source: Source, fixes: Iterable[Fix]) -> list[Fix]:
     return chosen
 
 
-def _meet(one: Edit, other: Edit) -> bool:
+def _meet(one: TextEdit, other: TextEdit) -> bool:
     """Say whether two edits cannot both be made: of the same characters, or insertions of one command at one place."""
     a, b = one.span, other.span
     if a.start == a.end == b.start == b.end:
@@ -98,13 +98,13 @@ def literal(job: CheckedJob, name: str) -> Span | None:
     return span if equals and not rest.strip() and _key(written) == name else None
 
 
-def replacement(job: CheckedJob, name: str, text: str) -> Edit | None:
+def replacement(job: CheckedJob, name: str, text: str) -> TextEdit | None:
     """Return the edit that gives a command another value, None where it is not literal."""
     span = literal(job, name)
-    return None if span is None else Edit(span, text)
+    return None if span is None else TextEdit(span, text)
 
 
-def joined(job: CheckedJob, name: str, operator: str, clause: str) -> Edit | None:
+def joined(job: CheckedJob, name: str, operator: str, clause: str) -> TextEdit | None:
     """Return the edit that joins a clause to the expression of a command, ``(expression) operator clause``.
 
     None where the value is not literal, and where it is no expression: nobody can say what would become of it.
@@ -115,7 +115,7 @@ def joined(job: CheckedJob, name: str, operator: str, clause: str) -> Edit | Non
     return None if faults(job.values[name], name) or faults(made, name) else replacement(job, name, made)
 
 
-def insertion(job: CheckedJob, name: str, value: str) -> Edit | None:
+def insertion(job: CheckedJob, name: str, value: str) -> TextEdit | None:
     """Return the edit that sets a command on a line of its own, before the job's queue statement.
 
     It holds for the queue statements that follow as well. None where the statement is not of the checked file, or
@@ -131,7 +131,7 @@ def insertion(job: CheckedJob, name: str, value: str) -> Edit | None:
         return None
     end = "\r\n" if "\r\n" in text else "\n"
     begin = end if at and text[at - 1] != "\n" else ""
-    return Edit(source.span(at, at), f"{begin}{name} = {value}{end}")
+    return TextEdit(source.span(at, at), f"{begin}{name} = {value}{end}")
 
 
 def _key(written: str) -> str:

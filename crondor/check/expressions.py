@@ -9,7 +9,7 @@ from crondor.classad import ClassAdSyntaxError, Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import functions
 from crondor.diagnostics import Diagnostic
-from crondor.job.attributes import Ending
+from crondor.job.attributes import ExitValue
 from crondor.job.policy import Act, at_exit, ended, periodic
 from crondor.job.status import JobStatus
 from crondor.source import Source
@@ -53,7 +53,7 @@ def idle_again(job: CheckedJob, policies: Mapping[str, str], runs: Iterable[tupl
     """Say whether the policies have the job idle after each of some runs: the how many-th, and its ending."""
     ad, context = _ad(job, policies), _context(job, now)
     return ad is not None and all(
-        at_exit(ended(ad, times, Ending(number, by_signal)), now, context).act is Act.STAY
+        at_exit(ended(ad, times, ExitValue(number, by_signal)), now, context).act is Act.STAY
         for times, number, by_signal in runs
     )
 

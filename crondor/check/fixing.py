@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crondor.check.edit import Change, changed, compatible
+from crondor.check.edit import TextChange, changed, compatible
 from crondor.check.engine import CheckReport, Read, check_submit
 from crondor.check.rule import Finding, Fix
 from crondor.check.subject import CheckSettings
@@ -126,7 +126,7 @@ def _start(finding: Finding, report: CheckReport) -> int | None:
     return span.start if span is not None and span.source is report.source else None
 
 
-def _is_worse(before: CheckReport, after: CheckReport, change: Change) -> bool:
+def _is_worse(before: CheckReport, after: CheckReport, change: TextChange) -> bool:
     """Say whether a text cannot be read any more, or a value is wrong that was written."""
     had, faults = _errors(before), _errors(after)
     known = {each.code for each in had}

@@ -8,7 +8,7 @@ from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
 from crondor.check.crontab import FieldFault
 from crondor.check.day_zero import refusals
 from crondor.check.edit import apply, insertion, joined, literal, replacement
-from crondor.check.rule import Edit
+from crondor.check.rule import TextEdit
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Diagnostic
 from crondor.source import Span
@@ -28,7 +28,7 @@ def placed(job: CheckedJob, field: Field, fault: Diagnostic) -> Diagnostic:
     return fault.relocated(onto)
 
 
-def edit_field(job: CheckedJob, field: Field, text: str) -> Edit | None:
+def edit_field(job: CheckedJob, field: Field, text: str) -> TextEdit | None:
     """Return the edit that gives a field another text, None where its value is not literal."""
     name = job.crontab.names[field]
     return replacement(job, name, f'"{text}"' if name.startswith("my.") else text)
@@ -52,18 +52,18 @@ def mended(field: Field, text: str, faults: Iterable[FieldFault]) -> str | None:
 
 
 def _patched(text: str, faults: list[Diagnostic]) -> str | None:
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     for fault in faults:
         if fault.kind == "cron-empty-item":
             continue
         if fault.fix is None or fault.span is None:
             return None
-        edits.append(Edit(fault.span, fault.fix))
+        edits.append(TextEdit(fault.span, fault.fix))
     changed = apply(edits[0].span.source, edits) if edits else text
     return ",".join(item.strip() for item in changed.split(",") if item.strip()) or None
 
 
-def edit_days(job: CheckedJob) -> tuple[Edit, ...]:
+def edit_days(job: CheckedJob) -> tuple[TextEdit, ...]:
     """Return the edits after which the schedd reads both day fields as the manual: of texts, and of requirements.
 
     None of them where not all can be made.
@@ -72,7 +72,7 @@ def edit_days(job: CheckedJob) -> tuple[Edit, ...]:
     if spec is None:
         return ()
     wanted = portable(spec)
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     for field in (DAY_OF_MONTH, DAY_OF_WEEK):
         old, new = spec.given[field.index], wanted.given[field.index]
         if old is None or new is None or old == new:
@@ -99,7 +99,7 @@ def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
     return found is not None and found.is_cure
 
 
-def edit_requirements(job: CheckedJob, wanted: CronSpec) -> Edit | None:
+def edit_requirements(job: CheckedJob, wanted: CronSpec) -> TextEdit | None:
     """Return the edit that adds the day-0 clause to requirements: to its value, or on a line of its own."""
     if any(literal(job, name) is None for name in job.crontab.names.values()):
         return None

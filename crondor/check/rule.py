@@ -12,7 +12,7 @@ from crondor.source import Span
 Subject = TypeVar("Subject")
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """One change of a file: ``text`` in the place of ``span``; an empty span inserts."""
 
     span: Span
@@ -24,7 +24,7 @@ class Fix:
     """A fix: ``title`` says what it does, ``edits`` how; an unsafe one changes what the author asked for."""
 
     title: str
-    edits: tuple[Edit, ...]
+    edits: tuple[TextEdit, ...]
     safe: bool = True
 
 

@@ -85,7 +85,7 @@ class CheckedSchedule:
         return error.hold_reason if error else None
 
 
-class Effort:
+class CheckEffort:
     """What looking at the jobs of one file may still cost, in steps of about a microsecond; see classad.Context.
 
     ``jobs`` is how many of them were looked at before it was used up.
@@ -101,7 +101,7 @@ class Effort:
         self.left -= steps
 
 
-class Use(NamedTuple):
+class FieldValues(NamedTuple):
     """The values of a job's cron fields, and where they, its requirements and its queue statement begin (or -1)."""
 
     cron: tuple[str | None, ...]
@@ -184,12 +184,12 @@ class CheckedJob:
             return None
 
     @cached_property
-    def use(self) -> Use:
+    def use(self) -> FieldValues:
         """Where the values that schedule this job stand."""
         spans = self.group.spans
         names = [name for spellings in CRON_NAMES.values() for name in spellings]
         place = self.span("requirements") if "requirements" in spans else None
-        return Use(
+        return FieldValues(
             tuple(self.values.get(name) for name in names),
             frozenset(spans[name].start for name in names if name in spans),
             -1 if place is None else place.start,
@@ -274,7 +274,7 @@ class CheckedFile:
     settings: CheckSettings
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
-    effort: Effort = field(default_factory=Effort, compare=False)
+    effort: CheckEffort = field(default_factory=CheckEffort, compare=False)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -329,7 +329,7 @@ class CheckedFile:
         return tuple(misspelt((span.text if span else key, span) for key, span in names))
 
     @cached_property
-    def uses(self) -> frozenset[Use]:
+    def uses(self) -> frozenset[FieldValues]:
         """The places of the values that schedule the jobs, each once: what an edit of one of them would change."""
         return frozenset(job.use for job in self.jobs)
 

@@ -17,7 +17,7 @@ _LIST = re.compile(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
 _MOST = 1000  # orders of one source; a file with more is not for people
 
 
-class Order(NamedTuple):
+class Suppression(NamedTuple):
     """One code in a comment: its place, and the lines it is about (from 1; all of them where ``last`` is None)."""
 
     span: Span
@@ -35,16 +35,16 @@ class Comments:
 
     def __init__(self, source: Source) -> None:
         """Read them."""
-        self.orders: list[Order] = []
+        self.orders: list[Suppression] = []
         self.malformed: list[Span] = []
-        self._by_line: dict[int, list[Order]] = {}
+        self._by_line: dict[int, list[Suppression]] = {}
         if "crondor" in source.text:
             self._read(source)
         for order in self.orders:
             self._by_line.setdefault(0 if order.last is None else order.first, []).append(order)
         self._firsts = sorted(self._by_line)
 
-    def covering(self, code: str, line: int) -> Iterator[Order]:
+    def covering(self, code: str, line: int) -> Iterator[Suppression]:
         """Yield the orders that silence a finding."""
         if not self._firsts:
             return
@@ -65,7 +65,7 @@ class Comments:
             first, last = (1, None) if whole else statements.below(source.position(comment.start())[0])
             at = comment.start(1) + order.start(2)
             spans = (source.span(at + c.start(), at + c.end()) for c in _CODE.finditer(order[2]))
-            self.orders += [Order(span, span.text.upper(), first, last) for span in spans]
+            self.orders += [Suppression(span, span.text.upper(), first, last) for span in spans]
 
 
 class Silence(NamedTuple):
@@ -75,7 +75,7 @@ class Silence(NamedTuple):
     """
 
     comments: Comments
-    used: frozenset[Order]
+    used: frozenset[Suppression]
     codes: frozenset[str]
     is_whole: bool = True
 
@@ -94,12 +94,12 @@ def heard(
     so that what was not found is not there.
     """
     comments: dict[Source, Comments] = {source: Comments(source)}
-    used: set[Order] = set()
+    used: set[Suppression] = set()
     found: list[Finding] = []
     silenced: list[Finding] = []
     for finding in findings:
         span = finding.diagnostic.span
-        orders: list[Order] = []
+        orders: list[Suppression] = []
         if span is not None:
             if span.source not in comments:
                 comments[span.source] = Comments(span.source)

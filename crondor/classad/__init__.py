@@ -3,9 +3,9 @@
 Reading and printing
     ``Expression(text)`` reads new syntax (read once for each distinct text); ``Expression.parse(Source(text, name))``
     names the place in errors and reads the right sides of ``-long`` ads (``old=True``, ``partial=True``).
-    ``parse_ad(Source(text))`` returns the tree of ``[ a = 1; ... ]``. ``expression.unparse(Form.COMPACT)`` prints as
-    HTCondor does; ``Form.PRETTY`` over several lines, ``Form.OLD`` as in ``-long`` ads. ``print_name`` and
-    ``print_string`` quote. What cannot be read raises ClassAdSyntaxError, with the piece underlined.
+    ``parse_ad(Source(text))`` returns the tree of ``[ a = 1; ... ]``. ``expression.unparse(UnparseForm.COMPACT)`` is as
+    HTCondor prints it; ``UnparseForm.PRETTY`` by lines, ``UnparseForm.OLD`` as in ``-long`` ads. ``print_name``
+    and ``print_string`` quote. What cannot be read raises ClassAdSyntaxError, with the piece underlined.
 
 Evaluating
     ``expression.evaluate(my, target, Context(now=...))`` returns a ``Value``: bool, int, float, str, ``UNDEFINED``,
@@ -17,7 +17,7 @@ Evaluating
 Ads
     ``ClassAd({"Memory": 1024})`` is a mapping from names without case to expressions; ``Place`` is where one was read.
     ``read_ads(text)`` reads ``-long``, new syntax, JSON and XML ad by ad, ``read_ad(text)`` the only one, ``detect``
-    tells a ``Format`` by its beginning, ``Mode`` (STRICT, LAZY, DAEMON) says how strict to be. ``write_ads(ads, form)``
+    tells a ``Format`` by its beginning, ``ReadMode`` (STRICT, LAZY, DAEMON) how strict to be. ``write_ads(ads, form)``
     and ``print_ad(ad, form, order)`` write in an ``Order``. These are imported when they are first asked for.
 
 Looking into
@@ -48,7 +48,7 @@ from crondor.classad.parser import parse_ad, parse_expression
 from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value
 from crondor.classad.show import code_tree, print_value, to_tree
 from crondor.classad.text import from_bytes, lower, to_bytes
-from crondor.classad.unparse import Form, print_name, print_string, unparse
+from crondor.classad.unparse import UnparseForm, print_name, print_string, unparse
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
@@ -59,7 +59,7 @@ from crondor.classad.values import (
 
 if TYPE_CHECKING:
     from crondor.classad.ad import ClassAd, Place
-    from crondor.classad.formats import Mode, detect, read_ad, read_ads, write_ads
+    from crondor.classad.formats import ReadMode, detect, read_ad, read_ads, write_ads
     from crondor.classad.printing import Format, Order, print_ad
 
 __all__ = [
@@ -77,14 +77,14 @@ __all__ = [
     "Exceptional",
     "Explanation",
     "Expression",
-    "Form",
     "Format",
     "ListValue",
-    "Mode",
     "Order",
     "Place",
+    "ReadMode",
     "References",
     "RelTime",
+    "UnparseForm",
     "Value",
     "code_of",
     "code_tree",
@@ -113,7 +113,7 @@ __all__ = [
 _LATE: Final = {
     "ClassAd": "crondor.classad.ad",
     "Format": "crondor.classad.printing",
-    "Mode": "crondor.classad.formats",
+    "ReadMode": "crondor.classad.formats",
     "Order": "crondor.classad.printing",
     "Place": "crondor.classad.ad",
     "detect": "crondor.classad.formats",

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from crondor.classad import operators
 from crondor.classad import text as texts
-from crondor.classad.scope import Run, State, Value
+from crondor.classad.scope import EvaluationState, Run, Value
 from crondor.classad.tree import Literal, Node
 from crondor.classad.values import (
     INT_MAX,
@@ -38,7 +38,7 @@ def _equals_string(left: Run, text: str, op: str) -> Run:
     folded = texts.lower(text)
     equal = op == "=="
 
-    def equals(state: State) -> Value:
+    def equals(state: EvaluationState) -> Value:
         value = left(state)
         if value.__class__ is str:
             return (value == text or texts.lower(value) == folded) is equal
@@ -57,7 +57,7 @@ def _comparison(op: str, test: Callable[[Any, Any], bool]) -> Maker:
     binary, compare_folded = operators.binary, texts.compare_folded
 
     def make(left: Run, right: Run) -> Run:
-        def compared(state: State) -> Value:
+        def compared(state: EvaluationState) -> Value:
             a, b = left(state), right(state)
             if a.__class__ is int and b.__class__ is int:
                 return test(a, b)
@@ -74,7 +74,7 @@ def _arithmetic(op: str, compute: Callable[[Any, Any], int]) -> Maker:
     binary = operators.binary
 
     def make(left: Run, right: Run) -> Run:
-        def computed(state: State) -> Value:
+        def computed(state: EvaluationState) -> Value:
             a, b = left(state), right(state)
             if a.__class__ is int and b.__class__ is int:
                 result = compute(a, b)
@@ -88,7 +88,7 @@ def _arithmetic(op: str, compute: Callable[[Any, Any], int]) -> Maker:
 
 
 def _divide(left: Run, right: Run) -> Run:
-    def divide(state: State) -> Value:
+    def divide(state: EvaluationState) -> Value:
         a, b = left(state), right(state)
         if a.__class__ is int and b.__class__ is int and a >= 0 and b > 0:
             return a // b

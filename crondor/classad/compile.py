@@ -13,7 +13,7 @@ from crondor.classad.code import (
     constant,
 )
 from crondor.classad.errors import Failure
-from crondor.classad.functions import Arguments, find_function
+from crondor.classad.functions import CallArguments, find_function
 from crondor.classad.limits import MAX_CACHED, MAX_CACHED_TEXT, MAX_DEPTH
 from crondor.classad.logic import conjunction, disjunction
 from crondor.classad.names import bare_name, my_name, root_name, select, target_name
@@ -25,9 +25,9 @@ from crondor.classad.scope import (
     Code,
     CopiedAd,
     CopiedList,
+    EvaluationState,
     ListValue,
     Run,
-    State,
     Value,
     literal_value,
 )
@@ -71,7 +71,7 @@ def compile_node(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT00
 
 
 def _counted(run: Run, deepest: int) -> Run:
-    def count(state: State) -> Value:
+    def count(state: EvaluationState) -> Value:
         if state.used + deepest >= MAX_DEPTH:
             raise Failure(TOO_DEEP)
         return run(state)
@@ -109,14 +109,14 @@ def _applied(signs: list[str], operand: Run) -> Run:
         return operand
     if signs == ["!"]:
 
-        def negation(state: State) -> Value:
+        def negation(state: EvaluationState) -> Value:
             value = operand(state)
             return not value if value.__class__ is bool else operators.unary("!", value)
 
         return negation
     inside_out = tuple(reversed(signs))
 
-    def signed(state: State) -> Value:
+    def signed(state: EvaluationState) -> Value:
         value = operand(state)
         for sign in inside_out:
             value = operators.unary(sign, value)
@@ -125,7 +125,7 @@ def _applied(signs: list[str], operand: Run) -> Run:
     return signed
 
 
-def _fail(_state: State) -> Value:
+def _fail(_state: EvaluationState) -> Value:
     raise Failure(TOO_DEEP)
 
 
@@ -163,7 +163,7 @@ _PLAIN: Final = frozenset(
 def _chain(first: Run, steps: tuple[tuple[str, Run], ...]) -> Run:
     binary = operators.binary
 
-    def chain(state: State) -> Value:
+    def chain(state: EvaluationState) -> Value:
         value = first(state)
         for op, part in steps:
             value = binary(op, value, part(state))
@@ -197,7 +197,7 @@ def _elvis(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
         inner = inner.right
     tries.append((offset - 1, compile_node(inner, offset, counting)))
 
-    def elvis(state: State) -> Value:
+    def elvis(state: EvaluationState) -> Value:
         value: Value = UNDEFINED
         for depth, part in tries:
             if counting and state.used + depth >= MAX_DEPTH:
@@ -220,7 +220,7 @@ def _ternary(node: Ternary, offset: int, counting: bool) -> Run:  # noqa: FBT001
         inner = inner.no
     last = compile_node(inner, offset, counting)
 
-    def ternary(state: State) -> Value:
+    def ternary(state: EvaluationState) -> Value:
         for at, (depth, test, yes) in enumerate(arms):
             if counting and state.used + depth >= MAX_DEPTH:
                 raise Failure(TOO_DEEP)
@@ -237,7 +237,7 @@ def _ternary(node: Ternary, offset: int, counting: bool) -> Run:  # noqa: FBT001
     return ternary
 
 
-def _no_test(state: State, yes: Run, rest: list[tuple[int, Run, Run]], last: Run) -> Value:
+def _no_test(state: EvaluationState, yes: Run, rest: list[tuple[int, Run, Run]], last: Run) -> Value:
     """Return error for a test that is no boolean; both choices are evaluated, for they may fail."""
     yes(state)
     if rest:
@@ -289,7 +289,7 @@ def _postfix(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001
 
 
 def _subscript(left: Run, right: Run, offset: int) -> Run:
-    def subscript(state: State) -> Value:
+    def subscript(state: EvaluationState) -> Value:
         whole, index = left(state), right(state)
         if whole is ERROR or index is ERROR:
             return ERROR
@@ -305,7 +305,7 @@ def _subscript(left: Run, right: Run, offset: int) -> Run:
     return subscript
 
 
-def _member(state: State, whole: ListValue, index: int, offset: int) -> Value:
+def _member(state: EvaluationState, whole: ListValue, index: int, offset: int) -> Value:
     if not 0 <= index < len(whole.members):
         return ERROR
     if state.used + offset + 1 >= MAX_DEPTH:  # a member is one deeper than the subscript
@@ -335,7 +335,7 @@ def _copied(value: Value) -> Value:
 _GONE: Final = CopiedAd({}, {})
 
 
-def isolated(state: State, code: Code, place: AdValue, offset: int) -> Value:
+def isolated(state: EvaluationState, code: Code, place: AdValue, offset: int) -> Value:
     """Return the value of an expression in an ad; a failure is the value error, as in HTCondor's subscripts."""
     cur, used, height = state.cur, state.used, len(state.stack)
     state.cur, state.used = place, used + offset + 1
@@ -348,7 +348,7 @@ def isolated(state: State, code: Code, place: AdValue, offset: int) -> Value:
         del state.stack[height:]
 
 
-def _attribute(state: State, whole: AdValue, name: str) -> Value:
+def _attribute(state: EvaluationState, whole: AdValue, name: str) -> Value:
     code = whole.codes.get(name)
     if code is None:
         return UNDEFINED
@@ -368,7 +368,7 @@ def _call(node: Call, offset: int, counting: bool) -> Run:  # noqa: FBT001
     runs = tuple(compile_node(argument, offset + deeper, counting) for argument in node.arguments)
     if deeper and counting:
         runs = tuple(_counted(run, offset) for run in runs)
-    return function(Arguments(node.name.lower(), node.arguments, runs, offset, compile_node))
+    return function(CallArguments(node.name.lower(), node.arguments, runs, offset, compile_node))
 
 
 def _list(node: ListNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
@@ -377,7 +377,7 @@ def _list(node: ListNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
     if not nested:
         return lambda state: ListValue(members, state.cur)
 
-    def outer(state: State) -> Value:
+    def outer(state: EvaluationState) -> Value:
         # A nested list or ad belongs to the ad it is written in, wherever a function evaluates the members.
         made = [constant(nested[at](state)) if at in nested else code for at, code in enumerate(members)]
         return ListValue(tuple(made), state.cur)
@@ -389,7 +389,7 @@ def _ad(node: AdNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
     codes = {texts.lower(name): code_of(item) for name, item in node.items}
     names = {texts.lower(name): name for name, _ in node.items}
 
-    def ad(state: State) -> Value:
+    def ad(state: EvaluationState) -> Value:
         # The same text in the same place is the same ad: circular references are told by identity.
         key = (id(codes), id(state.cur))
         if state.ads is None:

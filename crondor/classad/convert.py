@@ -11,7 +11,7 @@ from typing import Final
 
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_LIST, MAX_STRING
-from crondor.classad.scope import State, Value
+from crondor.classad.scope import EvaluationState, Value
 from crondor.classad.show import print_value
 from crondor.classad.text import lower
 from crondor.classad.times import print_abstime, print_reltime
@@ -76,7 +76,7 @@ def to_integer(value: Value) -> Value:
     return truncate(real)
 
 
-def to_string(state: State, value: Value) -> Value:
+def to_string(state: EvaluationState, value: Value) -> Value:
     """Return a value as string() does: undefined and error stay, reals have their long form."""
     if isinstance(value, str) or value is UNDEFINED or value is ERROR:
         return value
@@ -92,7 +92,7 @@ def word(value: str) -> bool | None:
     return {"true": True, "false": False}.get(lower(value))
 
 
-def grown(state: State, text: str) -> str:
+def grown(state: EvaluationState, text: str) -> str:
     """Return a string an expression made, if it is not too long; its length is work.
 
     Raises Failure, Exhausted.
@@ -103,7 +103,7 @@ def grown(state: State, text: str) -> str:
     return text
 
 
-def grown_list(state: State, count: int) -> None:
+def grown_list(state: EvaluationState, count: int) -> None:
     """Check the length of a list an expression makes or walks; its members are work.
 
     Raises Failure, Exhausted.

@@ -10,7 +10,17 @@ from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed, Exhaust
 from crondor.classad.lookup import link
 from crondor.classad.operators import truth
 from crondor.classad.references import External, Internal
-from crondor.classad.scope import NOWHERE, UNKNOWN, AdValue, Attributes, Code, Context, ListValue, State, Value
+from crondor.classad.scope import (
+    NOWHERE,
+    UNKNOWN,
+    AdValue,
+    Attributes,
+    Code,
+    Context,
+    EvaluationState,
+    ListValue,
+    Value,
+)
 from crondor.classad.show import code_tree
 from crondor.classad.values import (
     ERROR,
@@ -21,12 +31,12 @@ EMPTY = AdValue({}, {})
 _EXPLODED = "names and operators nest deeper than can be evaluated"
 
 
-def begin(my: Attributes, target: Attributes | None, context: Context) -> State:
+def begin(my: Attributes, target: Attributes | None, context: Context) -> EvaluationState:
     """Return the state of an evaluation in one ad, or in a match of two."""
     place = AdValue(my.codes, my.names)
     if target is not None:
         link(place, AdValue(target.codes, target.names))
-    return State(context, place, read)
+    return EvaluationState(context, place, read)
 
 
 def value_of(code: Code, my: Attributes, target: Attributes | None, context: Context) -> Value:
@@ -47,7 +57,7 @@ def value_of(code: Code, my: Attributes, target: Attributes | None, context: Con
         effort.left -= before - state.steps
 
 
-def run(code: Code, state: State) -> Value:
+def run(code: Code, state: EvaluationState) -> Value:
     """Return the value of an expression in a state.
 
     Raises EvaluationFailed.
@@ -111,7 +121,7 @@ def members(value: ListValue, context: Context) -> list[Value]:
     return members_in(value, begin(EMPTY, None, context))
 
 
-def members_in(value: ListValue, state: State) -> list[Value]:
+def members_in(value: ListValue, state: EvaluationState) -> list[Value]:
     """Return the values of a list's members with what is left of a state's work."""
     place = NOWHERE if value.scope is None else value.scope
     state.my = place

@@ -10,7 +10,7 @@ from crondor.classad.errors import EvaluationFailed
 from crondor.classad.evaluate import begin, run
 from crondor.classad.limits import MAX_STEPS
 from crondor.classad.operators import truth
-from crondor.classad.scope import Attributes, Code, Context, State, Value
+from crondor.classad.scope import Attributes, Code, Context, EvaluationState, Value
 from crondor.classad.show import code_tree, print_value
 from crondor.classad.tree import AdNode, Binary, ListNode, Literal, Node, Reference, Ternary, Unary, bare, children
 from crondor.classad.unparse import unparse
@@ -77,7 +77,7 @@ def explain(code: Code, my: Attributes, target: Attributes | None, context: Cont
 class _Explainer:
     """Evaluates part after part, each from the beginning, with the work of one evaluation for all of them."""
 
-    def __init__(self, begin_anew: Callable[[], State], deepest: int) -> None:
+    def __init__(self, begin_anew: Callable[[], EvaluationState], deepest: int) -> None:
         self.begin = begin_anew
         self.deepest = deepest
         self.left = _MOST

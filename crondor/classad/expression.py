@@ -15,7 +15,7 @@ from crondor.classad.scope import Attributes, Code, Context, Inlining, Value
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import Node
-from crondor.classad.unparse import Form, unparse
+from crondor.classad.unparse import UnparseForm, unparse
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
 
@@ -94,7 +94,7 @@ class Expression:
         """Say whether the value is true, or a number that is not zero; whatever else happens is no."""
         return holds(self.code, my, target, context)
 
-    def unparse(self, form: Form = Form.COMPACT, *, faithful: bool = False) -> str:
+    def unparse(self, form: UnparseForm = UnparseForm.COMPACT, *, faithful: bool = False) -> str:
         """Return the text as HTCondor prints it, but so that it reads back; ``faithful``: exactly as HTCondor."""
         return unparse(self.tree, form, faithful=faithful)
 

@@ -19,7 +19,17 @@ from crondor.classad.evaluate import begin, failed
 from crondor.classad.functions import find_function
 from crondor.classad.limits import MAX_DEPTH
 from crondor.classad.lookup import find, find_bare, root_of
-from crondor.classad.scope import NOWHERE, AdValue, Attributes, Code, Context, Inlining, ListValue, State, Value
+from crondor.classad.scope import (
+    NOWHERE,
+    AdValue,
+    Attributes,
+    Code,
+    Context,
+    EvaluationState,
+    Inlining,
+    ListValue,
+    Value,
+)
 from crondor.classad.show import code_tree, to_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
@@ -64,7 +74,7 @@ def _as_tree(part: _Part) -> Node:
     return part.tree if part.op is None else Binary(part.op, to_tree(part.value), part.tree)
 
 
-def _flatten(state: State, node: Node, *, split: bool) -> _Part:
+def _flatten(state: EvaluationState, node: Node, *, split: bool) -> _Part:
     state.spend(8)
     if isinstance(node, Binary) and node.op in _COMMUTES:
         part = _combine(node.op, _flatten(state, node.left, split=True), _flatten(state, node.right, split=True))
@@ -78,7 +88,7 @@ def _flatten(state: State, node: Node, *, split: bool) -> _Part:
     return _operator(state, node)
 
 
-def _structure(state: State, node: Literal | ListNode | AdNode) -> _Part:
+def _structure(state: EvaluationState, node: Literal | ListNode | AdNode) -> _Part:
     if isinstance(node, Literal):
         return _Part(code_of(node).evaluate(state))
     if isinstance(node, ListNode):
@@ -91,7 +101,7 @@ def _structure(state: State, node: Literal | ListNode | AdNode) -> _Part:
     return _Part(tree=AdNode(items))
 
 
-def _operator(state: State, node: Unary | Binary | Ternary) -> _Part:
+def _operator(state: EvaluationState, node: Unary | Binary | Ternary) -> _Part:
     if isinstance(node, Ternary):
         return _ternary(state, node)
     if isinstance(node, Unary):
@@ -105,7 +115,7 @@ def _operator(state: State, node: Unary | Binary | Ternary) -> _Part:
     return _Part(_apply(state, node.op, left.value, right.value))
 
 
-def _apply(state: State, op: str, left: Value, right: Value) -> Value:
+def _apply(state: EvaluationState, op: str, left: Value, right: Value) -> Value:
     if op == "?:":
         return right if left is UNDEFINED else left
     if op in ("&&", "||", "[]"):
@@ -113,7 +123,7 @@ def _apply(state: State, op: str, left: Value, right: Value) -> Value:
     return operators.binary(op, left, right)
 
 
-def _ternary(state: State, node: Ternary) -> _Part:
+def _ternary(state: EvaluationState, node: Ternary) -> _Part:
     test = _flatten(state, node.test, split=False)
     if test.tree is None and test.value is not UNDEFINED:
         chosen = operators.truth(test.value)
@@ -124,7 +134,7 @@ def _ternary(state: State, node: Ternary) -> _Part:
     return _Part(tree=Ternary(test.tree or node.test, _as_tree(yes), _as_tree(no)))
 
 
-def _call(state: State, node: Call) -> _Part:
+def _call(state: EvaluationState, node: Call) -> _Part:
     if find_function(node.name) is None:
         return _Part(ERROR)
     parts = [_flatten(state, argument, split=False) for argument in node.arguments]
@@ -134,7 +144,7 @@ def _call(state: State, node: Call) -> _Part:
     return _Part(compile_node(node, 0, False)(state))  # noqa: FBT003
 
 
-def _reference(state: State, node: Reference) -> _Part:
+def _reference(state: EvaluationState, node: Reference) -> _Part:
     cur, used = state.cur, state.used
     found = _found(state, node)
     if isinstance(found, _Part):
@@ -154,7 +164,7 @@ def _reference(state: State, node: Reference) -> _Part:
     return _Part(tree=Unary("()", part.tree)) if is_compound and state.inlining.parentheses else part
 
 
-def _found(state: State, node: Reference) -> tuple[AdValue, Code] | _Part:
+def _found(state: EvaluationState, node: Reference) -> tuple[AdValue, Code] | _Part:
     """Return what a reference finds, or what is left of one that finds no attribute."""
     name, stays = lower(node.name), _Part(tree=node)
     if node.scope is None:

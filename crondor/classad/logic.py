@@ -6,7 +6,7 @@ HTCondor: Operation::doLogical, Operation::shortCircuit.
 from __future__ import annotations
 
 from crondor.classad.operators import truth
-from crondor.classad.scope import Run, State, Value
+from crondor.classad.scope import EvaluationState, Run, Value
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
@@ -16,7 +16,7 @@ from crondor.classad.values import (
 def conjunction(parts: tuple[Run, ...]) -> Run:
     """Return what evaluates ``a && b && ...``: false and error end it, undefined goes on."""
 
-    def both(state: State) -> Value:
+    def both(state: EvaluationState) -> Value:
         known = True
         for part in parts:
             value = part(state)
@@ -40,7 +40,7 @@ def conjunction(parts: tuple[Run, ...]) -> Run:
 def disjunction(parts: tuple[Run, ...]) -> Run:
     """Return what evaluates ``a || b || ...``: true and error end it, undefined goes on."""
 
-    def either(state: State) -> Value:
+    def either(state: EvaluationState) -> Value:
         known = True
         for part in parts:
             value = part(state)
@@ -61,7 +61,7 @@ def disjunction(parts: tuple[Run, ...]) -> Run:
     return either
 
 
-def _wrong(state: State, value: Value, part: Run, parts: tuple[Run, ...]) -> Value:
+def _wrong(state: EvaluationState, value: Value, part: Run, parts: tuple[Run, ...]) -> Value:
     """Return error for an operand that is no boolean; only after the first one is the next still evaluated."""
     if part is parts[0] and value is not ERROR:
         parts[1](state)

@@ -11,14 +11,14 @@ from crondor.classad.code import (
     constant,
     no_compiler,
 )
-from crondor.classad.scope import BEYOND, NOWHERE, SPECIAL, AdValue, Code, Codes, State
+from crondor.classad.scope import BEYOND, NOWHERE, SPECIAL, AdValue, Code, Codes, EvaluationState
 from crondor.classad.tree import Reference
 
 _LEFT = Reference(None, "LEFT", True)  # noqa: FBT003
 _RIGHT = Reference(None, "RIGHT", True)  # noqa: FBT003
 
 
-def find(state: State, start: AdValue, name: str) -> tuple[AdValue, Code] | None:
+def find(state: EvaluationState, start: AdValue, name: str) -> tuple[AdValue, Code] | None:
     """Look a name (lower case) up in an ad and the ads around it.
 
     Attributes come first at every level; then the names HTCondor keeps for itself; then the ad around.
@@ -38,7 +38,7 @@ def find(state: State, start: AdValue, name: str) -> tuple[AdValue, Code] | None
         place = around
 
 
-def find_bare(state: State, start: AdValue, name: str) -> tuple[AdValue, Code] | None:
+def find_bare(state: EvaluationState, start: AdValue, name: str) -> tuple[AdValue, Code] | None:
     """Look a name without scope up: in MY and around it, then in the other ad of the match and around that."""
     if start is NOWHERE:
         return None
@@ -64,7 +64,7 @@ def as_code(read: Callable[[str], Code], codes: Codes, name: str, found: Code | 
     return code
 
 
-def _special(state: State, place: AdValue, around: AdValue | None, name: str) -> tuple[AdValue, Code] | None:
+def _special(state: EvaluationState, place: AdValue, around: AdValue | None, name: str) -> tuple[AdValue, Code] | None:
     if place is NOWHERE:
         return None
     if name in ("self", "my"):
@@ -93,7 +93,7 @@ _AROUND = {
 }
 
 
-def root_of(state: State) -> AdValue:
+def root_of(state: EvaluationState) -> AdValue:
     """Return the outermost ad: MY, or in a match the ad that HTCondor puts around the two.
 
     That ad's attributes can be named by an expression in either ad, for instance LEFT.

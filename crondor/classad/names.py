@@ -18,9 +18,9 @@ from crondor.classad.scope import (
     Code,
     CopiedAd,
     CopiedList,
+    EvaluationState,
     ListValue,
     Run,
-    State,
     Value,
 )
 from crondor.classad.values import (
@@ -29,7 +29,7 @@ from crondor.classad.values import (
 )
 
 
-def enter(state: State, place: AdValue, name: str, code: Code, offset: int) -> Value:
+def enter(state: EvaluationState, place: AdValue, name: str, code: Code, offset: int) -> Value:
     """Return the value of an attribute found in an ad; one that is under way already is undefined.
 
     Raises Failure, Exhausted.
@@ -60,7 +60,7 @@ def enter(state: State, place: AdValue, name: str, code: Code, offset: int) -> V
 def bare_name(name: str, offset: int) -> Run:
     """Return what evaluates ``name``."""
 
-    def bare(state: State) -> Value:
+    def bare(state: EvaluationState) -> Value:
         place = state.cur
         code = place.codes.get(name)
         if code.__class__ is not Code:
@@ -98,7 +98,7 @@ def target_name(name: str, offset: int, generic: Run) -> Run:
     """Return what evaluates ``TARGET.name``; ``generic`` evaluates TARGET where it has to be searched for."""
     beyond = name in BEYOND
 
-    def target(state: State) -> Value:
+    def target(state: EvaluationState) -> Value:
         place = state.cur.target
         if place is None:
             return selected(state, generic(state), name, offset)
@@ -122,7 +122,7 @@ def my_name(name: str, which: str, offset: int, generic: Run) -> Run:
     """Return what evaluates ``MY.name``; an attribute called MY itself is evaluated by ``generic``."""
     beyond = name in BEYOND
 
-    def my(state: State) -> Value:
+    def my(state: EvaluationState) -> Value:
         place = state.cur
         if which in place.codes or place is NOWHERE:
             return selected(state, generic(state), name, offset)
@@ -145,7 +145,7 @@ def my_name(name: str, which: str, offset: int, generic: Run) -> Run:
 def root_name(name: str, offset: int) -> Run:
     """Return what evaluates ``.name``, a name of the outermost ad."""
 
-    def absolute(state: State) -> Value:
+    def absolute(state: EvaluationState) -> Value:
         found = find(state, root_of(state), name)
         return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
 
@@ -155,7 +155,7 @@ def root_name(name: str, offset: int) -> Run:
 def select(run: Run, name: str, offset: int, *, counting: bool) -> Run:
     """Return what evaluates ``expression.name``."""
 
-    def chosen(state: State) -> Value:
+    def chosen(state: EvaluationState) -> Value:
         value = run(state)
         if not isinstance(value, AdValue) or value.__class__ is CopiedAd:
             return selected(state, value, name, offset)
@@ -163,13 +163,13 @@ def select(run: Run, name: str, offset: int, *, counting: bool) -> Run:
         found = find(state, value, name)
         return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
 
-    def counted(state: State) -> Value:
+    def counted(state: EvaluationState) -> Value:
         return ERROR if state.used + offset >= MAX_DEPTH else chosen(state)
 
     return counted if counting else chosen
 
 
-def selected(state: State, value: Value, name: str, offset: int) -> Value:
+def selected(state: EvaluationState, value: Value, name: str, offset: int) -> Value:
     """Return an attribute of an ad and of the ads around it, or the list of that attribute of a list's members."""
     if value.__class__ in _COPIED and name not in _OUTERMOST:
         return UNDEFINED
@@ -185,7 +185,7 @@ _COPIED = frozenset((CopiedAd, CopiedList))
 _OUTERMOST = frozenset(("root", "toplevel"))
 
 
-def _mapped(state: State, value: ListValue, name: str, offset: int) -> Value:
+def _mapped(state: EvaluationState, value: ListValue, name: str, offset: int) -> Value:
     state.spend(40 * len(value.members))
     state.used += offset + 1
     found = [_unbound(selected(state, member.evaluate(state), name, 0)) for member in value.members]

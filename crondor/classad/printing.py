@@ -17,7 +17,7 @@ from crondor.classad.show import code_tree
 from crondor.classad.spelling import Frame, Spelling
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
-from crondor.classad.unparse import Form, print_name, print_real, print_string, unparse
+from crondor.classad.unparse import UnparseForm, print_name, print_real, print_string, unparse
 from crondor.classad.values import ERROR, UNDEFINED, RelTime
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIB
     if form is Format.NEW:
         return unparse(tree, faithful=faithful)
     if form is Format.PRETTY:
-        return unparse(tree, Form.PRETTY, faithful=faithful)
+        return unparse(tree, UnparseForm.PRETTY, faithful=faithful)
     if form is Format.XML:
         return _xml(tree, faithful=faithful) + "\n"
     return _json(tree, one_line=form is Format.JSON_LINES, faithful=faithful)
@@ -127,7 +127,7 @@ def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
     keys = tuple(lower(name) for name in spelled)
     blank: list[str] = []
     for name in spelled:
-        blank += (f"{chr(10) if blank else ''}{print_name(name, Form.OLD)} = ", "")
+        blank += (f"{chr(10) if blank else ''}{print_name(name, UnparseForm.OLD)} = ", "")
     blank.append("\n")
     found = _getter(keys), blank, keys
     if len(names) <= _LARGE and sum(map(len, names)) <= _LONG:
@@ -156,13 +156,13 @@ class _Printed(dict["Code | str", str]):
 
     def __missing__(self, value: Code | str) -> str:
         if isinstance(value, Code):
-            return unparse(code_tree(value), Form.OLD, faithful=self.faithful)
+            return unparse(code_tree(value), UnparseForm.OLD, faithful=self.faithful)
         if _AS_IT_IS(value):
             printed = value
         elif _SIMPLE_STRING(value):
             printed = value.replace("\\\\", "\\")
         else:
-            printed = unparse(code_tree(value), Form.OLD, faithful=self.faithful)
+            printed = unparse(code_tree(value), UnparseForm.OLD, faithful=self.faithful)
         if len(value) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
@@ -238,7 +238,7 @@ def _json_leaf(node: Node, *, faithful: bool) -> str:
     if isinstance(value, str):
         return _json_string(value)
     if isinstance(value, float) and math.isfinite(value):
-        return print_real(value, Form.OLD)
+        return print_real(value, UnparseForm.OLD)
     if isinstance(value, int):
         return unparse(Literal(value))
     return _json_expression(unparse(Literal(value)))

@@ -12,7 +12,7 @@ from crondor.classad.evaluate import EMPTY, begin, failed, members_in, run
 from crondor.classad.expression import Expression
 from crondor.classad.limits import MAX_LIST, MAX_STEPS
 from crondor.classad.lookup import as_code
-from crondor.classad.scope import OUT_OF_STEPS, AdValue, Attributes, Code, Context, ListValue, State, Value
+from crondor.classad.scope import OUT_OF_STEPS, AdValue, Attributes, Code, Context, EvaluationState, ListValue, Value
 from crondor.classad.show import code_tree, to_tree
 from crondor.classad.text import lower, normal
 from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
@@ -164,12 +164,12 @@ class _Plainer:
         self.end(state)
         return value
 
-    def begin(self, ad: Attributes) -> State:
+    def begin(self, ad: Attributes) -> EvaluationState:
         state = begin(ad, None, self.context)
         state.steps = self.steps
         return state
 
-    def end(self, state: State) -> None:
+    def end(self, state: EvaluationState) -> None:
         self.steps = state.steps
         if self.steps < 0:
             raise failed(OUT_OF_STEPS)

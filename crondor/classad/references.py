@@ -10,7 +10,7 @@ from typing import NamedTuple
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_DEPTH, MAX_REFERENCES
 from crondor.classad.lookup import find, root_of
-from crondor.classad.scope import ENCLOSED, NOWHERE, AdValue, Code, Compiler, State
+from crondor.classad.scope import ENCLOSED, NOWHERE, AdValue, Code, Compiler, EvaluationState
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Call, ListNode, Node, Reference, children
@@ -44,7 +44,7 @@ class _Item(NamedTuple):
 class _Walk:
     """A walk over everything an expression reaches; it fails (None) where HTCondor's does."""
 
-    def __init__(self, state: State, compiler: Compiler) -> None:
+    def __init__(self, state: EvaluationState, compiler: Compiler) -> None:
         self.state = state
         self.compiler = compiler
         self.found: dict[str, str] = {}
@@ -108,7 +108,7 @@ class External(_Walk):
     """The names an expression does not find in its own ad."""
 
     @staticmethod
-    def of(state: State, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
+    def of(state: EvaluationState, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
         """Return the names, sorted without case; None: HTCondor finds no answer (a circle, a selection from no ad).
 
         ``free``: the expression is not an attribute of the ad.
@@ -134,7 +134,7 @@ class Internal(_Walk):
     """The attributes of its own ad an expression reaches, directly or through others."""
 
     @staticmethod
-    def of(state: State, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
+    def of(state: EvaluationState, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
         """Return the names, sorted without case; None: HTCondor finds no answer."""
         return Internal(state, compiler).run(node, place, free=free)
 

@@ -20,14 +20,14 @@ from typing import Any, Final, Protocol
 
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_STRING
-from crondor.classad.scope import State
+from crondor.classad.scope import EvaluationState
 from crondor.classad.text import to_bytes
 
 Spend = Callable[[int], None]
 """Takes steps of about a microsecond from what is left, or raises what ends the search."""
 
 
-class Match(Protocol):
+class RegexpMatch(Protocol):
     """What is used of a match."""
 
     def span(self, group: int = 0) -> tuple[int, int]:
@@ -44,10 +44,10 @@ class _Compiled(Protocol):
     def groups(self) -> int:
         """The number of groups."""
 
-    def search(self, text: bytes) -> Match | None:
+    def search(self, text: bytes) -> RegexpMatch | None:
         """Return the first match."""
 
-    def finditer(self, text: bytes) -> Iterator[Match]:
+    def finditer(self, text: bytes) -> Iterator[RegexpMatch]:
         """Yield all matches, left to right; after an empty one a longer one may begin at the same place."""
 
 
@@ -64,7 +64,7 @@ _CALLS: Final = 20  # of the matcher in a step
 _METER: Final = _Meter()
 
 
-def _begin(block: Match) -> None:
+def _begin(block: RegexpMatch) -> None:
     """Pay for one more beginning; a callout before the expression asks for it, as often as the expression recurs."""
     at = block.span()[0]
     if _METER.spend is not None and at != _METER.at:
@@ -93,19 +93,19 @@ class Regex:
         self._known: dict[int, _Compiled] = {}
         self.groups = groups
 
-    def first(self, text: bytes, spend: Spend) -> Match | None:
+    def first(self, text: bytes, spend: Spend) -> RegexpMatch | None:
         """Return the first match. Raises GivenUp, and whatever ``spend`` raises."""
         found = self._found(text, spend, lambda compiled: [compiled.search(text)])
         return found[0]
 
-    def all(self, text: bytes, spend: Spend) -> list[Match]:
+    def all(self, text: bytes, spend: Spend) -> list[RegexpMatch]:
         """Return all matches, left to right; after an empty one a longer one may begin at the same place.
 
         Raises GivenUp, and whatever ``spend`` raises.
         """
 
-        def matches(compiled: _Compiled) -> list[Match | None]:
-            found: list[Match | None] = []
+        def matches(compiled: _Compiled) -> list[RegexpMatch | None]:
+            found: list[RegexpMatch | None] = []
             for match in compiled.finditer(text):
                 spend(_MATCH)
                 found.append(match)
@@ -114,8 +114,8 @@ class Regex:
         return [match for match in self._found(text, spend, matches) if match is not None]
 
     def _found(
-        self, text: bytes, spend: Spend, search: Callable[[_Compiled], list[Match | None]]
-    ) -> list[Match | None]:
+        self, text: bytes, spend: Spend, search: Callable[[_Compiled], list[RegexpMatch | None]]
+    ) -> list[RegexpMatch | None]:
         pcre2 = _library()
 
         spend(_SEARCH + (len(text) >> 4))
@@ -209,7 +209,7 @@ def _braces(pattern: bytes) -> bytes | None:
     return re.sub(_BRACED, lambda match: match[0] if match[1] else b"\\x%02x" % int(match[2], 16), pattern)
 
 
-def searched(state: State, expression: Regex, text: str, *, empty: bool = True) -> bool | None:
+def searched(state: EvaluationState, expression: Regex, text: str, *, empty: bool = True) -> bool | None:
     """Say whether an expression matches somewhere; None: PCRE2 gave up. ``empty`` allows a match of nothing."""
     data = to_bytes(text)
     try:
@@ -220,12 +220,14 @@ def searched(state: State, expression: Regex, text: str, *, empty: bool = True) 
         return None
 
 
-def matches(state: State, expression: Regex, text: str) -> bool:
+def matches(state: EvaluationState, expression: Regex, text: str) -> bool:
     """Say whether an expression matches somewhere; where PCRE2 gives up it does not."""
     return searched(state, expression, text) is True
 
 
-def replaced(state: State, expression: Regex, text: str, new: str, *, whole: bool, every: bool) -> bytes | None:
+def replaced(
+    state: EvaluationState, expression: Regex, text: str, new: str, *, whole: bool, every: bool
+) -> bytes | None:
     r"""Return the text with matches replaced (``whole``), or only what replaces them; None: error.
 
     ``\0`` to ``\9`` in ``new`` are groups; one beyond those that matched is an error. A match of nothing at the end of
@@ -260,7 +262,7 @@ def replaced(state: State, expression: Regex, text: str, new: str, *, whole: boo
     return b"".join([*out, data[at:]]) if whole else b"".join(out)
 
 
-def _first(expression: Regex, data: bytes, spend: Spend) -> list[Match]:
+def _first(expression: Regex, data: bytes, spend: Spend) -> list[RegexpMatch]:
     match = expression.first(data, spend)
     return [] if match is None else [match]
 
@@ -269,7 +271,7 @@ _GROUP: Final = re.compile(rb"\\([0-9])")
 _MOST_BYTES: Final = 4 * MAX_STRING  # of the characters that a string may have
 
 
-def _filled(template: bytes, match: Match, groups: int, most: int) -> bytes | None:
+def _filled(template: bytes, match: RegexpMatch, groups: int, most: int) -> bytes | None:
     """Return a replacement with its groups filled in; None: it names one beyond the last that matched.
 
     Raises Failure for more than ``most`` bytes.

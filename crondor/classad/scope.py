@@ -17,7 +17,7 @@ from crondor.classad.tree import Literal, Node, measure
 from crondor.classad.values import LocalTime, RelTime, Simple
 
 Value: TypeAlias = "Simple | ListValue | AdValue"
-Run: TypeAlias = "Callable[[State], Value]"
+Run: TypeAlias = "Callable[[EvaluationState], Value]"
 Codes: TypeAlias = "Mapping[str, Code | str]"
 
 SPECIAL: Final = frozenset(("self", "my", "parent", "root", "toplevel", "currenttime"))
@@ -176,7 +176,7 @@ class Inlining(NamedTuple):
     open: frozenset[str] = frozenset(("time", "random", "currenttime"))
 
 
-class State:
+class EvaluationState:
     """One evaluation under way.
 
     ``cur`` is the ad whose expression is evaluated; ``root`` the outermost ad (None: a match whose outermost ad
@@ -269,7 +269,7 @@ class Code:
         self.height, self.cost = measure(self.node)
         self.run = self._compiler(self.node, 0, False)  # noqa: FBT003 - whether to count
 
-    def evaluate(self, state: State) -> Value:
+    def evaluate(self, state: EvaluationState) -> Value:
         """Return the value in the ad ``state`` is in.
 
         Raises Failure.

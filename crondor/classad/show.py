@@ -8,7 +8,7 @@ from crondor.classad.code import (
 from crondor.classad.parser import parse_expression
 from crondor.classad.scope import AdValue, Code, ListValue, Value
 from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
-from crondor.classad.unparse import Form, unparse
+from crondor.classad.unparse import UnparseForm, unparse
 from crondor.source import Source
 
 
@@ -31,6 +31,6 @@ def code_tree(code: Code | str) -> Node:
     return code.node
 
 
-def print_value(value: Value, form: Form = Form.COMPACT, *, faithful: bool = False) -> str:
+def print_value(value: Value, form: UnparseForm = UnparseForm.COMPACT, *, faithful: bool = False) -> str:
     """Return a value as text."""
     return unparse(to_tree(value), form, faithful=faithful)

@@ -14,7 +14,7 @@ from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, 
 from crondor.classad.values import AbsTime, Constant, Exceptional, LocalTime, RelTime
 
 
-class Form(Enum):
+class UnparseForm(Enum):
     """COMPACT is one line of new syntax; PRETTY breaks lists and ads into lines; OLD is the right side of ``-long``."""
 
     COMPACT = "compact"
@@ -45,7 +45,7 @@ class _Indent(NamedTuple):
 _Piece: TypeAlias = Node | str | _Indent
 
 
-def unparse(node: Node, form: Form = Form.COMPACT, *, faithful: bool = False) -> str:
+def unparse(node: Node, form: UnparseForm = UnparseForm.COMPACT, *, faithful: bool = False) -> str:
     """Return the text of a tree.
 
     ``faithful``: as HTCondor 25.14 prints it, which leaves the quotes out of a name after a dot (``a.'b c'`` is
@@ -71,11 +71,11 @@ def unparse(node: Node, form: Form = Form.COMPACT, *, faithful: bool = False) ->
     return "".join(out)
 
 
-def _pieces(node: Node, form: Form, *, faithful: bool) -> list[_Piece]:
+def _pieces(node: Node, form: UnparseForm, *, faithful: bool) -> list[_Piece]:
     if isinstance(node, Binary):
         if node.op == "[]":
             return [node.left, "[", node.right, "]"]
-        names = _OLD_NAMES if form is Form.OLD else _NEW_NAMES
+        names = _OLD_NAMES if form is UnparseForm.OLD else _NEW_NAMES
         return [node.left, names.get(node.op) or f" {node.op} ", node.right]
     if isinstance(node, Unary):
         return ["(", node.operand, ")"] if node.op == "()" else [f" {node.op}", node.operand]
@@ -88,10 +88,10 @@ def _pieces(node: Node, form: Form, *, faithful: bool) -> list[_Piece]:
     if isinstance(node, Ternary):
         return [node.test, " ? ", node.yes, " : ", node.no]
     if isinstance(node, ListNode):
-        return _block("{", [[item] for item in node.items], ",", "}", 3 if form is Form.PRETTY else 0)
+        return _block("{", [[item] for item in node.items], ",", "}", 3 if form is UnparseForm.PRETTY else 0)
     if isinstance(node, AdNode):
         rows: list[list[_Piece]] = [[print_name(name, form) + " = ", part] for name, part in node.items]
-        return _block("[", rows, "; ", "]", 4 if form is Form.PRETTY else 0)
+        return _block("[", rows, "; ", "]", 4 if form is UnparseForm.PRETTY else 0)
     if isinstance(node, Reference) and node.scope is not None:
         return [node.scope, "." + _after_dot(node.name, form, faithful=faithful)]
     return []
@@ -116,7 +116,7 @@ def _block(opening: str, rows: list[list[_Piece]], separator: str, closing: str,
     return [*(pieces[:-1] if rows else pieces), _Indent(-step), closing, _Indent(-step, line=False)]
 
 
-def print_constant(value: Constant, form: Form = Form.COMPACT) -> str:
+def print_constant(value: Constant, form: UnparseForm = UnparseForm.COMPACT) -> str:
     """Return the text of a constant."""
     kind = type(value)
     if kind is str:
@@ -138,27 +138,27 @@ def print_constant(value: Constant, form: Form = Form.COMPACT) -> str:
     raise TypeError(f"no ClassAd value: {value!r}")
 
 
-def print_string(text: str, form: Form = Form.COMPACT) -> str:
+def print_string(text: str, form: UnparseForm = UnparseForm.COMPACT) -> str:
     """Return a string in quotes; the old form escapes only the quote, the new one also all that is not ASCII."""
     if _PLAIN.match(text):
         return f'"{text}"'
-    if form is Form.OLD:
+    if form is UnparseForm.OLD:
         return '"' + text.replace('"', '\\"') + '"'
     return '"' + _escaped(text, _IN_STRING) + '"'
 
 
-def print_name(name: str, form: Form = Form.COMPACT) -> str:
+def print_name(name: str, form: UnparseForm = UnparseForm.COMPACT) -> str:
     """Return an attribute's name, in quotes where it is no plain name or is a reserved word."""
     if _IDENTIFIER.match(name):
         return f"'{name}'" if name.lower() in _RESERVED else name
-    escaped = name.replace("'", "\\'") if form is Form.OLD else _escaped(name, _IN_NAME)
+    escaped = name.replace("'", "\\'") if form is UnparseForm.OLD else _escaped(name, _IN_NAME)
     return f"'{escaped}'"
 
 
 _RESERVED: Final = WORDS | {"parent"}
 
 
-def _after_dot(name: str, form: Form, *, faithful: bool) -> str:
+def _after_dot(name: str, form: UnparseForm, *, faithful: bool) -> str:
     return name if faithful or name.lower() == "parent" else print_name(name, form)
 
 
@@ -169,12 +169,12 @@ def _escaped(text: str, table: dict[int, str]) -> str:
     return "".join(chr(byte) if byte < 128 else f"\\{byte:03o}" for byte in to_bytes(escaped))
 
 
-def print_real(real: float, form: Form = Form.COMPACT) -> str:
+def print_real(real: float, form: UnparseForm = UnparseForm.COMPACT) -> str:
     """Return a real with HTCondor's 16 digits, one too few for some values to read back as themselves."""
     if real == 0.0:
         return "-0.0" if math.copysign(1.0, real) < 0 else "0.0"
     if math.isfinite(real):
-        if form is not Form.OLD:
+        if form is not UnparseForm.OLD:
             return f"{real:.15E}"
         text = f"{real:.16G}"
         return text if "." in text or "E" in text else text + ".0"

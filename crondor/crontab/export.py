@@ -20,7 +20,7 @@ class NoCommand(CrondorError, ValueError):
 
 
 @dataclass(frozen=True)
-class Program:
+class JobProgram:
     """What a job runs: the executable, its arguments, its variables, and the file it reads its input from."""
 
     executable: str
@@ -34,7 +34,7 @@ class CronLine:
     """A schedule of any dialect and what it runs; ``comment`` goes above the line."""
 
     spec: CronSpec
-    program: Program
+    program: JobProgram
     comment: str = ""
 
 
@@ -53,7 +53,7 @@ def write_crontab(lines: Sequence[CronLine]) -> str:
     return "".join(texts)
 
 
-def _command(program: Program, *, env: bool) -> str:
+def _command(program: JobProgram, *, env: bool) -> str:
     """Return the command field; with ``env`` the command sets the variables itself."""
     words = [program.executable, *program.arguments]
     if any(re.search(r"[\n\0]", word) for word in words) or not program.executable:

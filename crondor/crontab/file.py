@@ -27,7 +27,7 @@ _USER = re.compile(r"[A-Za-z_][\w.-]*\$?", re.ASCII)
 _SHOWN = 40
 
 
-class Entry(NamedTuple):
+class CrontabEntry(NamedTuple):
     """One line with a schedule.
 
     ``spec`` is in the UNIX dialect, None for ``@reboot``; ``schedule`` is the place of its text. ``command`` is what
@@ -54,7 +54,7 @@ class CrontabFile:
 
     source: Source
     has_users: bool
-    entries: tuple[Entry, ...]
+    entries: tuple[CrontabEntry, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -78,7 +78,7 @@ class _Reader:
     def __init__(self, source: Source, *, has_users: bool) -> None:
         self.source = source
         self.has_users = has_users
-        self.entries: list[Entry] = []
+        self.entries: list[CrontabEntry] = []
         self.found: list[Diagnostic] = []
         self.comment: list[str] = []
         self.variables: dict[str, str] = {}
@@ -182,7 +182,7 @@ class _Reader:
         variables, places = MappingProxyType(self.variables), MappingProxyType(self.places)
         name, comment = user and user.group(), tuple(self.comment)
         self.entries.append(
-            Entry(line, schedule, spec, name, text, stdin, place, variables, places, comment, is_silent)
+            CrontabEntry(line, schedule, spec, name, text, stdin, place, variables, places, comment, is_silent)
         )
 
     def _spec(self, schedule: Span) -> CronSpec | list[Diagnostic] | None:

@@ -31,7 +31,7 @@ class NoRule(CrondorError, ValueError):
     """A schedule that no single recurrence rule says exactly."""
 
 
-class Event(NamedTuple):
+class CalendarEvent(NamedTuple):
     """One run: its moments, a line that names it, and a text that tells its schedule from every other.
 
     ``rule`` is a recurrence rule that repeats the run, as ``rule_of`` returns it.
@@ -43,7 +43,7 @@ class Event(NamedTuple):
     rule: dict[str, Any] | None = None
 
 
-def write_calendar(events: Iterable[Event], zone: tzinfo, stamp: int) -> bytes:
+def write_calendar(events: Iterable[CalendarEvent], zone: tzinfo, stamp: int) -> bytes:
     """Return a calendar with one event for each run: its start in ``zone``, its window as the duration.
 
     ``stamp`` is the time of writing (epoch seconds). An event's UID is made of its key and its start, so that a
@@ -110,7 +110,7 @@ def _no_rule(why: str) -> NoRule:
     return NoRule(Diagnostic("export-rule", message, help="leave out --rrule: each run is then an event"))
 
 
-def _component(library: ModuleType, event: Event, zone: tzinfo, stamp: int) -> Any:  # noqa: ANN401 - imported late
+def _component(library: ModuleType, event: CalendarEvent, zone: tzinfo, stamp: int) -> Any:  # noqa: ANN401 - imported late
     run = event.run
     found = library.Event()
     uid = hashlib.sha256(f"{event.key}\n{run.time}".encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import NamedTuple
 
-from crondor.crontab.file import CrontabFile, Entry
+from crondor.crontab.file import CrontabEntry, CrontabFile
 from crondor.crontab.import_findings import refusals, surprises
 from crondor.crontab.import_schedule import Translated, translated
 from crondor.crontab.import_text import submit_text
@@ -50,7 +50,7 @@ class SubmitText(NamedTuple):
     """
 
     name: str
-    entry: Entry
+    entry: CrontabEntry
     schedule: Translated
     prep_time: int
     window: int
@@ -103,7 +103,7 @@ class _Import:
             found.files.append(submit)
         return found
 
-    def _submit(self, entry: Entry, spec: CronSpec) -> SubmitText:
+    def _submit(self, entry: CrontabEntry, spec: CronSpec) -> SubmitText:
         settings = self.settings
         if spec not in self.schedules:
             self.schedules[spec] = translated(spec, settings.zone)
@@ -116,7 +116,7 @@ class _Import:
         findings = tuple(surprises(entry, schedule, settings.universe, settings.zone_name))
         return SubmitText(name, entry, schedule, prep_time, window, text, findings)
 
-    def _name(self, entry: Entry) -> str:
+    def _name(self, entry: CrontabEntry) -> str:
         """Return a name made of the command, or of the line's number where that says nothing."""
         number = entry.span.line
         word = (entry.command.split(maxsplit=1) or [""])[0]

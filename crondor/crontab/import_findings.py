@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.crontab.file import Entry
+from crondor.crontab.file import CrontabEntry
 from crondor.crontab.import_schedule import Translated
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.recurrence import never_reason
@@ -16,7 +16,7 @@ SHELL = "/bin/sh"  # what cron takes where the crontab names none
 _SHOWN = 40
 
 
-def refusals(entry: Entry) -> Iterator[Diagnostic]:
+def refusals(entry: CrontabEntry) -> Iterator[Diagnostic]:
     """Say why there can be no submit description of a line."""
     if entry.spec is None:
         message = "HTCondor has no schedule for the start of the machine"
@@ -31,7 +31,7 @@ def refusals(entry: Entry) -> Iterator[Diagnostic]:
         yield Diagnostic("crontab-shell", message, span=entry.places["SHELL"], help=f"write SHELL={SHELL}, for example")
 
 
-def surprises(entry: Entry, schedule: Translated, universe: Universe, zone: str | None) -> Iterator[Diagnostic]:
+def surprises(entry: CrontabEntry, schedule: Translated, universe: Universe, zone: str | None) -> Iterator[Diagnostic]:
     """Say what of a line is not the same afterwards; ``zone`` is the name of the submit host's."""
     yield from _of_schedule(entry, schedule)
     variables, places = entry.variables, entry.places
@@ -52,7 +52,7 @@ def surprises(entry: Entry, schedule: Translated, universe: Universe, zone: str 
         yield _note("crontab-silent", message, entry.span.part(0, 1))
 
 
-def _of_schedule(entry: Entry, schedule: Translated) -> Iterator[Diagnostic]:
+def _of_schedule(entry: CrontabEntry, schedule: Translated) -> Iterator[Diagnostic]:
     given = entry.spec.given if entry.spec is not None else ()
     respelt = [
         f"{field.command} = {text}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from crondor.crontab.file import Entry
+from crondor.crontab.file import CrontabEntry
 from crondor.crontab.import_findings import SHELL
 from crondor.crontab.import_schedule import Translated
 from crondor.diagnostics import printable
@@ -18,7 +18,9 @@ _PATH = "/usr/bin:/bin"  # what cron takes where the crontab names none
 _SHOWN = 200
 
 
-def submit_text(name: str, entry: Entry, schedule: Translated, universe: Universe, lengths: tuple[int, int]) -> str:
+def submit_text(
+    name: str, entry: CrontabEntry, schedule: Translated, universe: Universe, lengths: tuple[int, int]
+) -> str:
     """Return the text; ``lengths`` are prep time and window (seconds). Raises InvalidArguments."""
     lines = [
         *_heading(entry),
@@ -43,7 +45,7 @@ def submit_text(name: str, entry: Entry, schedule: Translated, universe: Univers
     return "".join(f"{line}\n" for line in lines)
 
 
-def command_line(entry: Entry) -> tuple[str, str]:
+def command_line(entry: CrontabEntry) -> tuple[str, str]:
     """Return the shell that runs an entry, and the text it is given, standard input included."""
     shell = entry.variables.get("SHELL", SHELL)
     if entry.stdin is None:
@@ -52,12 +54,12 @@ def command_line(entry: Entry) -> tuple[str, str]:
     return SHELL, f"printf '%s\\n' {lines} | {shlex.quote(shell)} -c {shlex.quote(entry.command)}"
 
 
-def environment(entry: Entry) -> dict[str, str]:
+def environment(entry: CrontabEntry) -> dict[str, str]:
     """Return the variables that cron sets for an entry, but for those that it takes from the user's account."""
     return {"PATH": _PATH, "SHELL": SHELL, **entry.variables}
 
 
-def _heading(entry: Entry) -> Iterator[str]:
+def _heading(entry: CrontabEntry) -> Iterator[str]:
     for line in entry.comment:
         yield f"# {printable(line)}".rstrip()
     if entry.comment:
@@ -69,7 +71,7 @@ def _heading(entry: Entry) -> Iterator[str]:
         yield f"# To be submitted by {entry.user}."
 
 
-def _program(entry: Entry, universe: Universe) -> Iterator[str]:
+def _program(entry: CrontabEntry, universe: Universe) -> Iterator[str]:
     shell, text = command_line(entry)
     home = entry.variables.get("HOME")
     commands = {
@@ -85,7 +87,7 @@ def _program(entry: Entry, universe: Universe) -> Iterator[str]:
     yield from _aligned(commands)
 
 
-def _mail(entry: Entry) -> Iterator[str]:
+def _mail(entry: CrontabEntry) -> Iterator[str]:
     address = entry.variables.get("MAILTO")
     if address is not None:
         wanted = {"notify_user": as_text(address), "notification": "error"} if address else {"notification": "never"}

@@ -9,7 +9,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 
 
-class Action(Enum):
+class HookConsequence(Enum):
     """What is done next: by the router with its job, by the starter, by the startd."""
 
     USE_AD = "use-ad"
@@ -69,7 +69,7 @@ class Consequence(NamedTuple):
     ``hold_code`` and ``hold_subcode`` are for HOLD_JOB.
     """
 
-    action: Action
+    action: HookConsequence
     ad: ClassAd
     reason: str
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -16,7 +16,7 @@ _SAME: Final = -1
 _FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class Place(NamedTuple):
+class ProcessPlace(NamedTuple):
     """What ``subprocess.Popen`` takes; None: the caller's, and so is an umask of -1."""
 
     env: Mapping[str, str]
@@ -28,20 +28,20 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def placed(environ: Mapping[str, str], folder: str | None, user: str | None) -> Iterator[Place]:
+def placed(environ: Mapping[str, str], folder: str | None, user: str | None) -> Iterator[ProcessPlace]:
     """Give where a program runs; ``user`` is as whom, and then of ``environ`` only what is the machine's counts.
 
     Raises KeyError for a user whom the system does not know, and OSError.
     """
     if user is None:
-        yield Place(environ, folder)
+        yield ProcessPlace(environ, folder)
         return
     owner = account_of(user)
     if owner is None:
         raise KeyError(f"the system knows no user {user}")
     with _entered(owner, folder) as cwd:
         env = owner_environment(environ, owner)
-        yield Place(env, cwd, owner.uid, owner.gid, sorted({owner.gid, *owner.groups}), _UMASK)
+        yield ProcessPlace(env, cwd, owner.uid, owner.gid, sorted({owner.gid, *owner.groups}), _UMASK)
 
 
 @contextmanager

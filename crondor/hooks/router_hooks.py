@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic
-from crondor.hooks.consequence import Action, Consequence
+from crondor.hooks.consequence import Consequence, HookConsequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import check_path
-from crondor.hooks.runner import DEFAULT_LIMITS, PIPE_BUFFER_MAX, Ended, HookCall, HookRun, Limits
+from crondor.hooks.runner import DEFAULT_LIMITS, PIPE_BUFFER_MAX, HookCall, HookEnd, HookLimits, HookRun
 from crondor.hooks.texts import ad_text, read_output
 from crondor.job.attributes import exact_integer, string
 
@@ -26,8 +26,8 @@ __all__ = [
     "CLEANUP_TRIES",
     "ROUTER_HOOKS",
     "SEPARATOR",
-    "Action",
     "Consequence",
+    "HookConsequence",
     "HookProgram",
     "RouterHooks",
     "hook_input",
@@ -45,9 +45,9 @@ CLEANUP_TRIES: Final = 10
 """How often a JOB_CLEANUP hook may fail before the router finishes the job without it."""
 
 _UPSTREAM: Final = {
-    Ended.SIGNALED: "takes a death by signal for success",
-    Ended.TIMED_OUT: "waits for it without end",
-    Ended.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
+    HookEnd.SIGNALED: "takes a death by signal for success",
+    HookEnd.TIMED_OUT: "waits for it without end",
+    HookEnd.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
 }
 _NOT_UPDATED: Final = ("MyType", "TargetType")
 
@@ -75,7 +75,7 @@ class RouterHooks:
     knobs: Knobs
     environ: Mapping[str, str]
     folder: str | None = None
-    limits: Limits = DEFAULT_LIMITS
+    limits: HookLimits = DEFAULT_LIMITS
     cleanup_tries: int = CLEANUP_TRIES
 
     def keyword(self, source: ClassAd, context: Context | None = None) -> str:
@@ -165,58 +165,62 @@ def hook_input(hook: HookType, source: ClassAd, copy: ClassAd | None = None, rou
 
 def _translated(run: HookRun) -> Consequence:
     if not run.succeeded:
-        return _failed(Action.CLEAN_UP, run)
+        return _failed(HookConsequence.CLEAN_UP, run)
     output = read_output(run.stdout, run.call.name)
     if output.faults:
-        return Consequence(Action.CLEAN_UP, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
+        return Consequence(HookConsequence.CLEAN_UP, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
     if not run.stdout:
         reason = f"{run.call.name} printed no ad for the copy"
         upstream = "calls the hook again at each poll, for ever"
         problem = Diagnostic("hook-output-empty", reason, help="print all attributes of the copy")
-        return Consequence(Action.CLEAN_UP, ClassAd(), reason, (*run.diagnostics, problem), upstream)
+        return Consequence(HookConsequence.CLEAN_UP, ClassAd(), reason, (*run.diagnostics, problem), upstream)
     if exact_integer(output.ad, "JobUniverse") is None:
         reason = f"{run.call.name} printed an ad without an integer JobUniverse"
         problem = Diagnostic("hook-universe", reason, help="print the source's JobUniverse, too")
         upstream = "aborts, and again at each restart"
-        return Consequence(Action.CLEAN_UP, ClassAd(), reason, (*run.diagnostics, problem), upstream)
-    return Consequence(Action.USE_AD, output.ad, "the copy begins as the hook's ad", run.diagnostics)
+        return Consequence(HookConsequence.CLEAN_UP, ClassAd(), reason, (*run.diagnostics, problem), upstream)
+    return Consequence(HookConsequence.USE_AD, output.ad, "the copy begins as the hook's ad", run.diagnostics)
 
 
 def _updated(run: HookRun) -> Consequence:
     if not run.succeeded:
-        return _failed(Action.SKIP_POLL, run)
+        return _failed(HookConsequence.SKIP_POLL, run)
     output = read_output(run.stdout, run.call.name)
     if output.faults:
-        return Consequence(Action.CLEAN_UP, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
+        return Consequence(HookConsequence.CLEAN_UP, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
     if not run.stdout:
-        return Consequence(Action.MIRROR, ClassAd(), "the hook has nothing to update", run.diagnostics)
+        return Consequence(HookConsequence.MIRROR, ClassAd(), "the hook has nothing to update", run.diagnostics)
     for name in _NOT_UPDATED:
         output.ad.pop(name, None)
-    return Consequence(Action.UPDATE_COPY, output.ad, "the hook's attributes are set on the copy", run.diagnostics)
+    return Consequence(
+        HookConsequence.UPDATE_COPY, output.ad, "the hook's attributes are set on the copy", run.diagnostics
+    )
 
 
 def _finalized(run: HookRun, *, is_last: bool) -> Consequence:
-    if run.ended is Ended.NOT_STARTED and not is_last:  # what the copy has done is not thrown away for that
-        return Consequence(Action.SKIP_POLL, ClassAd(), run.reason, run.diagnostics)
+    if run.ended is HookEnd.NOT_STARTED and not is_last:  # what the copy has done is not thrown away for that
+        return Consequence(HookConsequence.SKIP_POLL, ClassAd(), run.reason, run.diagnostics)
     if not run.succeeded:
-        return _failed(Action.REROUTE, run)
+        return _failed(HookConsequence.REROUTE, run)
     output = read_output(run.stdout, run.call.name)
     if output.faults:
-        return Consequence(Action.REROUTE, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
+        return Consequence(HookConsequence.REROUTE, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
     reason = "the hook's attributes are set on the source" if output.ad else "the hook has nothing to set"
-    return Consequence(Action.FINALIZE, output.ad, reason, run.diagnostics)
+    return Consequence(HookConsequence.FINALIZE, output.ad, reason, run.diagnostics)
 
 
 def _cleaned_up(run: HookRun, tries: int, most: int) -> Consequence:
     if run.succeeded:
-        return Consequence(Action.FINISH, ClassAd(), "the hook has cleaned up", run.diagnostics)
+        return Consequence(HookConsequence.FINISH, ClassAd(), "the hook has cleaned up", run.diagnostics)
     if tries < most:
-        return _failed(Action.RETRY_CLEANUP, run)
+        return _failed(HookConsequence.RETRY_CLEANUP, run)
     reason = f"{run.reason}; given up after {tries} tries"
-    return Consequence(Action.FINISH, ClassAd(), reason, run.diagnostics, "calls the hook at each poll, for ever")
+    return Consequence(
+        HookConsequence.FINISH, ClassAd(), reason, run.diagnostics, "calls the hook at each poll, for ever"
+    )
 
 
-def _failed(action: Action, run: HookRun) -> Consequence:
+def _failed(action: HookConsequence, run: HookRun) -> Consequence:
     return Consequence(action, ClassAd(), run.reason, run.diagnostics, _UPSTREAM.get(run.ended, ""))
 
 

@@ -42,7 +42,7 @@ _SAID: Final = 2000  # characters of standard error in a message
 
 
 @dataclass(frozen=True)
-class Limits:
+class HookLimits:
     """What a call may take.
 
     After ``seconds`` it gets SIGTERM, and SIGKILL ``grace`` seconds later. More than ``output`` bytes on standard
@@ -55,7 +55,7 @@ class Limits:
     errors: int = 64 << 10
 
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = HookLimits()
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ class HookCall:
     stdin: str | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     folder: str | None = None
-    limits: Limits = DEFAULT_LIMITS
+    limits: HookLimits = DEFAULT_LIMITS
     user: str | None = None
     name: str = "the hook"
 
 
-class Ended(Enum):
+class HookEnd(Enum):
     """How a call came to its end."""
 
     EXITED = "exited"
@@ -99,7 +99,7 @@ class HookRun:
     """
 
     call: HookCall
-    ended: Ended
+    ended: HookEnd
     status: int | None = None
     signal_number: int | None = None
     stdout: str = ""
@@ -112,12 +112,12 @@ class HookRun:
     @property
     def succeeded(self) -> bool:
         """Whether the program ended by itself with status 0; a signal is a failure, which HTCondor takes for 0."""
-        return self.ended is Ended.EXITED and self.status == 0
+        return self.ended is HookEnd.EXITED and self.status == 0
 
     @property
     def reason(self) -> str:
         """How it ended, in words."""
-        if self.ended is Ended.EXITED:
+        if self.ended is HookEnd.EXITED:
             return f"exited with status {self.status}"
         return self.diagnostics[0].message if self.diagnostics else self.ended.value
 
@@ -135,7 +135,7 @@ class RunningHook:
         self._output = bytearray()
         self._errors = bytearray()
         self._errors_dropped = 0
-        self._ended: Ended | None = None
+        self._ended: HookEnd | None = None
         self._deadline = self._began + call.limits.seconds
         self._is_killed = False
         self._streams: dict[IO[bytes], bytearray] = {}
@@ -146,7 +146,7 @@ class RunningHook:
         if problem is None:
             problem = self._start()
         if problem is not None:
-            self._run = HookRun(call, Ended.NOT_STARTED, diagnostics=(problem,))
+            self._run = HookRun(call, HookEnd.NOT_STARTED, diagnostics=(problem,))
 
     @property
     def result(self) -> HookRun | None:
@@ -165,10 +165,10 @@ class RunningHook:
             if now >= self._deadline:  # not even SIGKILL has ended it
                 return self._conclude(self._process)
         elif len(self._output) > self.call.limits.output:
-            self._kill(Ended.FLOODED, now)
+            self._kill(HookEnd.FLOODED, now)
         elif now >= self._deadline:
             if self._ended is None:
-                self._ended = Ended.TIMED_OUT
+                self._ended = HookEnd.TIMED_OUT
                 self._deadline = now + self.call.limits.grace
                 signal_group(self._process.pid, signal.SIGTERM)
             else:
@@ -197,7 +197,7 @@ class RunningHook:
                 wait([self], _TICK if self._watch < 0 else max(_TICK, min(1.0, self._deadline - self._clock())))
         except BaseException:
             if self._run is None and self._process is not None:
-                self._kill(Ended.CANCELLED, self._clock())
+                self._kill(HookEnd.CANCELLED, self._clock())
                 self._conclude(self._process)
             raise
         return run
@@ -205,7 +205,7 @@ class RunningHook:
     def cancel(self) -> HookRun:
         """End it now, and return the result."""
         if self._run is None:
-            self._kill(Ended.CANCELLED, self._clock())
+            self._kill(HookEnd.CANCELLED, self._clock())
         return self.finish()
 
     def waits_for(self) -> list[int]:
@@ -269,7 +269,7 @@ class RunningHook:
         if kept is self._errors:
             self._errors_dropped += len(data) - len(data[:room])
 
-    def _kill(self, ended: Ended, now: float) -> None:
+    def _kill(self, ended: HookEnd, now: float) -> None:
         self._ended = ended
         self._is_killed = True
         self._deadline = now + _LOST
@@ -288,12 +288,12 @@ class RunningHook:
             self._watch = -1
         code = process.poll()
         if self._ended is None and len(self._output) > self.call.limits.output:
-            self._ended = Ended.FLOODED
-        ended = self._ended or (Ended.EXITED if code is not None and code >= 0 else Ended.SIGNALED)
+            self._ended = HookEnd.FLOODED
+        ended = self._ended or (HookEnd.EXITED if code is not None and code >= 0 else HookEnd.SIGNALED)
         run = HookRun(
             self.call,
             ended,
-            status=code if ended is Ended.EXITED else None,
+            status=code if ended is HookEnd.EXITED else None,
             signal_number=-code if code is not None and code < 0 else None,
             stdout=_text(self._output[: self.call.limits.output]),
             stderr=_text(self._errors),
@@ -362,15 +362,15 @@ def _diagnostics(run: HookRun, *, is_lost: bool) -> list[Diagnostic]:
     call, limits = run.call, run.call.limits
     shown = f"{call.name} ({printable(call.path)})"
     found = []
-    if run.ended is Ended.TIMED_OUT:
+    if run.ended is HookEnd.TIMED_OUT:
         message = f"{shown} was still running after {limits.seconds:g} s and was ended"
         found.append(Diagnostic("hook-timeout", message, help="HTCondor would wait for it without end"))
-    elif run.ended is Ended.FLOODED:
+    elif run.ended is HookEnd.FLOODED:
         message = f"{shown} printed more than {limits.output} bytes and was ended"
         found.append(Diagnostic("hook-flood", message, help="print the attributes of one ad, and nothing else"))
-    elif run.ended is Ended.CANCELLED:
+    elif run.ended is HookEnd.CANCELLED:
         found.append(Diagnostic("hook-cancelled", f"{shown} was ended before it was done", Severity.WARNING))
-    elif run.ended is Ended.SIGNALED:
+    elif run.ended is HookEnd.SIGNALED:
         message = f"{shown} was ended by {_signal_name(run.signal_number)}"
         found.append(Diagnostic("hook-signal", message))
     elif run.status:
@@ -381,7 +381,7 @@ def _diagnostics(run: HookRun, *, is_lost: bool) -> list[Diagnostic]:
     if run.left_running:
         message = f"{shown} left {run.left_running} of its processes running; they were ended"
         found.append(Diagnostic("hook-left-running", message, Severity.WARNING, help="HTCondor ends them, too"))
-    if run.ended is Ended.EXITED and len(run.stdout) > PIPE_BUFFER_MAX:
+    if run.ended is HookEnd.EXITED and len(run.stdout) > PIPE_BUFFER_MAX:
         message = f"{shown} printed more than HTCondor takes: {PIPE_BUFFER_MAX} bytes, then it closes the pipe"
         hint = "set PIPE_BUFFER_MAX for the daemon, or print less"
         found.append(Diagnostic("hook-output-long", message, Severity.WARNING, help=hint))

@@ -12,10 +12,10 @@ from typing import Final
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.hold_codes import HOOK_PREPARE_JOB_FAILURE
-from crondor.hooks.consequence import Action, Consequence
+from crondor.hooks.consequence import Consequence, HookConsequence
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import PATH_FAULTS
-from crondor.hooks.runner import Ended, HookRun
+from crondor.hooks.runner import HookEnd, HookRun
 from crondor.hooks.texts import read_output
 from crondor.job.arguments import split_arguments
 from crondor.job.attributes import int32, string
@@ -83,7 +83,7 @@ def conclude_starter(hook: HookType, run: HookRun) -> Consequence:
         return _prepared(hook, run)
     word = "waits for it" if hook is HookType.JOB_EXIT else "does not wait for it"
     reason = f"the starter {word}, and looks neither at its status nor at its output"
-    return Consequence(Action.NOTHING, ClassAd(), reason, run.diagnostics)
+    return Consequence(HookConsequence.NOTHING, ClassAd(), reason, run.diagnostics)
 
 
 def _prepared(hook: HookType, run: HookRun) -> Consequence:
@@ -96,21 +96,23 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
     if faults:
         ad = read_output(_before(run.stdout, faults[0]), run.call.name, takes_odd_names=True).ad
     findings = (*run.diagnostics, *(replace(fault, severity=Severity.WARNING) for fault in faults), *odd)
-    if run.ended in {Ended.NOT_STARTED, Ended.TIMED_OUT, Ended.FLOODED, Ended.CANCELLED}:
+    if run.ended in {HookEnd.NOT_STARTED, HookEnd.TIMED_OUT, HookEnd.FLOODED, HookEnd.CANCELLED}:
         upstream = "waits for the hook without end, or reads no further"
-        if run.ended is Ended.NOT_STARTED:
+        if run.ended is HookEnd.NOT_STARTED:
             is_path = any(each.kind in PATH_FAULTS for each in run.diagnostics)
             upstream = "ends the starter before, and the job is Idle again, for ever" if is_path else ""
-        return Consequence(Action.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOOK_PREPARE_JOB_FAILURE)
+        return Consequence(
+            HookConsequence.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOOK_PREPARE_JOB_FAILURE
+        )
     status, said = _status(run, ad)
     text = string(ad, "HookStatusMessage") or "<no message>"
     outcome = "failed" if status else "succeeded"
     log = f"{hook.value} ({PurePosixPath(run.call.path).name}) {outcome} ({said}): {text}"
     if status == 0:
-        return Consequence(Action.START_JOB, ad, log, findings)
+        return Consequence(HookConsequence.START_JOB, ad, log, findings)
     if 0 < status < _FIRST_IDLE:
-        return Consequence(Action.HOLD_JOB, ClassAd(), log, findings, "", HOOK_PREPARE_JOB_FAILURE, status)
-    return Consequence(Action.IDLE_JOB, ClassAd(), log, findings)
+        return Consequence(HookConsequence.HOLD_JOB, ClassAd(), log, findings, "", HOOK_PREPARE_JOB_FAILURE, status)
+    return Consequence(HookConsequence.IDLE_JOB, ClassAd(), log, findings)
 
 
 def _status(run: HookRun, ad: ClassAd) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.long_form import read_value
-from crondor.classad.formats.pieces import Mode
+from crondor.classad.formats.pieces import ReadMode
 from crondor.classad.limits import MAX_TEXT
 from crondor.classad.printing import Format, Order
 from crondor.classad.scope import Code
@@ -83,7 +83,7 @@ def read_line(line: str) -> tuple[str, Code | str]:
     if len(text) > MAX_TEXT:
         raise ValueError(f"an expression has at most {MAX_TEXT} characters", 0)
     try:
-        return name, read_value(text, Mode.DAEMON)
+        return name, read_value(text, ReadMode.DAEMON)
     except ClassAdSyntaxError as error:
         found = error.diagnostics[0]
         raise ValueError(found.message, len(line) - len(text) + (found.span.start if found.span else 0)) from None

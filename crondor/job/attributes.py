@@ -24,7 +24,7 @@ from crondor.classad.lookup import as_code
 from crondor.classad.operators import truth as _truth
 from crondor.classad.scope import AdValue, Attributes, Code, Context, Value
 from crondor.classad.text import lower
-from crondor.classad.unparse import Form
+from crondor.classad.unparse import UnparseForm
 from crondor.classad.values import ERROR, UNDEFINED, truncate, wrap32
 from crondor.diagnostics import CrondorError
 
@@ -181,14 +181,14 @@ def fires(ad: Attributes, name: str, context: Context = _CONTEXT) -> bool:
 # How a program ended
 
 
-class Ending(NamedTuple):
+class ExitValue(NamedTuple):
     """The exit code of a program, or the signal that ended it."""
 
     number: int
     by_signal: bool
 
 
-def ending(ad: Attributes) -> Ending | None:
+def ending(ad: Attributes) -> ExitValue | None:
     """Return how a job's program ended; None where its ad does not say.
 
     ExitBySignal says which of ExitSignal and ExitCode counts; without it the one that is there.
@@ -197,7 +197,7 @@ def ending(ad: Attributes) -> Ending | None:
     for name, is_signal in (("ExitCode", False), ("ExitSignal", True)):
         number = int32(ad, name) if by_signal is None or by_signal is is_signal else None
         if number is not None:
-            return Ending(number, is_signal)
+            return ExitValue(number, is_signal)
     return None
 
 
@@ -261,7 +261,7 @@ def printed(ad: Attributes, name: str) -> str:
     Raises KeyError.
     """
     code = expression(ad, name)
-    return str(ad.codes[lower(name)]) if code is None else code.unparse(Form.OLD)
+    return str(ad.codes[lower(name)]) if code is None else code.unparse(UnparseForm.OLD)
 
 
 # Numbers of jobs

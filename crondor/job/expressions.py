@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 
-from crondor._schedule.job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, Expression, read_literal
+from crondor._schedule.job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, ExpressionText, read_literal
 from crondor.classad import (
     AdValue,
     CircularReference,
@@ -90,10 +90,10 @@ class JobExpressions:
         try:
             value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone, effort=self._effort))
         except EvaluationFailed as error:
-            return Expression(f"no value at all ({error.diagnostics[0].message})")
+            return ExpressionText(f"no value at all ({error.diagnostics[0].message})")
         if value is UNDEFINED:
             return None
-        return value if isinstance(value, (bool, int, float, str)) else Expression(_brief(print_value(value)))
+        return value if isinstance(value, (bool, int, float, str)) else ExpressionText(_brief(print_value(value)))
 
     def for_run(self, time: int) -> JobExpressions:
         """Return how to evaluate for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
@@ -180,7 +180,7 @@ def submitted_schedule(  # noqa: PLR0913 - those of JobSchedule.from_submit
     notes = [
         note
         for attribute, value in terms.items()
-        if isinstance(value, Expression) and needs_evaluation({f"my.{attribute.lower()}": value.text})
+        if isinstance(value, ExpressionText) and needs_evaluation({f"my.{attribute.lower()}": value.text})
         for note in expressions.surprises(attribute, value.text, _place(attribute, places))
     ]
     return replace(schedule, notes=(*schedule.notes, *notes))

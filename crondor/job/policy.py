@@ -22,13 +22,13 @@ from crondor.hold_codes import (
     JOB_POLICY_UNDEFINED,
     USER_REQUEST,
 )
-from crondor.job.attributes import Ending, count, expression, fires, int32, int32_of, integer, printed, string
+from crondor.job.attributes import ExitValue, count, expression, fires, int32, int32_of, integer, printed, string
 from crondor.job.status import ON_MACHINE, JobStatus
 
 BIRTH: Final = "JobCurrentStartDate"  # when the shadow of the run began: at the match, before any wait
 LONGEST: Final = ("AllowedJobDuration", "AllowedExecuteDuration")
 
-_WELL: Final = Ending(0, by_signal=False)
+_WELL: Final = ExitValue(0, by_signal=False)
 
 
 class Act(Enum):
@@ -124,7 +124,7 @@ def always_leaves(ad: ClassAd) -> bool:
     return found is None or (found.code.const is not UNKNOWN and int32_of(found.code.const) != 0)
 
 
-def ended(ad: ClassAd, starts: int, ending: Ending = _WELL) -> ClassAd:
+def ended(ad: ClassAd, starts: int, ending: ExitValue = _WELL) -> ClassAd:
     """Return a job's ad as ``at_exit`` is to see it when its program has ended in the ``starts``-th start."""
     made = ad.copy()
     said, unsaid = ("ExitSignal", "ExitCode") if ending.by_signal else ("ExitCode", "ExitSignal")

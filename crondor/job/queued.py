@@ -7,10 +7,10 @@ from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from datetime import tzinfo
 
-from crondor._schedule.job_terms import ATTRIBUTES, Expression
+from crondor._schedule.job_terms import ATTRIBUTES, ExpressionText
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd, Place
-from crondor.classad.formats import Mode, read_ads
+from crondor.classad.formats import ReadMode, read_ads
 from crondor.classad.formats.pieces import Report, Text
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
@@ -162,7 +162,7 @@ class QueuedJob:
         if name in _SETTLED:
             return attributes.integer(self.ad, name, Context(now=now))
         text = self.ad.text(name)
-        return value if isinstance(value, (bool, int, float, str)) else Expression(text)
+        return value if isinstance(value, (bool, int, float, str)) else ExpressionText(text)
 
     def _notes(self, schedule: JobSchedule, expressions: JobExpressions) -> Iterator[Diagnostic]:
         if self._never_matches():
@@ -182,7 +182,7 @@ class QueuedJob:
             ("DeferralWindow", schedule.window),
             ("DeferralPrepTime", schedule.prep_time),
         ):
-            if isinstance(value, Expression) and attribute in self.ad and self.ad.text(attribute) == value.text:
+            if isinstance(value, ExpressionText) and attribute in self.ad and self.ad.text(attribute) == value.text:
                 yield from expressions.surprises(attribute, value.text, self._source(attribute).span())
 
     @property
@@ -222,4 +222,4 @@ def read_queue(text: Text, *, name: str | None = None, report: Report | None = N
     ``report`` is called with what cannot be read, and reading goes on; without it the first fault raises
     ClassAdSyntaxError. Expressions are read when they are needed.
     """
-    return map(QueuedJob, read_ads(text, None, Mode.LAZY, name=name, report=report))
+    return map(QueuedJob, read_ads(text, None, ReadMode.LAZY, name=name, report=report))

@@ -7,7 +7,7 @@ Reading
 The queue in memory
     A ``Mirror`` iterates over its jobs (``JobId``); ``mirror.ad(job)`` is a ClassAd chained to its cluster's,
     ``mirror.text(job, "Owner")`` an attribute's text. ``mirror.subscribe(function)`` calls the function with the
-    ``Change``s of each transaction. ``by_status``, ``by_owner``, ``by_cron`` and ``Index`` keep jobs by what they have.
+    ``AdChange``s of each transaction. ``by_status``, ``by_owner``, ``by_cron`` and ``Index`` keep jobs by values.
 
 Writing
     ``JobQueue(path, now=...)`` takes over or makes a log. ``with queue.transaction() as change:`` commits when the
@@ -18,20 +18,20 @@ Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (an OSError too), Inv
 """
 
 from crondor.job_queue.faults import DamagedLog, InvalidChange, JobQueueError, QueueIO, QueueLocked
-from crondor.job_queue.follow import Follower, Poll
+from crondor.job_queue.follow import Follower, QueuePoll
 from crondor.job_queue.history import History, history_record, read_history
 from crondor.job_queue.index import Index, by_cron, by_owner, by_status
 from crondor.job_queue.keys import HEADER, JobId, cluster_key
 from crondor.job_queue.log import LogReading, read_log
-from crondor.job_queue.mirror import Change, ChangeKind, Mirror
+from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 from crondor.job_queue.records import BadRecord, Op, Record, format_record, parse_record
 from crondor.job_queue.transaction import Transaction
 from crondor.job_queue.write import JobQueue
 
 __all__ = [
     "HEADER",
+    "AdChange",
     "BadRecord",
-    "Change",
     "ChangeKind",
     "DamagedLog",
     "Follower",
@@ -44,9 +44,9 @@ __all__ = [
     "LogReading",
     "Mirror",
     "Op",
-    "Poll",
     "QueueIO",
     "QueueLocked",
+    "QueuePoll",
     "Record",
     "Transaction",
     "by_cron",

@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.log import pieces
-from crondor.job_queue.mirror import Change, Mirror
+from crondor.job_queue.mirror import AdChange, Mirror
 from crondor.job_queue.recovery import Recovery, to_lines
 from crondor.rights.walk import open_plain
 
@@ -27,20 +27,20 @@ _FIRST: Final = 128  # bytes in which the first line ends
 
 
 @dataclass(frozen=True)
-class Poll:
+class QueuePoll:
     """What one poll found.
 
     ``transactions`` are the changes of each transaction in order, or all at once where the log had been ``reloaded``.
     ``waiting`` says that a transaction has begun and not ended, or a last line is not whole yet.
     """
 
-    transactions: tuple[tuple[Change, ...], ...] = ()
+    transactions: tuple[tuple[AdChange, ...], ...] = ()
     reloaded: bool = False
     waiting: bool = False
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[AdChange, ...]:
         """The changes of all transactions."""
         return tuple(change for found in self.transactions for change in found)
 
@@ -64,7 +64,7 @@ class Follower:
         self._file = (0, 0)
         self._proof = b""
 
-    def poll(self) -> Poll:
+    def poll(self) -> QueuePoll:
         """Read what is new, tell the subscribers and return it.
 
         Raises QueueIO while the log cannot be opened or read, as in the moment before a schedd has made it: the mirror
@@ -79,7 +79,7 @@ class Follower:
         """
         return self._poll(silent=not self.mirror.has_subscribers).diagnostics
 
-    def _poll(self, *, silent: bool) -> Poll:
+    def _poll(self, *, silent: bool) -> QueuePoll:
         try:
             with os.fdopen(open_plain(self.path), "rb") as file:
                 if self._goes_on(file):
@@ -98,9 +98,9 @@ class Follower:
         file.seek(start)
         return file.read(len(self._proof)) == self._proof
 
-    def _read_on(self, file: BinaryIO) -> Poll:
+    def _read_on(self, file: BinaryIO) -> QueuePoll:
         file.seek(self.offset)
-        transactions: list[tuple[Change, ...]] = []
+        transactions: list[tuple[AdChange, ...]] = []
         failed: Exception | None = None
         for piece in self._whole(file):
             for changes in filter(None, self._recovery.follow(to_lines(piece))):
@@ -113,7 +113,7 @@ class Follower:
             raise failed
         return self._answer(tuple(transactions), reloaded=False)
 
-    def _reload(self, file: BinaryIO, *, silent: bool) -> Poll:
+    def _reload(self, file: BinaryIO, *, silent: bool) -> QueuePoll:
         """Read a log from its beginning, beside the mirror: what it held is compared, not forgotten.
 
         ``silent``: nobody wants to know what is different.
@@ -148,9 +148,9 @@ class Follower:
             self._proof = (self._proof + piece[-_PROOF:])[-_PROOF:]
             yield piece
 
-    def _answer(self, transactions: tuple[tuple[Change, ...], ...], *, reloaded: bool) -> Poll:
+    def _answer(self, transactions: tuple[tuple[AdChange, ...], ...], *, reloaded: bool) -> QueuePoll:
         waiting = self._torn or self._recovery.in_transaction
-        return Poll(transactions, reloaded, waiting, self._recovery.findings.take())
+        return QueuePoll(transactions, reloaded, waiting, self._recovery.findings.take())
 
 
 def _identity(file: BinaryIO) -> tuple[int, int]:

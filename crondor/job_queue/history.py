@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, Mode, read_ads
+from crondor.classad.formats import Format, ReadMode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, printable
@@ -58,7 +58,7 @@ def read_history(path: Path | str, *, report: Report | None = None) -> Iterator[
     Raises QueueIO, and ClassAdSyntaxError for what is no ad. If ``report`` is given it is called with each bad line
     instead, reading goes on, and expressions are read when they are asked for.
     """
-    mode = Mode.STRICT if report is None else Mode.LAZY
+    mode = ReadMode.STRICT if report is None else ReadMode.LAZY
     try:
         with os.fdopen(open_plain(path), encoding="utf-8", errors="surrogateescape", newline="") as file:
             yield from read_ads(file, Format.LONG, mode, name=str(path), report=report)

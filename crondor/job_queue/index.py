@@ -10,7 +10,7 @@ from crondor.classad.scope import Value
 from crondor.classad.text import lower
 from crondor.job.attributes import alone, int32_of, string_of
 from crondor.job_queue.keys import JobId, cluster_of
-from crondor.job_queue.mirror import Change, ChangeKind, Mirror
+from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 from crondor.spec import FIELDS
 
 Answer = TypeVar("Answer", bound=Hashable)
@@ -50,7 +50,7 @@ class Index(Generic[Answer]):
         """Return the answers that some job has."""
         return self._jobs.keys()
 
-    def _update(self, changes: tuple[Change, ...]) -> None:
+    def _update(self, changes: tuple[AdChange, ...]) -> None:
         for change in changes:
             if change.kind is ChangeKind.CHANGED and not self._names & change.attributes:
                 continue

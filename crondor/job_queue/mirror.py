@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats.long_form import read_lazily, read_value
-from crondor.classad.formats.pieces import Mode
+from crondor.classad.formats.pieces import ReadMode
 from crondor.classad.text import lower
 from crondor.job.attributes import alone, int32_of
 from crondor.job_queue.ads import Ads, Texts
@@ -37,7 +37,7 @@ class ChangeKind(Enum):
     DESTROYED = "destroyed"
 
 
-class Change(NamedTuple):
+class AdChange(NamedTuple):
     """What a transaction did to one ad in the end.
 
     ``attributes`` are the names, in lower case, whose texts are others than before; empty unless CHANGED. A change of
@@ -58,7 +58,7 @@ class RecordOutcome(Enum):
     NO_KEY = "this is no ad's key, and the schedd would take it for another one's"
 
 
-Subscriber = Callable[[tuple[Change, ...]], None]
+Subscriber = Callable[[tuple[AdChange, ...]], None]
 
 
 class Values(dict[str, str]):
@@ -74,7 +74,7 @@ class Values(dict[str, str]):
         value = text
         if not _LITERAL(text):
             value = text.strip(_BLANK)
-            read_value(value, Mode.STRICT)
+            read_value(value, ReadMode.STRICT)
         if len(text) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
@@ -335,7 +335,7 @@ class Mirror:
         """Begin to note what changes, until ``changes`` is called."""
         self._before = {}
 
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[AdChange, ...]:
         """Return what has changed since ``begin``, and end the noting."""
         before, self._before = self._before or {}, None
         self.new.clear()
@@ -344,11 +344,11 @@ class Mirror:
             now = self.ads.texts(key) if key in self.ads else None
             if texts is None or now is None:
                 if (texts is None) != (now is None):
-                    found.append(Change(key, ChangeKind.CREATED if texts is None else ChangeKind.DESTROYED))
+                    found.append(AdChange(key, ChangeKind.CREATED if texts is None else ChangeKind.DESTROYED))
                 continue
             names = frozenset(low for low, text in texts.items() if now.get(low) != text)
             if names:
-                found.append(Change(key, ChangeKind.CHANGED, names))
+                found.append(AdChange(key, ChangeKind.CHANGED, names))
         return tuple(found)
 
     def settle(self) -> None:
@@ -356,7 +356,7 @@ class Mirror:
         self.new.clear()
         self._cluster_views.clear()
 
-    def tell(self, changes: tuple[Change, ...]) -> None:
+    def tell(self, changes: tuple[AdChange, ...]) -> None:
         """Call the subscribers."""
         failed = [error for error in map(_called(changes), tuple(self._subscribers) if changes else ()) if error]
         if failed:
@@ -374,21 +374,21 @@ class Mirror:
         if texts is not None:
             texts.setdefault(low, ad.get(low))
 
-    def replace(self, other: Mirror) -> tuple[Change, ...]:
+    def replace(self, other: Mirror) -> tuple[AdChange, ...]:
         """Take over what another mirror holds, and return what is different; its subscribers stay with it."""
         found = self.differences(other)
         self.adopt(other)
         return found
 
-    def differences(self, other: Mirror) -> tuple[Change, ...]:
+    def differences(self, other: Mirror) -> tuple[AdChange, ...]:
         """Return what makes this mirror what another one is."""
         mine, theirs = self.ads, other.ads
-        found = [Change(key, ChangeKind.DESTROYED) for key in mine if key not in theirs]
+        found = [AdChange(key, ChangeKind.DESTROYED) for key in mine if key not in theirs]
         for key in theirs:
             if key not in mine:
-                found.append(Change(key, ChangeKind.CREATED))
+                found.append(AdChange(key, ChangeKind.CREATED))
             elif names := mine.differing(key, theirs):
-                found.append(Change(key, ChangeKind.CHANGED, names))
+                found.append(AdChange(key, ChangeKind.CHANGED, names))
         return tuple(found)
 
     def adopt(self, other: Mirror) -> None:
@@ -398,7 +398,7 @@ class Mirror:
         self.settle()
 
 
-def _called(changes: tuple[Change, ...]) -> Callable[[Subscriber], Exception | None]:
+def _called(changes: tuple[AdChange, ...]) -> Callable[[Subscriber], Exception | None]:
     """Return what calls a subscriber and returns its error, so that the others hear of the changes too."""
 
     def call(subscriber: Subscriber) -> Exception | None:

@@ -15,7 +15,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.diagnostics import Severity
 from crondor.job_queue.bulk import Bulk
 from crondor.job_queue.faults import DamagedLog, LogFindings
-from crondor.job_queue.mirror import Change, Mirror, RecordOutcome
+from crondor.job_queue.mirror import AdChange, Mirror, RecordOutcome
 from crondor.job_queue.records import (
     BEGIN,
     END,
@@ -71,7 +71,7 @@ class Recovery:
         self._opened = 0
         self._bad: list[tuple[BadRecord, tuple[int, str]]] = []
         self._refused = False
-        self._changes: list[tuple[Change, ...]] | None = None
+        self._changes: list[tuple[AdChange, ...]] | None = None
         self._crlf = False
         self._bulk = Bulk()
         self._waiting: list[bytes] = []  # a transaction of usual beginning whose end has not come, as it was fed
@@ -137,7 +137,7 @@ class Recovery:
                 break
         return at
 
-    def follow(self, lines: Sequence[str]) -> list[tuple[Change, ...]]:
+    def follow(self, lines: Sequence[str]) -> list[tuple[AdChange, ...]]:
         """Take whole lines, and return what each transaction changed."""
         self._end_waiting()
         self._changes = []

@@ -13,7 +13,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.pythonic import to_code
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
-from crondor.classad.unparse import Form, unparse
+from crondor.classad.unparse import UnparseForm, unparse
 from crondor.diagnostics import Diagnostic
 from crondor.job.attributes import alone, int32_of
 from crondor.job_queue.faults import InvalidChange
@@ -108,7 +108,7 @@ class Transaction:
             text = str(value)
         else:
             try:
-                text = unparse(code_tree(to_code(value)), Form.OLD)
+                text = unparse(code_tree(to_code(value)), UnparseForm.OLD)
             except ClassAdSyntaxError as error:
                 raise InvalidChange(error.diagnostics) from None
         self.set_text(ad, name, text)

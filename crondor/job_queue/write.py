@@ -23,7 +23,7 @@ from crondor.job_queue.history import History
 from crondor.job_queue.keys import HEADER
 from crondor.job_queue.lock import Lock, Waiting, at_once
 from crondor.job_queue.log import read_records
-from crondor.job_queue.mirror import Change, Mirror
+from crondor.job_queue.mirror import AdChange, Mirror
 from crondor.job_queue.records import BEGIN, Op, Record, format_record
 from crondor.job_queue.transaction import Transaction
 from crondor.source import Source
@@ -200,7 +200,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             hint = _OPEN_AGAIN if end.broken or kept else None
             raise self._refused(_NOT_WRITTEN[end.left] + _KEPT * bool(kept), error, hint) from error
 
-    def _apply(self, records: list[Record]) -> tuple[Change, ...]:
+    def _apply(self, records: list[Record]) -> tuple[AdChange, ...]:
         """Do in memory what is on the disk, and return what has changed if anybody wants to know."""
         mirror = self.mirror
         if mirror.has_subscribers:

@@ -219,7 +219,7 @@ class _Expansion:
 
     def _call(self, text: str, found: MacroFound) -> str:
         """Return what a function gives; its arguments are expanded by runs of their own, inside this one."""
-        from crondor.macro.functions import Call, call  # noqa: PLC0415 - 1 ms of each short command, and few texts ask
+        from crondor.macro.functions import MacroCall, call  # noqa: PLC0415 - 1 ms of each short command, and few texts ask
 
         if self._rules.level >= _MOST_CALLS:
             message = f"macro functions stand inside one another more than {_MOST_CALLS} deep"
@@ -232,7 +232,7 @@ class _Expansion:
         default = text[found.default : found.end - 1] if found.default >= 0 else None
         body = _body(text, found) if default is None else _body(text, found)[: -len(default) - 1]
         return call(
-            Call(found.name, body, default, inner.lookup, expanded, self._budget, self._rules.around, self._names)
+            MacroCall(found.name, body, default, inner.lookup, expanded, self._budget, self._rules.around, self._names)
         )
 
     def _names(self) -> list[str]:

@@ -23,7 +23,7 @@ _INT = 1 << 31
 _ALL = 1 << 30  # the length that $SUBSTR takes where none is given
 
 
-class Call(NamedTuple):
+class MacroCall(NamedTuple):
     """One function with the text in its parentheses, and the means to look up and expand its arguments."""
 
     name: str
@@ -63,12 +63,12 @@ class Call(NamedTuple):
         return MacroError(code, f"${self.name}({self.body}) {message}", help)
 
 
-def call(of: Call) -> str:
+def call(of: MacroCall) -> str:
     """Return the text that a function gives; it may have macros of its own. Raises MacroError."""
     return _FUNCTIONS.get(of.name, _file_name)(of)
 
 
-def _env(of: Call) -> str:
+def _env(of: MacroCall) -> str:
     if of.around.environ is None:
         message = "takes a variable of the environment, which is not known here"
         raise of.unknown("unknown-environment", message, "write the value out")
@@ -82,7 +82,7 @@ def _items(text: str, separators: str) -> list[str]:
     return [item for item in (each.strip(BLANKS) for each in re.split(f"[{separators}]", text)) if item]
 
 
-def _random_choice(of: Call) -> str:
+def _random_choice(of: MacroCall) -> str:
     entries = _items(of.body, ",")
     if len(entries) == 1:
         value = of.value(entries[0])
@@ -94,7 +94,7 @@ def _random_choice(of: Call) -> str:
     return entries[_draw(of, len(entries))]
 
 
-def _random_integer(of: Call) -> str:
+def _random_integer(of: MacroCall) -> str:
     entries = [leading_integer(each) for each in _items(of.body, ",")[:3]]
     low = entries[0] if entries else None
     if low is None:
@@ -114,7 +114,7 @@ def _random_integer(of: Call) -> str:
     return str(low + _draw(of, (step + high - low) // step) * step)
 
 
-def _draw(of: Call, count: int) -> int:
+def _draw(of: MacroCall, count: int) -> int:
     """Return a number below ``count``; where there is only one, nothing is drawn."""
     if count == 1:
         return 0
@@ -123,7 +123,7 @@ def _draw(of: Call, count: int) -> int:
     return of.around.dice.randrange(count)
 
 
-def _choice(of: Call) -> str:
+def _choice(of: MacroCall) -> str:
     arguments = of.body.split(",", 1)
     chosen = of.argument(arguments[0].strip(BLANKS))
     index = as_integer(chosen, of.around, of.budget)
@@ -148,7 +148,7 @@ def _choice(of: Call) -> str:
     return entries[index].strip(BLANKS)
 
 
-def _substr(of: Call) -> str:
+def _substr(of: MacroCall) -> str:
     name, *numbers = of.body.split(",", 2)
     if not numbers:
         of.fail("$SUBSTR() macro: no length specified!")
@@ -168,15 +168,15 @@ def _substr(of: Call) -> str:
     return value[: max(0, len(value) + length) if length < 0 else length]
 
 
-def _int(of: Call) -> str:
+def _int(of: MacroCall) -> str:
     return _number(of, "int", "$INT() macro", "an integer")
 
 
-def _real(of: Call) -> str:
+def _real(of: MacroCall) -> str:
     return _number(of, "real", "$REAL() macro", "an real")
 
 
-def _number(of: Call, kind: str, title: str, noun: str) -> str:
+def _number(of: MacroCall, kind: str, title: str, noun: str) -> str:
     name, comma, given = of.body.partition(",")
     shape = parse(given, kind, LONGEST) if comma else None
     if comma and shape is None:
@@ -196,7 +196,7 @@ def _number(of: Call, kind: str, title: str, noun: str) -> str:
     return ""
 
 
-def _string(of: Call) -> str:
+def _string(of: MacroCall) -> str:
     name, comma, given = of.body.partition(",")
     shape = parse(given, "string", of.budget.size) if comma else None
     if comma and shape is None:
@@ -208,7 +208,7 @@ def _string(of: Call) -> str:
     return shape.of_string(text) if shape else text
 
 
-def _eval(of: Call) -> str:
+def _eval(of: MacroCall) -> str:
     value = of.value(of.body)
     text = of.argument(of.body) if value is None else value
     result = of.around.evaluate(text) if of.around.evaluate else evaluate(text, of.around, of.budget)
@@ -218,23 +218,23 @@ def _eval(of: Call) -> str:
     return text if "$" in (of.body if raw is None else raw) else ""
 
 
-def _base_name(of: Call) -> str:
+def _base_name(of: MacroCall) -> str:
     name, comma, suffix = of.body.rpartition(",")
     return base_name(of.argument(name if comma else of.body), suffix.lstrip(BLANKS) if comma else "")
 
 
-def _folder_name(of: Call) -> str:
+def _folder_name(of: MacroCall) -> str:
     return pick(of.argument(of.body), "p", "")
 
 
-def _file_name(of: Call) -> str:
+def _file_name(of: MacroCall) -> str:
     letters, folder = of.name[1:], of.around.folder
     if not isinstance(folder, str):
         folder = folder() if "f" in letters.lower() else ""
     return pick(of.argument(of.body), letters, folder)
 
 
-_FUNCTIONS: dict[str, Callable[[Call], str]] = {
+_FUNCTIONS: dict[str, Callable[[MacroCall], str]] = {
     "BASENAME": _base_name,
     "CHOICE": _choice,
     "DIRNAME": _folder_name,

@@ -51,20 +51,20 @@ def parse_include(words: str) -> Include | None:
     return made._replace(into=rest[1]) if len(rest) > 1 else None
 
 
-class Use(NamedTuple):
+class UsedTemplate(NamedTuple):
     """A template that a use statement asks for, with its arguments, None without parentheses."""
 
     name: str
     arguments: str | None
 
 
-def parse_uses(text: str) -> list[Use]:
+def parse_uses(text: str) -> list[UsedTemplate]:
     r"""Read what stands behind ``use CATEGORY :``: names with arguments, separated by commas or blanks.
 
     uses = ("," | template ("(" text ")")?)*
     template = [^, \t\r\n\v\f(]+
     """
-    uses: list[Use] = []
+    uses: list[UsedTemplate] = []
     closings = _closings(text)
     at = 0
     while (found := re.compile(r"[, \t\r\n\v\f]*([^, \t\r\n\v\f(]+)[ \t\r\n\v\f]*").match(text, at)) is not None:
@@ -74,7 +74,7 @@ def parse_uses(text: str) -> list[Use]:
             end = closings.get(at, -1)
             arguments = text[at + 1 : end] if end > at else None
             at = max(end, at) + 1
-        uses.append(Use(found[1], arguments))
+        uses.append(UsedTemplate(found[1], arguments))
     return uses
 
 
@@ -90,7 +90,7 @@ def _closings(text: str) -> dict[int, int]:
     return closings
 
 
-def template_text(config: Mapping[str, str], use: Use, budget: Budget) -> str | None:
+def template_text(config: Mapping[str, str], use: UsedTemplate, budget: Budget) -> str | None:
     """Return the text of a template with its arguments in place, None where the configuration has none of that name.
 
     ``config`` has the knobs by lower-case name. Macros that the configuration defines are replaced, as HTCondor does
@@ -107,7 +107,7 @@ def template_text(config: Mapping[str, str], use: Use, budget: Budget) -> str | 
     return with_arguments(text, use, budget)
 
 
-def with_arguments(text: str, use: Use, budget: Budget) -> str:
+def with_arguments(text: str, use: UsedTemplate, budget: Budget) -> str:
     """Return the text of a template with the arguments of its use in place. Raises MacroError.
 
     HTCondor: expand_meta_args.

@@ -16,7 +16,7 @@ _PYTHON = {"i": "d", "u": "d", "a": "e", "A": "E"}  # %a comes here with what is
 _BITS = {"": 32, "h": 16, "hh": 8}
 
 
-class Format(NamedTuple):
+class PrintfFormat(NamedTuple):
     """A format taken apart: what stands before and behind its conversion, and the conversion."""
 
     before: str
@@ -89,7 +89,7 @@ class Format(NamedTuple):
         return f"{self.before}{text}{self.behind}"[:LONGEST]
 
 
-def parse(text: str, kind: str, most: int) -> Format | None:
+def parse(text: str, kind: str, most: int) -> PrintfFormat | None:
     """Read a format for an ``int``, a ``real`` or a ``string``; None for one that HTCondor refuses.
 
     ``most`` is the largest width and precision of a string in characters; a wider one is refused too.
@@ -112,7 +112,7 @@ def parse(text: str, kind: str, most: int) -> Format | None:
     if kind == "string" and max(width, precision or 0) > most:
         return None
     before, behind = (re.sub(_CONVERSION, "%", piece) for piece in (text[: found.start()], text[found.end() :]))
-    return Format(before, found[1].replace("'", ""), width, precision, found[6], found[7], behind)
+    return PrintfFormat(before, found[1].replace("'", ""), width, precision, found[6], found[7], behind)
 
 
 def _number(digits: str) -> int | None:

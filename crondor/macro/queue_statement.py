@@ -47,7 +47,7 @@ class ItemSource(Enum):
     NAMES = 5  # from the names of files that the items match
 
 
-class Arguments(NamedTuple):
+class QueueArguments(NamedTuple):
     """What stands behind ``queue``: ``items`` is None without a list.
 
     ``source`` says where (more) items come from, ``path`` is the file or command; ``kinds`` is what the names of files
@@ -64,7 +64,7 @@ class Arguments(NamedTuple):
     layout: Layout = Layout()
 
 
-def parse(text: str, line: LogicalLine | None, shift: int) -> Arguments:
+def parse(text: str, line: LogicalLine | None, shift: int) -> QueueArguments:
     """Read the arguments, ``shift`` being where they begin in the line; raises QueueError.
 
     arguments = count? (variables? (in | from | matching) items)?
@@ -76,7 +76,7 @@ def parse(text: str, line: LogicalLine | None, shift: int) -> Arguments:
     """
     found = re.search(_KEYWORD, text)
     if found is None:
-        return Arguments(per_item=_count(text.strip(BLANKS)))
+        return QueueArguments(per_item=_count(text.strip(BLANKS)))
     keyword = found[1].lower()
     begin = _variables_begin(text, found.start(1))
     variables = tuple(re.findall(_ITEM, text[begin : found.start(1)])) or ("Item",)
@@ -132,9 +132,9 @@ def _variables_begin(text: str, end: int) -> int:
     return begin
 
 
-def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, Arguments]:
+def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, QueueArguments]:
     """Step over what may stand between the keyword and the list: slices, ``files`` and the like, tables."""
-    made = Arguments()
+    made = QueueArguments()
     while True:
         while text[at : at + 1] in _BLANK and at < len(text):
             at += 1
@@ -231,7 +231,9 @@ def _slice(text: str, at: int) -> tuple[slice, int]:
     return slice(start, end, step), found.end()
 
 
-def _items(made: Arguments, text: str, at: int, keyword: str, line: LogicalLine | None, shift: int) -> Arguments:
+def _items(
+    made: QueueArguments, text: str, at: int, keyword: str, line: LogicalLine | None, shift: int
+) -> QueueArguments:
     r"""Read the list as far as it stands on the line of the statement.
 
     items = "(" text ")" | "(" text? rows | text
@@ -253,7 +255,7 @@ def _items(made: Arguments, text: str, at: int, keyword: str, line: LogicalLine 
     return made._replace(items=Items(parts, are_rows=are_rows), source=source, kinds=kinds)
 
 
-def _elsewhere(made: Arguments, path: str) -> Arguments:
+def _elsewhere(made: QueueArguments, path: str) -> QueueArguments:
     """Read where the rows come from that do not stand in the file."""
     source = ItemSource.COMMAND if "|" in path else ItemSource.STDIN if path == "-" else ItemSource.FILE
     return made._replace(items=Items(are_rows=True), source=source if path else ItemSource.HERE, path=path)

@@ -27,7 +27,7 @@ from crondor.source import Source, Span
 if TYPE_CHECKING:
     from crondor.macro.conditions import Conditions
     from crondor.macro.files import Files
-    from crondor.macro.including import Use
+    from crondor.macro.including import UsedTemplate
 
 KEYWORDS = frozenset(("include", "use", "error", "warning"))
 _CONDITION = "write a number, true or false, defined NAME, or version >= 8.1.6, with ! for the contrary"
@@ -269,7 +269,7 @@ class StatementReader(ABC):
         category = self.expanded(line.text[len(parts.name) : parts.at].strip(BLANKS), span)
         self.use(category, line.text[parts.value :], span)
 
-    def run_template(self, category: str, use: Use, text: Source, span: Span) -> None:
+    def run_template(self, category: str, use: UsedTemplate, text: Source, span: Span) -> None:
         """Read the text of a template in the place of the present line."""
         if self.depth + 1 >= MAX_DEPTH:
             message = f"use {category}: {use.name[:60]} nesting too deep"

@@ -26,7 +26,7 @@ from typing import Final
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.rights.accounts import Account, account_with, current_user, user_name
-from crondor.rights.walk import Step, ours, steps
+from crondor.rights.walk import PathStep, ours, steps
 from crondor.source import Source
 
 _ANYBODY: Final = stat.S_IWOTH
@@ -84,18 +84,18 @@ def stranger(folder: str) -> Account | None:
     return None
 
 
-def _looked(path: str) -> Step:
+def _looked(path: str) -> PathStep:
     """Return the last thing on the way along a path, or the first that is not there. Raises Untrusted and OSError."""
-    last = Step("/", None)
+    last = PathStep("/", None)
     for last, problem in _judged(path):  # noqa: B007 - the last one is asked for
         if problem is not None:
             raise Untrusted(problem)
     return last
 
 
-def _judged(path: str) -> Iterator[tuple[Step, Diagnostic | None]]:
+def _judged(path: str) -> Iterator[tuple[PathStep, Diagnostic | None]]:
     """Yield what a path leads through, with what speaks against each. Raises OSError."""
-    before: Step | None = None
+    before: PathStep | None = None
     for step in steps(path):
         if before is not None:
             yield before, _problem(before, is_last=False)
@@ -104,7 +104,7 @@ def _judged(path: str) -> Iterator[tuple[Step, Diagnostic | None]]:
         yield before, _problem(before, is_last=True)
 
 
-def _problem(step: Step, *, is_last: bool) -> Diagnostic | None:
+def _problem(step: PathStep, *, is_last: bool) -> Diagnostic | None:
     """Return what speaks against something on the way; the last one may not be for others to write even if sticky."""
     state = step.state
     if state is None:
@@ -125,14 +125,14 @@ def _problem(step: Step, *, is_last: bool) -> Diagnostic | None:
 _MOVE: Final = "name one in folders that are yours or root's alone"
 
 
-def _said(step: Step, what: str, hint: str) -> Diagnostic:
+def _said(step: PathStep, what: str, hint: str) -> Diagnostic:
     kind = "link" if step.is_link else "folder" if step.state and stat.S_ISDIR(step.state.st_mode) else "file"
     me = user_name(current_user())
     message = f"this {kind} {what}, who could have {me} do what he likes: it is not trusted"
     return Diagnostic("not-trusted", printable(message), span=Source("", step.path).span(), help=hint)
 
 
-def _is_alone(step: Step, state: os.stat_result) -> bool:
+def _is_alone(step: PathStep, state: os.stat_result) -> bool:
     """Say whether a group is one with a single member, the file's owner, and no access list lets others write."""
     import grp  # noqa: PLC0415 - there is none on Windows
     import pwd  # noqa: PLC0415 - the same

@@ -27,7 +27,7 @@ APPENDING: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _AT_ONCE
 """The flags for ``append``: a pipe without a reader keeps nobody waiting."""
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """Something on the way along a path: a folder, a link that leads on, or the end.
 
     ``state`` None: nothing is there, and ``rest`` is what comes behind it.
@@ -51,7 +51,7 @@ def ours() -> tuple[int, int]:
 # Looking
 
 
-def steps(path: str) -> Iterator[Step]:
+def steps(path: str) -> Iterator[PathStep]:
     """Yield what a path leads through, the root folder first and its end last, links before what they lead to.
 
     The first piece that is not there is the last step, whatever comes behind it. Raises OSError: what is in the way is
@@ -59,15 +59,15 @@ def steps(path: str) -> Iterator[Step]:
     """
     at = "/"
     left = _pieces(path if path.startswith("/") else f"{os.getcwd()}/{path}")  # noqa: PTH109 - paths are texts here
-    yield Step(at, os.lstat(at))
+    yield PathStep(at, os.lstat(at))
     links = 0
     while left:
         piece = left.pop()
         if piece == "..":
             at = os.path.dirname(at)  # noqa: PTH120 - the same; no link is in it
-            yield Step(at, os.lstat(at))
+            yield PathStep(at, os.lstat(at))
             continue
-        found = Step(f"{at.rstrip('/')}/{piece}", None, "/".join(reversed(left)))
+        found = PathStep(f"{at.rstrip('/')}/{piece}", None, "/".join(reversed(left)))
         with suppress(FileNotFoundError):
             found = found._replace(state=os.lstat(found.path))
         yield found
@@ -96,7 +96,7 @@ def followed(path: str) -> str:
 
     Another user's could lead to any file of ours, and be turned to it at any moment. Raises OSError.
     """
-    last = Step("/", None)
+    last = PathStep("/", None)
     for last in steps(path):
         if last.state is not None and last.is_link and last.state.st_uid not in ours():
             raise PermissionError(errno.EACCES, f"{last.path} is a link of another user", path)

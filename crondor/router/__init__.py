@@ -7,39 +7,39 @@ jobs of a queue and looks at what has changed; ``why(table, job, route_state, co
 the routed copy.
 """
 
-from crondor.router.apply.applying import Routed, apply_route
-from crondor.router.match.candidates import Candidates, Poll
+from crondor.router.apply.applying import RoutedAd, apply_route
+from crondor.router.match.candidates import Candidates, MatchPoll
 from crondor.router.match.limits import Limit, RouteLoad
 from crondor.router.match.matcher import Match, Matcher, Search
-from crondor.router.match.reasons import Outcome, Verdict, Why, why
+from crondor.router.match.reasons import JobVerdict, RouteOutcome, RouteVerdict, why
 from crondor.router.match.route_state import RouteState
 from crondor.router.match.throttle import Throttle
 from crondor.router.table.job_ids import id_text
-from crondor.router.table.loading import Difference, difference, load_table
+from crondor.router.table.loading import TableDifference, difference, load_table
 from crondor.router.table.route import Route
 from crondor.router.table.settings import RouterSettings, ScheddContact
 from crondor.router.table.table import Rejected, RoutingTable
 
 __all__ = [
     "Candidates",
-    "Difference",
+    "JobVerdict",
     "Limit",
     "Match",
+    "MatchPoll",
     "Matcher",
-    "Outcome",
-    "Poll",
     "Rejected",
     "Route",
     "RouteLoad",
+    "RouteOutcome",
     "RouteState",
-    "Routed",
+    "RouteVerdict",
+    "RoutedAd",
     "RouterSettings",
     "RoutingTable",
     "ScheddContact",
     "Search",
+    "TableDifference",
     "Throttle",
-    "Verdict",
-    "Why",
     "apply_route",
     "difference",
     "id_text",

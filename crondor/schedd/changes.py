@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crondor.job_queue.keys import JobId, cluster_of
-from crondor.job_queue.mirror import Change, ChangeKind, Mirror
+from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 from crondor.schedd.protocol import JobChange
 
 
-def job_changes(mirror: Mirror, changes: tuple[Change, ...]) -> Iterator[JobChange]:
+def job_changes(mirror: Mirror, changes: tuple[AdChange, ...]) -> Iterator[JobChange]:
     """Yield a transaction's changes job by job; a change of a cluster's ad is one of each of its jobs."""
     for change in changes:
         job = JobId.parse(change.key)
@@ -40,7 +40,7 @@ class ChangeList:
             return [JobChange(job, ChangeKind.CREATED) for job in self._mirror]
         return list(found.values())
 
-    def _add(self, changes: tuple[Change, ...]) -> None:
+    def _add(self, changes: tuple[AdChange, ...]) -> None:
         if self._found is None:
             return
         for change in job_changes(self._mirror, changes):

@@ -20,7 +20,7 @@ from crondor.job import attributes
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId, cluster_key
-from crondor.job_queue.mirror import Change, ChangeKind, Mirror
+from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedd.ads import int32_in
 from crondor.schedd.changes import job_changes
@@ -41,7 +41,7 @@ _NAMES: Final = {name: name for name in _CRON}
 Terms = tuple["str | None", ...]
 
 
-class Edit(NamedTuple):
+class CronEdit(NamedTuple):
     """What a pass over the queue does to one job.
 
     ``time`` is its new DeferralTime (epoch seconds); where it is None, ``hold`` is the HoldReason, of HoldReasonCode
@@ -174,13 +174,13 @@ class CronTabs:
         idle = [entry for entry in self._entries.values() if entry.status == _IDLE]
         self._pending = dict.fromkeys(idle, Recalculation.NO_SCHEDULE)
 
-    def recalculate(self, now: int) -> list[Edit]:
+    def recalculate(self, now: int) -> list[CronEdit]:
         """Return what a pass over the queue at ``now`` (epoch seconds) does; what changes nothing is left out.
 
         The book takes it for done. Where it was not (somebody else was faster), the job's own change, or the end of its
         time, brings it back.
         """
-        edits: list[Edit] = []
+        edits: list[CronEdit] = []
         pending, self._pending = self._pending, {}
         missed = self._missed(now)  # before anything is computed: a negative window makes a new time past at once
         self._compute(pending, now, edits)
@@ -201,16 +201,16 @@ class CronTabs:
                         found[entry] = Recalculation.MISSED
         return found
 
-    def recalculate_one(self, job: JobId, now: int) -> Edit | None:
+    def recalculate_one(self, job: JobId, now: int) -> CronEdit | None:
         """Return what is done about one job at ``now`` (epoch seconds), as at the end of its run; None for nothing."""
         entry = self._entries.get(job)
         why = None if entry is None else self._pending.pop(entry, None)
-        edits: list[Edit] = []
+        edits: list[CronEdit] = []
         if entry is not None and why is not None:
             self._compute({entry: why}, now, edits)
         return edits[0] if edits else None
 
-    def _compute(self, entries: Mapping[_Entry, Recalculation], now: int, edits: list[Edit]) -> None:
+    def _compute(self, entries: Mapping[_Entry, Recalculation], now: int, edits: list[CronEdit]) -> None:
         """Compute jobs anew; what is done to each is little, since there may be a hundred thousand."""
         waiting = self._waiting
         for entry, why in entries.items():
@@ -221,10 +221,10 @@ class CronTabs:
                 plan.ask(now)
             if plan.hold is not None:
                 entry.plan = entry.due = None
-                edits.append(Edit(entry.job, why, None, plan.hold))
+                edits.append(CronEdit(entry.job, why, None, plan.hold))
             elif plan.text is not None:
                 if entry.own.get("deferraltime") != plan.text:
-                    edits.append(_edit(Edit, (entry.job, why, plan.time, None)))
+                    edits.append(_edit(CronEdit, (entry.job, why, plan.time, None)))
                 window = entry.group.window
                 due = self._due(entry, plan.time, now) if window is None else plan.time + window + 1
                 if due in waiting and entry.due != due:
@@ -312,7 +312,7 @@ class CronTabs:
 
     # Changes
 
-    def _update(self, changes: tuple[Change, ...]) -> None:
+    def _update(self, changes: tuple[AdChange, ...]) -> None:
         for change in job_changes(self._mirror, changes):
             if change.kind is ChangeKind.DESTROYED:
                 self._leave(change.job)
@@ -409,7 +409,7 @@ def recalculate(
     zone: str | tzinfo = "UTC",
     dialect: Dialect = Dialect.HTCONDOR,
     policy: Policy | None = None,
-) -> list[Edit]:
+) -> list[CronEdit]:
     """Return what a schedd that has just started, or was reconfigured, does about the crontab jobs of a queue.
 
     ``now`` is in epoch seconds. Raises UnknownZone.

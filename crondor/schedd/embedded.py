@@ -30,7 +30,7 @@ from crondor.schedd import actions
 from crondor.schedd.ads import int32_in
 from crondor.schedd.applying import hold_of
 from crondor.schedd.changes import ChangeList
-from crondor.schedd.cron_tabs import CronTabs, Edit
+from crondor.schedd.cron_tabs import CronEdit, CronTabs
 from crondor.schedd.editing import FIXED, check_editable
 from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange, Scheduled
 from crondor.schedd.reading import context_at, jobs_of, latest, scheduled_of
@@ -316,14 +316,14 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                     change.move_to_history(job, self._open_history(), self._clock())
         return left
 
-    def recalculate(self) -> list[Edit]:
+    def recalculate(self) -> list[CronEdit]:
         """Compute and write what one pass of a schedd over its crontab jobs does now, and return it.
 
         Raises InvalidChange and QueueIO.
         """
         return self.apply(self.book.recalculate(self._clock()))
 
-    def apply(self, edits: Iterable[Edit]) -> list[Edit]:
+    def apply(self, edits: Iterable[CronEdit]) -> list[CronEdit]:
         """Write edits at once where their jobs are idle, and return those that were written.
 
         Raises InvalidChange and QueueIO.

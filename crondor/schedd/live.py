@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import Any, Final
 
-from crondor.classad import Expression, Form
+from crondor.classad import Expression, UnparseForm
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, Mode, read_ads
+from crondor.classad.formats import Format, ReadMode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.classad.pythonic import to_code
 from crondor.diagnostics import Diagnostic
@@ -261,7 +261,7 @@ def _cluster(answer: Answer) -> int:
 
 def _text(which: Which) -> str:
     chosen = Selection.of(which)
-    text = chosen.print(Form.OLD)
+    text = chosen.print(UnparseForm.OLD)
     return old_text(Expression(chosen.text), "the constraint") if "\\" in text else text
 
 
@@ -271,7 +271,7 @@ def _names(projection: Iterable[str] | None) -> list[str]:
 
 def _read(answer: Answer, report: Report) -> list[ClassAd]:
     text = "\n\n".join(ad.strip("\n") for ad in answer.ads)
-    return list(read_ads(Source(text, "<schedd>"), Format.LONG, Mode.LAZY, report=report)) if text else []
+    return list(read_ads(Source(text, "<schedd>"), Format.LONG, ReadMode.LAZY, report=report)) if text else []
 
 
 def _stays_held(ad: ClassAd) -> bool:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from crondor.classad import ClassAdSyntaxError, Expression, Form
+from crondor.classad import ClassAdSyntaxError, Expression, UnparseForm
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.job.attributes import string
@@ -68,7 +68,7 @@ def old_text(expression: Expression, name: str) -> str:
 
     Raises ClassAdSyntaxError for one that cannot be written so: the schedd would set the attribute to undefined.
     """
-    text = expression.unparse(Form.OLD)
+    text = expression.unparse(UnparseForm.OLD)
     if "\n" in text or "\r" in text:
         raise ClassAdSyntaxError(Diagnostic("schedd-text", f"{name} has a line end in it, and a schedd takes none"))
     if "\\" in text and not _reads_as(text, expression):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from crondor.classad import Context, Expression, Form, print_string
+from crondor.classad import Context, Expression, UnparseForm, print_string
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.attributes import exact_integer, string
@@ -90,10 +90,10 @@ class Selection:
     @property
     def text(self) -> str:
         """The same as the text of one constraint, ``true`` for all jobs."""
-        return self.print(Form.COMPACT)
+        return self.print(UnparseForm.COMPACT)
 
-    def print(self, form: Form) -> str:
-        """Return that text in a form; the tools and the schedd read Form.OLD."""
+    def print(self, form: UnparseForm) -> str:
+        """Return that text in a form; the tools and the schedd read UnparseForm.OLD."""
         named = [
             *(f"(ClusterId == {job.cluster} && ProcId == {job.proc})" for job in self.jobs),
             *(f"ClusterId == {cluster}" for cluster in self.clusters),

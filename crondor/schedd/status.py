@@ -33,7 +33,7 @@ _HOLD_HELP: Final = {
 }
 
 
-class State(str, Enum):
+class ScheduledState(str, Enum):
     """What a job does; ``WAITING`` is JobStatus Running on its machine with DeferralTime ahead."""
 
     IDLE = "idle"
@@ -56,7 +56,7 @@ class ScheduledJob:
     """
 
     queued: QueuedJob
-    state: State
+    state: ScheduledState
     schedule: JobSchedule | None
     deferral_time: int | None
     next: Deferral | None
@@ -100,18 +100,18 @@ class StatusReader:
         time = _time(queued, now)
         state = _state(queued, time, now)
         found: Deferral | None = None
-        if state is State.HELD:
+        if state is ScheduledState.HELD:
             trouble.insert(0, _held(queued))
-        elif state not in (State.REMOVED, State.COMPLETED) and schedule is not None:
+        elif state not in (ScheduledState.REMOVED, ScheduledState.COMPLETED) and schedule is not None:
             try:
                 found = _next(queued, schedule, state, time, now)
             except CrondorError as error:
                 trouble += error.diagnostics
             else:
                 trouble += _missed(schedule, state, time, found)
-        if state is State.RUNNING and time is not None:
+        if state is ScheduledState.RUNNING and time is not None:
             trouble += _unstarted(queued, time, now)
-        if found is None and state is State.WAITING and time is not None:
+        if found is None and state is ScheduledState.WAITING and time is not None:
             found = _waiting(queued, time)  # whatever has been edited since: its starter has the ad it began with
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
 
@@ -147,31 +147,35 @@ def _waiting(queued: QueuedJob, time: int) -> Deferral | None:
     return Deferral(time, window, prep_time, interval) if 0 < time <= LATEST else None
 
 
-def _state(queued: QueuedJob, time: int | None, now: int) -> State:
+def _state(queued: QueuedJob, time: int | None, now: int) -> ScheduledState:
     status = queued.status
     if status is None:
-        return State.UNKNOWN
+        return ScheduledState.UNKNOWN
     if status is JobStatus.RUNNING and time is not None and time > now:
-        return State.WAITING
-    return State[status.name]
+        return ScheduledState.WAITING
+    return ScheduledState[status.name]
 
 
-def _next(queued: QueuedJob, schedule: JobSchedule, state: State, time: int | None, now: int) -> Deferral | None:
+def _next(
+    queued: QueuedJob, schedule: JobSchedule, state: ScheduledState, time: int | None, now: int
+) -> Deferral | None:
     """Return the next start: the DeferralTime in the ad while it is good, and then what the schedd will compute."""
     if time is not None and time > 0:
         present = schedule.deferral(time, now)
-        if state is State.WAITING or (queued.status in ON_MACHINE and time > now):
+        if state is ScheduledState.WAITING or (queued.status in ON_MACHINE and time > now):
             return present
-        if now < time or (state in (State.IDLE, State.UNKNOWN) and now <= present.last_match):
+        if now < time or (state in (ScheduledState.IDLE, ScheduledState.UNKNOWN) and now <= present.last_match):
             return present
-    if not queued.is_crontab or (queued.leaves and state not in (State.IDLE, State.UNKNOWN)):
+    if not queued.is_crontab or (queued.leaves and state not in (ScheduledState.IDLE, ScheduledState.UNKNOWN)):
         return None
     return schedule.next(now)
 
 
-def _missed(schedule: JobSchedule, state: State, time: int | None, found: Deferral | None) -> Iterator[Diagnostic]:
+def _missed(
+    schedule: JobSchedule, state: ScheduledState, time: int | None, found: Deferral | None
+) -> Iterator[Diagnostic]:
     """Yield what is wrong with an idle job that has one time only, in the past."""
-    if found is None and schedule.spec is None and state is State.IDLE and time is not None:
+    if found is None and schedule.spec is None and state is ScheduledState.IDLE and time is not None:
         message = "its time is past: Requirements match no more, and it stays Idle for ever without a word"
         hint = "condor_qedit DeferralTime to a time ahead, or remove it"
         yield Diagnostic("missed-idle", message, help=hint)

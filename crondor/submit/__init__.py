@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.file import LIMIT, SubmitFile
 from crondor.submit.host import SubmitHost
-from crondor.submit.jobs import JobGroup, Queue
+from crondor.submit.jobs import JobGroup, QueuedItems
 from crondor.submit.reader import read_submit
 from crondor.submit.scope import Origin
 
@@ -23,7 +23,7 @@ __all__ = [
     "InvalidSubmit",
     "JobGroup",
     "Origin",
-    "Queue",
+    "QueuedItems",
     "SubmitFile",
     "SubmitHost",
     "job_ads",

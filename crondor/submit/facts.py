@@ -28,7 +28,7 @@ _FIXED = {
 _CLUSTER = frozenset(("cluster", "clusterid"))
 
 
-class Facts(NamedTuple):
+class SubmitFacts(NamedTuple):
     """The surroundings of one reading.
 
     ``now`` is in epoch seconds, ``zone`` the zone of $(YEAR), $(MONTH) and $(DAY). None in ``environ``, ``now``,
@@ -73,7 +73,7 @@ class Facts(NamedTuple):
         return {"year": f"{when.year:04}", "month": f"{when.month:02}", "day": f"{when.day:02}"}[key]
 
 
-class Dice:
+class JobDice:
     """Random numbers that one value of one job has for itself, whatever else is asked for and in whatever order."""
 
     def __init__(self, seed: int, what: str, drawn: Callable[[], None]) -> None:

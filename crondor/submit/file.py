@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source, Span
 from crondor.submit.errors import InvalidSubmit
-from crondor.submit.facts import Facts
+from crondor.submit.facts import SubmitFacts
 from crondor.submit.host import SubmitHost
-from crondor.submit.jobs import JobGroup, Limits, Queue, Values, evaluate, groups, node_of_jobs
-from crondor.submit.scope import Job, Scope
+from crondor.submit.jobs import JobGroup, JobLimits, QueuedItems, Values, evaluate, groups, node_of_jobs
+from crondor.submit.scope import JobNumbers, Scope
 from crondor.submit.table import Table
 
 LIMIT = 100_000
@@ -28,11 +28,11 @@ class SubmitFile:
 
     source: Source
     sources: tuple[Source, ...]
-    queues: tuple[Queue, ...]
+    queues: tuple[QueuedItems, ...]
     warnings: tuple[Diagnostic, ...]
     unknown: tuple[Diagnostic, ...]
     _table: Table = field(repr=False)
-    _facts: Facts = field(repr=False)
+    _facts: SubmitFacts = field(repr=False)
     behind_queue: Span | None = field(default=None, repr=False)
 
     @property
@@ -85,14 +85,14 @@ class SubmitFile:
         statements, where a value needs something that cannot be expanded, and when the limit is passed.
         """
         wanted = tuple(dict.fromkeys(names))
-        limits = Limits(limit)
+        limits = JobLimits(limit)
         firsts = self._first_jobs(wanted, limits)
         for queue, first in firsts:
             yield from groups(queue, self._table, self._facts, first, limits, in_order=in_order)
 
-    def _first_jobs(self, names: tuple[str, ...], limits: Limits) -> list[tuple[Queue, Values]]:
+    def _first_jobs(self, names: tuple[str, ...], limits: JobLimits) -> list[tuple[QueuedItems, Values]]:
         """Evaluate one job of each queue statement that has any, so that all faults are known at once."""
-        firsts: list[tuple[Queue, Values]] = []
+        firsts: list[tuple[QueuedItems, Values]] = []
         faults: dict[Diagnostic, None] = {}
         version, same = -1, Values()
         for queue in self.queues:
@@ -103,7 +103,7 @@ class SubmitFile:
                 firsts.append((queue, same))
                 continue
             limits.take(queue.span)
-            scope = Scope(self._table, self._facts, queue.version, Job(queue.start, 0, item[0]), item[1])
+            scope = Scope(self._table, self._facts, queue.version, JobNumbers(queue.start, 0, item[0]), item[1])
             same, found = evaluate(scope, names, queue.span, limits.budget)
             version = queue.version if queue.arguments.items is None else -1
             faults.update(dict.fromkeys(found))

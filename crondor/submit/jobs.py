@@ -10,12 +10,12 @@ from typing import NamedTuple, TypeAlias
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, MacroError, expand, expand_defined
-from crondor.macro.queue_statement import Arguments
+from crondor.macro.queue_statement import QueueArguments
 from crondor.source import Span
 from crondor.submit.errors import InvalidSubmit
-from crondor.submit.facts import Facts
+from crondor.submit.facts import SubmitFacts
 from crondor.submit.folders import NAMES as FOLDERS
-from crondor.submit.scope import NOTHING, Job, LiveValues, Origin, Row, Scope, Varies
+from crondor.submit.scope import NOTHING, ItemRow, JobNumbers, LiveValues, Origin, Scope, Varies
 from crondor.submit.table import Table
 from crondor.submit.universes import COMMANDS as UNIVERSE
 from crondor.submit.universes import node_of
@@ -47,7 +47,7 @@ class JobGroup:
     findings: tuple[Diagnostic, ...] = ()
 
 
-class Queue(NamedTuple):
+class QueuedItems(NamedTuple):
     """One queue statement, ``number`` from 0: ``version`` is the moment of its values, ``start`` its first ProcId.
 
     ``is_implied`` is the one job of a file without a queue statement; ``span`` is then the end of the text.
@@ -57,7 +57,7 @@ class Queue(NamedTuple):
     span: Span
     version: int
     start: int
-    arguments: Arguments
+    arguments: QueueArguments
     is_implied: bool = False
 
     @property
@@ -101,7 +101,7 @@ class Queue(NamedTuple):
             yield 0, {"item": NOTHING}
             return
         variables = {name: column for column, name in enumerate(self.arguments.variables)}
-        before: Row | None = None
+        before: ItemRow | None = None
         chosen = self.selected
         if self.is_outside:
             yield chosen[0], dict.fromkeys((*variables, "item"), NOTHING)
@@ -109,7 +109,7 @@ class Queue(NamedTuple):
         if not chosen:
             return
         for row, item in islice(enumerate(items), chosen.start, chosen.stop, chosen.step):
-            live = Row(variables, item, self.arguments.layout)
+            live = ItemRow(variables, item, self.arguments.layout)
             if before is not None and live.is_blank:
                 live = before
             before = live
@@ -130,7 +130,7 @@ Values = dict[str, Value]
 _Key: TypeAlias = "tuple[str, ...]"
 
 
-class Limits:
+class JobLimits:
     """What one request may cost: ``variants`` is how many jobs are looked at one by one, ``budget`` the expansion."""
 
     def __init__(self, variants: int) -> None:
@@ -181,7 +181,7 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
     return values, faults
 
 
-def node_of_jobs(queue: Queue, table: Table, facts: Facts, default: str) -> str:
+def node_of_jobs(queue: QueuedItems, table: Table, facts: SubmitFacts, default: str) -> str:
     """Return what $(Node) stands for in the jobs of a cluster: ``queue`` is its first, whose first job decides that.
 
     ``default`` is the universe where the file does not say it.
@@ -189,7 +189,7 @@ def node_of_jobs(queue: Queue, table: Table, facts: Facts, default: str) -> str:
     first = next(queue.items(), None)
     if first is None:
         return ""
-    scope = Scope(table, facts, queue.version, Job(queue.start, 0, first[0]), first[1])
+    scope = Scope(table, facts, queue.version, JobNumbers(queue.start, 0, first[0]), first[1])
     values, _ = evaluate(scope, UNIVERSE, queue.span, Budget())
     given = next((values[name].text for name in UNIVERSE if name in values), "")
     return node_of(given or default)
@@ -218,7 +218,7 @@ def _help(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnostic'
 
 
 def groups(
-    queue: Queue, table: Table, facts: Facts, first: Values, limits: Limits, *, in_order: bool = False
+    queue: QueuedItems, table: Table, facts: SubmitFacts, first: Values, limits: JobLimits, *, in_order: bool = False
 ) -> Iterator[JobGroup]:
     """Yield the groups of a queue statement, ``first`` being the values of its first job.
 
@@ -241,7 +241,7 @@ def groups(
             except InvalidSubmit:
                 yield from _groups(queue, first, merged)
                 raise
-            scope = Scope(table, facts, queue.version, Job(process, step, row), live)
+            scope = Scope(table, facts, queue.version, JobNumbers(process, step, row), live)
             values, faults = evaluate(scope, names, queue.span, limits.budget)
             if faults:
                 raise InvalidSubmit(faults)
@@ -270,12 +270,12 @@ def _together(values: Values, others: Values) -> Values:
     }
 
 
-def _groups(queue: Queue, first: Values, merged: Mapping[_Key, tuple[int, int, Values]]) -> Iterator[JobGroup]:
+def _groups(queue: QueuedItems, first: Values, merged: Mapping[_Key, tuple[int, int, Values]]) -> Iterator[JobGroup]:
     for count, start, values in merged.values():
         yield _group(queue, count, {**first, **values}, start)
 
 
-def _group(queue: Queue, count: int, values: Values, process: int) -> JobGroup:
+def _group(queue: QueuedItems, count: int, values: Values, process: int) -> JobGroup:
     texts = {name: value.text for name, value in values.items()}
     spans = {name: value.span for name, value in values.items()}
     origins = {name: value.origins for name, value in values.items() if value.origins}

@@ -11,7 +11,7 @@ from crondor.diagnostics import CrondorError
 from crondor.macro import LineReader, LogicalLine
 from crondor.macro.files import FileRefused, Files, of_kind
 from crondor.macro.items import Items, Part
-from crondor.macro.queue_statement import Arguments, ItemSource
+from crondor.macro.queue_statement import ItemSource, QueueArguments
 from crondor.macro.statement import is_name
 from crondor.source import Source, Span
 from crondor.submit.errors import SubmitFindings
@@ -20,7 +20,7 @@ MAX_ROWS = 10_000_000  # lines of one item list
 _HIDDEN = "its jobs are not known"
 
 
-class Listing:
+class ListReader:
     """Fills the lists of the queue statements of one reading."""
 
     def __init__(self, files: Files | None, found: SubmitFindings, word: Callable[[str, str], str]) -> None:
@@ -30,7 +30,7 @@ class Listing:
         self._word = word
         self.sources: list[Source] = []
 
-    def fill(self, arguments: Arguments, lines: LineReader, span: Span) -> Arguments:
+    def fill(self, arguments: QueueArguments, lines: LineReader, span: Span) -> QueueArguments:
         """Return the arguments with all their items; those that cannot be known are left out, and that is said."""
         items = arguments.items
         if items is None:
@@ -153,7 +153,7 @@ class Listing:
             message = "a comment in a file of rows is a row like any other"
             self._found.warn("comment-row", message, items.comment.span(), "remove it")
 
-    def _with_header(self, arguments: Arguments, span: Span) -> Arguments:
+    def _with_header(self, arguments: QueueArguments, span: Span) -> QueueArguments:
         """Take the names of the variables from the row that a table has them in."""
         items, layout = arguments.items, arguments.layout
         if items is None or layout.header < 0:

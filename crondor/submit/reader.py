@@ -14,16 +14,16 @@ from crondor.diagnostics import CrondorError
 from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
 from crondor.macro.conditions import Conditions
 from crondor.macro.including import parse_uses, template_text
-from crondor.macro.queue_statement import Arguments, QueueError
+from crondor.macro.queue_statement import QueueArguments, QueueError
 from crondor.macro.reader import StatementReader, Words
 from crondor.macro.statement import Statement
 from crondor.macro.templates import is_template
 from crondor.source import Source, Span
 from crondor.submit.errors import SubmitFindings
-from crondor.submit.facts import Facts
+from crondor.submit.facts import SubmitFacts
 from crondor.submit.file import SubmitFile
 from crondor.submit.host import SubmitHost
-from crondor.submit.listing import Listing
+from crondor.submit.listing import ListReader
 from crondor.submit.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def read_submit(  # noqa: PLR0913 - all that a submit description may see beside
     Commands that HTCondor would run, and files that may not be read, are no faults: reading goes on, and the result's
     ``unknown`` names them. Raises InvalidSubmit with all faults at once, those of included files too.
     """
-    facts = Facts(host, environ, now, zone, seed)
+    facts = SubmitFacts(host, environ, now, zone, seed)
     knobs = None if config is None else {name.lower(): text for name, text in config.items()}
     return _Reader(source, facts, files, knobs).read(tuple(append), queue)
 
@@ -79,7 +79,9 @@ class _Reader(StatementReader):
         warning="warning-statement",
     )
 
-    def __init__(self, source: Source, facts: Facts, files: Files | None, config: Mapping[str, str] | None) -> None:
+    def __init__(
+        self, source: Source, facts: SubmitFacts, files: Files | None, config: Mapping[str, str] | None
+    ) -> None:
         self.source = source
         self.work = Workspace(source, facts, (config or {}).get("default_universe", ""))
         super().__init__(files, self.work.budget)
@@ -340,7 +342,7 @@ class _Reader(StatementReader):
         self.found.check()
         message = "the file has no queue statement: HTCondor 25.14 makes one job of it, older releases refuse it"
         self.found.warn("no-queue", message, end, "end the file with a line that says queue")
-        self.work.add(Arguments(), end, is_implied=True)
+        self.work.add(QueueArguments(), end, is_implied=True)
 
     def _append_lines(self) -> None:
         self.depth += 1
@@ -348,8 +350,8 @@ class _Reader(StatementReader):
             self.run(Source(text, "-append"))
         self.depth -= 1
 
-    def _listing(self) -> Listing:
-        return Listing(self.files, self.found, self.work.word)
+    def _listing(self) -> ListReader:
+        return ListReader(self.files, self.found, self.work.word)
 
     def _skip_rows(self) -> None:
         """Step over the lines of a list that a wrong statement begins."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from crondor.macro import Around, Budget, MacroError, expand
 from crondor.macro.items import Item, Layout
 from crondor.source import Span
-from crondor.submit.facts import Dice, Facts
+from crondor.submit.facts import JobDice, SubmitFacts
 from crondor.submit.folders import job_folder
 from crondor.submit.table import PREFIX, Definition, Table
 
@@ -25,7 +25,7 @@ class Varies(IntEnum):
     BY_JOB = 2
 
 
-class Job(NamedTuple):
+class JobNumbers(NamedTuple):
     """The numbers of one job: in its cluster, in its item, and of its item (all from 0)."""
 
     process: int = 0
@@ -43,7 +43,7 @@ class Live(NamedTuple):
 NOTHING = Live("", None)
 
 
-class Row:
+class ItemRow:
     """The loop variables of one item; a column is cut out when it is asked for."""
 
     __slots__ = ("_part", "_places", "_shift", "_text", "_variables")
@@ -105,7 +105,9 @@ class Scope:
 
     __slots__ = ("facts", "has_folder", "job", "live", "table", "used", "varies", "version")
 
-    def __init__(self, table: Table, facts: Facts, version: int, job: Job, live: LiveValues | None = None) -> None:
+    def __init__(
+        self, table: Table, facts: SubmitFacts, version: int, job: JobNumbers, live: LiveValues | None = None
+    ) -> None:
         """Look into ``table`` as it was at ``version``."""
         self.has_folder = True
         self.table = table
@@ -149,7 +151,7 @@ class Scope:
         facts = self.facts
         dice = None
         if facts.seed is not None:
-            dice = Dice(facts.seed, f"{self.job.process} {name}", self._drawn)
+            dice = JobDice(facts.seed, f"{self.job.process} {name}", self._drawn)
         return Around(facts.environ, dice, self.folder, None, facts.now, soft)
 
     def folder(self) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from crondor.macro import BLANKS, Budget, MacroError, expand, expand_self
-from crondor.macro.queue_statement import Arguments
+from crondor.macro.queue_statement import QueueArguments
 from crondor.source import Source, Span
 from crondor.submit.errors import SubmitFindings
-from crondor.submit.facts import Facts
-from crondor.submit.jobs import Queue, node_of_jobs, way_of
-from crondor.submit.scope import Job, Scope
+from crondor.submit.facts import SubmitFacts
+from crondor.submit.jobs import QueuedItems, node_of_jobs, way_of
+from crondor.submit.scope import JobNumbers, Scope
 from crondor.submit.table import Table
 
 MAX_QUEUES = 100_000
@@ -18,21 +18,21 @@ _USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its 
 class Workspace:
     """The state of one reading, between two lines."""
 
-    def __init__(self, source: Source, facts: Facts, default_universe: str) -> None:
+    def __init__(self, source: Source, facts: SubmitFacts, default_universe: str) -> None:
         """Begin with nothing defined; ``default_universe`` is that of a file which names none."""
         self.facts = facts
         self.default_universe = default_universe
         self.table = Table(source)
         self.found = SubmitFindings()
         self.budget = Budget()
-        self.queues: list[Queue] = []
+        self.queues: list[QueuedItems] = []
         self.jobs = 0
-        self.last_job = Job()
+        self.last_job = JobNumbers()
         self.after_queue: Span | None = None
 
-    def add(self, arguments: Arguments, span: Span, *, is_implied: bool = False) -> None:
+    def add(self, arguments: QueueArguments, span: Span, *, is_implied: bool = False) -> None:
         """Add a queue statement, and leave behind it what HTCondor leaves: used loop variables, the last job."""
-        queue = Queue(len(self.queues), span, self.table.keep(), self.jobs, arguments, is_implied)
+        queue = QueuedItems(len(self.queues), span, self.table.keep(), self.jobs, arguments, is_implied)
         self.queues.append(queue)
         if len(self.queues) > MAX_QUEUES:
             self.found.error("queue-many", f"crondor reads no more than {MAX_QUEUES} queue statements of a file", span)
@@ -51,7 +51,7 @@ class Workspace:
             node = node_of_jobs(queue, self.table, self.facts, self.default_universe)
             self.facts = self.facts._replace(node=node)
         self.jobs += queue.jobs
-        self.last_job = Job(self.jobs - 1, queue.steps - 1, queue.selected[-1])
+        self.last_job = JobNumbers(self.jobs - 1, queue.steps - 1, queue.selected[-1])
         if arguments.items is None:
             self.leave("item", "", span)
         for variable in arguments.variables:

@@ -23,8 +23,8 @@ from crondor.macro.templates import is_template
 from crondor.source import Source
 from crondor.transform.errors import MOST, Stop, fault, macro_fault, warning
 from crondor.transform.expressions import Evaluation, as_text, evaluated_whole, evaluation, why_not
-from crondor.transform.facts import Dice, Facts
-from crondor.transform.trace import Step
+from crondor.transform.facts import SeededDice, TransformFacts
+from crondor.transform.trace import TraceStep
 
 SHORT = 1 << 16  # characters of a text that no budget forbids
 MOST_MADE = 1 << 26
@@ -39,7 +39,7 @@ PREFIX = "xform."
 """What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
 
 
-class Statement:
+class RunnableLine:
     """A line that can be run, at its place in the rules."""
 
     __slots__ = ("is_command", "line")
@@ -50,15 +50,15 @@ class Statement:
         self.line = line
         self.is_command = is_command
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
         raise NotImplementedError
 
-    def seen(self, *, is_inside: bool) -> Statement:  # noqa: ARG002 - few lines differ
+    def seen(self, *, is_inside: bool) -> RunnableLine:  # noqa: ARG002 - few lines differ
         """Return what the line is there where it stands; ``is_inside`` says that an if is open around it."""
         return self
 
-    def check(self, run: Run) -> int | None:  # noqa: ARG002 - most commands need an ad
+    def check(self, run: TransformRun) -> int | None:  # noqa: ARG002 - most commands need an ad
         """Do what HTCondor does with the line on loading, without an ad. Raises Stop."""
         return None
 
@@ -71,13 +71,13 @@ def price(name: str, code: Code | str) -> int:
     return _EACH + len(name) + sum(_NODE + (len(value) if isinstance(value, str) else 0) for value in values)
 
 
-class Run:
+class TransformRun:
     """The state between two lines of transforms in a row, which share ``macros``.
 
     ``made`` counts what was made of names and values, of attributes and macros.
     """
 
-    _statements: Sequence[Statement] = ()
+    _statements: Sequence[RunnableLine] = ()
     _has_fault = False
     _budget: Budget | None = None
     _around: Around | None = None
@@ -90,15 +90,15 @@ class Run:
     made = 0
     at = 0
     reached = 0
-    line: Statement | None = None
+    line: RunnableLine | None = None
 
     def __init__(
         self,
         ad: ClassAd | None,
-        facts: Facts,
+        facts: TransformFacts,
         macros: dict[str, str],
         defaults: Mapping[str, str],
-        steps: list[Step] | None = None,
+        steps: list[TraceStep] | None = None,
     ) -> None:
         """Begin; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
         self._has_ad = ad is not None
@@ -110,9 +110,9 @@ class Run:
         self.steps = steps
         self.found: list[Diagnostic] = []
         self._has_prefixes = bool(macros) and any(key.startswith(PREFIX) for key in macros)
-        self._opened: list[Statement] = []
+        self._opened: list[RunnableLine] = []
 
-    def apply(self, statements: Sequence[Statement], *, is_straight: bool = False) -> Diagnostic | None:
+    def apply(self, statements: Sequence[RunnableLine], *, is_straight: bool = False) -> Diagnostic | None:
         """Run all lines on the ad; return why it ended before, None if it did not.
 
         ``is_straight`` says that there are neither conditions nor values of several lines.
@@ -132,13 +132,13 @@ class Run:
             return self._macro_fault(error).diagnostic
         return self._unclosed()
 
-    def _begin(self, statements: Sequence[Statement]) -> None:
+    def _begin(self, statements: Sequence[RunnableLine]) -> None:
         self._statements = statements
         self.at = 0
         self._ifs = None
         self._opened = []
 
-    def check(self, statements: Sequence[Statement]) -> list[Diagnostic]:
+    def check(self, statements: Sequence[RunnableLine]) -> list[Diagnostic]:
         """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults.
 
         ``reached`` is then the number of commands before the first.
@@ -169,7 +169,7 @@ class Run:
     def _macro_fault(self, error: MacroError) -> Stop:
         return macro_fault(error, Source("").span() if self.line is None else self.line.line.span())
 
-    def _next(self) -> Statement | None:
+    def _next(self) -> RunnableLine | None:
         """Return the next line that is to be run, None behind the last; conditions are tested on the way."""
         while self.at < len(self._statements):
             statement = self._statements[self.at]
@@ -330,7 +330,7 @@ class Run:
         if self._around is None:
             facts = self.facts
             evaluate = self._evaluate if self._has_ad else None
-            dice, now = Dice(facts.context.seed), facts.context.now
+            dice, now = SeededDice(facts.context.seed), facts.context.now
             self._around = Around(facts.environ, dice, "", evaluate, now, self._soft)
         return self._around
 
@@ -395,7 +395,7 @@ class Run:
     def step(self, text: str, *, is_detail: bool = False) -> None:
         """Note something done in the trace."""
         if self.steps is not None and self.line is not None:
-            self.steps.append(Step(self.line.line.span(), text, is_detail))
+            self.steps.append(TraceStep(self.line.line.span(), text, is_detail))
 
     def _fault(self, code: str, message: str, help: str | None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
         span = Source("").span() if self.line is None else self.line.line.span()
@@ -410,7 +410,7 @@ class Run:
         if len(self.found) < MOST and self.line is not None:
             self.found.append(warning(code, message, self.line.line.span(), help))
 
-    def why_not(self, text: str, of: Statement) -> str:
+    def why_not(self, text: str, of: RunnableLine) -> str:
         """Return what is wrong with an expression, and what to write instead where that can be told."""
         reason = why_not(text)
         said = reason.message if reason is not None else "it is no expression"
@@ -421,10 +421,10 @@ class Run:
         return f"{said}; nothing is stored"
 
 
-def definitions(statements: Sequence[Statement], facts: Facts) -> dict[str, str]:
+def definitions(statements: Sequence[RunnableLine], facts: TransformFacts) -> dict[str, str]:
     """Return what lines define when they are loaded without an ad, by lower-case name; commands have no effect."""
     macros: dict[str, str] = {}
-    Run(None, facts, macros, facts.defaults(iterates=False)).check(statements)
+    TransformRun(None, facts, macros, facts.defaults(iterates=False)).check(statements)
     return macros
 
 

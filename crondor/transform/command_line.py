@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from crondor.diagnostics import Diagnostic, similar
 from crondor.macro.lines import BLANKS, LogicalLine
-from crondor.transform.apply import Statement
+from crondor.transform.apply import RunnableLine
 from crondor.transform.commands import (
-    Command,
     Delete,
     EvalMacro,
     EvalSet,
-    Fault,
     LateFault,
+    LineFault,
     Move,
+    NamedCommand,
     Nothing,
     Set,
     is_name,
@@ -25,7 +25,7 @@ _TWO = frozenset(("COPY", "DEFAULT", "EVALMACRO", "EVALSET", "RENAME", "SET"))
 _WITH_PATTERN = frozenset(("COPY", "DELETE", "RENAME"))
 ENVELOPE = frozenset(("NAME", "REQUIREMENTS", "TRANSFORM", "UNIVERSE"))
 KEYWORDS = _TWO | _WITH_PATTERN | ENVELOPE
-_KINDS: dict[str, type[Command]] = {
+_KINDS: dict[str, type[NamedCommand]] = {
     "SET": Set,
     "DEFAULT": Set,
     "EVALSET": EvalSet,
@@ -36,8 +36,8 @@ _KINDS: dict[str, type[Command]] = {
 }
 
 
-def command(line: LogicalLine) -> Statement:
-    """Return what a line that is no assignment does; a line that is wrong is a Fault.
+def command(line: LogicalLine) -> RunnableLine:
+    """Return what a line that is no assignment does; a line that is wrong is a LineFault.
 
     command = ("SET" | "DEFAULT" | "EVALSET" | "EVALMACRO") word ("=" | ",")? text
             | ("COPY" | "RENAME") (word | pattern) ("=" | ",")? text
@@ -49,22 +49,22 @@ def command(line: LogicalLine) -> Statement:
         return Nothing(line)
     keyword = first.text.upper()
     if keyword not in KEYWORDS:
-        return Fault(line, lambda: _unknown(line, first))
+        return LineFault(line, lambda: _unknown(line, first))
     second = next_word(line.text, first.next)
     if keyword in ENVELOPE and (second is not None or keyword == "TRANSFORM"):
         return Nothing(line, is_command=True)
     if second is None:
-        return Fault(line, lambda: _too_few(line, first), is_command=True)
+        return LineFault(line, lambda: _too_few(line, first), is_command=True)
     return _with_arguments(line, keyword, first, second)
 
 
-def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) -> Statement:
+def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) -> RunnableLine:
     text = line.text
     found, rest, behind = None, second, second.next
     if keyword in _WITH_PATTERN and text.startswith("/", second.at):
         found = pattern(text, second)
         if found is None:
-            return Fault(line, lambda: _bad_pattern(line, second), is_command=True)
+            return LineFault(line, lambda: _bad_pattern(line, second), is_command=True)
         behind = found.next
     if keyword in _TWO:
         third = next_word(text, behind)

@@ -1,4 +1,4 @@
-"""The commands of a transform, each compiled once; ``run`` applies one to the ad of a Run.
+"""The commands of a transform, each compiled once; ``run`` applies one to the ad of a TransformRun.
 
 The rules are those of HTCondor 25.14 (ParseRulesCallback in xform_utils.cpp).
 """
@@ -13,16 +13,16 @@ from crondor.classad.scope import Value
 from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import LogicalLine
-from crondor.transform.apply import Run, Statement
+from crondor.transform.apply import RunnableLine, TransformRun
 from crondor.transform.errors import Stop
 from crondor.transform.expressions import as_macro, evaluation, settled, stored
-from crondor.transform.template import Template
+from crondor.transform.template import MacroTemplate
 from crondor.transform.words import Word
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class Fault(Statement):
+class LineFault(RunnableLine):
     """A line that HTCondor refuses when it comes to it."""
 
     __slots__ = ("_made", "_make")
@@ -40,34 +40,34 @@ class Fault(Statement):
             self._made = self._make()
         return self._made
 
-    def run(self, run: Run) -> int | None:  # noqa: ARG002 - the same whatever the ad
+    def run(self, run: TransformRun) -> int | None:  # noqa: ARG002 - the same whatever the ad
         """Stop."""
         raise Stop(self.diagnostic)
 
     check = run
 
 
-class LateFault(Fault):
+class LateFault(LineFault):
     """A line that HTCondor takes on loading, and refuses when an ad leads to it."""
 
     __slots__ = ()
 
-    def check(self, run: Run) -> int | None:  # noqa: ARG002 - the same whatever the ad
+    def check(self, run: TransformRun) -> int | None:  # noqa: ARG002 - the same whatever the ad
         """Pass it over."""
         return None
 
 
-class Nothing(Statement):
+class Nothing(RunnableLine):
     """A line without effect."""
 
     __slots__ = ()
 
-    def run(self, run: Run) -> int | None:  # noqa: ARG002 - the same whatever the ad
+    def run(self, run: TransformRun) -> int | None:  # noqa: ARG002 - the same whatever the ad
         """Do nothing."""
         return None
 
 
-class Command(Statement):
+class NamedCommand(RunnableLine):
     """A command with an attribute's name, and the text behind it."""
 
     __slots__ = ("key", "keyword", "name", "rest", "words")
@@ -79,19 +79,19 @@ class Command(Statement):
         self.keyword = words[0].text.upper()
         self.name = name
         self.key = lower(name)
-        self.rest = Template(rest)
+        self.rest = MacroTemplate(rest)
 
-    def _filled(self, run: Run) -> str:
+    def _filled(self, run: TransformRun) -> str:
         return self.rest.text if self.rest.is_plain else self.rest.fill(run.lookup, run.expand)
 
-    def _store(self, run: Run, value: str) -> None:
+    def _store(self, run: TransformRun, value: str) -> None:
         if self.name:
             run.put(self.key, self.name, value)
         else:
             run.warn("set-name", f"could not set {self.name} to {value}", "write the name of an attribute")
 
 
-class Set(Command):
+class Set(NamedCommand):
     """SET and DEFAULT: store an expression as it is written."""
 
     __slots__ = ("_keeps", "fixed")
@@ -102,7 +102,7 @@ class Set(Command):
         self._keeps = self.keyword == "DEFAULT"
         self.fixed = settled(rest) if self.rest.is_plain and name else None
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Store it, for DEFAULT where the ad has no attribute of that name."""
         fixed = self.fixed
         if fixed is not None and run.steps is None:
@@ -125,7 +125,7 @@ class Set(Command):
         return None
 
 
-class _Eval(Command):
+class _Eval(NamedCommand):
     """A command with an expression to evaluate."""
 
     __slots__ = ("evaluated",)
@@ -135,7 +135,7 @@ class _Eval(Command):
         super().__init__(line, words, name, rest)
         self.evaluated = evaluation(rest) if self.rest.is_plain else None
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Evaluate, and keep the value."""
         rest = self.rest
         text = rest.text if rest.is_plain else rest.fill(run.lookup, run.expand)
@@ -149,7 +149,7 @@ class _Eval(Command):
         return None
 
     @abstractmethod
-    def keep(self, run: Run, value: Value) -> None:
+    def keep(self, run: TransformRun, value: Value) -> None:
         """Put the value where it belongs."""
 
 
@@ -158,7 +158,7 @@ class EvalSet(_Eval):
 
     __slots__ = ()
 
-    def keep(self, run: Run, value: Value) -> None:
+    def keep(self, run: TransformRun, value: Value) -> None:
         """Store it."""
         self._store(run, stored(value))
         if run.steps is not None:
@@ -170,7 +170,7 @@ class EvalMacro(_Eval):
 
     __slots__ = ()
 
-    def keep(self, run: Run, value: Value) -> None:
+    def keep(self, run: TransformRun, value: Value) -> None:
         """Define it."""
         result = as_macro(value)
         run.define(self.key, result, is_raw=True)
@@ -181,12 +181,12 @@ class EvalMacro(_Eval):
 _NO_VALUE = "it is no expression, or HTCondor finds no value for it: nothing is stored"
 
 
-class Delete(Command):
+class Delete(NamedCommand):
     """DELETE of one attribute."""
 
     __slots__ = ()
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Delete it."""
         if run.steps is not None:
             run.step(f"DELETE {self.name}")
@@ -194,7 +194,7 @@ class Delete(Command):
         return None
 
 
-class Move(Command):
+class Move(NamedCommand):
     """COPY and RENAME of one attribute."""
 
     __slots__ = ("new",)
@@ -204,7 +204,7 @@ class Move(Command):
         super().__init__(line, words, name, rest)
         self.new = lower(rest) if is_name(rest) else ""
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Do it."""
         if self.new and run.steps is None:
             code = run.codes.get(self.key)
@@ -217,7 +217,7 @@ class Move(Command):
         return None
 
 
-def move(run: Run, keyword: str, name: str, new: str) -> None:
+def move(run: TransformRun, keyword: str, name: str, new: str) -> None:
     """Copy or rename an attribute; one that is missing is passed over in silence."""
     if run.steps is not None:
         run.step(f"{keyword} {name} to {new}")

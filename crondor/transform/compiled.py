@@ -17,16 +17,16 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import LogicalLine, MacroError
 from crondor.source import Source
-from crondor.transform.apply import Run, Statement, definitions
-from crondor.transform.commands import Fault
+from crondor.transform.apply import RunnableLine, TransformRun, definitions
+from crondor.transform.commands import LineFault
 from crondor.transform.errors import MOST, InvalidTransform, Stop, check_text, fault, macro_fault, warning
 from crondor.transform.expressions import Evaluation
-from crondor.transform.facts import NOTHING, Facts
-from crondor.transform.iterate import Items, read_items
-from crondor.transform.plan import Plan, Plans, Unplanned
-from crondor.transform.program import Form, Iteration, Program, Requirements, read_program
+from crondor.transform.facts import NOTHING, TransformFacts
+from crondor.transform.iterate import IteratedItems, read_items
+from crondor.transform.plan import NamePlan, Plans, Unplanned
+from crondor.transform.program import Iteration, Requirements, RuleSource, TransformProgram, read_program
 from crondor.transform.statements import Condition, Heredoc, Hidden, compile_line
-from crondor.transform.trace import Step
+from crondor.transform.trace import TraceStep
 from crondor.transform.traps import find_hidden_faults, find_traps
 from crondor.transform.undo import Changes
 
@@ -37,7 +37,7 @@ MOST_KEPT = 1 << 28
 _NO_CONTEXT = Context()
 
 
-class Outcome(NamedTuple):
+class TransformOutcome(NamedTuple):
     """What became of one ad in one round: the new ad, None where a transform failed.
 
     ``applied`` are the names of the transforms whose REQUIREMENTS it met, ``trace`` what they did (empty unless asked
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
     ad: ClassAd | None
     applied: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
-    trace: tuple[Step, ...]
+    trace: tuple[TraceStep, ...]
 
     @property
     def changes(self) -> Changes:
@@ -57,10 +57,10 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Result:
+class TransformResult:
     """What became of one ad: one outcome, or one for each round of a transform that iterates."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TransformOutcome, ...]
 
     @property
     def failed(self) -> bool:
@@ -92,7 +92,7 @@ class Result:
         return tuple(each for outcome in self.outcomes for each in outcome.diagnostics)
 
     @property
-    def trace(self) -> tuple[Step, ...]:
+    def trace(self) -> tuple[TraceStep, ...]:
         """What was done, in all rounds."""
         return tuple(each for outcome in self.outcomes for each in outcome.trace)
 
@@ -120,7 +120,7 @@ class Transform:
         "warnings",
     )
 
-    def __init__(self, program: Program, facts: Facts) -> None:
+    def __init__(self, program: TransformProgram, facts: TransformFacts) -> None:
         """Compile; ``parse`` is the way here."""
         self.source = program.source
         self.name: str = program.name
@@ -135,7 +135,7 @@ class Transform:
         self.reached = 0
         found = list(program.diagnostics)
         if not program.is_broken:
-            run = Run(None, facts, {}, facts.defaults(iterates=self.iterates))
+            run = TransformRun(None, facts, {}, facts.defaults(iterates=self.iterates))
             found += run.check(self._statements)
             found += run.found
             self.reached = run.reached
@@ -152,8 +152,8 @@ class Transform:
         source: Source | str,
         *,
         name: str = "",
-        form: Form = Form.FILE,
-        facts: Facts = NOTHING,
+        form: RuleSource = RuleSource.FILE,
+        facts: TransformFacts = NOTHING,
         strict: bool = True,
         lines: Sequence[LogicalLine] = (),
     ) -> Transform:
@@ -192,9 +192,9 @@ class Transform:
     @property
     def has_commands(self) -> bool:
         """Whether any line is a command, or is meant for one."""
-        return any(each.is_command or isinstance(each, Fault) for each in self._statements)
+        return any(each.is_command or isinstance(each, LineFault) for each in self._statements)
 
-    def definitions(self, facts: Facts = NOTHING) -> dict[str, str]:
+    def definitions(self, facts: TransformFacts = NOTHING) -> dict[str, str]:
         """Return what the lines define when they are loaded without an ad, by lower-case name.
 
         That is how a configuration of assignments is read, and what a route says of itself (MaxJobs, GridResource).
@@ -209,21 +209,21 @@ class Transform:
         return value is None or truth(value) is True
 
     def apply(
-        self, ad: ClassAd, facts: Facts = NOTHING, *, macros: dict[str, str] | None = None, trace: bool = False
-    ) -> Result:
+        self, ad: ClassAd, facts: TransformFacts = NOTHING, *, macros: dict[str, str] | None = None, trace: bool = False
+    ) -> TransformResult:
         """Transform an ad, which itself stays as it is.
 
         ``macros`` are those of the transforms before, by lower-case name; what this one defines is added.
         """
         return apply_all((self,), ad, facts, macros=macros, trace=trace)
 
-    def items(self, facts: Facts, macros: dict[str, str], found: list[Diagnostic]) -> Items:
+    def items(self, facts: TransformFacts, macros: dict[str, str], found: list[Diagnostic]) -> IteratedItems:
         """Return what a TRANSFORM goes over; ``found`` takes the failures of functions in it. Raises Stop."""
         if self._iteration is None:
-            return Items(1, (), (), is_once=True)
-        without_knobs = Facts(environ=facts.environ, context=facts.context)
-        run = Run(None, without_knobs, macros, facts.defaults(iterates=True))
-        run.line = Statement(self._iteration.line)
+            return IteratedItems(1, (), (), is_once=True)
+        without_knobs = TransformFacts(environ=facts.environ, context=facts.context)
+        run = TransformRun(None, without_knobs, macros, facts.defaults(iterates=True))
+        run.line = RunnableLine(self._iteration.line)
         try:
             text = run.expand(self._iteration.text)
         except MacroError as error:
@@ -231,20 +231,20 @@ class Transform:
         found += run.found
         return read_items(self._iteration, text, facts.files)
 
-    def missing(self, items: Items) -> list[Diagnostic]:
+    def missing(self, items: IteratedItems) -> list[Diagnostic]:
         """Return warnings for patterns of TRANSFORM ... MATCHING that match no file."""
         of = self._iteration
         if of is None:
             return []
         return [warning("no-match", f"'{each}' does not match any files", of.span) for each in items.missing]
 
-    def plan(self, plan: Plan) -> None:
+    def plan(self, plan: NamePlan) -> None:
         """Add what the lines do to a plan. Raises Unplanned where that cannot be told before."""
         if not self._is_straight:
             raise Unplanned
         plan.add(self._statements)
 
-    def run(self, run: Run) -> Diagnostic | None:
+    def run(self, run: TransformRun) -> Diagnostic | None:
         """Run the lines on the ad of a run, which is changed; return why they ended, None if they did not."""
         if self._plans is not None and self._plans.run(run):
             return None
@@ -259,7 +259,7 @@ class Chain:
     """
 
     def __init__(
-        self, transforms: Iterable[Transform], facts: Facts = NOTHING, macros: dict[str, str] | None = None
+        self, transforms: Iterable[Transform], facts: TransformFacts = NOTHING, macros: dict[str, str] | None = None
     ) -> None:
         """Take the transforms."""
         self.transforms = tuple(transforms)
@@ -273,7 +273,7 @@ class Chain:
         self.made = 0
         self._defaults = facts.defaults(iterates=self.last is not None)
 
-    def rounds(self, ad: ClassAd, *, trace: bool = False) -> Iterator[Outcome]:
+    def rounds(self, ad: ClassAd, *, trace: bool = False) -> Iterator[TransformOutcome]:
         """Apply the transforms to an ad, and yield the outcome of each round as it is made; a failed one is the last.
 
         The ad itself stays as it is. Where the last transform iterates, each round begins with the ad as it was, and
@@ -287,7 +287,7 @@ class Chain:
         try:
             items = last.items(self.facts, self.macros, found)
         except Stop as stop:
-            yield Outcome(ad, None, (), (*found, stop.diagnostic), ())
+            yield TransformOutcome(ad, None, (), (*found, stop.diagnostic), ())
             return
         missing = (*found, *last.missing(items))
         kept = dict(self.macros)
@@ -315,11 +315,11 @@ class Chain:
         values = {"step": step, "row": row, "itemindex": row, "xformid": count, "iterating": int(iterates)}
         return {**self._defaults, **{name: str(value) for name, value in values.items()}}
 
-    def _round(self, ad: ClassAd, defaults: Mapping[str, str], *, trace: bool) -> Outcome:
+    def _round(self, ad: ClassAd, defaults: Mapping[str, str], *, trace: bool) -> TransformOutcome:
         """Apply the transforms to a copy of an ad; a failed one does not keep those behind it from running."""
         facts, failed = self.facts, False
         made = ad.copy()
-        run = Run(made, facts, self.macros, defaults, [] if trace else None)
+        run = TransformRun(made, facts, self.macros, defaults, [] if trace else None)
         applied: list[str] = []
         for transform in self.transforms:
             if transform.matches(made, facts.context):
@@ -329,17 +329,17 @@ class Chain:
                     run.found.append(ended)
                     failed = True
         self.made += run.made
-        return Outcome(ad, None if failed else made, tuple(applied), tuple(run.found), tuple(run.steps or ()))
+        return TransformOutcome(ad, None if failed else made, tuple(applied), tuple(run.found), tuple(run.steps or ()))
 
 
 def transform_ads(
     transforms: Iterable[Transform],
     ads: Iterable[ClassAd],
-    facts: Facts = NOTHING,
+    facts: TransformFacts = NOTHING,
     *,
     macros: Mapping[str, str] | None = None,
     trace: bool = False,
-) -> Iterator[Outcome]:
+) -> Iterator[TransformOutcome]:
     """Apply transforms in a row to many ads, and yield the outcomes as they are made; each ad begins with ``macros``.
 
     Like condor_transform_ads it goes no further behind a failed transform. Raises InvalidTransform where a transform
@@ -359,17 +359,17 @@ def transform_ads(
 def apply_all(
     transforms: Iterable[Transform],
     ad: ClassAd,
-    facts: Facts = NOTHING,
+    facts: TransformFacts = NOTHING,
     *,
     macros: dict[str, str] | None = None,
     trace: bool = False,
-) -> Result:
+) -> TransformResult:
     """Apply transforms in a row to an ad, which itself stays as it is, and return all outcomes.
 
     Raises InvalidTransform where a transform that iterates is not the last, and for more than MOST_ADS ads, or more
     than MOST_KEPT characters in them.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[TransformOutcome] = []
     chain = Chain(transforms, facts, macros)
     for outcome in chain.rounds(ad, trace=trace):
         outcomes.append(outcome)
@@ -377,4 +377,4 @@ def apply_all(
             most = f"{MOST_ADS} ads" if len(outcomes) > MOST_ADS else f"{MOST_KEPT} characters"
             message = f"the transform makes more than {most} of one ad; Chain.rounds() gives them one by one"
             raise InvalidTransform(Diagnostic("too-many-ads", message))
-    return Result(tuple(outcomes))
+    return TransformResult(tuple(outcomes))

@@ -16,7 +16,7 @@ from crondor.classad.scope import BEYOND, Attributes, Code, Codes, Context, Valu
 from crondor.classad.show import code_tree, print_value, to_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Unary
-from crondor.classad.unparse import Form, print_name, print_real, unparse
+from crondor.classad.unparse import UnparseForm, print_name, print_real, unparse
 from crondor.classad.values import LocalTime, RelTime
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
@@ -188,11 +188,14 @@ def _in_lines(node: Node) -> str:
     """Return the text of a value; an ad gives a line for each attribute, also as a member of a list."""
     if isinstance(node, AdNode):
         return (
-            "".join(f"{print_name(name, Form.OLD)} = {unparse(part, Form.OLD)}\n" for name, part in node.items) or "\n"
+            "".join(
+                f"{print_name(name, UnparseForm.OLD)} = {unparse(part, UnparseForm.OLD)}\n" for name, part in node.items
+            )
+            or "\n"
         )
     if isinstance(node, ListNode) and any(isinstance(item, AdNode | ListNode) for item in node.items):
         return f"{{ {','.join(map(_in_lines, node.items))} }}"
-    return unparse(node, Form.OLD)
+    return unparse(node, UnparseForm.OLD)
 
 
 def as_text(code: Code | str) -> str:
@@ -207,4 +210,4 @@ def as_text(code: Code | str) -> str:
         bare = bare.operand
     if isinstance(bare, Literal) and isinstance(bare.value, str):
         return bare.value
-    return unparse(tree, Form.OLD)
+    return unparse(tree, UnparseForm.OLD)

@@ -18,7 +18,7 @@ _BASIC = {**_ALWAYS, "isclusterad": "0", "latematerialization": "0"}
 _BY_KNOB = ("arch", "opsys", "opsysandver", "opsysmajorver", "opsysver")
 
 
-class Facts:
+class TransformFacts:
     """The surroundings of transforms.
 
     ``knobs`` are the values of the configuration by name; ``environ`` is what $ENV() sees, None: not known, and a
@@ -51,7 +51,7 @@ class Facts:
         return self._iterating if iterates else _BASIC
 
 
-class Dice:
+class SeededDice:
     """Random numbers from the seed of a context, made when the first is drawn."""
 
     __slots__ = ("_random", "_seed")
@@ -68,4 +68,4 @@ class Dice:
         return self._random.randrange(stop)
 
 
-NOTHING = Facts()
+NOTHING = TransformFacts()

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from crondor.diagnostics import CrondorError
 from crondor.macro.files import Files, of_kind
 from crondor.macro.lines import BLANKS, LineReader
-from crondor.macro.queue_statement import Arguments, ItemSource, QueueError, parse
+from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError, parse
 from crondor.transform.errors import Stop, fault, short
 from crondor.transform.program import Iteration
 
@@ -23,7 +23,7 @@ _SEPARATOR = re.compile(r"[, \t][ \t]*")
 _ITEM = re.compile(r"[^, \t\r\n]+")
 
 
-class Items(NamedTuple):
+class IteratedItems(NamedTuple):
     """What a TRANSFORM goes over: ``times`` each of the rows; ``is_once`` says that it is no iteration at all."""
 
     times: int
@@ -62,7 +62,7 @@ class Items(NamedTuple):
         return values
 
 
-def read_items(of: Iteration, text: str, files: Files | None) -> Items:
+def read_items(of: Iteration, text: str, files: Files | None) -> IteratedItems:
     """Return the items of a TRANSFORM whose arguments are ``text`` after macros were replaced. Raises Stop.
 
     transform = "TRANSFORM" arguments?
@@ -71,7 +71,7 @@ def read_items(of: Iteration, text: str, files: Files | None) -> Items:
     """
     trimmed = text.strip(BLANKS)
     if not trimmed:
-        return Items(1, (), (), is_once=True)
+        return IteratedItems(1, (), (), is_once=True)
     try:
         arguments = parse(trimmed, None, 0)
     except QueueError as error:
@@ -79,7 +79,7 @@ def read_items(of: Iteration, text: str, files: Files | None) -> Items:
         raise Stop(fault("transform", "invalid TRANSFORM statement", of.span, help_text)) from None
     count = arguments.per_item
     if arguments.items is None:
-        return Items(count, (), ("",) if count > 1 else (), is_once=count == 1)
+        return IteratedItems(count, (), ("",) if count > 1 else (), is_once=count == 1)
     rows = [item.text for item in arguments.items]
     rows += _more(of, arguments, files)
     if len(rows) > MAX_ROWS:
@@ -87,10 +87,10 @@ def read_items(of: Iteration, text: str, files: Files | None) -> Items:
     missing: list[str] = []
     if arguments.kinds:
         rows = _names(of, rows, arguments.kinds, files, missing)
-    return Items(count, arguments.variables, tuple(rows), is_once=False, missing=tuple(missing))
+    return IteratedItems(count, arguments.variables, tuple(rows), is_once=False, missing=tuple(missing))
 
 
-def _more(of: Iteration, arguments: Arguments, files: Files | None) -> Iterator[str]:
+def _more(of: Iteration, arguments: QueueArguments, files: Files | None) -> Iterator[str]:
     """Yield the rows or items that do not stand on the line itself."""
     source = arguments.source
     are_rows = arguments.items is not None and arguments.items.are_rows

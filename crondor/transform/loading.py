@@ -12,8 +12,8 @@ from crondor.macro.statement import is_name
 from crondor.source import Source
 from crondor.transform.compiled import Transform
 from crondor.transform.errors import InvalidTransform, fault, warning
-from crondor.transform.facts import Facts
-from crondor.transform.program import Form
+from crondor.transform.facts import TransformFacts
+from crondor.transform.program import RuleSource
 
 JOB_TRANSFORM = "JOB_TRANSFORM_"
 JOB_ROUTE = "JOB_ROUTER_ROUTE_"
@@ -26,7 +26,7 @@ class Rules:
     defined before the first rule of each ad.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: TransformFacts) -> None:
         """Begin with none."""
         self.facts = facts
         self.transforms: list[Transform] = []
@@ -121,20 +121,22 @@ class Rules:
             self.diagnostics.append(fault("old-syntax", message, source.span(0, 1), "write it as commands"))
             return
         try:
-            transform = Transform.parse(source, name=name, form=Form.KNOB, facts=self._on_loading(), strict=False)
+            transform = Transform.parse(source, name=name, form=RuleSource.KNOB, facts=self._on_loading(), strict=False)
         except InvalidTransform as error:
             self.diagnostics += error.diagnostics
             return
         self.diagnostics += (*transform.faults, *transform.warnings)
         self.transforms.append(transform)
 
-    def _on_loading(self) -> Facts:
+    def _on_loading(self) -> TransformFacts:
         """Return what a check on loading sees: what the files before define, too."""
         facts = self.facts
         if not self._known:
             return facts
         knobs = {**facts.knobs, **self._known}
-        return Facts(knobs, environ=facts.environ, context=facts.context, files=facts.files, version=facts.version)
+        return TransformFacts(
+            knobs, environ=facts.environ, context=facts.context, files=facts.files, version=facts.version
+        )
 
     def _check_last(self, name: str) -> None:
         if self.transforms and self.transforms[-1].iterates:

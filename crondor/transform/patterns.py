@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from crondor.classad.regexp import GivenUp, Match, Regex, compiled
+from crondor.classad.regexp import GivenUp, Regex, RegexpMatch, compiled
 from crondor.classad.text import from_bytes, lower, to_bytes
 from crondor.macro.errors import MacroError
 from crondor.macro.lines import LogicalLine
-from crondor.transform.apply import Run
-from crondor.transform.commands import Command, is_name, move
+from crondor.transform.apply import TransformRun
+from crondor.transform.commands import NamedCommand, is_name, move
 from crondor.transform.errors import short
 from crondor.transform.words import Pattern, Word
 
@@ -23,7 +23,7 @@ _NAME = 4  # what it costs to look at a name once
 _DOUBLED = "a pattern that finds what it has made doubles it: let it find less"
 
 
-class ByPattern(Command):
+class ByPattern(NamedCommand):
     """COPY, RENAME and DELETE of all attributes that a regular expression finds; ``name`` is the expression."""
 
     __slots__ = ("_compiled", "_found", "options")
@@ -42,7 +42,7 @@ class ByPattern(Command):
             self._compiled = compiled(ungreedy + self.name, "im" if "m" in self.options else "i")
         return self._compiled
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Find all names first, then change them in the order of their bytes."""
         text = self._filled(run)
         regex = self.compiled()
@@ -86,7 +86,7 @@ class ByPattern(Command):
             moves.append((key, new))
         return moves
 
-    def _search_all(self, run: Run, regex: Regex, names: tuple[str, ...]) -> tuple[_Found, ...]:
+    def _search_all(self, run: TransformRun, regex: Regex, names: tuple[str, ...]) -> tuple[_Found, ...]:
         """Return what is found in the names of an ad, and keep it where all were searched: ads are much alike."""
         found: list[_Found] = []
         complete = True
@@ -102,7 +102,7 @@ class ByPattern(Command):
             self._found[names] = tuple(found)
         return tuple(found)
 
-    def _search(self, run: Run, regex: Regex, data: bytes) -> tuple[Match | None, bool]:
+    def _search(self, run: TransformRun, regex: Regex, data: bytes) -> tuple[RegexpMatch | None, bool]:
         """Return what is found in a name, and whether that is known: a search that takes too long ends."""
         try:
             return regex.first(data, lambda steps: _spend(run, _STEP * steps)), True
@@ -120,13 +120,13 @@ class _Found(NamedTuple):
     groups: tuple[bytes, ...]
 
 
-def _groups(match: Match, groups: int) -> tuple[bytes, ...]:
+def _groups(match: RegexpMatch, groups: int) -> tuple[bytes, ...]:
     r"""Return the groups that matched, up to ``\9``, the whole match first."""
     last = next((number for number in range(groups, 0, -1) if match.group(number) is not None), 0)
     return tuple(match.group(number) or b"" for number in range(min(last, 9) + 1))
 
 
-def _spend(run: Run, amount: int) -> None:
+def _spend(run: TransformRun, amount: int) -> None:
     """Take work from what is left to a run. Raises Stop when there is no more."""
     try:
         run.spend(amount)

@@ -14,14 +14,14 @@ from crondor.classad.scope import Code
 from crondor.classad.spelling import Spelling
 from crondor.classad.text import lower
 from crondor.macro import MacroError
-from crondor.transform.apply import PREFIX, SHORT, Run, Statement, price
-from crondor.transform.commands import Command, Delete, EvalMacro, EvalSet, Move, Nothing, Set
+from crondor.transform.apply import PREFIX, SHORT, RunnableLine, TransformRun, price
+from crondor.transform.commands import Delete, EvalMacro, EvalSet, Move, NamedCommand, Nothing, Set
 from crondor.transform.errors import Stop
 from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
 from crondor.transform.patterns import ByPattern
 from crondor.transform.statements import Assignment
 
-_Step = Callable[[Run, "dict[str, Code | str]"], None]
+_Step = Callable[[TransformRun, "dict[str, Code | str]"], None]
 _MOST_NAMES = 1000
 _MOST_PLANS = 64
 _MOST_TRUST = 64
@@ -38,7 +38,7 @@ def _refuse(text: str) -> NoReturn:  # noqa: ARG001 - in the place of expand
     raise Unplanned
 
 
-class Plan:
+class NamePlan:
     """Steps for ads with certain names, and ``after``, the names that these ads have then.
 
     A step is a dict of expressions to be set, or a function of a run and the expressions of its ad.
@@ -58,7 +58,7 @@ class Plan:
         self.after = names
         self.trust = _MOST_TRUST
 
-    def run(self, run: Run, codes: dict[str, Code | str]) -> None:
+    def run(self, run: TransformRun, codes: dict[str, Code | str]) -> None:
         """Take the steps on the ad of a run, which has these expressions. Raises Unplanned, and what a line may raise.
 
         The names of the ad are then to be set to ``after``.
@@ -71,12 +71,12 @@ class Plan:
                 step(run, codes)  # type: ignore[operator]
         run.charge(0)
 
-    def add(self, statements: Sequence[Statement]) -> None:
+    def add(self, statements: Sequence[RunnableLine]) -> None:
         """Add the steps of lines. Raises Unplanned, and then the plan is of no use."""
         for statement in statements:
             self._plan(statement)
 
-    def close(self) -> Plan:
+    def close(self) -> NamePlan:
         """Settle the names, and return this plan, to which nothing is added any more."""
         self.after = Spelling(self._names)
         return self
@@ -100,8 +100,8 @@ class Plan:
         """Set an attribute to the expression of another, if there is one of that name."""
         self._move("COPY", lower(name), new)
 
-    def _plan(self, statement: Statement) -> None:
-        if isinstance(statement, Command):
+    def _plan(self, statement: RunnableLine) -> None:
+        if isinstance(statement, NamedCommand):
             self._command(statement)
         elif isinstance(statement, Assignment):
             if not statement.key or statement.key.startswith(PREFIX) or len(statement.text) > SHORT:
@@ -112,7 +112,7 @@ class Plan:
         elif not isinstance(statement, Nothing):
             raise Unplanned
 
-    def _command(self, command: Command) -> None:
+    def _command(self, command: NamedCommand) -> None:
         if isinstance(command, Set):
             self._set(command)
         elif isinstance(command, EvalSet):
@@ -148,7 +148,7 @@ class Plan:
             return
         self._names.setdefault(key, command.name)
 
-        def put(run: Run, codes: dict[str, Code | str]) -> None:
+        def put(run: TransformRun, codes: dict[str, Code | str]) -> None:
             text = settled(rest.fill(run.lookup, _refuse))
             if keeps:
                 return
@@ -159,7 +159,9 @@ class Plan:
 
         self._steps.append(put)
 
-    def _evaluate(self, command: EvalSet | EvalMacro, made: Callable[[str, Evaluation | None, Command], _Step]) -> None:
+    def _evaluate(
+        self, command: EvalSet | EvalMacro, made: Callable[[str, Evaluation | None, NamedCommand], _Step]
+    ) -> None:
         known, rest = command.evaluated, command.rest
         if not command.name or (known is None and not rest.is_simple):
             raise Unplanned
@@ -183,14 +185,14 @@ class Plan:
 
 
 def _define(key: str, text: str) -> _Step:
-    def define(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001 - as all steps
+    def define(run: TransformRun, codes: dict[str, Code | str]) -> None:  # noqa: ARG001 - as all steps
         run.macros[key] = text
 
     return define
 
 
 def _drop(key: str) -> _Step:
-    def drop(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
+    def drop(run: TransformRun, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
         del codes[key]
 
     return drop
@@ -199,7 +201,7 @@ def _drop(key: str) -> _Step:
 def _copy(key: str, new: str) -> _Step:
     known = price(new, "")
 
-    def copy(run: Run, codes: dict[str, Code | str]) -> None:
+    def copy(run: TransformRun, codes: dict[str, Code | str]) -> None:
         code = codes[new] = codes[key]
         run.made += known + len(code) if isinstance(code, str) else price(new, code)
 
@@ -209,7 +211,7 @@ def _copy(key: str, new: str) -> _Step:
 def _rename(key: str, new: str) -> _Step:
     known = price(new, "")
 
-    def rename(run: Run, codes: dict[str, Code | str]) -> None:
+    def rename(run: TransformRun, codes: dict[str, Code | str]) -> None:
         code = codes[new] = codes.pop(key)
         run.made += known + len(code) if isinstance(code, str) else price(new, code)
 
@@ -220,16 +222,16 @@ _MOVES = {"COPY": _copy, "RENAME": _rename}
 
 
 def _share(names: dict[str, str]) -> _Step:
-    def share(run: Run, codes: dict[str, Code | str]) -> None:  # noqa: ARG001 - an expression may look at the names
+    def share(run: TransformRun, codes: dict[str, Code | str]) -> None:  # noqa: ARG001 - an expression may look at the names
         run.ad.share_names(names)
 
     return share
 
 
-def _evalset(key: str, known: Evaluation | None, command: Command) -> _Step:
+def _evalset(key: str, known: Evaluation | None, command: NamedCommand) -> _Step:
     rest = command.rest
 
-    def evalset(run: Run, codes: dict[str, Code | str]) -> None:
+    def evalset(run: TransformRun, codes: dict[str, Code | str]) -> None:
         of = known or evaluation(rest.fill(run.lookup, _refuse))
         value = run.value(of, codes)
         if value is None:
@@ -241,10 +243,10 @@ def _evalset(key: str, known: Evaluation | None, command: Command) -> _Step:
     return evalset
 
 
-def _evalmacro(key: str, known: Evaluation | None, command: Command) -> _Step:
+def _evalmacro(key: str, known: Evaluation | None, command: NamedCommand) -> _Step:
     rest = command.rest
 
-    def evalmacro(run: Run, codes: dict[str, Code | str]) -> None:
+    def evalmacro(run: TransformRun, codes: dict[str, Code | str]) -> None:
         of = known or evaluation(rest.fill(run.lookup, _refuse))
         value = run.value(of, codes)
         if value is None:
@@ -263,12 +265,12 @@ class Plans:
 
     __slots__ = ("_known", "_statements")
 
-    def __init__(self, statements: Sequence[Statement]) -> None:
+    def __init__(self, statements: Sequence[RunnableLine]) -> None:
         """Begin with none."""
         self._statements = statements
-        self._known: dict[int, tuple[dict[str, str], Plan | bool]] = {}
+        self._known: dict[int, tuple[dict[str, str], NamePlan | bool]] = {}
 
-    def run(self, run: Run) -> bool:
+    def run(self, run: TransformRun) -> bool:
         """Apply the transform to the ad of a run by a plan; False, and nothing is changed: there is none."""
         if not run.is_plannable:
             return False
@@ -295,7 +297,7 @@ class Plans:
             plan.trust += 1
         return True
 
-    def _plan(self, names: dict[str, str]) -> Plan | None:
+    def _plan(self, names: dict[str, str]) -> NamePlan | None:
         known = self._known.get(id(names))
         if known is None or known[0] is not names:
             if len(self._known) >= _MOST_PLANS:
@@ -305,7 +307,7 @@ class Plans:
         plan = known[1]
         if plan is True:
             try:
-                plan = Plan(names)
+                plan = NamePlan(names)
                 plan.add(self._statements)
                 plan.close()
             except Unplanned:

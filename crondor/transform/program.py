@@ -25,7 +25,7 @@ _ONCE = re.compile(r"(?:\+?(?:0*1|0+)|-0+)?[ \t\r\n\v\f]*")
 MAX_LINES = 100_000
 
 
-class Form(Enum):
+class RuleSource(Enum):
     """Where the rules come from: a FILE, whose lines may go on, or a KNOB of the configuration, whose lines are cut.
 
     In a KNOB a name that the caller gives wins over NAME, and keywords inside a value of several lines count too.
@@ -61,7 +61,7 @@ class Iteration(NamedTuple):
         return self.line.span(self.begin)
 
 
-class Program(NamedTuple):
+class TransformProgram(NamedTuple):
     """A transform taken apart.
 
     ``universe`` is the text of UNIVERSE, for the job router. ``is_broken`` says that HTCondor does not load it at
@@ -78,7 +78,7 @@ class Program(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read_program(source: Source, form: Form, name: str, lines: Sequence[LogicalLine] = ()) -> Program:
+def read_program(source: Source, form: RuleSource, name: str, lines: Sequence[LogicalLine] = ()) -> TransformProgram:
     """Take a text apart; never fails. ``lines`` are those of a KNOB where they stand in the file that sets it."""
     return _Reader(source, form, name, lines).read()
 
@@ -86,12 +86,12 @@ def read_program(source: Source, form: Form, name: str, lines: Sequence[LogicalL
 class _Reader:
     """One reading."""
 
-    def __init__(self, source: Source, form: Form, name: str, lines: Sequence[LogicalLine]) -> None:
+    def __init__(self, source: Source, form: RuleSource, name: str, lines: Sequence[LogicalLine]) -> None:
         self._source = source
         self._given_lines = lines
         self._form = form
         self._name = name
-        self._given = name if form is Form.KNOB else ""
+        self._given = name if form is RuleSource.KNOB else ""
         self._requirements: Requirements | None = None
         self._universe: str | None = None
         self._iteration: Iteration | None = None
@@ -99,7 +99,7 @@ class _Reader:
         self._found: list[Diagnostic] = []
         self._depth = 0  # of the conditionals around a line, for warnings alone
 
-    def read(self) -> Program:
+    def read(self) -> TransformProgram:
         """Read the lines; nothing behind a TRANSFORM is read.
 
         program = (envelope | line)*
@@ -116,7 +116,7 @@ class _Reader:
             if tag:
                 tag = "" if text == tag else tag
                 keyword = ""
-            elif self._form is Form.FILE and (heredoc := _HEREDOC.match(text)):
+            elif self._form is RuleSource.FILE and (heredoc := _HEREDOC.match(text)):
                 tag = "@" + text[heredoc.end() :].rstrip(BLANKS)
             elif found:
                 self._envelope(keyword, line, found.end(), rest)
@@ -128,7 +128,7 @@ class _Reader:
                     self._iterate(line, found.end(), rest)
                 self._warn_of_rest(rest)
                 break
-        return Program(
+        return TransformProgram(
             self._source,
             self._name,
             self._requirements,
@@ -141,7 +141,7 @@ class _Reader:
 
     def _lines(self) -> Iterator[tuple[LogicalLine, int | None]]:
         """Yield the lines, each with the offset behind it where lines that follow can be read as a list."""
-        if self._form is Form.FILE:
+        if self._form is RuleSource.FILE:
             reader = LineReader(self._source)
             while (line := reader.statement()) is not None:
                 yield line.unstripped(), reader.at

@@ -9,9 +9,9 @@ from crondor.macro import BLANKS, LogicalLine
 from crondor.macro.statement import Statement as Parts
 from crondor.macro.statement import conditional, is_hidden_if, is_name, split
 from crondor.source import Span
-from crondor.transform.apply import Run, Statement
+from crondor.transform.apply import RunnableLine, TransformRun
 from crondor.transform.command_line import command
-from crondor.transform.commands import Fault
+from crondor.transform.commands import LineFault
 from crondor.transform.errors import Stop, fault, short
 
 _FORBIDDEN = {
@@ -20,7 +20,7 @@ _FORBIDDEN = {
 }
 
 
-class Condition(Statement):
+class Condition(RunnableLine):
     """An if, elif, else or endif."""
 
     __slots__ = ("keyword", "text")
@@ -32,7 +32,7 @@ class Condition(Statement):
         self.keyword = keyword
         self.text = line.text[len(keyword) :].lstrip(BLANKS)
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Test it."""
         run.condition(self.keyword, self.text)
         return None
@@ -40,7 +40,7 @@ class Condition(Statement):
     check = run
 
 
-class Hidden(Statement):
+class Hidden(RunnableLine):
     """A line behind a colon, which is seen inside a conditional only."""
 
     __slots__ = ("inside", "outside")
@@ -51,12 +51,12 @@ class Hidden(Statement):
         self.inside = _behind_colon(line)
         self.outside = self.inside if is_hidden_if(line.text) else _plain(line)
 
-    def seen(self, *, is_inside: bool) -> Statement:
+    def seen(self, *, is_inside: bool) -> RunnableLine:
         """Return the line without its colon inside an if; an if behind a colon is seen everywhere."""
         return self.inside if is_inside else self.outside
 
 
-class Assignment(Statement):
+class Assignment(RunnableLine):
     """``name = text``, ``name += text``, and ``+name = text`` for MY.name."""
 
     __slots__ = ("_parts", "key", "text")
@@ -74,7 +74,7 @@ class Assignment(Statement):
         """Where the name is written."""
         return self.line.span(0, len(self._parts.name))
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Define the macro."""
         if self.key:
             run.define(self.key, self.text)
@@ -101,7 +101,7 @@ class Assignment(Statement):
     check = run
 
 
-class Heredoc(Statement):
+class Heredoc(RunnableLine):
     """``name @=tag``: the value is the lines up to one that is ``@tag``."""
 
     __slots__ = ("_end", "_parts", "_text", "tag")
@@ -114,7 +114,7 @@ class Heredoc(Statement):
         self._text: str | None = None
         self._end = 0
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Define the macro, and go on behind the tag."""
         name = self._parts.name
         if "$" in name:
@@ -129,7 +129,7 @@ class Heredoc(Statement):
 
     check = run
 
-    def _read(self, run: Run) -> None:
+    def _read(self, run: TransformRun) -> None:
         tag = self.tag
         begin = run.at
         end = next((n for n in range(begin, run.count) if run.text_of(n) == tag), None)
@@ -141,7 +141,7 @@ class Heredoc(Statement):
         self._end = end + 1
 
 
-class Said(Statement):
+class Said(RunnableLine):
     """``error : text`` and ``warning : text``."""
 
     __slots__ = ("_at", "_is_error")
@@ -152,7 +152,7 @@ class Said(Statement):
         self._at = at
         self._is_error = is_error
 
-    def run(self, run: Run) -> int | None:
+    def run(self, run: TransformRun) -> int | None:
         """Say it."""
         said = run.expand(self.line.text[self._at :])
         if self._is_error:
@@ -165,7 +165,7 @@ class Said(Statement):
     check = run
 
 
-def compile_line(line: LogicalLine) -> Statement:
+def compile_line(line: LogicalLine) -> RunnableLine:
     """Return what a line does.
 
     line = conditional | ":" behind_colon | plain
@@ -178,7 +178,7 @@ def compile_line(line: LogicalLine) -> Statement:
     return _plain(line)
 
 
-def _behind_colon(line: LogicalLine) -> Statement:
+def _behind_colon(line: LogicalLine) -> RunnableLine:
     """Return what a line does inside of an if; only one colon is stepped over, and no blank behind it.
 
     A blank hides the first word from HTCondor's look for a conditional and for the name of a macro.
@@ -193,7 +193,7 @@ def _behind_colon(line: LogicalLine) -> Statement:
     return compile_line(behind)
 
 
-def _plain(line: LogicalLine) -> Statement:
+def _plain(line: LogicalLine) -> RunnableLine:
     """Return what a line does that is no conditional.
 
     plain = ("error" | "warning") ":" text | assignment | command
@@ -206,7 +206,7 @@ def _plain(line: LogicalLine) -> Statement:
         return Said(line, parts.value, is_error=word == "error")
     if parts.operator == ":" and word in _FORBIDDEN:
         message, help_text = _FORBIDDEN[word]
-        return Fault(line, lambda: fault(word, message, line.span(), help_text))
+        return LineFault(line, lambda: fault(word, message, line.span(), help_text))
     if parts.is_sentence or parts.operator in {"", ":"} or parts.name.lower() == "queue":
         return command(line)
     return Heredoc(line, parts) if parts.operator == "@=" else Assignment(line, parts)

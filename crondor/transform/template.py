@@ -11,7 +11,7 @@ _Piece = tuple[str, str, str]
 """The text before a macro, its lower-case name, its default."""
 
 
-class Template:
+class MacroTemplate:
     """A text with its macros; ``text`` is the text itself, ``is_plain`` says that it has none."""
 
     __slots__ = ("_end", "_pieces", "is_plain", "text")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from crondor.source import Span
 
 
-class Step(NamedTuple):
+class TraceStep(NamedTuple):
     """One thing that was done: the line of the rules that asked for it, and HTCondor's words for it.
 
     ``is_detail`` marks what follows from the step before: the value that an expression turned out to have.

@@ -10,9 +10,9 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.lines import LogicalLine
 from crondor.macro.statement import split
 from crondor.source import Span
-from crondor.transform.apply import Statement
+from crondor.transform.apply import RunnableLine
 from crondor.transform.command_line import KEYWORDS
-from crondor.transform.commands import Command, Fault, is_name
+from crondor.transform.commands import LineFault, NamedCommand, is_name
 from crondor.transform.errors import short, warning
 from crondor.transform.expressions import evaluation, settled, why_not, why_not_whole
 from crondor.transform.patterns import ByPattern
@@ -28,7 +28,7 @@ _MEANT = {
 }
 
 
-def find_traps(statements: Sequence[Statement]) -> Iterator[Diagnostic]:
+def find_traps(statements: Sequence[RunnableLine]) -> Iterator[Diagnostic]:
     """Yield warnings for lines that HTCondor takes for something else than their author."""
     for statement in statements:
         line = statement.line
@@ -36,11 +36,11 @@ def find_traps(statements: Sequence[Statement]) -> Iterator[Diagnostic]:
         for found in _SPACED.finditer(line.text):
             message = f"{short(found[0])} stays as it is: a macro has no blanks inside its parentheses"
             yield warning("macro-blanks", message, line.span(*found.span()), fix=re.sub(r"[ \t]+", "", found[0]))
-        if isinstance(statement, Command):
+        if isinstance(statement, NamedCommand):
             yield from _command(statement)
 
 
-def find_hidden_faults(statements: Sequence[Statement], faults: Collection[Diagnostic]) -> Iterator[Diagnostic]:
+def find_hidden_faults(statements: Sequence[RunnableLine], faults: Collection[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield warnings for lines that HTCondor refuses where an ad leads to them; its check on loading does not."""
     tag = None
     known = {each.span.source.position(each.span.start)[0] for each in faults if each.span is not None}
@@ -51,7 +51,7 @@ def find_hidden_faults(statements: Sequence[Statement], faults: Collection[Diagn
         if isinstance(statement, Heredoc):
             tag = statement.tag
         found = statement.seen(is_inside=True)
-        if isinstance(found, Fault) and found.line.span().line not in known:
+        if isinstance(found, LineFault) and found.line.span().line not in known:
             message = f"{found.diagnostic.message}: an ad that leads here fails"
             yield replace(found.diagnostic, message=message, severity=Severity.WARNING)
 
@@ -67,7 +67,7 @@ def _assigned_keyword(line: LogicalLine) -> Iterator[Diagnostic]:
         )
 
 
-def _command(of: Command) -> Iterator[Diagnostic]:
+def _command(of: NamedCommand) -> Iterator[Diagnostic]:
     second = of.words[1]
     raw = second.text
     if not isinstance(of, ByPattern) and raw[-1:] in {",", "="} and of.keyword != "DELETE":
@@ -87,7 +87,7 @@ def _command(of: Command) -> Iterator[Diagnostic]:
     yield from _rest(of)
 
 
-def _name(of: Command) -> Iterator[Diagnostic]:
+def _name(of: NamedCommand) -> Iterator[Diagnostic]:
     """Yield a warning for a name that is hardly that of an attribute: it is taken as it is written."""
     name, second = of.name, of.words[1]
     span = of.line.span(second.start, second.end)
@@ -106,7 +106,7 @@ def _name(of: Command) -> Iterator[Diagnostic]:
         yield warning("name-odd", message, span, "a name is made of letters, digits and _, and begins with no digit")
 
 
-def _rest(of: Command) -> Iterator[Diagnostic]:
+def _rest(of: NamedCommand) -> Iterator[Diagnostic]:
     """Yield warnings for what follows the name."""
     text = of.rest.text
     if of.keyword in _EVALUATED and _TARGET.search(text):
@@ -124,13 +124,13 @@ def _rest(of: Command) -> Iterator[Diagnostic]:
         yield warning("new-name", message, _rest_span(of), help_text)
 
 
-def _rest_span(of: Command, start: int = 0, end: int | None = None) -> Span:
+def _rest_span(of: NamedCommand, start: int = 0, end: int | None = None) -> Span:
     """Return where what follows the name stands, or a piece of it."""
     begin = len(of.line.text) - len(of.rest.text)
     return of.line.span(begin + start, None if end is None else begin + end)
 
 
-def _set(of: Command) -> Iterator[Diagnostic]:
+def _set(of: NamedCommand) -> Iterator[Diagnostic]:
     """Yield a warning for an expression that is none, or is one only at its beginning."""
     text = of.rest.text
     if settled(text) is None:
@@ -146,7 +146,7 @@ def _set(of: Command) -> Iterator[Diagnostic]:
         yield warning("set-rest", message, _rest_span(of), reason.message)
 
 
-def _evaluated(of: Command) -> Iterator[Diagnostic]:
+def _evaluated(of: NamedCommand) -> Iterator[Diagnostic]:
     """Yield a warning for an expression to be evaluated that is none, or is one only at its beginning."""
     text = of.rest.text
     reason = why_not_whole(text)

@@ -10,10 +10,10 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.scope import Code
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
-from crondor.classad.unparse import Form, unparse
+from crondor.classad.unparse import UnparseForm, unparse
 
 
-class Change(NamedTuple):
+class AttributeChange(NamedTuple):
     """One attribute: its name, and its expression in new syntax before and after (None: the ad had none itself).
 
     A deleted attribute that the parent of the ad has is ``undefined`` afterwards, since it hides the parent's.
@@ -34,7 +34,7 @@ class _Old(NamedTuple):
     code: Code | str | None
 
 
-class Changes(Sequence[Change]):
+class Changes(Sequence[AttributeChange]):
     """The attributes that differ, in the order of their names; ``undo`` gives an ad its old attributes back."""
 
     __slots__ = ("_changes", "_old", "_order")
@@ -43,7 +43,7 @@ class Changes(Sequence[Change]):
         """Compare what two ads have themselves, their parents aside."""
         mine, theirs = before.own(), after.own()
         self._old: list[_Old] = []
-        self._changes: list[Change] = []
+        self._changes: list[AttributeChange] = []
         self._order = list(mine.names)
         for key in sorted(mine.codes.keys() | theirs.codes.keys()):
             old, new = mine.codes.get(key), theirs.codes.get(key)
@@ -54,13 +54,13 @@ class Changes(Sequence[Change]):
                 if first != last or is_renamed:
                     self._old.append(_Old(name, old))
                     if is_renamed or not _is_same(old, new):
-                        self._changes.append(Change(theirs.names.get(key, name), first, last))
+                        self._changes.append(AttributeChange(theirs.names.get(key, name), first, last))
 
     @overload
-    def __getitem__(self, index: int) -> Change: ...
+    def __getitem__(self, index: int) -> AttributeChange: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Change]: ...
-    def __getitem__(self, index: int | slice) -> Change | list[Change]:
+    def __getitem__(self, index: slice) -> list[AttributeChange]: ...
+    def __getitem__(self, index: int | slice) -> AttributeChange | list[AttributeChange]:
         """Return a change, or some."""
         return self._changes[index]
 
@@ -68,7 +68,7 @@ class Changes(Sequence[Change]):
         """Return the number of attributes that changed."""
         return len(self._changes)
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[AttributeChange]:
         """Iterate over the changes."""
         return iter(self._changes)
 
@@ -93,7 +93,7 @@ def _line(name: str, text: str | None) -> str | None:
     if text is None:
         return None
     try:
-        return f"{name} = {unparse(code_tree(text), Form.OLD)}"
+        return f"{name} = {unparse(code_tree(text), UnparseForm.OLD)}"
     except ClassAdSyntaxError:
         return f"{name} = {text}"
 

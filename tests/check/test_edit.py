@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crondor.check.edit import OverlappingEdits, apply, compatible, insertion, literal, replacement
-from crondor.check.rule import Edit, Fix
+from crondor.check.rule import Fix, TextEdit
 from crondor.check.subject import CheckedFile, CheckedJob, CheckSettings
 from crondor.source import Source
 from crondor.submit import read_submit
@@ -20,32 +20,32 @@ def job_of(text: str) -> CheckedJob:
 def test_edits_are_made_in_one_pass_in_the_order_of_their_places() -> None:
     """A later edit counts its characters in the old text; insertions at one place keep their order."""
     source = Source("abcdef")
-    edits = [Edit(source.span(4, 5), "E"), Edit(source.span(2, 2), "1"), Edit(source.span(0, 2), "xyz")]
-    assert apply(source, [*edits, Edit(source.span(2, 2), "2"), edits[0]]) == "xyz12cdEf"
+    edits = [TextEdit(source.span(4, 5), "E"), TextEdit(source.span(2, 2), "1"), TextEdit(source.span(0, 2), "xyz")]
+    assert apply(source, [*edits, TextEdit(source.span(2, 2), "2"), edits[0]]) == "xyz12cdEf"
 
 
 def test_overlapping_edits_are_refused() -> None:
     """Nothing is changed where two edits want the same characters, or where one is of another text."""
     source = Source("abcdef")
     with pytest.raises(OverlappingEdits):
-        apply(source, [Edit(source.span(0, 3), "x"), Edit(source.span(2, 4), "y")])
+        apply(source, [TextEdit(source.span(0, 3), "x"), TextEdit(source.span(2, 4), "y")])
     with pytest.raises(ValueError, match="an edit of other"):
-        apply(source, [Edit(Source("abcdef", "other").span(0, 1), "x")])
+        apply(source, [TextEdit(Source("abcdef", "other").span(0, 1), "x")])
 
 
 def test_of_fixes_that_overlap_the_first_is_taken() -> None:
     """Each fix is made as a whole or not at all."""
     source = Source("abcdef")
-    first = Fix("first", (Edit(source.span(0, 2), "x"),))
-    overlapping = Fix("overlapping", (Edit(source.span(4, 5), "y"), Edit(source.span(1, 3), "y")))
-    same, last = Fix("same", first.edits), Fix("last", (Edit(source.span(2, 3), "z"),))
+    first = Fix("first", (TextEdit(source.span(0, 2), "x"),))
+    overlapping = Fix("overlapping", (TextEdit(source.span(4, 5), "y"), TextEdit(source.span(1, 3), "y")))
+    same, last = Fix("same", first.edits), Fix("last", (TextEdit(source.span(2, 3), "z"),))
     assert compatible(source, [first, overlapping, same, last]) == [first, same, last]
 
 
 def test_of_fixes_that_insert_one_command_the_first_is_taken() -> None:
     """At one place another command may be inserted, but not a second value of the same."""
     source = Source("queue")
-    a, b, c = (Fix(text, (Edit(source.span(0, 0), text),)) for text in ("x = 1\n", "x = 2\n", "y = 1\n"))
+    a, b, c = (Fix(text, (TextEdit(source.span(0, 0), text),)) for text in ("x = 1\n", "x = 2\n", "y = 1\n"))
     assert compatible(source, [a, b, c]) == [a, c]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crondor.check import check_submit
 from crondor.check.edit import changed
 from crondor.check.fixing import fixed
-from crondor.check.rule import Edit, Finding, Fix
+from crondor.check.rule import Finding, Fix, TextEdit
 from crondor.source import Source
 from tests.check.asking import SETTINGS, report
 
@@ -114,7 +114,7 @@ def test_a_cure_that_cures_nothing_or_breaks_something_is_dropped() -> None:
     (finding,) = [each for each in before.findings if each.diagnostic.code == "CRN101"]
     span = before.source.span(14, 16)
     for new, after in (("0", "0"), ("62", "61"), ("1-", "61"), ("0\nqueue 1 of", "61")):
-        made = Finding(finding.diagnostic, Fix("cure", (Edit(span, new),)))
+        made = Finding(finding.diagnostic, Fix("cure", (TextEdit(span, new),)))
 
         def chosen(found: Iterable[Finding], made: Finding = made) -> list[Finding]:
             return [made] if finding in found else []
@@ -127,7 +127,7 @@ def test_a_cure_that_cures_nothing_or_breaks_something_is_dropped() -> None:
 def test_a_good_cure_is_not_lost_with_a_bad_one() -> None:
     """They are tried together, and then one by one."""
     before = report("cron_minutes = 0", "cron_hour = 6", "cron_day_of_weak = 1")
-    bad = Edit(before.source.span(len(before.source.text)), "queue 1 of\n")
+    bad = TextEdit(before.source.span(len(before.source.text)), "queue 1 of\n")
 
     def with_bad(found: Iterable[Finding]) -> list[Finding]:
         return [f._replace(fix=Fix("bad", (bad,))) if "weak" in f.diagnostic.message else f for f in found]
@@ -140,7 +140,7 @@ def test_a_place_is_found_again_after_edits() -> None:
     """Before, in and behind what was written."""
     source = Source("abcdefgh", "x")
     change = changed(
-        source, [Edit(source.span(2, 4), "XYZ"), Edit(source.span(6, 6), "-"), Edit(source.span(0, 1), "")]
+        source, [TextEdit(source.span(2, 4), "XYZ"), TextEdit(source.span(6, 6), "-"), TextEdit(source.span(0, 1), "")]
     )
     assert change.text == "bXYZef-gh"
     assert [change.place(at) for at in range(8)] == [0, 0, 1, 1, 4, 5, 6, 8]

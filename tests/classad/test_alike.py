@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crondor.classad import ClassAd, Format, Mode, Order, read_ads
+from crondor.classad import ClassAd, Format, Order, ReadMode, read_ads
 from crondor.classad.formats import alike as module
-from crondor.classad.formats.alike import Alike, Template
+from crondor.classad.formats.alike import AdTemplate, Alike
 from crondor.classad.scope import Code
 
 NAMES = [f"Name{number}" for number in range(12)]
@@ -44,13 +44,13 @@ class _Read(NamedTuple):
     line: int
 
 
-def _read(text: str, mode: Mode, line: int = 1) -> list[_Read]:
+def _read(text: str, mode: ReadMode, line: int = 1) -> list[_Read]:
     """Return the ads of a text that begins on a line; faults are passed over."""
     ads = read_ads(text, Format.LONG, mode, report=lambda _: None)
     return [_Read([(name, ad.text(name)) for name in ad], ad.place.line + line - 1) for ad in ads if ad.place]
 
 
-def _one_by_one(texts: list[str], mode: Mode) -> list[_Read]:
+def _one_by_one(texts: list[str], mode: ReadMode) -> list[_Read]:
     found: list[_Read] = []
     line = 1
     for text in texts:
@@ -59,18 +59,20 @@ def _one_by_one(texts: list[str], mode: Mode) -> list[_Read]:
     return found
 
 
-@given(st.lists(TEXTS, max_size=12), st.sampled_from([Mode.STRICT, Mode.LAZY]))
-def test_ads_together_are_the_ads_alone(texts: list[str], mode: Mode) -> None:
+@given(st.lists(TEXTS, max_size=12), st.sampled_from([ReadMode.STRICT, ReadMode.LAZY]))
+def test_ads_together_are_the_ads_alone(texts: list[str], mode: ReadMode) -> None:
     """Whatever stands before them."""
     assert _read("\n\n".join(texts) + "\n", mode) == _one_by_one(texts, mode)
 
 
-@given(SLOWLY, st.sampled_from([Mode.STRICT, Mode.LAZY]))
-@example([(0, value, "") for value in ("2", "3", "4", "")] + [(11, "5", ""), (11, "", ""), (0, "6", "")], Mode.STRICT)
-@example([(11, value, "") for value in ("2", '"open', "3", "4 ", "x = y", "6")], Mode.LAZY)
-@example([(0, "2", ""), (0, "3", ""), (0, "4", ""), (0, "5", "More = 1"), (0, "6", "Name1 = 3")], Mode.STRICT)
-@example([(1, f"{number}", "Name1 = 3") for number in range(5)], Mode.STRICT)
-def test_ads_that_differ_in_a_line(changes: list[tuple[int, str, str]], mode: Mode) -> None:
+@given(SLOWLY, st.sampled_from([ReadMode.STRICT, ReadMode.LAZY]))
+@example(
+    [(0, value, "") for value in ("2", "3", "4", "")] + [(11, "5", ""), (11, "", ""), (0, "6", "")], ReadMode.STRICT
+)
+@example([(11, value, "") for value in ("2", '"open', "3", "4 ", "x = y", "6")], ReadMode.LAZY)
+@example([(0, "2", ""), (0, "3", ""), (0, "4", ""), (0, "5", "More = 1"), (0, "6", "Name1 = 3")], ReadMode.STRICT)
+@example([(1, f"{number}", "Name1 = 3") for number in range(5)], ReadMode.STRICT)
+def test_ads_that_differ_in_a_line(changes: list[tuple[int, str, str]], mode: ReadMode) -> None:
     """From the one before."""
     values, texts = ["1"] * len(NAMES), []
     for at, value, odd in changes:
@@ -116,16 +118,16 @@ def test_most_ads_are_read_by_what_they_have_in_common() -> None:
 def test_what_differs_all_the_time_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """A template has to be worth its cost: here each ad would need one of its own."""
     known, alike = _Lines(), Alike(_Lines())
-    made: list[Template] = []
+    made: list[AdTemplate] = []
 
-    class Counted(Template):
+    class Counted(AdTemplate):
         def __init__(
             self, lines: Sequence[str], keys: Sequence[str], codes: Sequence[Code | str], varying: set[int]
         ) -> None:
             super().__init__(lines, keys, codes, varying)
             made.append(self)
 
-    monkeypatch.setattr(module, "Template", Counted)
+    monkeypatch.setattr(module, "AdTemplate", Counted)
     keys, names = [name.lower() for name in NAMES], {name.lower(): name for name in NAMES}
     for number in range(400):
         lines = [f"{name} = {number if number % 12 == at else 0}" for at, name in enumerate(NAMES)]

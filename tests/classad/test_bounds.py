@@ -11,7 +11,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.compile import read
 from crondor.classad.evaluate import run
 from crondor.classad.pythonic import to_python
-from crondor.classad.scope import Code, State, Value
+from crondor.classad.scope import Code, EvaluationState, Value
 from crondor.diagnostics import CrondorError
 from tests.classad.helpers import NOW, ad, shown, value
 
@@ -137,7 +137,7 @@ def test_ads_that_hold_themselves_are_evaluated_once(monkeypatch: pytest.MonkeyP
     """However often a plain value shows them."""
     ours, runs = {f"a{at}": "MY" for at in range(3)} | {"d": "{ MY, MY }", "m": "2"}, []
 
-    def counting(code: Code, state: State) -> Value:
+    def counting(code: Code, state: EvaluationState) -> Value:
         runs.append(code)
         return run(code, state)
 

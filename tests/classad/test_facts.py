@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.classad import ClassAdSyntaxError, EvaluationFailed, Expression, Form
+from crondor.classad import ClassAdSyntaxError, EvaluationFailed, Expression, UnparseForm
 from tests.classad.helpers import ad, shown
 
 
@@ -64,7 +64,7 @@ from tests.classad.helpers import ad, shown
 def test_what_is_read_is_printed(text: str, printed: str, old: str | None) -> None:
     """In new syntax and, where it is known, as in a ``-long`` ad."""
     assert str(Expression(text)) == printed
-    assert old is None or Expression(text).unparse(Form.OLD) == old
+    assert old is None or Expression(text).unparse(UnparseForm.OLD) == old
 
 
 @pytest.mark.parametrize(

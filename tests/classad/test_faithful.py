@@ -9,8 +9,8 @@ from crondor.classad import (
     ClassAdSyntaxError,
     Context,
     Expression,
-    Form,
     Format,
+    UnparseForm,
     detect,
     matches,
     print_ad,
@@ -35,8 +35,8 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("text", "theirs"), NAMES)
-@pytest.mark.parametrize("form", list(Form))
-def test_names_lose_their_quotes_where_htcondor_takes_them(text: str, theirs: str, form: Form) -> None:
+@pytest.mark.parametrize("form", list(UnparseForm))
+def test_names_lose_their_quotes_where_htcondor_takes_them(text: str, theirs: str, form: UnparseForm) -> None:
     """After a dot and before parentheses, nowhere else; without the switch the text reads back."""
     expression = Expression(text)
     assert "".join(expression.unparse(form, faithful=True).split()) == "".join(theirs.split())

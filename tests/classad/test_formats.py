@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError
 from crondor.classad.ad import ClassAd, Place
-from crondor.classad.formats import Format, Mode, Order, detect, extents, pieces, print_ad, read_ad, read_ads, write_ads
+from crondor.classad.formats import (
+    Format,
+    Order,
+    ReadMode,
+    detect,
+    extents,
+    pieces,
+    print_ad,
+    read_ad,
+    read_ads,
+    write_ads,
+)
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
 
@@ -22,11 +33,11 @@ def _texts(ad: ClassAd) -> dict[str, str]:
     return {name: str(ad[name]) for name in ad}
 
 
-def _read(text: str, form: Format | None = None, mode: Mode = Mode.STRICT) -> list[dict[str, str]]:
+def _read(text: str, form: Format | None = None, mode: ReadMode = ReadMode.STRICT) -> list[dict[str, str]]:
     return [_texts(ad) for ad in read_ads(text, form, mode)]
 
 
-def _fault(text: str, form: Format | None = None, mode: Mode = Mode.STRICT) -> tuple[int, int, str]:
+def _fault(text: str, form: Format | None = None, mode: ReadMode = ReadMode.STRICT) -> tuple[int, int, str]:
     with pytest.raises(ClassAdSyntaxError) as caught:
         list(read_ads(Source(text, "jobs"), form, mode))
     found = caught.value.diagnostics[0]
@@ -41,7 +52,7 @@ def test_a_long_stream_has_blank_lines_and_banners_between_ads() -> None:
         "\n\n-- Schedd: submit.example : <192.0.2.1:9618>\nA = 1\nB = 2\n*** Offset = 0 ClusterId = 1\nA = 3\n"
         "# comment\n \t\nA = 4\n\n\n\nA = 5\r\n\r\nA = 6\n*** Offset = 20"
     )
-    for mode in (Mode.STRICT, Mode.LAZY):
+    for mode in (ReadMode.STRICT, ReadMode.LAZY):
         found = list(read_ads(text, mode=mode))
         assert [_texts(ad) for ad in found] == [{"A": "1", "B": "2"}, *({"A": str(n)} for n in (3, 4, 5, 6))]
         assert [ad.place and ad.place.line for ad in found] == [4, 7, 10, 14, 16]
@@ -66,21 +77,21 @@ def test_every_bad_line_is_a_finding_with_its_place() -> None:
 def test_lenient_reading_drops_what_the_daemon_drops() -> None:
     """A bad line ends its ad, text after an expression is ignored, and everything before = is the name."""
     text = "A = 1 junk\nB = (\nC = 2\n\na b = 3\n[D = 4\n"
-    assert _read(text, Format.LONG, Mode.DAEMON) == [{"A": "1"}, {"a b": "3", "[D": "4"}]
-    assert _read("bad\nA = 1\n", Format.LONG, Mode.DAEMON) == []
-    assert _fault("bad\n\nC = 3\n", Format.LONG, Mode.DAEMON)[0] == 1
+    assert _read(text, Format.LONG, ReadMode.DAEMON) == [{"A": "1"}, {"a b": "3", "[D": "4"}]
+    assert _read("bad\nA = 1\n", Format.LONG, ReadMode.DAEMON) == []
+    assert _fault("bad\n\nC = 3\n", Format.LONG, ReadMode.DAEMON)[0] == 1
 
 
 def test_lazy_reading_finds_bad_expressions_when_asked() -> None:
     """The form of lines is looked at, their right sides are not."""
-    ad = read_ad("A = 1 +\nB = 2\n", Format.LONG, Mode.LAZY)
+    ad = read_ad("A = 1 +\nB = 2\n", Format.LONG, ReadMode.LAZY)
     assert ad.value("B") == 2
     with pytest.raises(ClassAdSyntaxError):
         ad.value("A")
-    assert _fault("A = 1\nno sign\n", Format.LONG, Mode.LAZY)[:2] == (2, 1)
+    assert _fault("A = 1\nno sign\n", Format.LONG, ReadMode.LAZY)[:2] == (2, 1)
 
 
-@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("mode", list(ReadMode))
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -96,7 +107,7 @@ def test_lazy_reading_finds_bad_expressions_when_asked() -> None:
         ('"é\\"', '"\\303\\251\\\\"'),
     ],
 )
-def test_strings_of_long_ads_have_their_own_rules(mode: Mode, value: str, expected: str) -> None:
+def test_strings_of_long_ads_have_their_own_rules(mode: ReadMode, value: str, expected: str) -> None:
     """A backslash is itself unless a quote follows that does not end the line."""
     for text in (f"A = {value}\n", f"  A={value}\nB = 1\n", f"A = {value}"):
         assert str(read_ad(text, Format.LONG, mode)["A"]) == expected
@@ -215,11 +226,11 @@ def test_faults_name_their_place(text: str, place: tuple[int, int], message: str
 )
 def test_hostile_texts_are_refused(text: str) -> None:
     """No recursion, no entity, no byte that is not text: one sentence says why."""
-    for mode in (Mode.STRICT, Mode.LAZY):
+    for mode in (ReadMode.STRICT, ReadMode.LAZY):
         assert _complaint(lambda mode=mode: _use(text, None, mode))  # type: ignore[misc]
 
 
-def _use(text: str, form: Format | None, mode: Mode) -> None:
+def _use(text: str, form: Format | None, mode: ReadMode) -> None:
     """Read all ads of a text, value their attributes and print them."""
     for ad in read_ads(text, form, mode):
         for name in ad:
@@ -257,7 +268,7 @@ def test_one_ad_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
             yield piece
 
     for begin, piece in (("", "A = 1\n" * 10_000), ("[", " a = 1;" * 10_000), ('{"', "a" * 100_000), ("<c>", " " * 99)):
-        for mode in Mode:
+        for mode in ReadMode:
             chunks = (part for some in ([begin], endless(piece)) for part in some)
             with pytest.raises(ClassAdSyntaxError, match=f"more than {bound}"):
                 next(read_ads(chunks, mode=mode))
@@ -386,20 +397,20 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(Mode))
+@given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(ReadMode))
 @settings(max_examples=1500, deadline=None)
-@example("A = 1\n***", None, Mode.STRICT)
-@example("\r\n\r\n\r\nA = 1\r\n \r\nB = 2", None, Mode.DAEMON)
-def test_no_text_raises_anything_else(text: str, form: Format | None, mode: Mode) -> None:
+@example("A = 1\n***", None, ReadMode.STRICT)
+@example("\r\n\r\n\r\nA = 1\r\n \r\nB = 2", None, ReadMode.DAEMON)
+def test_no_text_raises_anything_else(text: str, form: Format | None, mode: ReadMode) -> None:
     """Whatever is read, valued and printed: ads or CrondorError."""
     _complaint(lambda: _use(text, form, mode))
     reported: list[Diagnostic] = []
     _complaint(lambda: list(read_ads(text, form, mode, report=reported.append)))
 
 
-@given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(Mode), st.lists(st.integers(0, 60), max_size=6))
+@given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(ReadMode), st.lists(st.integers(0, 60), max_size=6))
 @settings(max_examples=500, deadline=None)
-def test_chunks_make_no_difference(text: str, form: Format | None, mode: Mode, cuts: list[int]) -> None:
+def test_chunks_make_no_difference(text: str, form: Format | None, mode: ReadMode, cuts: list[int]) -> None:
     """Wherever a text is cut, the same ads stand in the same places."""
 
     def outcome(given_text: object) -> object:
@@ -433,14 +444,14 @@ def test_chunks_make_no_difference(text: str, form: Format | None, mode: Mode, c
 )
 def test_lenient_json_is_what_the_daemons_read(text: str, expected: str) -> None:
     """With their wrong bytes for escapes beyond ASCII; none of it is JSON."""
-    assert _read(text, Format.JSON, Mode.DAEMON) == [{"a": expected}]
+    assert _read(text, Format.JSON, ReadMode.DAEMON) == [{"a": expected}]
 
 
 @pytest.mark.parametrize("text", ['{"a": [1,]}', '{"a": [,1]}', '{"a": 01}', '{"a": 1.}', '{"a": "\\u0000"}'])
 def test_even_the_daemons_refuse(text: str) -> None:
     """A list with a comma too many, for instance, where an object may have it."""
     with pytest.raises(ClassAdSyntaxError):
-        _read(text, Format.JSON, Mode.DAEMON)
+        _read(text, Format.JSON, ReadMode.DAEMON)
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 1 << 20])
@@ -470,12 +481,12 @@ def test_faults_of_xml_are_shown_in_their_line() -> None:
 @pytest.mark.parametrize("blanks", [" ", "   ", "\t"])
 def test_a_backslash_and_a_quote_end_a_string_only_at_the_end_of_the_line(blanks: str) -> None:
     """As HTCondor reads: with blanks after it the string goes on, so that there is no ad for the daemons."""
-    assert _read('A = "x\\"\n', Format.LONG, Mode.STRICT) == [{"A": '"x\\\\"'}]
+    assert _read('A = "x\\"\n', Format.LONG, ReadMode.STRICT) == [{"A": '"x\\\\"'}]
     text = f'A = "x\\"{blanks}\n'
     with pytest.raises(ClassAdSyntaxError, match="closing quote") as caught:
-        _read(text, Format.LONG, Mode.STRICT)
+        _read(text, Format.LONG, ReadMode.STRICT)
     assert "only as the last of a line" in str(caught.value.diagnostics[0].help)
-    assert _read(text, Format.LONG, Mode.DAEMON) == []
+    assert _read(text, Format.LONG, ReadMode.DAEMON) == []
 
 
 @pytest.mark.parametrize(
@@ -500,7 +511,7 @@ def test_an_error_is_at_a_place_of_the_file(text: str, place: tuple[int, int]) -
 def test_blank_lines_are_counted_however_many(blank: int) -> None:
     """They are taken together, in work that is in proportion to them; the ads after them have their lines."""
     text = "a = 1\n" + "\n" * blank + "b = 2\n" + "\n" * blank
-    for mode in Mode:
+    for mode in ReadMode:
         assert [(dict(ad.names), ad.place and ad.place.line) for ad in read_ads(text, Format.LONG, mode)] == [
             ({"a": "a"}, 1),
             ({"b": "b"}, blank + 2),

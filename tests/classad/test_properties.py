@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor.classad import EvaluationFailed, Expression, Form, print_value
+from crondor.classad import EvaluationFailed, Expression, UnparseForm, print_value
 from crondor.diagnostics import CrondorError
 from tests.classad import grammar
 from tests.classad.helpers import NOW, ad
@@ -81,7 +81,7 @@ def test_printing_reads_back(text: str) -> None:
         expression = Expression(text)
     except CrondorError:
         return
-    for form in (Form.COMPACT, Form.PRETTY):
+    for form in (UnparseForm.COMPACT, UnparseForm.PRETTY):
         again = Expression(Expression(expression.unparse(form)).unparse(form))
         assert Expression(again.unparse(form)).unparse(form) == again.unparse(form)
 

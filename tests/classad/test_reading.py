@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.classad import ClassAdSyntaxError, Expression, Form, parse_ad
+from crondor.classad import ClassAdSyntaxError, Expression, UnparseForm, parse_ad
 from crondor.source import Source
 
 
@@ -34,12 +34,12 @@ def test_an_expression_is_printed_as_htcondor_prints_it(text: str, compact: str,
     """Blanks, parentheses, reals and quotes are HTCondor's."""
     expression = Expression(text)
     assert str(expression) == compact
-    assert expression.unparse(Form.OLD) == old
+    assert expression.unparse(UnparseForm.OLD) == old
 
 
 def test_lists_and_ads_are_printed_over_lines() -> None:
     """The pretty form indents by four and three."""
-    assert Expression("{1,[a=2]}").unparse(Form.PRETTY) == (
+    assert Expression("{1,[a=2]}").unparse(UnparseForm.PRETTY) == (
         "\n   {\n      1,\n      \n          [\n              a = 2\n          ]\n   }"
     )
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import MAX_AD, Format, Mode, read_ads, write_ads
+from crondor.classad.formats import MAX_AD, Format, ReadMode, read_ads, write_ads
 from crondor.classad.formats.pieces import UNFINISHED
 from crondor.diagnostics import Diagnostic
 
@@ -43,7 +43,7 @@ def _written(form: Format, ads: list[ClassAd] = ADS) -> tuple[str, list[tuple[in
     return text, extents
 
 
-def _read(text: str | Iterable[str], form: Format, mode: Mode = Mode.STRICT) -> tuple[list[ClassAd], Faults]:
+def _read(text: str | Iterable[str], form: Format, mode: ReadMode = ReadMode.STRICT) -> tuple[list[ClassAd], Faults]:
     """Return the ads, and the line and the column of each fault."""
     told: list[Diagnostic] = []
     found = list(read_ads(text, form, mode, report=told.append))
@@ -64,9 +64,9 @@ def _pieces(text: str, dice: random.Random) -> Iterator[str]:
         at += size
 
 
-@pytest.mark.parametrize("mode", [Mode.STRICT, Mode.LAZY])
+@pytest.mark.parametrize("mode", [ReadMode.STRICT, ReadMode.LAZY])
 @pytest.mark.parametrize("form", MARKED)
-def test_a_stream_cut_anywhere_gives_the_ads_before_the_cut(form: Format, mode: Mode) -> None:
+def test_a_stream_cut_anywhere_gives_the_ads_before_the_cut(form: Format, mode: ReadMode) -> None:
     """And tells once that it is cut, with a place in the ad that is; it comes in pieces of any size."""
     text, extents = _written(form)
     dice = random.Random(0)  # noqa: S311 - test data

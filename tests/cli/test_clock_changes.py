@@ -11,7 +11,7 @@ import pytest
 from crondor.recurrence import Policy
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec
-from crondor_cli.agenda.span import Span
+from crondor_cli.agenda.span import AgendaSpan
 from crondor_cli.agenda.starts import first_start, members, starts
 from tests.cli.running import crondor
 from tests.engine.clock_oracle import DAY, GRID, Change, grid_id, runs
@@ -57,7 +57,7 @@ def test_an_agenda_has_the_starts_of_the_clock(zone: str, change: Change, policy
         expected = of_clock(line, zone, policy, change)
         schedule = JobSchedule(CronSpec.from_line(line), zone=zone, policy=policy)
         for ask in (-DAY, -3600, 0, 1800):
-            span = Span(max(0, change.instant + ask), 2, zone)
+            span = AgendaSpan(max(0, change.instant + ask), 2, zone)
             found = starts(schedule, first_start(schedule, span, span.start), span)
             within = [run for run in expected if span.start <= run < span.end]
             assert list(members(found)) == [span.minute(run) for run in within]

@@ -14,8 +14,8 @@ import pytest
 
 from crondor.diagnostics import Diagnostic
 from crondor.hooks.cron.live import LiveProgram, LivePrograms
-from crondor.hooks.cron.schedule import CronManager, What
-from crondor.hooks.cron.settings import CronJob, CronSettings, Manager, Mode
+from crondor.hooks.cron.schedule import CronManager, CronStep
+from crondor.hooks.cron.settings import CronJob, CronMode, CronSettings, Manager
 from crondor.hooks.runner import RunningHook, wait
 from crondor_cli.hook import cron_loop as hook_cron_loop
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
@@ -86,11 +86,11 @@ def test_programs_that_have_ended_wake_the_loop(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(LivePrograms, "start", ended)
     monkeypatch.setattr(hook_cron_loop, "wait", wakes)
-    jobs = tuple(CronJob(name, str(tmp_path / "job"), Mode.ONE_SHOT) for name in "AB")
+    jobs = tuple(CronJob(name, str(tmp_path / "job"), CronMode.ONE_SHOT) for name in "AB")
     settings = CronSettings(Manager.STARTD, jobs)
     manager = CronManager(settings, LivePrograms(settings, {"PATH": "/usr/bin:/bin"}, lambda: 0.0))
     loop = hook_cron_loop.CronLoop([manager], 0.0, stands=True, read=lambda: None)
-    ends = [each.job for each in loop.events(once=True, seconds=None) if each.what is What.ENDED]
+    ends = [each.job for each in loop.events(once=True, seconds=None) if each.what is CronStep.ENDED]
     assert ends == ["A", "B"]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.algebra import same_meaning
-from crondor.crontab.export import CronLine, NoCommand, Program, write_crontab
+from crondor.crontab.export import CronLine, JobProgram, NoCommand, write_crontab
 from crondor.crontab.file import read_crontab
 from crondor.crontab.import_ import import_crontab
 from crondor.source import Source
@@ -31,7 +31,7 @@ FIELDS = st.tuples(
 def test_the_runs_are_those_of_the_job(fields: str) -> None:
     """As cron reads the line, it fires when the manual says that the job runs."""
     spec = CronSpec.from_line(fields)
-    (entry,) = read_crontab(Source(write_crontab([CronLine(spec, Program("x"))]))).entries
+    (entry,) = read_crontab(Source(write_crontab([CronLine(spec, JobProgram("x"))]))).entries
     assert entry.spec is not None
     assert same_meaning(entry.spec, spec)
 
@@ -40,7 +40,7 @@ def test_the_runs_are_those_of_the_job(fields: str) -> None:
 @given(WORDS, st.sampled_from([{}, {"A": "1"}, {"A": " '\" "}]))
 def test_the_shell_gives_the_program_its_arguments(words: list[str], variables: dict[str, str]) -> None:
     """Cron's reading of the line, run by the shell, is the program with its arguments."""
-    program = Program("/usr/bin/env", ("python3", "-c", PRINT, *words), variables)
+    program = JobProgram("/usr/bin/env", ("python3", "-c", PRINT, *words), variables)
     (entry,) = read_crontab(Source(write_crontab([CronLine(DAILY, program)]))).entries
     assert entry.stdin is None
     ended = subprocess.run(["/bin/sh", "-c", entry.command], capture_output=True, check=True, timeout=20)
@@ -55,13 +55,13 @@ def test_there_and_back(text: str) -> None:
         return
     line = f"0 6 * * * {written}\n"
     (file,) = import_crontab(read_crontab(Source(line))).files
-    program = Program("/bin/sh", ("-c", file.entry.command))
+    program = JobProgram("/bin/sh", ("-c", file.entry.command))
     assert write_crontab([CronLine(file.schedule.spec, program)]) == line
 
 
 def test_shared_variables_stand_above() -> None:
     """With quotes where cron needs them."""
-    program = Program("/bin/x", (), {"A": "1", "B": " b ", "C": "", "D": '"', "SHELL": "/bin/sh"})
+    program = JobProgram("/bin/x", (), {"A": "1", "B": " b ", "C": "", "D": '"', "SHELL": "/bin/sh"})
     text = write_crontab([CronLine(DAILY, program, "one"), CronLine(DAILY, program)])
     assert text == 'A=1\nB=" b "\nC=""\nD=\'"\'\nSHELL=/bin/sh\n# one\n0 6 * * * /bin/x\n0 6 * * * /bin/x\n'
     for entry in read_crontab(Source(text)).entries:
@@ -70,9 +70,9 @@ def test_shared_variables_stand_above() -> None:
 
 def test_other_variables_are_set_by_the_command() -> None:
     """Where they differ, or cron has no spelling for a value."""
-    lines = [CronLine(DAILY, Program("/bin/x", (), {"A": value})) for value in ("1", "2 3")]
+    lines = [CronLine(DAILY, JobProgram("/bin/x", (), {"A": value})) for value in ("1", "2 3")]
     assert write_crontab(lines) == "0 6 * * * env A=1 /bin/x\n0 6 * * * env 'A=2 3' /bin/x\n"
-    odd = CronLine(DAILY, Program("/bin/sh", ("-c", "echo $A"), {"A": "\"' "}))
+    odd = CronLine(DAILY, JobProgram("/bin/sh", ("-c", "echo $A"), {"A": "\"' "}))
     (entry,) = read_crontab(Source(write_crontab([odd]))).entries
     ended = subprocess.run(["/bin/sh", "-c", entry.command], capture_output=True, check=True, timeout=20)
     assert ended.stdout == b"\"'\n"
@@ -80,12 +80,12 @@ def test_other_variables_are_set_by_the_command() -> None:
 
 def test_standard_input_comes_from_its_file() -> None:
     """Of all that the command holds."""
-    text = write_crontab([CronLine(DAILY, Program("/bin/sh", ("-c", "cat; cat"), {}, "a b"))])
+    text = write_crontab([CronLine(DAILY, JobProgram("/bin/sh", ("-c", "cat; cat"), {}, "a b"))])
     assert text == "0 6 * * * /bin/sh -c 'cat; cat' < 'a b'\n"
 
 
-@pytest.mark.parametrize("program", [Program(""), Program("x", ("a\nb",)), Program("x\0")])
-def test_what_has_no_spelling(program: Program) -> None:
+@pytest.mark.parametrize("program", [JobProgram(""), JobProgram("x", ("a\nb",)), JobProgram("x\0")])
+def test_what_has_no_spelling(program: JobProgram) -> None:
     """A line end would begin another line of the crontab."""
     with pytest.raises(NoCommand):
         write_crontab([CronLine(DAILY, program)])
@@ -93,4 +93,4 @@ def test_what_has_no_spelling(program: Program) -> None:
 
 def test_a_comment_stays_one_line() -> None:
     """Whatever the name of the file."""
-    assert write_crontab([CronLine(DAILY, Program("x"), "a\n* * * * * rm")]) == "# a\\n* * * * * rm\n0 6 * * * x\n"
+    assert write_crontab([CronLine(DAILY, JobProgram("x"), "a\n* * * * * rm")]) == "# a\\n* * * * * rm\n0 6 * * * x\n"

@@ -15,7 +15,7 @@ from dateutil.tz import resolve_imaginary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.crontab.ical import Event, NoCalendar, NoRule, rule_of, write_calendar
+from crondor.crontab.ical import CalendarEvent, NoCalendar, NoRule, rule_of, write_calendar
 from crondor.deferral import Deferral
 from crondor.recurrence import Policy, Recurrence
 from crondor.spec import CronSpec, Dialect
@@ -42,7 +42,7 @@ def components(data: bytes) -> list[icalendar.Event]:
 def test_an_event_has_the_moments_of_its_run() -> None:
     """Its start in the zone, the window as its duration, the other moments in its description."""
     run = Deferral(START - START % 60, window=600, prep_time=120)
-    (event,) = components(write_calendar([Event(run, "a;b,c", "key")], BERLIN, START))
+    (event,) = components(write_calendar([CalendarEvent(run, "a;b,c", "key")], BERLIN, START))
     assert event.start == datetime.fromtimestamp(run.time, BERLIN)
     assert event.duration == timedelta(seconds=600)
     assert str(event["summary"]) == "a;b,c"
@@ -56,7 +56,7 @@ def test_an_event_has_the_moments_of_its_run() -> None:
 
 def test_uids_are_stable_and_distinct() -> None:
     """They come from key and time alone."""
-    runs = [Event(Deferral(START + n), "x", key) for n in (0, 60) for key in ("a", "b")]
+    runs = [CalendarEvent(Deferral(START + n), "x", key) for n in (0, 60) for key in ("a", "b")]
     first = [str(event["uid"]) for event in components(write_calendar(runs, BERLIN, START))]
     later = [str(event["uid"]) for event in components(write_calendar(reversed(runs), BERLIN, START + 999))]
     assert first == later[::-1]
@@ -66,7 +66,7 @@ def test_uids_are_stable_and_distinct() -> None:
 def test_the_second_pass_of_a_repeated_hour_is_told_apart() -> None:
     """In UTC, since local time would mean the first pass."""
     times = [int(datetime(2026, 10, 25, 2, 30, fold=fold, tzinfo=BERLIN).timestamp()) for fold in (0, 1)]
-    data = write_calendar([Event(Deferral(time), "x", "k") for time in times], BERLIN, START)
+    data = write_calendar([CalendarEvent(Deferral(time), "x", "k") for time in times], BERLIN, START)
     assert [event.start.timestamp() for event in components(data) if isinstance(event.start, datetime)] == times
 
 
@@ -83,7 +83,7 @@ def test_a_rule_has_the_runs_of_its_schedule(fields: str, zone: str) -> None:
         restricted = not day.startswith("*") and weekday != "*"
         assert restricted or day == "*/9" or recurrence.follows_real_time
         return
-    (event,) = components(write_calendar([Event(Deferral(first), "x", "k", rule)], info, START))
+    (event,) = components(write_calendar([CalendarEvent(Deferral(first), "x", "k", rule)], info, START))
     wall = datetime.fromtimestamp(first, info).replace(tzinfo=None)
     read = rrulestr(event["rrule"].to_ical().decode(), dtstart=wall)
     instants = dict.fromkeys(int(resolve_imaginary(t.replace(tzinfo=info)).timestamp()) for t in islice(read, 120))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from crondor.router import Outcome
+from crondor.router import RouteOutcome
 from crondor.router.match.umbrella import Clause
 from tests.cli.running import ROOT, crondor
 from tests.docs.test_docs import DOCS, bare, tables
@@ -37,7 +37,7 @@ def test_the_options_are_those_documented(name: str) -> None:
 
 def test_the_outcomes_are_those_documented() -> None:
     """In their order."""
-    assert [bare(name) for name, _ in rows("outcome", "meaning")] == [each.value for each in Outcome]
+    assert [bare(name) for name, _ in rows("outcome", "meaning")] == [each.value for each in RouteOutcome]
 
 
 def test_the_clauses_are_those_documented() -> None:

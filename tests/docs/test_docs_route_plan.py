@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crondor.router_bridge import CopySchedule, Outcome
+from crondor.router_bridge import CopySchedule, PlannedOutcome
 from tests.cli.running import ROOT, crondor
 from tests.docs.test_docs import DOCS, bare, tables
 
@@ -33,17 +33,17 @@ def test_the_outcomes_and_conducts_are_those_documented() -> None:
     assert [bare(name) for name, _ in rows("outcome", "meaning")] == [
         each.value
         for each in (
-            Outcome.ROUTED,
-            Outcome.BY_COPY,
-            Outcome.LOCAL,
-            Outcome.EDITED,
-            Outcome.FAILED,
-            Outcome.BUSY,
-            Outcome.STUCK,
-            Outcome.GONE,
+            PlannedOutcome.ROUTED,
+            PlannedOutcome.BY_COPY,
+            PlannedOutcome.LOCAL,
+            PlannedOutcome.EDITED,
+            PlannedOutcome.FAILED,
+            PlannedOutcome.BUSY,
+            PlannedOutcome.STUCK,
+            PlannedOutcome.GONE,
         )
     ]
-    assert set(Outcome) == {Outcome(bare(name)) for name, _ in rows("outcome", "meaning")}
+    assert set(PlannedOutcome) == {PlannedOutcome(bare(name)) for name, _ in rows("outcome", "meaning")}
     assert {CopySchedule(bare(name)) for name, *_ in rows("conduct", "the copy", "what it means")} == set(CopySchedule)
 
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from crondor.deferral import Deferral, Verdict
-from crondor.schedule import Expression, InvalidSchedule, JobSchedule
+from crondor.schedule import ExpressionText, InvalidSchedule, JobSchedule
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field
 
 CHICAGO = ZoneInfo("America/Chicago")  # the clock of the manual's authors
@@ -44,7 +44,7 @@ def test_january_1st_2006_at_noon() -> None:
 def test_always_60_seconds_after_submission() -> None:
     """deferral_time = (QDate + 60) is evaluated for each job."""
     job = read("deferral_time = (QDate + 60)")
-    assert job.time == Expression("(QDate + 60)")
+    assert job.time == ExpressionText("(QDate + 60)")
     submitted = at("2026-11-24T09:30")
     known = JobSchedule(time=job.time, evaluate=lambda text, _: submitted + 60 if text == "(QDate + 60)" else None)
     run = known.next(submitted + 5)

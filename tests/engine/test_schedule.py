@@ -14,7 +14,7 @@ from crondor.recurrence import NeverRuns, Policy
 from crondor.schedule import (
     COMMANDS,
     Evaluate,
-    Expression,
+    ExpressionText,
     InvalidSchedule,
     JobSchedule,
     Universe,
@@ -128,17 +128,17 @@ class TestLiterals:
             ("1136138400", 1136138400),
             ("-0", 0),
             ("9223372036854775807", 2**63 - 1),
-            ("QDate + 60", Expression("QDate + 60")),
-            ("(QDate + 60)", Expression("(QDate + 60)")),
-            ("abc", Expression("abc")),
-            ("-(5)", Expression("-(5)")),
-            ("60*2", Expression("60*2")),
-            ("ifThenElse(true,1,2)", Expression("ifThenElse(true,1,2)")),
-            ('strcat("a")', Expression('strcat("a")')),
+            ("QDate + 60", ExpressionText("QDate + 60")),
+            ("(QDate + 60)", ExpressionText("(QDate + 60)")),
+            ("abc", ExpressionText("abc")),
+            ("-(5)", ExpressionText("-(5)")),
+            ("60*2", ExpressionText("60*2")),
+            ("ifThenElse(true,1,2)", ExpressionText("ifThenElse(true,1,2)")),
+            ('strcat("a")', ExpressionText('strcat("a")')),
         ],
     )
     @pytest.mark.parametrize("command", ["deferral_time", "deferral_window", "cron_prep_time"])
-    def test_integers_and_expressions_pass(self, command: str, text: str, value: int | Expression) -> None:
+    def test_integers_and_expressions_pass(self, command: str, text: str, value: int | ExpressionText) -> None:
         """Non-literals pass unseen."""
         job = submit(cron_minute="0", **{command: text})
         attribute = {"deferral_time": job.time, "deferral_window": job.window, "cron_prep_time": job.prep_time}
@@ -403,9 +403,9 @@ class TestAttributes:
     def test_an_expression_is_evaluated_when_it_is_asked_for(self) -> None:
         """At the time of the question."""
         job = JobSchedule.from_attributes(
-            {"DeferralTime": Expression("QDate + 60")}, evaluate=lambda _, now: now // 10 * 10 + 60
+            {"DeferralTime": ExpressionText("QDate + 60")}, evaluate=lambda _, now: now // 10 * 10 + 60
         )
-        assert job.time == Expression("QDate + 60")
+        assert job.time == ExpressionText("QDate + 60")
         assert job.next(1005).time == 1060
 
     def test_a_string_is_no_time(self) -> None:

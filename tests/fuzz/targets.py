@@ -13,10 +13,10 @@ from crondor.classad import (
     ClassAd,
     Context,
     Expression,
-    Form,
     Format,
-    Mode,
     Order,
+    ReadMode,
+    UnparseForm,
     detect,
     print_ad,
     print_value,
@@ -26,8 +26,8 @@ from crondor.classad import (
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
 from crondor.submit import InvalidSubmit, job_ads, read_submit
-from crondor.transform import Facts, Transform
-from crondor.transform import Form as RulesForm
+from crondor.transform import RuleSource as RulesForm
+from crondor.transform import Transform, TransformFacts
 
 _CONTEXT = Context(now=1_700_000_000)
 _MY = ClassAd.of_texts(
@@ -67,10 +67,10 @@ def _old(text: str, _: Random) -> str:
 
 def _printed(found: Expression) -> str:
     """Print in every form; what is printed is read again, and after that stays as it is."""
-    found.unparse(Form.OLD)
+    found.unparse(UnparseForm.OLD)
     if _AS_HTCONDOR.search(found.unparse()):
         return "read"
-    for form in (Form.COMPACT, Form.PRETTY):
+    for form in (UnparseForm.COMPACT, UnparseForm.PRETTY):
         again = Expression(Expression(found.unparse(form)).unparse(form))
         if Expression(again.unparse(form)).unparse(form) != again.unparse(form):
             raise Wrong("a text that is printed and read prints differently each time")
@@ -99,7 +99,7 @@ def _detect(text: str, _: Random) -> str:
 
 def _ads(text: str, dice: Random) -> str:
     """Read in a mode, whole and in pieces, print in every form, and read again what was printed."""
-    mode = dice.choice(list(Mode))
+    mode = dice.choice(list(ReadMode))
     form = dice.choice([None, None, detect(text), *Format])
     size = dice.choice(_PIECES)
     pieces = [text[at : at + size] for at in range(0, len(text), size)] if len(text) < 100_000 else [text]
@@ -113,12 +113,12 @@ def _ads(text: str, dice: Random) -> str:
     try:
         found = list(read_ads(text, form, mode))
     except CrondorError:
-        if not faults and mode is not Mode.DAEMON:
+        if not faults and mode is not ReadMode.DAEMON:
             raise Wrong("an error where the report says nothing") from None
         raise
     if faults:
         raise Wrong(f"the report says {faults[0].message!r}, and nothing is raised")
-    if mode is Mode.STRICT and list(read_ads(text, form, Mode.LAZY)) != found:
+    if mode is ReadMode.STRICT and list(read_ads(text, form, ReadMode.LAZY)) != found:
         raise Wrong("read lazily the text has different ads")
     if [_texts(ad) for ad in found] != texts:
         raise Wrong("whole and in pieces the text has different ads")
@@ -137,19 +137,19 @@ def _texts(ad: ClassAd) -> list[tuple[str, str]]:
     return [(name, ad.text(name)) for name in ad]
 
 
-def _print(ad: ClassAd, mode: Mode) -> None:
+def _print(ad: ClassAd, mode: ReadMode) -> None:
     """Print an ad in every form; a strictly read one can be printed, and read from all but ``-long``."""
     ad.copy().flat()
     for form in Format:
         try:
             text = print_ad(ad, form, Order.NAME)
         except CrondorError as error:
-            if mode is Mode.STRICT:
+            if mode is ReadMode.STRICT:
                 raise Wrong(f"a strictly read ad cannot be printed as {form.value}") from error
             continue
         if form in (Format.JSON, Format.JSON_LINES):
             json.loads(text)
-        if form is not Format.LONG and mode is Mode.STRICT and not _AS_HTCONDOR.search(text):
+        if form is not Format.LONG and mode is ReadMode.STRICT and not _AS_HTCONDOR.search(text):
             try:
                 read_ad(text, form)
             except CrondorError as error:
@@ -182,7 +182,7 @@ def _submit(text: str, dice: Random) -> str:
 def _transform(text: str, dice: Random) -> str:
     """Compile rules, apply them and take it all back; a knob's text is cut into lines by other rules."""
     form = dice.choice(list(RulesForm))
-    facts = Facts({"KNOB": "5"}, environ={"A": "b c"}, context=_CONTEXT)
+    facts = TransformFacts({"KNOB": "5"}, environ={"A": "b c"}, context=_CONTEXT)
     transform = Transform.parse(Source(text, "fuzz"), form=form, facts=facts, strict=False)
     result = transform.apply(_JOB, facts, trace=True)
     for outcome in result.outcomes[:_MOST]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeAlias
 
-from crondor.classad import Format, Mode, print_ad, read_ads
+from crondor.classad import Format, ReadMode, print_ad, read_ads
 from crondor.diagnostics import CrondorError
 from tests.classad.grammar import Grammar
 
@@ -94,7 +94,7 @@ def _ads() -> Iterator[str]:
         text = str(line["text"])
         yield text
         try:
-            found = list(read_ads(text, mode=Mode.DAEMON))
+            found = list(read_ads(text, mode=ReadMode.DAEMON))
         except CrondorError:
             continue
         for ad in found[:1]:

@@ -16,7 +16,7 @@ import pytest
 
 from crondor.classad import ClassAd
 from crondor.hooks.fetch.journal import Journal, RunRecord
-from crondor.hooks.fetch.source import KEY, Heard, Spec, WorkSource
+from crondor.hooks.fetch.source import KEY, FetchableJob, Heard, WorkSource
 from crondor.hooks.hook_types import HookType
 from crondor.rights.accounts import Account
 from tests.rights.people import IS_ROOT, be, become, said
@@ -47,7 +47,9 @@ class Party:
     def source(self, *names: str) -> WorkSource:
         """Return the jobs as a new process has them."""
         job = {"Cmd": "/bin/true", "Owner": "alice", "Iwd": "/", "JobUniverse": 5, "CronMinute": "0", **LENGTHS}
-        return WorkSource([Spec(name, ClassAd(job)) for name in names or ("a.sub#0",)], Journal(self.state), "UTC")
+        return WorkSource(
+            [FetchableJob(name, ClassAd(job)) for name in names or ("a.sub#0",)], Journal(self.state), "UTC"
+        )
 
     def fetch(self, *names: str, now: int = NOON) -> str:
         """Be the startd that asks for work; return which run it gets, empty: none."""

@@ -14,8 +14,8 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hooks.cron.ads import CronAds
 from crondor.hooks.cron.live import LivePrograms, cron_environment
 from crondor.hooks.cron.output import Block, BlockReader
-from crondor.hooks.cron.schedule import CronManager, Event, Progress, What
-from crondor.hooks.cron.settings import AutoPublish, CronJob, CronSettings, Manager, Mode, read_settings
+from crondor.hooks.cron.schedule import CronEvent, CronManager, CronOutput, CronStep
+from crondor.hooks.cron.settings import AutoPublish, CronJob, CronMode, CronSettings, Manager, read_settings
 from crondor.hooks.runner import wait
 
 Script = Callable[..., str]
@@ -41,9 +41,9 @@ class _Program:
     def __init__(self, programs: Programs, ends: float) -> None:
         self.programs, self.ends = programs, ends
 
-    def progress(self, now: float) -> Progress:
+    def progress(self, now: float) -> CronOutput:
         ended = now >= self.ends
-        return Progress(self.programs.text if ended else "", ended)
+        return CronOutput(self.programs.text if ended else "", ended)
 
     def send(self, number: signal.Signals, now: float) -> None:
         self.programs.log.append((now, number.name))
@@ -60,7 +60,7 @@ def settings(manager: Manager = Manager.STARTD, /, load: float = 1.0, **knobs: s
     return read_settings(manager, found)
 
 
-def live(configured: CronSettings, programs: Programs, until: int) -> tuple[CronManager, list[Event]]:
+def live(configured: CronSettings, programs: Programs, until: int) -> tuple[CronManager, list[CronEvent]]:
     """Live through some seconds, and return what happened."""
     manager = CronManager(configured, programs)
     events = list(manager.configure(configured, 0))
@@ -93,7 +93,7 @@ def test_a_run_that_is_too_long_is_skipped_or_killed() -> None:
     programs = Programs(takes=15)
     _, events = live(settings(J_PERIOD="10s"), programs, 30)
     assert starts(programs) == [0, 20]
-    assert [e.time for e in events if e.what is What.STILL_RUNNING] == [10, 30]
+    assert [e.time for e in events if e.what is CronStep.STILL_RUNNING] == [10, 30]
     programs = Programs(takes=15, stubborn=True)
     live(settings(J_PERIOD="10s", J_KILL="True"), programs, 12)
     assert programs.log[1:] == [(10, "SIGTERM"), (11, "SIGKILL"), (12, "J")]
@@ -140,7 +140,7 @@ def test_the_load_is_limited() -> None:
     knobs = {f"{name}_{item}": value for name in "ABC" for item, value in (("MODE", "OneShot"), ("JOB_LOAD", "0.4"))}
     _, events = live(settings(Manager.STARTD, 0.8, **knobs), programs, 20)
     assert programs.log == [(0, "A"), (0, "B"), (5, "C")]
-    assert [e.job for e in events if e.what is What.WAITS] == ["C"]
+    assert [e.job for e in events if e.what is CronStep.WAITS] == ["C"]
 
 
 def test_a_condition_is_asked_in_the_daemons_ad() -> None:
@@ -154,7 +154,7 @@ def test_a_condition_is_asked_in_the_daemons_ad() -> None:
 
 def test_a_thousand_jobs_of_a_minute_keep_their_time() -> None:
     """An hour of them is 60 runs each, a minute apart."""
-    jobs = tuple(CronJob(f"J{n}", "/bin/true", Mode.PERIODIC, 60, load=0) for n in range(1000))
+    jobs = tuple(CronJob(f"J{n}", "/bin/true", CronMode.PERIODIC, 60, load=0) for n in range(1000))
     configured = CronSettings(Manager.STARTD, jobs)
     programs = Programs()
     manager = CronManager(configured, programs)
@@ -444,7 +444,7 @@ def test_updates_are_automatic_where_configured() -> None:
 
 def test_a_real_program_publishes_while_it_runs(script: Script) -> None:
     """A block is there when its dash is, not when the program ends."""
-    job = CronJob("J", script("echo A = 1; echo - update:true; sleep 1000"), Mode.ONE_SHOT)
+    job = CronJob("J", script("echo A = 1; echo - update:true; sleep 1000"), CronMode.ONE_SHOT)
     configured = CronSettings(Manager.STARTD, (job,))
     programs = LivePrograms(configured, {"PATH": "/usr/bin:/bin"}, lambda: 0.0)
     manager = CronManager(configured, programs)
@@ -454,18 +454,18 @@ def test_a_real_program_publishes_while_it_runs(script: Script) -> None:
         assert monotonic() < end
         wait(programs.started, 0.05)
         list(manager.step(0))
-    assert [e.what for e in manager.stop(0)] == [What.SIGNALLED]
+    assert [e.what for e in manager.stop(0)] == [CronStep.SIGNALLED]
     assert programs.started[0].finish().signal_number == 9
 
 
 def test_a_program_that_is_not_there_is_tried_again(script: Script) -> None:
     """A WaitForExit job that could not be started is not lost, as it is in HTCondor."""
     missing = script("true") + ".none"
-    configured = CronSettings(Manager.STARTD, (CronJob("J", missing, Mode.WAIT_FOR_EXIT, 5),))
+    configured = CronSettings(Manager.STARTD, (CronJob("J", missing, CronMode.WAIT_FOR_EXIT, 5),))
     programs = LivePrograms(configured, {}, lambda: 0.0)
     manager = CronManager(configured, programs)
     events = list(manager.configure(configured, 0))
-    assert [e.what for e in events] == [What.FAILED_TO_START]
+    assert [e.what for e in events] == [CronStep.FAILED_TO_START]
     assert isinstance(events[0].diagnostics[0], Diagnostic)
     assert manager.next_time() == 60
 

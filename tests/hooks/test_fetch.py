@@ -13,12 +13,12 @@ import pytest
 
 from crondor.classad import ClassAd, Expression
 from crondor.diagnostics import CrondorError
-from crondor.hooks.consequence import Action
+from crondor.hooks.consequence import HookConsequence
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.driver import FetchingSlot
-from crondor.hooks.fetch.journal import Journal, JournalFault, RunRecord, RunState
+from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault, RunRecord
 from crondor.hooks.fetch.slot import SlotState, conclude_fetch, decide, fetch_delay, fetch_keyword, slot_input
-from crondor.hooks.fetch.source import KEY, Spec, WorkSource
+from crondor.hooks.fetch.source import KEY, FetchableJob, WorkSource
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.runner import HookCall, HookRunner
 from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments, starter_keyword, update_intervals
@@ -89,15 +89,15 @@ def test_what_a_slot_takes() -> None:
 @pytest.mark.parametrize(
     ("text", "action"),
     [
-        ("echo 'Cmd = \"/bin/true\"'; exit 7", Action.OFFER_JOB),
-        ("echo 'Cmd = \"/bin/true\"'; echo bad line", Action.NO_WORK),
-        ("true", Action.NO_WORK),
-        ("echo", Action.OFFER_JOB),
-        ("echo a name = 1", Action.OFFER_JOB),
-        ("echo 'Cmd = \"/bin/true\"'; kill -9 $$", Action.NO_WORK),
+        ("echo 'Cmd = \"/bin/true\"'; exit 7", HookConsequence.OFFER_JOB),
+        ("echo 'Cmd = \"/bin/true\"'; echo bad line", HookConsequence.NO_WORK),
+        ("true", HookConsequence.NO_WORK),
+        ("echo", HookConsequence.OFFER_JOB),
+        ("echo a name = 1", HookConsequence.OFFER_JOB),
+        ("echo 'Cmd = \"/bin/true\"'; kill -9 $$", HookConsequence.NO_WORK),
     ],
 )
-def test_what_fetch_work_means(text: str, action: Action, script: Script) -> None:
+def test_what_fetch_work_means(text: str, action: HookConsequence, script: Script) -> None:
     """The exit status does not count; one bad line voids the answer."""
     assert conclude_fetch(HookRunner().run(HookCall(script(text), environ=ENVIRON))).action is action
 
@@ -105,21 +105,21 @@ def test_what_fetch_work_means(text: str, action: Action, script: Script) -> Non
 @pytest.mark.parametrize(
     ("text", "action", "code", "subcode"),
     [
-        ("echo A = 1", Action.START_JOB, 0, 0),
-        ("exit 2", Action.HOLD_JOB, 19, 2),
-        ("echo HookStatusCode = 190", Action.HOLD_JOB, 19, 190),
-        ("echo HookStatusCode = 390", Action.IDLE_JOB, 0, 0),
-        ("echo HookStatusCode = 0; exit 5", Action.START_JOB, 0, 0),
-        ("echo a name = 1; echo HookStatusCode = 6", Action.HOLD_JOB, 19, 6),
-        ("echo HookStatusCode = 7.9", Action.HOLD_JOB, 19, 7),
-        ("echo HookStatusCode = true", Action.HOLD_JOB, 19, 1),
-        ("echo HookStatusCode = 4294967298", Action.HOLD_JOB, 19, 2),
-        ("echo 'HookStatusCode = \"5\"'; exit 3", Action.HOLD_JOB, 19, 3),
-        ("echo HookStatusCode = 5; kill -9 $$", Action.IDLE_JOB, 0, 0),
-        ("echo A = 1; echo bad; echo HookStatusCode = 5", Action.START_JOB, 0, 0),
+        ("echo A = 1", HookConsequence.START_JOB, 0, 0),
+        ("exit 2", HookConsequence.HOLD_JOB, 19, 2),
+        ("echo HookStatusCode = 190", HookConsequence.HOLD_JOB, 19, 190),
+        ("echo HookStatusCode = 390", HookConsequence.IDLE_JOB, 0, 0),
+        ("echo HookStatusCode = 0; exit 5", HookConsequence.START_JOB, 0, 0),
+        ("echo a name = 1; echo HookStatusCode = 6", HookConsequence.HOLD_JOB, 19, 6),
+        ("echo HookStatusCode = 7.9", HookConsequence.HOLD_JOB, 19, 7),
+        ("echo HookStatusCode = true", HookConsequence.HOLD_JOB, 19, 1),
+        ("echo HookStatusCode = 4294967298", HookConsequence.HOLD_JOB, 19, 2),
+        ("echo 'HookStatusCode = \"5\"'; exit 3", HookConsequence.HOLD_JOB, 19, 3),
+        ("echo HookStatusCode = 5; kill -9 $$", HookConsequence.IDLE_JOB, 0, 0),
+        ("echo A = 1; echo bad; echo HookStatusCode = 5", HookConsequence.START_JOB, 0, 0),
     ],
 )
-def test_what_prepare_job_means(text: str, action: Action, code: int, subcode: int, script: Script) -> None:
+def test_what_prepare_job_means(text: str, action: HookConsequence, code: int, subcode: int, script: Script) -> None:
     """HookStatusCode wins over the status; what follows a bad line does not count."""
     run = HookRunner().run(HookCall(script(text), environ=ENVIRON))
     found = conclude_starter(HookType.PREPARE_JOB, run)
@@ -196,7 +196,7 @@ def source(tmp_path: Path, *names: str, **attributes: object) -> WorkSource:
     ad = JOB.copy()
     for name, value in {**LENGTHS, **attributes}.items():
         ad[name] = value
-    return WorkSource([Spec(name, ad) for name in names or ("a.sub#0",)], Journal(tmp_path / "state"), "UTC")
+    return WorkSource([FetchableJob(name, ad) for name in names or ("a.sub#0",)], Journal(tmp_path / "state"), "UTC")
 
 
 def key(source: WorkSource, now: int, slot: ClassAd | None = None) -> str | None:
@@ -255,17 +255,17 @@ def test_what_the_hooks_tell_is_kept_in_order(tmp_path: Path) -> None:
     work = source(tmp_path)
     job = work.offer(None, NOON).job
     assert job is not None
-    assert told(work, HookType.REPLY_FETCH, job, NOON).state is RunState.ACCEPTED
-    assert told(work, HookType.REPLY_FETCH, job, NOON, accepted=False).state is RunState.ACCEPTED
-    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON).state is RunState.PREPARED
-    assert told(work, HookType.PREPARE_JOB, job, NOON).state is RunState.PREPARED
+    assert told(work, HookType.REPLY_FETCH, job, NOON).state is FetchRunState.ACCEPTED
+    assert told(work, HookType.REPLY_FETCH, job, NOON, accepted=False).state is FetchRunState.ACCEPTED
+    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON).state is FetchRunState.PREPARED
+    assert told(work, HookType.PREPARE_JOB, job, NOON).state is FetchRunState.PREPARED
     job["JobState"] = "Running"
-    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON).state is RunState.RUNNING
+    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON).state is FetchRunState.RUNNING
     job["ExitCode"] = 3
     ended = told(work, HookType.JOB_EXIT, job, NOON + 9, reason="exit")
-    assert ended.state is RunState.EXITED
+    assert ended.state is FetchRunState.EXITED
     assert ended.said["ExitCode"] == "3"
-    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON + 10).state is RunState.EXITED
+    assert told(work, HookType.UPDATE_JOB_INFO, job, NOON + 10).state is FetchRunState.EXITED
     assert key(work, NOON + 20) is None
     with pytest.raises(CrondorError, match="nothing is known"):
         told(work, HookType.JOB_EXIT, ClassAd({KEY: "other"}), NOON)
@@ -306,7 +306,7 @@ def test_a_long_journal_forgets_what_is_over(tmp_path: Path) -> None:
     work = source(tmp_path)
     with work.journal.writing(is_first=True) as writer:
         for n in range(20):
-            writer.write(f"old{n}", RunState.EXITED, n, n, said="x" * 60_000)
+            writer.write(f"old{n}", FetchRunState.EXITED, n, n, said="x" * 60_000)
     assert key(work, NOON) is not None
     assert list(work.journal.read()) == [f"a.sub#0@{NOON}"]
     assert key(work, NOON) is None
@@ -329,7 +329,7 @@ def test_a_run_is_offered_where_the_journal_cannot_be_shortened(tmp_path: Path) 
     work = _long(tmp_path)
     work.journal.path.with_suffix(".new").mkdir()
     assert key(work, NOON) is not None
-    assert work.journal.read()[f"a.sub#0@{NOON}"].state is RunState.OFFERED
+    assert work.journal.read()[f"a.sub#0@{NOON}"].state is FetchRunState.OFFERED
     assert key(work, NOON) is None
 
 
@@ -337,7 +337,7 @@ def _long(folder: Path) -> WorkSource:
     work = source(folder)
     with work.journal.writing(is_first=True) as writer:
         for n in range(20):
-            writer.add(f"old{n}", RunState.EXITED, n, n, said="x" * 60_000)
+            writer.add(f"old{n}", FetchRunState.EXITED, n, n, said="x" * 60_000)
     return work
 
 
@@ -428,4 +428,6 @@ def test_a_slot_pulls_crontab_work_from_crondor(tmp_path: Path) -> None:
     ]
     assert slot.state is SlotState.UNCLAIMED
     runs = list(Journal(tmp_path / "state").read().values())
-    assert [(run.key, run.state, run.slot) for run in runs] == [(f"hourly.sub#0@{NOON}", RunState.EXITED, "slot1@here")]
+    assert [(run.key, run.state, run.slot) for run in runs] == [
+        (f"hourly.sub#0@{NOON}", FetchRunState.EXITED, "slot1@here")
+    ]

@@ -11,8 +11,8 @@ import pytest
 
 from crondor.classad import ClassAd
 from crondor.hooks.fetch.driver import FetchingSlot
-from crondor.hooks.fetch.journal import Journal, JournalFault, RunState
-from crondor.hooks.fetch.source import KEY, Spec, WorkSource
+from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault
+from crondor.hooks.fetch.source import KEY, FetchableJob, WorkSource
 from crondor.hooks.hook_types import HookType
 from tests.hooks.crashing import crashing
 
@@ -36,7 +36,7 @@ JOB = ClassAd(
 
 def source(folder: Path, *names: str) -> WorkSource:
     """Return a source of jobs of each full hour."""
-    return WorkSource([Spec(name, JOB) for name in names or ("a.sub#0",)], Journal(folder), "UTC")
+    return WorkSource([FetchableJob(name, JOB) for name in names or ("a.sub#0",)], Journal(folder), "UTC")
 
 
 def offered(work: WorkSource, now: int = NOON) -> str:
@@ -66,13 +66,15 @@ def test_a_run_is_offered_at_most_once_wherever_a_process_ends(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("hook", "accepted", "state"),
     [
-        (HookType.REPLY_FETCH, True, RunState.ACCEPTED),
-        (HookType.REPLY_FETCH, False, RunState.REJECTED),
-        (HookType.PREPARE_JOB, True, RunState.PREPARED),
-        (HookType.JOB_EXIT, True, RunState.EXITED),
+        (HookType.REPLY_FETCH, True, FetchRunState.ACCEPTED),
+        (HookType.REPLY_FETCH, False, FetchRunState.REJECTED),
+        (HookType.PREPARE_JOB, True, FetchRunState.PREPARED),
+        (HookType.JOB_EXIT, True, FetchRunState.EXITED),
     ],
 )
-def test_what_a_hook_tells_is_lost_or_whole(hook: HookType, accepted: bool, state: RunState, tmp_path: Path) -> None:
+def test_what_a_hook_tells_is_lost_or_whole(
+    hook: HookType, accepted: bool, state: FetchRunState, tmp_path: Path
+) -> None:
     """After a crash the run stands where it stood or where it is now, and nothing runs twice."""
     is_crash, points, seen = True, 0, set()
     while is_crash:
@@ -87,16 +89,16 @@ def test_what_a_hook_tells_is_lost_or_whole(hook: HookType, accepted: bool, stat
 
         is_crash, _ = crashing(points, tell)
         found = work.journal.read()[f"a.sub#0@{NOON}"].state
-        assert found in {RunState.OFFERED, state}
+        assert found in {FetchRunState.OFFERED, state}
         seen.add(found)
         again = offered(work, NOON + 2)
-        assert bool(again) is (found is RunState.REJECTED)
+        assert bool(again) is (found is FetchRunState.REJECTED)
         if not again:
             run = work.hear(hook, job, NOON + 3, accepted=accepted).run
             assert run is not None
             assert run.state is state
         points += 1
-    assert seen == {RunState.OFFERED, state}
+    assert seen == {FetchRunState.OFFERED, state}
 
 
 def test_a_long_journal_is_shortened_or_left_as_it_was(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_a_long_journal_is_shortened_or_left_as_it_was(tmp_path: Path) -> None:
         is_crash, first = crashing(points, lambda: offered(work))  # noqa: B023 - called at once
         heard = [key for key in (first, offered(work), offered(work)) if key]
         assert heard in ([], [f"b.sub#0@{NOON}"])
-        assert work.journal.read()[f"a.sub#0@{NOON}"].state is RunState.PREPARED
+        assert work.journal.read()[f"a.sub#0@{NOON}"].state is FetchRunState.PREPARED
         points += 1
     assert set(work.journal.read()) == {f"a.sub#0@{NOON}", f"b.sub#0@{NOON}"}
     assert points > 12
@@ -225,5 +227,5 @@ def test_a_slot_over_the_day_runs_each_due_job_once(tmp_path: Path) -> None:
         assert not plan.exists(), hour
     assert [(time - NOON) // HOUR for time in started] == [0, 1, 4, 5]
     runs = {(run.last_start - NOON) // HOUR: run.state for run in Journal(tmp_path / "state").read().values()}
-    exited = dict.fromkeys((0, 1, 5), RunState.EXITED)
-    assert runs == exited | {2: RunState.OFFERED, 3: RunState.LOST, 4: RunState.LOST}
+    exited = dict.fromkeys((0, 1, 5), FetchRunState.EXITED)
+    assert runs == exited | {2: FetchRunState.OFFERED, 3: FetchRunState.LOST, 4: FetchRunState.LOST}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crondor.classad import ClassAd, Expression
-from crondor.hooks.fetch.journal import Journal, NotPermitted, RunState
+from crondor.hooks.fetch.journal import FetchRunState, Journal, NotPermitted
 from crondor.hooks.fetch.reports import MODE, ReportFault, Reports, RunReport
 from crondor.hooks.fetch.source import Heard
 from crondor.hooks.hook_types import HookType
@@ -39,10 +39,15 @@ def test_reports_close_the_loop(party: Party) -> None:
     party.tell(HookType.REPLY_FETCH)
     for after, hook in enumerate(ENDS, 1):
         assert party.be("alice", lambda: party.tell(hook, now=NOON + after)) == str(Heard(None))  # noqa: B023 - at once
-    assert party.run().state is RunState.ACCEPTED
+    assert party.run().state is FetchRunState.ACCEPTED
     assert party.fetch(now=NOON + 60) == ""
     run = party.run()
-    assert (run.state, run.time, run.said["ExitCode"], run.said["reason"]) == (RunState.EXITED, NOON + 3, "3", "exit")
+    assert (run.state, run.time, run.said["ExitCode"], run.said["reason"]) == (
+        FetchRunState.EXITED,
+        NOON + 3,
+        "3",
+        "exit",
+    )
     lines = party.source().journal.path.read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["state"] for line in lines] == ["offered", "accepted", "prepared", "running", "exited"]
     assert list(party.folder.iterdir()) == []
@@ -69,7 +74,7 @@ def test_one_user_for_all_hooks_needs_no_reports(party: Party) -> None:
     party.fetch()
     for hook in (HookType.REPLY_FETCH, *ENDS):
         assert party.tell(hook).run is not None
-    assert party.run().state is RunState.EXITED
+    assert party.run().state is FetchRunState.EXITED
     assert [path.name for path in party.state.iterdir()] == ["fetched.journal"]
 
 
@@ -117,7 +122,7 @@ def test_a_report_that_cannot_be_left_is_said(party: Party) -> None:
         assert "No space left" in party.be("alice", lambda: party.tell(HookType.JOB_EXIT))
     assert list(party.folder.iterdir()) == []
     with pytest.raises(ReportFault, match="too large"):
-        Reports(party.state).leave(RunReport("x" * 50_000, RunState.EXITED, NOON, {}))
+        Reports(party.state).leave(RunReport("x" * 50_000, FetchRunState.EXITED, NOON, {}))
 
 
 def test_a_report_of_another_user_counts_for_nothing(party: Party) -> None:
@@ -126,10 +131,10 @@ def test_a_report_of_another_user_counts_for_nothing(party: Party) -> None:
     party.be("bob", lambda: party.tell(HookType.JOB_EXIT))
     (finding,) = party.source().catch_up(NOON + 2)
     assert "tells of a.sub#0@1795608000, a run of alice's" in finding.message
-    assert (party.run().state, list(party.folder.iterdir())) == (RunState.OFFERED, [])
-    Reports(party.state).leave(RunReport(KEY, RunState.RUNNING, NOON + 3, {}))
+    assert (party.run().state, list(party.folder.iterdir())) == (FetchRunState.OFFERED, [])
+    Reports(party.state).leave(RunReport(KEY, FetchRunState.RUNNING, NOON + 3, {}))
     assert party.source().catch_up(NOON + 4) == []
-    assert party.run().state is RunState.RUNNING
+    assert party.run().state is FetchRunState.RUNNING
 
 
 def test_a_run_whose_owner_is_not_known_has_reports_of_nobody(party: Party) -> None:
@@ -140,7 +145,7 @@ def test_a_run_whose_owner_is_not_known_has_reports_of_nobody(party: Party) -> N
     party.be("alice", lambda: party.tell(HookType.JOB_EXIT))
     (finding,) = party.source().catch_up(NOON + 2)
     assert "a run of nobody's" in finding.message
-    assert party.run().state is RunState.OFFERED
+    assert party.run().state is FetchRunState.OFFERED
 
 
 DATA = {
@@ -168,12 +173,12 @@ def test_what_is_no_report_is_dropped(what: str, party: Party) -> None:
     party.fetch()
     leave(party, "alice", "1.report", DATA[what])
     assert [finding.kind for finding in party.source().catch_up(NOON + 9)] == ["fetch-report"]
-    assert party.run().state is RunState.OFFERED
+    assert party.run().state is FetchRunState.OFFERED
     assert party.fetch(now=NOON + 9) == ""
     leave(party, "alice", "1.report", DATA[what])
     leave(party, "alice", "2.report", json.dumps(GOOD).encode())
     party.source().catch_up(NOON + 9)
-    assert (party.run().state, list(party.folder.iterdir())) == (RunState.RUNNING, [])
+    assert (party.run().state, list(party.folder.iterdir())) == (FetchRunState.RUNNING, [])
 
 
 def bind(path: Path) -> None:
@@ -216,7 +221,7 @@ def test_what_is_no_plain_file_stops_nobody(what: str, name: str, party: Party) 
     party.be("alice", lambda: MAKES[what](party.folder / name))
     assert [finding.kind for finding in party.source().catch_up(NOON)] == ["fetch-report"]
     assert list(party.folder.iterdir()) == []
-    assert party.run().state is RunState.OFFERED
+    assert party.run().state is FetchRunState.OFFERED
     assert party.source().journal.path.is_file()
 
 
@@ -228,7 +233,7 @@ def test_what_cannot_be_removed_is_named(party: Party) -> None:
     (finding,) = party.source().catch_up(NOON + 9)
     assert "1.report" in finding.message
     assert "and 1 more" in finding.message
-    assert party.run().state is RunState.PREPARED
+    assert party.run().state is FetchRunState.PREPARED
 
 
 def test_a_flood_is_taken_in_bit_by_bit(party: Party) -> None:
@@ -273,7 +278,7 @@ def test_a_report_says_only_what_is_asked(party: Party) -> None:
     leave(party, "alice", "1.report", json.dumps({**GOOD, "said": said}).encode())
     party.source().catch_up(NOON + 9)
     run = party.run()
-    assert (run.state, run.owner, run.slot, run.rejections) == (RunState.RUNNING, "alice", "", 0)
+    assert (run.state, run.owner, run.slot, run.rejections) == (FetchRunState.RUNNING, "alice", "", 0)
     assert run.said["ExitReason"] == "x" * 200
 
 
@@ -285,7 +290,7 @@ def test_a_late_report_changes_nothing(party: Party) -> None:
     party.be("alice", lambda: party.tell(HookType.UPDATE_JOB_INFO, now=NOON + 9))
     party.be("alice", lambda: party.tell(HookType.PREPARE_JOB, now=NOON + 9))
     assert party.source().catch_up(NOON + 10) == []
-    assert party.run().state is RunState.EVICTED
+    assert party.run().state is FetchRunState.EVICTED
 
 
 def test_a_report_is_whole_or_not_there_wherever_a_hook_ends(party: Party) -> None:
@@ -307,7 +312,7 @@ def test_a_report_is_whole_or_not_there_wherever_a_hook_ends(party: Party) -> No
         assert (party.fetch(name), found) == ("", [])
         seen.add(party.run(key).state)
         points += 1
-    assert seen == {RunState.OFFERED, RunState.EXITED}
+    assert seen == {FetchRunState.OFFERED, FetchRunState.EXITED}
     assert list(party.folder.iterdir()) != []
     party.source().catch_up(NOON + 3700)
     assert list(party.folder.iterdir()) == []
@@ -324,7 +329,7 @@ def test_a_report_is_taken_in_wherever_the_startds_hook_ends(party: Party) -> No
         party.be("alice", lambda: party.tell(HookType.JOB_EXIT, key))  # noqa: B023 - called at once
         is_crash, _ = crashing(points, lambda: party.fetch(name))  # noqa: B023 - called at once
         assert party.fetch(name) == ""
-        assert (party.run(key).state, list(party.folder.iterdir())) == (RunState.EXITED, [])
+        assert (party.run(key).state, list(party.folder.iterdir())) == (FetchRunState.EXITED, [])
         points += 1
     assert points > 8
 
@@ -338,7 +343,7 @@ def test_two_slots_take_in_and_offer_at_once(party: Party) -> None:
             party.be("alice", lambda: party.tell(hook, key))  # noqa: B023 - called at once
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda _: party.fetch(*names), range(8))) == [""] * 8
-    assert {party.run(key).state for key in keys} == {RunState.EXITED}
+    assert {party.run(key).state for key in keys} == {FetchRunState.EXITED}
     states = [json.loads(line)["state"] for line in party.source().journal.path.read_bytes().splitlines()]
     assert [states.count(state) for state in ("offered", "prepared", "running", "exited")] == [8] * 4
 
@@ -384,17 +389,17 @@ SLOT = {"Name": "slot1@here", "State": "Unclaimed", "Activity": "Idle"}
 @pytest.mark.parametrize(
     ("slot", "state"),
     [
-        ({}, RunState.LOST),
-        ({"State": "Claimed"}, RunState.LOST),
-        ({"State": "Claimed", "Activity": "Busy"}, RunState.PREPARED),
-        ({"State": "Claimed", "Activity": "Retiring"}, RunState.PREPARED),
-        ({"PartitionableSlot": True}, RunState.PREPARED),
-        ({"Name": "slot2@here"}, RunState.PREPARED),
-        ({"State": Expression("undefined")}, RunState.PREPARED),
+        ({}, FetchRunState.LOST),
+        ({"State": "Claimed"}, FetchRunState.LOST),
+        ({"State": "Claimed", "Activity": "Busy"}, FetchRunState.PREPARED),
+        ({"State": "Claimed", "Activity": "Retiring"}, FetchRunState.PREPARED),
+        ({"PartitionableSlot": True}, FetchRunState.PREPARED),
+        ({"Name": "slot2@here"}, FetchRunState.PREPARED),
+        ({"State": Expression("undefined")}, FetchRunState.PREPARED),
     ],
 )
 def test_a_run_is_lost_when_its_slot_asks_for_work_again(
-    slot: dict[str, object], state: RunState, party: Party
+    slot: dict[str, object], state: FetchRunState, party: Party
 ) -> None:
     """A starter that is killed, or ends before its job has started, may end its JOB_EXIT with it."""
     work = party.source()
@@ -404,7 +409,7 @@ def test_a_run_is_lost_when_its_slot_asks_for_work_again(
     assert work.offer(ClassAd({**SLOT, **slot}), NOON + 9000).job is None
     assert party.run().state is state
     work.hear(HookType.JOB_EXIT, job, NOON + 9001)
-    assert party.run().state is RunState.EXITED
+    assert party.run().state is FetchRunState.EXITED
 
 
 def test_a_slot_that_is_busy_is_not_offered_what_it_would_refuse(party: Party) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from crondor.classad import ClassAd, Expression
 from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import Action, RouterHooks, hook_input, route_ad
-from crondor.hooks.runner import HookCall, HookRunner, Limits
+from crondor.hooks.router_hooks import HookConsequence, RouterHooks, hook_input, route_ad
+from crondor.hooks.runner import HookCall, HookLimits, HookRunner
 from crondor.hooks.texts import ad_text, read_output
 
 Script = Callable[..., str]
@@ -91,32 +91,32 @@ def test_cleanup_is_not_called_without_a_copy(script: Script) -> None:
 
 UNIVERSE = "echo JobUniverse = 5;"
 ROWS = [
-    (TRANSLATE, UNIVERSE, Action.USE_AD, {"JobUniverse": 5}, False),
-    (TRANSLATE, UNIVERSE + "exit 1", Action.CLEAN_UP, {}, False),
-    (TRANSLATE, UNIVERSE + "echo no ad line", Action.CLEAN_UP, {}, False),
-    (TRANSLATE, "true", Action.CLEAN_UP, {}, True),
-    (TRANSLATE, "echo", Action.CLEAN_UP, {}, True),
-    (TRANSLATE, "echo A = 1", Action.CLEAN_UP, {}, True),
-    (TRANSLATE, UNIVERSE + "kill -9 $$", Action.CLEAN_UP, {}, True),
-    (UPDATE, "echo A = 1; echo MyType = 2; echo targettype = 3", Action.UPDATE_COPY, {"A": 1}, False),
-    (UPDATE, "echo A = 1; exit 1", Action.SKIP_POLL, {}, False),
-    (UPDATE, "echo A", Action.CLEAN_UP, {}, False),
-    (UPDATE, "true", Action.MIRROR, {}, False),
-    (UPDATE, "kill -9 $$", Action.SKIP_POLL, {}, True),
-    (FINALIZE, "echo A = 1", Action.FINALIZE, {"A": 1}, False),
-    (FINALIZE, "echo A = 1; exit 9", Action.REROUTE, {}, False),
-    (FINALIZE, "echo A = = 1", Action.REROUTE, {}, False),
-    (FINALIZE, "true", Action.FINALIZE, {}, False),
-    (FINALIZE, "kill -9 $$", Action.REROUTE, {}, True),
-    (CLEANUP, "echo garbage", Action.FINISH, {}, False),
-    (CLEANUP, "exit 1", Action.RETRY_CLEANUP, {}, False),
-    (CLEANUP, "kill -9 $$", Action.RETRY_CLEANUP, {}, True),
+    (TRANSLATE, UNIVERSE, HookConsequence.USE_AD, {"JobUniverse": 5}, False),
+    (TRANSLATE, UNIVERSE + "exit 1", HookConsequence.CLEAN_UP, {}, False),
+    (TRANSLATE, UNIVERSE + "echo no ad line", HookConsequence.CLEAN_UP, {}, False),
+    (TRANSLATE, "true", HookConsequence.CLEAN_UP, {}, True),
+    (TRANSLATE, "echo", HookConsequence.CLEAN_UP, {}, True),
+    (TRANSLATE, "echo A = 1", HookConsequence.CLEAN_UP, {}, True),
+    (TRANSLATE, UNIVERSE + "kill -9 $$", HookConsequence.CLEAN_UP, {}, True),
+    (UPDATE, "echo A = 1; echo MyType = 2; echo targettype = 3", HookConsequence.UPDATE_COPY, {"A": 1}, False),
+    (UPDATE, "echo A = 1; exit 1", HookConsequence.SKIP_POLL, {}, False),
+    (UPDATE, "echo A", HookConsequence.CLEAN_UP, {}, False),
+    (UPDATE, "true", HookConsequence.MIRROR, {}, False),
+    (UPDATE, "kill -9 $$", HookConsequence.SKIP_POLL, {}, True),
+    (FINALIZE, "echo A = 1", HookConsequence.FINALIZE, {"A": 1}, False),
+    (FINALIZE, "echo A = 1; exit 9", HookConsequence.REROUTE, {}, False),
+    (FINALIZE, "echo A = = 1", HookConsequence.REROUTE, {}, False),
+    (FINALIZE, "true", HookConsequence.FINALIZE, {}, False),
+    (FINALIZE, "kill -9 $$", HookConsequence.REROUTE, {}, True),
+    (CLEANUP, "echo garbage", HookConsequence.FINISH, {}, False),
+    (CLEANUP, "exit 1", HookConsequence.RETRY_CLEANUP, {}, False),
+    (CLEANUP, "kill -9 $$", HookConsequence.RETRY_CLEANUP, {}, True),
 ]
 
 
 @pytest.mark.parametrize(("hook", "text", "action", "attributes", "differs"), ROWS)
 def test_consequences(
-    hook: HookType, text: str, action: Action, attributes: dict[str, int], differs: bool, script: Script
+    hook: HookType, text: str, action: HookConsequence, attributes: dict[str, int], differs: bool, script: Script
 ) -> None:
     """Each row of the table: what the program did, and what becomes of the job."""
     run = HookRunner().run(HookCall(script(text), environ={"PATH": "/usr/bin:/bin"}))
@@ -130,25 +130,27 @@ def test_consequences(
 def test_a_cleanup_that_never_succeeds_is_given_up(script: Script) -> None:
     """After some tries the router finishes the job; HTCondor's stays with it for ever."""
     run = HookRunner().run(HookCall(script("exit 1")))
-    assert hooks().conclude(CLEANUP, run, tries=9).action is Action.RETRY_CLEANUP
+    assert hooks().conclude(CLEANUP, run, tries=9).action is HookConsequence.RETRY_CLEANUP
     found = hooks().conclude(CLEANUP, run, tries=10)
-    assert found.action is Action.FINISH
+    assert found.action is HookConsequence.FINISH
     assert "given up after 10 tries" in found.reason
 
 
 @pytest.mark.parametrize("hook", [TRANSLATE, UPDATE, FINALIZE])
 def test_hostile_output_is_a_reason(hook: HookType, script: Script) -> None:
     """NULs, garbage, a flood: the job fails with a reason, and nothing is raised."""
-    failed = {TRANSLATE: Action.CLEAN_UP, UPDATE: Action.CLEAN_UP, FINALIZE: Action.REROUTE}[hook]
+    failed = {TRANSLATE: HookConsequence.CLEAN_UP, UPDATE: HookConsequence.CLEAN_UP, FINALIZE: HookConsequence.REROUTE}[
+        hook
+    ]
     for text in (r"printf 'JobUniverse = 5\nA = 1\000'", "head -c 200000 /dev/urandom", "yes '(' | head -c 300000"):
         run = HookRunner().run(HookCall(script(text), environ={"PATH": "/usr/bin:/bin"}))
         found = hooks().conclude(hook, run)
         assert found.action is failed
         assert len(found.diagnostics) < 30
     run = HookRunner().run(
-        HookCall(script("cat /dev/zero"), environ={"PATH": "/usr/bin:/bin"}, limits=Limits(output=1000))
+        HookCall(script("cat /dev/zero"), environ={"PATH": "/usr/bin:/bin"}, limits=HookLimits(output=1000))
     )
-    assert hooks().conclude(hook, run).action is (Action.SKIP_POLL if hook is UPDATE else failed)
+    assert hooks().conclude(hook, run).action is (HookConsequence.SKIP_POLL if hook is UPDATE else failed)
 
 
 def test_faults_underline_what_the_hook_printed() -> None:
@@ -162,6 +164,6 @@ def test_faults_underline_what_the_hook_printed() -> None:
 def test_a_finalize_hook_that_cannot_be_started_is_tried_again(script: Script) -> None:
     """It may have disappeared between two looks; a copy that is done is not thrown away for that, at first."""
     run = HookRunner().run(HookCall(script("true") + ".gone"))
-    assert hooks().conclude(FINALIZE, run).action is Action.SKIP_POLL
-    assert hooks().conclude(FINALIZE, run, tries=10).action is Action.REROUTE
-    assert hooks().conclude(TRANSLATE, run).action is Action.CLEAN_UP
+    assert hooks().conclude(FINALIZE, run).action is HookConsequence.SKIP_POLL
+    assert hooks().conclude(FINALIZE, run, tries=10).action is HookConsequence.REROUTE
+    assert hooks().conclude(TRANSLATE, run).action is HookConsequence.CLEAN_UP

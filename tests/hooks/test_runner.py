@@ -12,7 +12,7 @@ from time import monotonic
 import pytest
 
 from crondor.hooks.paths import check_path
-from crondor.hooks.runner import Ended, HookCall, HookRunner, Limits, wait
+from crondor.hooks.runner import HookCall, HookEnd, HookLimits, HookRunner, wait
 from tests.rights.people import ALICE, as_root, home
 
 ENVIRON = {"PATH": "/usr/bin:/bin"}
@@ -31,9 +31,9 @@ class Clock:
         return self.now
 
 
-def call(path: str, *arguments: str, stdin: str | None = None, limits: Limits | None = None) -> HookCall:
+def call(path: str, *arguments: str, stdin: str | None = None, limits: HookLimits | None = None) -> HookCall:
     """Return a call with a small environment."""
-    return HookCall(path, arguments, stdin, ENVIRON, limits=limits or Limits())
+    return HookCall(path, arguments, stdin, ENVIRON, limits=limits or HookLimits())
 
 
 def is_alive(process: int) -> bool:
@@ -56,7 +56,7 @@ def test_a_program_gets_arguments_text_and_environment(script: Script) -> None:
     """What is given arrives as it is, no shell in between."""
     path = script('echo "$#:$1:$2"; cat; echo "$PATH" >&2; exit 3')
     run = HookRunner().run(call(path, "a b; $(id)", "'", stdin='Name = "ä"\n'))
-    assert run.ended is Ended.EXITED
+    assert run.ended is HookEnd.EXITED
     assert run.status == 3
     assert run.stdout == '2:a b; $(id):\'\nName = "ä"\n'
     assert run.stderr == "/usr/bin:/bin\n"
@@ -88,7 +88,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(script: Script) -> None
     clock.now = 302
     assert running.poll() is None  # SIGKILL
     run = running.finish()
-    assert run.ended is Ended.TIMED_OUT
+    assert run.ended is HookEnd.TIMED_OUT
     assert run.status is None
     assert run.diagnostics[0].kind == "hook-timeout"
     assert ends(int(run.stdout))
@@ -103,15 +103,15 @@ def test_a_program_that_ends_on_sigterm_may_clean_up(script: Script) -> None:
         running.poll()
     clock.now = 301
     run = running.finish()
-    assert run.ended is Ended.TIMED_OUT
+    assert run.ended is HookEnd.TIMED_OUT
     assert run.stdout == "hi\nbye\n"
 
 
 def test_a_flood_is_bounded(script: Script) -> None:
     """A gigabyte on standard output ends the program soon, and little of it is kept."""
-    limits = Limits(output=100_000)
+    limits = HookLimits(output=100_000)
     run = HookRunner().run(call(script("head -c 1000000000 /dev/zero"), limits=limits))
-    assert run.ended is Ended.FLOODED
+    assert run.ended is HookEnd.FLOODED
     assert len(run.stdout) == 100_000
     assert run.diagnostics[0].kind == "hook-flood"
 
@@ -127,7 +127,7 @@ def test_a_flood_of_errors_is_counted_and_not_kept(script: Script) -> None:
 def test_death_by_signal_is_failure(script: Script) -> None:
     """HTCondor's router takes it for exit status 0."""
     run = HookRunner().run(call(script("echo JobUniverse = 5; kill -SEGV $$")))
-    assert run.ended is Ended.SIGNALED
+    assert run.ended is HookEnd.SIGNALED
     assert run.signal_number == 11
     assert not run.succeeded
     assert "SIGSEGV" in run.reason
@@ -163,13 +163,13 @@ def test_a_program_that_is_no_program_is_not_started(tmp_path: Path) -> None:
     path.write_bytes(b"\0\1\2")
     path.chmod(0o755)
     run = HookRunner().run(call(str(path)))
-    assert run.ended is Ended.NOT_STARTED
+    assert run.ended is HookEnd.NOT_STARTED
     assert run.diagnostics[0].kind == "hook-start"
 
 
 def test_a_nul_in_an_argument_is_not_started(script: Script) -> None:
     """What no program can be given is refused."""
-    assert HookRunner().run(call(script("true"), "a\0b")).ended is Ended.NOT_STARTED
+    assert HookRunner().run(call(script("true"), "a\0b")).ended is HookEnd.NOT_STARTED
 
 
 def test_a_program_that_disappears_between_two_calls(script: Script) -> None:
@@ -178,7 +178,7 @@ def test_a_program_that_disappears_between_two_calls(script: Script) -> None:
     assert HookRunner().run(call(path)).succeeded
     Path(path).unlink()
     run = HookRunner().run(call(path))
-    assert run.ended is Ended.NOT_STARTED
+    assert run.ended is HookEnd.NOT_STARTED
     assert run.diagnostics[0].kind == "hook-missing"
 
 
@@ -192,7 +192,7 @@ def test_more_than_htcondor_takes_is_said(script: Script) -> None:
 def test_a_call_that_is_cancelled(script: Script) -> None:
     """Nothing of it is left running."""
     run = HookRunner().start(call(script("sleep 1000"))).cancel()
-    assert run.ended is Ended.CANCELLED
+    assert run.ended is HookEnd.CANCELLED
 
 
 def test_nothing_is_left_when_waiting_is_interrupted(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ def test_nothing_is_left_when_waiting_is_interrupted(script: Script, monkeypatch
     assert running._process.wait() == -9
     found = running.poll()
     assert found is not None
-    assert found.ended is Ended.CANCELLED
+    assert found.ended is HookEnd.CANCELLED
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give rights away")
@@ -218,7 +218,7 @@ def test_a_program_has_the_rights_of_a_user() -> None:
     run = HookRunner().run(HookCall("/usr/bin/id", ("-Gn",), environ=ENVIRON, user="daemon"))
     assert "root" not in run.stdout.split()
     assert run.succeeded
-    assert HookRunner().run(HookCall("/usr/bin/id", environ=ENVIRON, user="no-one-here")).ended is Ended.NOT_STARTED
+    assert HookRunner().run(HookCall("/usr/bin/id", environ=ENVIRON, user="no-one-here")).ended is HookEnd.NOT_STARTED
 
 
 def test_the_path_must_be_safe(tmp_path: Path, script: Script) -> None:
@@ -297,7 +297,7 @@ def test_a_program_is_not_led_where_its_user_may_not_go(commons: Path, monkeypat
     run = HookRunner().run(HookCall("/bin/sh", ("-c", "pwd; cat key"), environ={}, user="alice"))
     assert (run.stdout, run.status) == ("/\n", 1)
     run = HookRunner().run(HookCall("/bin/pwd", environ={}, user="alice", folder=f"{theirs}/home"))
-    assert run.ended is Ended.NOT_STARTED
+    assert run.ended is HookEnd.NOT_STARTED
     assert "Permission denied" in run.diagnostics[0].message
 
 
@@ -306,5 +306,5 @@ def test_who_is_not_root_runs_nothing_as_another_user(monkeypatch: pytest.Monkey
     monkeypatch.setattr("crondor.rights.acting.is_root", lambda: False)
     monkeypatch.setattr("crondor.rights.acting.current_user", lambda: ALICE.uid)
     run = HookRunner().run(HookCall("/bin/pwd", environ={}, user=OWNER))
-    assert run.ended is Ended.NOT_STARTED
+    assert run.ended is HookEnd.NOT_STARTED
     assert "only root may act as another user" in run.diagnostics[0].message

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crondor.classad import ERROR, UNDEFINED, Context
 from crondor.classad.ad import ClassAd
 from crondor.job import attributes
-from crondor.job.attributes import Ending
+from crondor.job.attributes import ExitValue
 from tests.job.odd import ODD, UNREADABLE
 
 LEAST: Final = -(2**63)
@@ -146,16 +146,16 @@ def test_a_parents_attribute_counts() -> None:
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        ({"ExitBySignal": "true", "ExitSignal": "9", "ExitCode": "0"}, Ending(9, by_signal=True)),
-        ({"ExitBySignal": "false", "ExitSignal": "9", "ExitCode": "3"}, Ending(3, by_signal=False)),
-        ({"ExitCode": "3"}, Ending(3, by_signal=False)),
-        ({"ExitSignal": "9"}, Ending(9, by_signal=True)),
+        ({"ExitBySignal": "true", "ExitSignal": "9", "ExitCode": "0"}, ExitValue(9, by_signal=True)),
+        ({"ExitBySignal": "false", "ExitSignal": "9", "ExitCode": "3"}, ExitValue(3, by_signal=False)),
+        ({"ExitCode": "3"}, ExitValue(3, by_signal=False)),
+        ({"ExitSignal": "9"}, ExitValue(9, by_signal=True)),
         ({"ExitBySignal": "true", "ExitCode": "3"}, None),
-        ({"ExitBySignal": '"no"', "ExitCode": "3.5"}, Ending(3, by_signal=False)),
+        ({"ExitBySignal": '"no"', "ExitCode": "3.5"}, ExitValue(3, by_signal=False)),
         ({}, None),
     ],
 )
-def test_how_a_program_ended(texts: dict[str, str], expected: Ending | None) -> None:
+def test_how_a_program_ended(texts: dict[str, str], expected: ExitValue | None) -> None:
     """By a signal or with a code, never both."""
     assert attributes.ending(ClassAd.of_texts(texts)) == expected
 

@@ -22,10 +22,10 @@ from crondor.hooks.environment import daemon_environment
 from crondor.hooks.fetch.driver import FetchingSlot
 from crondor.hooks.fetch.journal import Journal
 from crondor.hooks.fetch.slot import SlotState, decide, fetch_delay, has_ended, is_willing, refuses
-from crondor.hooks.fetch.source import KEY, Spec, WorkSource
+from crondor.hooks.fetch.source import KEY, FetchableJob, WorkSource
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks
-from crondor.hooks.runner import Ended, HookCall, HookRun
+from crondor.hooks.runner import HookCall, HookEnd, HookRun
 from crondor.hooks.starter_hooks import conclude_starter, starter_keyword
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
@@ -33,7 +33,7 @@ from crondor.job_queue import JobId
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.simulate.outcome import OutcomeCounts, RunOutcome
 from crondor.pool.simulate.simulation import Simulation
-from crondor.router.daemon import RouterOptions, State, What
+from crondor.router.daemon import RoutedState, RouterEvent, RouterOptions
 from crondor.router.daemon import follow as following
 from crondor.router.daemon import router as router_module
 from crondor.router.daemon.context import RouterContext
@@ -164,7 +164,7 @@ def test_a_router_polls_on(waits: bool) -> None:
     (good,) = stage.submit(routed_job())
     stage.poll(8)
     assert stage.values(good, "JobStatus", "Managed") == [4, "ScheddDone"]
-    assert not stage.said(What.UNREACHABLE)
+    assert not stage.said(RouterEvent.UNREACHABLE)
     stage.router.report()
     stage.router.summary()
     stage.start()
@@ -186,7 +186,7 @@ def test_what_is_edited_under_a_routers_hands_ends_nothing(which: str) -> None:
     (good,) = stage.submit(routed_job())
     stage.poll(7)
     assert stage.values(good, "JobStatus", "Managed") == [4, "ScheddDone"]
-    assert not stage.said(What.UNREACHABLE)
+    assert not stage.said(RouterEvent.UNREACHABLE)
     stage.start()
     stage.poll(1)
 
@@ -219,7 +219,7 @@ def test_a_job_of_whom_a_step_fails_is_passed_over(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(router_module, "check_status", fails)
     stage.poll(2)
-    assert {str(entry.job).partition(",")[0] for entry in stage.said(What.PASSED_OVER)} == {str(bad)}
+    assert {str(entry.job).partition(",")[0] for entry in stage.said(RouterEvent.PASSED_OVER)} == {str(bad)}
     monkeypatch.undo()
     stage.poll(8)
     assert [stage.values(each, "JobStatus", "Managed") for each in (bad, good)] == [[4, "ScheddDone"]] * 2
@@ -230,7 +230,7 @@ def test_a_run_that_the_schedd_has_not_computed_yet_is_routed() -> None:
     stage = Stage(table({"Site1": ROUTE}), options=RouterOptions(waits_for_gates=True))
     stage.submit(routed_job(CronMinute="*"))
     stage.poll(2)
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
 
 
 # Pools
@@ -288,7 +288,7 @@ def test_a_job_status_of_ones_own_is_no_traceback(text: str) -> None:
 
 
 def _run(ad: ClassAd) -> HookRun:
-    return HookRun(HookCall("/bin/true"), Ended.EXITED, 0, None, long_form([ad]), "")
+    return HookRun(HookCall("/bin/true"), HookEnd.EXITED, 0, None, long_form([ad]), "")
 
 
 def test_the_answers_of_hooks_mean_something() -> None:
@@ -350,7 +350,7 @@ class _Answers:
 
     def run(self, call: HookCall) -> HookRun:
         """Answer."""
-        return HookRun(call, Ended.EXITED, 0, None, self.text, "")
+        return HookRun(call, HookEnd.EXITED, 0, None, self.text, "")
 
 
 KEYWORD: Final = {
@@ -379,13 +379,16 @@ def test_slots_fetch_on() -> None:
 
 def test_work_is_given_out(tmp_path: Path) -> None:
     """All at once, among them a good job, which a slot gets; what hooks tell of it counts."""
-    odd = [Spec(f"odd{n}#0", ad) for n, ad in enumerate(jobs("crondor/hooks/fetch", *JOBS, values=(*ODD, *UNREADABLE)))]
+    odd = [
+        FetchableJob(f"odd{n}#0", ad)
+        for n, ad in enumerate(jobs("crondor/hooks/fetch", *JOBS, values=(*ODD, *UNREADABLE)))
+    ]
     slot = ClassAd({"Name": "slot1@here", "Good": True})
     good = GOOD.copy()
     good.set_text("Requirements", "TARGET.Good")
     for each in odd:
         each.ad.set_text("Requirements", "false")
-    work = WorkSource([*odd, Spec("good#0", good)], Journal(tmp_path / "state"), "UTC")
+    work = WorkSource([*odd, FetchableJob("good#0", good)], Journal(tmp_path / "state"), "UTC")
     offered = work.offer(slot, NOW).job
     assert offered is not None
     assert str(offered.value(KEY)).startswith("good#0")

@@ -10,7 +10,7 @@ import pytest
 
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
-from crondor.job.attributes import Ending
+from crondor.job.attributes import ExitValue
 from crondor.job.policy import Act, Ruling, at_exit, ended, expressions, periodic
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
@@ -260,7 +260,7 @@ def test_what_comes_first_at_exit(ad: dict[str, str], act: Act) -> None:
 def test_a_signal_leaves_the_exit_code_undefined() -> None:
     """So who asks for it alone lets the job leave."""
     ad = ClassAd.of_texts({"OnExitRemove": "ExitCode == 3"})
-    assert at_exit(ended(ad, 1, Ending(9, by_signal=True)), NOW, CONTEXT).act is Act.REMOVE
+    assert at_exit(ended(ad, 1, ExitValue(9, by_signal=True)), NOW, CONTEXT).act is Act.REMOVE
 
 
 @pytest.mark.parametrize("name", ["PeriodicHold", "OnExitHold"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crondor.job_queue import (
-    Change,
+    AdChange,
     ChangeKind,
     Follower,
     JobId,
@@ -61,8 +61,8 @@ def test_a_poll_tells_what_is_new(log: Path) -> None:
     assert follower.poll().transactions == ()
     _append(log, "103 1.0 JobStatus 2\n105 \n103 1.1 JobStatus 5\n102 1.0\n106 \n")
     assert follower.poll().transactions == (
-        (Change("1.0", ChangeKind.CHANGED, frozenset({"jobstatus"})),),
-        (Change("1.1", ChangeKind.CHANGED, frozenset({"jobstatus"})), Change("1.0", ChangeKind.DESTROYED)),
+        (AdChange("1.0", ChangeKind.CHANGED, frozenset({"jobstatus"})),),
+        (AdChange("1.1", ChangeKind.CHANGED, frozenset({"jobstatus"})), AdChange("1.0", ChangeKind.DESTROYED)),
     )
     assert list(follower.mirror) == [JobId(1, 1)]
 
@@ -105,7 +105,7 @@ def test_compaction_is_no_change(tmp_path: Path) -> None:
         queue.compact()
         poll = follower.poll()
         assert poll.reloaded
-        assert poll.changes == (Change(str(job), ChangeKind.CHANGED, frozenset({"jobstatus"})),)
+        assert poll.changes == (AdChange(str(job), ChangeKind.CHANGED, frozenset({"jobstatus"})),)
         assert (follower.mirror.sequence, follower.poll().reloaded) == (2, False)
 
 
@@ -195,7 +195,7 @@ def test_every_subscriber_hears_of_all(log: Path) -> None:
     follower = Follower(log)
     heard: list[int] = []
 
-    def fail(changes: tuple[Change, ...]) -> None:
+    def fail(changes: tuple[AdChange, ...]) -> None:
         raise RuntimeError(f"{len(changes)} are too many")
 
     follower.mirror.subscribe(fail)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crondor.classad import ClassAdSyntaxError
-from crondor.classad.formats import Format, Mode, read_ads
+from crondor.classad.formats import Format, ReadMode, read_ads
 from crondor.classad.tree import attribute_order
 
 PEER = Path(__file__).with_name("classad_ads_peer.py")
@@ -123,7 +123,7 @@ def _text(dice: random.Random) -> str:
 
 def _ours(text: str) -> dict[str, object]:
     try:
-        found = list(read_ads(text, Format.LONG, Mode.DAEMON))
+        found = list(read_ads(text, Format.LONG, ReadMode.DAEMON))
     except ClassAdSyntaxError:
         return {"error": ""}
     ads = [{name: str(ad[name]) for name in sorted(ad, key=attribute_order)} for ad in found]

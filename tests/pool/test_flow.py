@@ -10,7 +10,7 @@ from crondor.classad import Expression
 from crondor.pool.daemons.flow.flow import Flow
 from crondor.pool.daemons.flow.messages import Message
 from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.links import Fault, FlowSettings, InvalidFault, InvalidKnob, Link, Party
+from crondor.pool.settings.links import FlowSettings, InvalidFault, InvalidKnob, Link, LinkFault, Party
 from tests.pool.pools import NOW, Seen
 
 HOURLY = "cron_minute = 0\non_exit_remove = false"
@@ -25,7 +25,7 @@ class Told(Seen):
         names = FlowSettings.__dataclass_fields__.keys() & changes.keys()
         flow = FlowSettings(
             is_kept=True,
-            faults=tuple(Fault.parse(fault) for fault in faults),
+            faults=tuple(LinkFault.parse(fault) for fault in faults),
             **{name: changes.pop(name) for name in names},
         )
         super().__init__(text, flow=flow, **{"run_time": Lengths.fixed(5400), **changes})
@@ -232,7 +232,7 @@ def test_updates_that_a_missing_shadow_cannot_send_are_lost_with_an_eviction() -
 @pytest.mark.parametrize("faults", [(), ("shadow-schedd:30%", "starter-shadow:30%")])
 def test_looking_changes_nothing(faults: tuple[str, ...]) -> None:
     """What happens is the same whether somebody wants to know what each daemon sees, and each time."""
-    plans = tuple(Fault.parse(fault) for fault in faults)
+    plans = tuple(LinkFault.parse(fault) for fault in faults)
     text = "cron_minute = */7\non_exit_remove = NumJobStarts > 20\narguments = $$(Cpus)"
     stories = []
     for is_kept in (False, True, True):
@@ -249,14 +249,14 @@ def test_looking_changes_nothing(faults: tuple[str, ...]) -> None:
 def test_what_is_no_fault_is_refused(text: str) -> None:
     """With a word on what to write."""
     with pytest.raises(InvalidFault) as caught:
-        Fault.parse(text)
+        LinkFault.parse(text)
     assert caught.value.diagnostics[0].help
 
 
 def test_a_fault_is_written_as_it_is_read() -> None:
     """The link, its share, its span."""
     for text in ("shadow-schedd", "starter-shadow:25%", "schedd-router:0.5%@60..120", "startd-history@0..9"):
-        assert str(Fault.parse(text)) == text
+        assert str(LinkFault.parse(text)) == text
 
 
 @pytest.mark.parametrize(

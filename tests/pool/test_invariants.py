@@ -8,11 +8,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Mirror
-from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.settings.exits import Exits
 from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.links import Fault, FlowSettings, Link, Party
+from crondor.pool.settings.links import FlowSettings, Link, LinkFault, Party
 from crondor.pool.settings.machines import Machine, Resources
 from crondor.pool.settings.pool import PoolSettings
 from crondor.pool.settings.preemption import Preemption
@@ -90,7 +90,7 @@ class PoolMachine(RuleBasedStateMachine):
             skew=skew,
             preemption=None if preempt is None else Preemption(Lengths(0, preempt), 0.3),
             exits=Exits.parse(exits),
-            flow=FlowSettings(faults=tuple(map(Fault.parse, sorted(faults))), is_kept=is_kept),
+            flow=FlowSettings(faults=tuple(map(LinkFault.parse, sorted(faults))), is_kept=is_kept),
             schedd_interval=60,
             seed=delay,
         )
@@ -101,19 +101,19 @@ class PoolMachine(RuleBasedStateMachine):
     def note(self, seen: PoolEvent) -> None:
         """Judge each thing that happens, as it happens."""
         job = seen.job
-        if seen.what is What.MATCHED:
+        if seen.what is PoolEventKind.MATCHED:
             assert job.id not in self.running, "two instances"
             self.running.add(job.id)
-        elif seen.what in {What.ENDED, What.EVICTED}:
+        elif seen.what in {PoolEventKind.ENDED, PoolEventKind.EVICTED}:
             self.running.remove(job.id)
-        elif seen.what is What.STARTED:
+        elif seen.what is PoolEventKind.STARTED:
             assert job.run is not None
             there = seen.time + (0 if job.is_local else self.pool.settings.skew)
             time, window = job.run.ad.value("DeferralTime"), job.run.ad.value("DeferralWindow")
             assert isinstance(time, int)
             assert isinstance(window, int)
             assert time <= there <= time + window, "a start outside its window"
-        elif seen.what is What.HELD and "missed" in seen.text:
+        elif seen.what is PoolEventKind.HELD and "missed" in seen.text:
             assert seen.number == 20
 
     def pick(self, number: int) -> JobId:

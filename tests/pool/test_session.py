@@ -14,11 +14,11 @@ import pytest
 from crondor.classad.ad import ClassAd
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.job_process import GRACE, Process, killing_of, process_of
 from crondor.pool.local import supervisor
 from crondor.pool.local.run_records import Records, RunState
-from crondor.pool.local.session import Plan, Session
+from crondor.pool.local.session import Session, SessionPlan
 from crondor.pool.settings.exits import Exit
 from crondor.pool.settings.pool import PoolSettings
 from crondor.schedd.protocol import Hold
@@ -46,7 +46,7 @@ def clock() -> Clock:
 
 
 @contextmanager
-def session(folder: Path, clock: Clock, *ads: ClassAd, plan: Plan = Plan()) -> Iterator[Session]:  # noqa: B008 - frozen
+def session(folder: Path, clock: Clock, *ads: ClassAd, plan: SessionPlan = SessionPlan()) -> Iterator[Session]:  # noqa: B008 - frozen
     """Give a session with some jobs."""
     with Session(folder / "state", PoolSettings(), clock, plan) as made:
         if ads:
@@ -145,7 +145,7 @@ def test_policies_see_how_a_program_ended(tmp_path: Path, clock: Clock) -> None:
     ads[0].set_text("OnExitHold", "ExitCode == 4")
     ads[1].set_text("OnExitRemove", "ExitBySignal =!= true || ExitSignal =!= 9")
     ads[2].set_text("LeaveJobInQueue", "true")
-    with session(tmp_path, clock, *ads, plan=Plan(once=True)) as made:
+    with session(tmp_path, clock, *ads, plan=SessionPlan(once=True)) as made:
         until(made, lambda: not made.has_more)
         jobs = {ad.value("ProcId"): ad for ad in made.embedded.jobs()}
     assert [jobs[n].value("JobStatus") for n in range(3)] == [JobStatus.HELD, JobStatus.IDLE, JobStatus.COMPLETED]
@@ -217,7 +217,10 @@ def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
         made.pool.watchers.append(seen.append)
         until(made, lambda: len(pids(tmp_path / "pids")) >= 1 or not made.has_more)
         until(made, lambda: not made.has_more)
-    assert [each.what for each in seen][-2:] == [What.ENDED, What.COMPLETED]  # nothing to read: it ends by itself
+    assert [each.what for each in seen][-2:] == [
+        PoolEventKind.ENDED,
+        PoolEventKind.COMPLETED,
+    ]  # nothing to read: it ends by itself
     seen.clear()
     (tmp_path / "pids").unlink()
     with session(tmp_path, clock, job(tmp_path, f"echo $$ >> pids; {held_up}; echo $$ >> pids")) as made:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crondor.pool.settings.exits import Exits
 from crondor.pool.settings.lengths import InvalidLength, Lengths
-from crondor.pool.simulate.outcome import Outcome, RunOutcome
+from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Simulation, Terms
 from crondor.spec import Dialect
 from tests.pool.pools import NOW, POOL, ads
@@ -26,12 +26,12 @@ def simulation(text: str, days: int = 1, **changes: Any) -> Simulation:  # noqa:
     return Simulation(pool, [ads(text, pool.schedd_interval)], NOW, NOW + days * DAY + 1800)
 
 
-def counts(outcome: Outcome) -> dict[str, int]:
+def counts(outcome: JobOutcome) -> dict[str, int]:
     """Return the counts that are not zero."""
     return {fate.value: count for fate, count in outcome.counts.items() if count}
 
 
-def only(text: str, days: int = 1, **changes: Any) -> Outcome:  # noqa: ANN401 - the same
+def only(text: str, days: int = 1, **changes: Any) -> JobOutcome:  # noqa: ANN401 - the same
     """Return the outcome of the only job."""
     return simulation(text, days, **changes).run()[0]
 

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from crondor.classad import ClassAd, Context, read_ads
 from crondor.diagnostics import Severity
 from crondor.router import RoutingTable
-from crondor.router.apply.applying import Routed, apply_route
+from crondor.router.apply.applying import RoutedAd, apply_route
 from crondor.router.match.candidates import Candidates
 from crondor.router.match.matcher import Matcher
 from crondor.router.match.route_state import RouteState
 from crondor.router.table.conversion import DELETED, RESET
 from crondor.router.table.remaps import EndlessRemaps, remapped
-from crondor.transform import Facts
+from crondor.transform import TransformFacts
 from tests.router.tables import job, table_of
 
 NOW = 1_700_000_000
 _ANY = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT = true\n"
 
 
-def _routed(commands: str, ad: ClassAd, config: str = "", **how: object) -> Routed:
+def _routed(commands: str, ad: ClassAd, config: str = "", **how: object) -> RoutedAd:
     table = table_of({"A": commands}, _ANY + config)
     return apply_route(table, table.routes[0], ad, **how)  # type: ignore[arg-type]  # the keywords of apply_route
 
@@ -196,7 +196,7 @@ def _edit(table: RoutingTable, ad: ClassAd, now: int, kept: Candidates) -> bool:
     kept.put("1.0", ad, context)
     found = kept.poll(RouteState(), context).matches
     for match in found:
-        routed = apply_route(table, match.route, ad, facts=Facts(context=context))
+        routed = apply_route(table, match.route, ad, facts=TransformFacts(context=context))
         assert routed.in_place is not None
         for change in routed.in_place:
             ad.prune(change.name) if change.after is None else ad.set_text(change.name, change.after)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Format, read_ads, write_ads
-from crondor.router import Routed, RoutingTable, apply_route
-from crondor.transform import Facts
+from crondor.router import RoutedAd, RoutingTable, apply_route
+from crondor.transform import TransformFacts
 from tests.router.tables import table_of
 
 _TABLE = table_of(
@@ -53,7 +53,7 @@ _VALUES = {
 _ADS = st.lists(st.tuples(*(st.sampled_from([None, *texts]) for texts in _VALUES.values())), min_size=1, max_size=6)
 
 
-def _shown(routed: Routed) -> object:
+def _shown(routed: RoutedAd) -> object:
     ad = None if routed.ad is None else (list(routed.ad), "".join(write_ads([routed.ad], Format.LONG)))
     return ad, routed.applied, [str(each) for each in routed.diagnostics], routed.failed
 
@@ -70,7 +70,7 @@ def test_a_plan_changes_nothing(values: list[tuple[str | None, ...]], route: obj
         for each in values
         for _ in range(8)
     )
-    facts = Facts(context=Context(now=1))
+    facts = TransformFacts(context=Context(now=1))
     for ad in read_ads(texts, Format.LONG):
         before = ad.copy()
         planned = apply_route(table, taken, ad, facts=facts)
@@ -83,8 +83,8 @@ def test_jobs_with_the_same_names_go_by_a_plan() -> None:
     """The plan is made when names come for the second time, and not for a job that is chained to its cluster's ad."""
     ads = list(read_ads('ClusterId = 1\nProcId = 0\nJobUniverse = 5\nOwner = "ann"\nColor = 2\n\n' * 3, Format.LONG))
     course = _TABLE.course(_TABLE.routes[0])
-    made = [course.run(ad, Facts()) for ad in ads * 3]
+    made = [course.run(ad, TransformFacts()) for ad in ads * 3]
     assert [each is not None for each in made[-3:]] == [True] * 3
     assert made[-1] is not None
     assert made[-1][0].text("RoutedFromJobId") == '"1.0"'
-    assert course.run(ClassAd().chain(ads[0]), Facts()) is None
+    assert course.run(ClassAd().chain(ads[0]), TransformFacts()) is None

@@ -9,7 +9,15 @@ import pytest
 from crondor.classad import ClassAd, EvaluationFailed
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.files import Files
-from crondor.router.legacy import LegacyTable, Macros, Mode, convert_as_tool, legacy_routes, legacy_table, read_legacy
+from crondor.router.legacy import (
+    ConversionMode,
+    LegacyTable,
+    Macros,
+    convert_as_tool,
+    legacy_routes,
+    legacy_table,
+    read_legacy,
+)
 from crondor.source import Source
 
 SEED = r"""
@@ -172,7 +180,7 @@ def test_an_ad_without_its_bracket_costs_itself_alone() -> None:
 )
 def test_the_tool_reads_on_where_htcondor_s_reader_stopped(text: str, names: list[str]) -> None:
     """Right behind the sign that made no sense, and what it had looked at."""
-    made = convert_as_tool({"JOB_ROUTER_ENTRIES": text}, mode=Mode.CONFIG)
+    made = convert_as_tool({"JOB_ROUTER_ENTRIES": text}, mode=ConversionMode.CONFIG)
     assert [route.name for route in made.routes] == names
 
 

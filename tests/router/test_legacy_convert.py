@@ -14,9 +14,9 @@ from crondor.config import read_config
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router import load_table
 from crondor.router.legacy import (
+    ConversionMode,
     LegacyEntry,
     Macros,
-    Mode,
     NewTable,
     convert,
     convert_as_tool,
@@ -26,7 +26,7 @@ from crondor.router.legacy import (
     read_legacy,
 )
 from crondor.source import Source
-from crondor.transform import Form, Transform
+from crondor.transform import RuleSource, Transform
 
 RECORDINGS = Path(__file__).resolve().parent.parent / "golden" / "legacy_routes" / "conversions.jsonl.gz"
 
@@ -129,18 +129,18 @@ def test_temporary_attributes_have_their_value_without_the_macro() -> None:
     head = commands.index("# temporarily SET attrs because eval_set_ rules refer to them")
     assert commands[head + 1] == "SET queue [ a = 1 ]"
     assert commands[-1] == "DELETE queue"
-    routed = Transform.parse(convert(entry), form=Form.KNOB).apply(ClassAd({"x": 2})).ad
+    routed = Transform.parse(convert(entry), form=RuleSource.KNOB).apply(ClassAd({"x": 2})).ad
     assert (routed.value("N"), "queue" in routed) == (2, False)
 
 
 def test_text_that_looks_like_a_macro_stays_text() -> None:
     """A routing table in a file has none, a transform has."""
     entry = _entry('set_A = "$(DOLLAR)(X) $$(Y)"')
-    made = Transform.parse(convert(entry), form=Form.KNOB)
+    made = Transform.parse(convert(entry), form=RuleSource.KNOB)
     assert made.apply(ClassAd()).ad.value("A") == "$(X) $$(Y)"
     text = r'set_A = "$INT(X) $(Y) $$(Z) 5$"'
     entry = read_legacy({"JOB_ROUTER_ENTRIES_CMD": "x"}, run=lambda _: f'[ Name = "r"; {text} ]').entries[0]
-    made = Transform.parse(convert(entry), form=Form.KNOB)
+    made = Transform.parse(convert(entry), form=RuleSource.KNOB)
     assert made.apply(ClassAd()).ad.value("A") == "$INT(X) $(Y) $$(Z) 5$"
 
 
@@ -231,7 +231,7 @@ def test_no_line_parts_from_htcondor_s_without_a_word() -> None:
 def test_both_conversions_do_the_same_to_a_job_where_no_defect_is_met() -> None:
     """Inlined expressions with parentheses are what the route's own ad gives."""
     entry = _entry("a = TARGET.x + 1; b = a * 3; eval_set_N = b - a; Requirements = b > 3")
-    made = Transform.parse(convert(entry), form=Form.KNOB)
+    made = Transform.parse(convert(entry), form=RuleSource.KNOB)
     for x in range(5):
         job = ClassAd({"x": x})
         old = entry.ad.copy()
@@ -244,9 +244,9 @@ def test_the_tool_s_output_is_written_as_the_tool_writes_it() -> None:
     """Each mode has its own heads, and one of them the names."""
     text = 'JOB_ROUTER_ENTRIES = [ Name = "a b" ]\nJOB_ROUTER_ENTRIES_FILE = more\n'
     body = "# autoconversion of route 'a b' from old route syntax"
-    config = convert_as_tool(text, mode=Mode.CONFIG)
+    config = convert_as_tool(text, mode=ConversionMode.CONFIG)
     assert str(config) == f"\n##### JOB_ROUTER_ENTRIES [1] #####\nNAME a b\n{body}\n"
-    file = convert_as_tool(text, mode=Mode.FILE)
+    file = convert_as_tool(text, mode=ConversionMode.FILE)
     assert str(file) == (
         f"\n##### Route 1\nJOB_ROUTER_ROUTE_ab @=jre\n   NAME a b\n   {body}\n@jre\n"
         "need JOB_ROUTER_ENTRIES_FILE more\n\nJOB_ROUTER_ROUTE_NAMES = ab\n"

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from crondor.config import read_config
 from crondor.router import load_table
-from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, legacy_routes, read_legacy
+from crondor.router.legacy import (
+    ConversionMode,
+    Macros,
+    NewTable,
+    convert_as_tool,
+    convert_table,
+    legacy_routes,
+    read_legacy,
+)
 from crondor.source import Source
 
 SLOWEST = 60.0  # seconds of the processor
@@ -24,7 +32,7 @@ def _all(text: str) -> NewTable:
     for macros in Macros:
         made = convert_table(read_legacy(source, macros=macros))
         read_config(str(made))
-    for mode in Mode:
+    for mode in ConversionMode:
         str(convert_as_tool(source, mode=mode))
     legacy_routes(read_legacy(source))
     assert made is not None

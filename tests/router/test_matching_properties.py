@@ -11,7 +11,7 @@ from crondor.classad import ClassAd, Context, Expression
 from crondor.router import Route, RouterSettings, RoutingTable
 from crondor.router.match.candidates import Candidates
 from crondor.router.match.matcher import Match, Matcher
-from crondor.router.match.reasons import Outcome, why
+from crondor.router.match.reasons import RouteOutcome, why
 from crondor.router.match.route_state import RouteState
 from crondor.router.match.umbrella import umbrella_text
 from crondor.transform import Transform
@@ -117,7 +117,10 @@ def test_why_says_what_matching_does(
     found = list(Matcher(table).match([("1.0", job)], RouteState(), context))
     assert [told.chosen] == [each.route for each in found] or (told.chosen is None and not found)
     if not found:
-        assert all(each.outcome in {Outcome.NO_MATCH, Outcome.NOT_CANDIDATE} and each.reason for each in told.verdicts)
+        assert all(
+            each.outcome in {RouteOutcome.NO_MATCH, RouteOutcome.NOT_CANDIDATE} and each.reason
+            for each in told.verdicts
+        )
 
 
 @settings(deadline=None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crondor.classad import ClassAdSyntaxError, Context
 from crondor.classad.ad import ClassAd
 from crondor.router.tools import (
-    Site,
+    RouteHistory,
     Times,
     Totals,
     batch_lines,
@@ -111,5 +111,5 @@ def test_hours_are_added_before_they_are_rounded() -> None:
         for proc, status in enumerate((4, 4, 4, 6))
     ]
     jobs = [job for ad in ads if (job := ended_of(ad, CONTEXT)) is not None]
-    assert sites_of(jobs) == [Site("A", 3600, 3, 1)]
+    assert sites_of(jobs) == [RouteHistory("A", 3600, 3, 1)]
     assert [*site_lines(sites_of(jobs))][-1].split() == ["TOTAL", "1", "3", "1"]

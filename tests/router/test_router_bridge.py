@@ -22,7 +22,7 @@ from crondor.router.plan.copy_schedule import DEFERRAL
 from crondor.router_bridge import (
     CopySchedule,
     JobSettings,
-    Outcome,
+    PlannedOutcome,
     PlannedRun,
     PlanOptions,
     cure,
@@ -91,7 +91,7 @@ def codes(runs: list[PlannedRun]) -> list[str]:
     return [each.kind for run in runs for each in run.findings]
 
 
-def outcomes(runs: list[PlannedRun]) -> list[Outcome]:
+def outcomes(runs: list[PlannedRun]) -> list[PlannedOutcome]:
     """Return what becomes of each run."""
     return [run.outcome for run in runs]
 
@@ -102,14 +102,14 @@ def outcomes(runs: list[PlannedRun]) -> list[Outcome]:
 def test_the_daemon_takes_a_job_at_its_next_poll() -> None:
     """Ten seconds from now at the latest, hours before the gate; the plan says so."""
     runs = planned(submit(), table(POOL))
-    assert (runs[0].outcome, runs[0].taken, runs[0].run.time) == (Outcome.ROUTED, NOW + 10, NIGHT)
+    assert (runs[0].outcome, runs[0].taken, runs[0].run.time) == (PlannedOutcome.ROUTED, NOW + 10, NIGHT)
     assert "plan-taken-at-once" in codes(runs)
 
 
 def test_a_copy_that_keeps_its_cron_attributes_schedules_itself() -> None:
     """The route is asked once; the runs that follow are the copy's own, and its place is held."""
     runs = planned(submit(), table(POOL))
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.BY_COPY, Outcome.BY_COPY]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.BY_COPY, PlannedOutcome.BY_COPY]
     assert runs[0].conduct is CopySchedule.SCHEDULES_ITSELF
     assert [run.starts for run in runs] == [NIGHT, NIGHT + DAY, NIGHT + 2 * DAY]
     assert codes(runs) == ["plan-taken-at-once", "plan-schedules-itself", "plan-holds-place"]
@@ -118,7 +118,7 @@ def test_a_copy_that_keeps_its_cron_attributes_schedules_itself() -> None:
 def test_a_copy_that_leaves_takes_the_job_with_it() -> None:
     """Without on_exit_remove the copy runs once, and the completed source has no run left."""
     runs = planned(submit(on_exit_remove=None), table(POOL))
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.GONE, Outcome.GONE]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.GONE, PlannedOutcome.GONE]
     assert "plan-last-run" in codes(runs)
 
 
@@ -126,7 +126,7 @@ def test_nobody_waits_for_a_time_in_the_grid() -> None:
     """The copy starts at once; one that stays in its queue starts again without end."""
     runs = planned(submit(), table(GRID))
     assert (runs[0].conduct, runs[0].starts, runs[0].ends) == (CopySchedule.AT_ONCE, NOW + 10, None)
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.STUCK, Outcome.STUCK]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.STUCK, PlannedOutcome.STUCK]
     assert codes(runs) == ["plan-taken-at-once", "plan-not-deferred", "plan-no-end"]
 
 
@@ -150,14 +150,14 @@ def test_deleting_the_cron_attributes_alone_leaves_a_copy_that_never_matches() -
     runs = planned(submit(), table(f"{POOL}\n{NO_CRON}"))
     assert (runs[0].conduct, runs[0].starts) == (CopySchedule.NEVER_MATCHES, None)
     assert "plan-never-matches" in codes(runs)
-    assert outcomes(runs)[1:] == [Outcome.STUCK, Outcome.STUCK]
+    assert outcomes(runs)[1:] == [PlannedOutcome.STUCK, PlannedOutcome.STUCK]
 
 
 def test_requirements_that_the_route_sets_free_the_copy() -> None:
     """As the manual's own example does."""
     runs = planned(submit(), table(f"{POOL}\n{NO_CRON}\nSET Requirements true\nSET OnExitRemove true"))
     assert runs[0].conduct is CopySchedule.AT_ONCE
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.GONE, Outcome.GONE]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.GONE, PlannedOutcome.GONE]
 
 
 def test_the_scheduler_universe_runs_no_scheduled_copy() -> None:
@@ -201,7 +201,7 @@ def test_a_job_whose_time_is_past_is_said_to_be_stuck() -> None:
 def test_a_router_that_waits_takes_each_run_when_its_gate_opens() -> None:
     """At its first poll after it; the copy has one time and no schedule."""
     runs = planned(submit(), table(POOL), at_gate=True)
-    assert outcomes(runs) == [Outcome.ROUTED] * 3
+    assert outcomes(runs) == [PlannedOutcome.ROUTED] * 3
     for run in runs:
         assert run.taken is not None
         assert run.routed is not None
@@ -216,19 +216,19 @@ def test_a_router_that_waits_takes_each_run_when_its_gate_opens() -> None:
 def test_the_job_leaves_when_its_own_on_exit_remove_says_so() -> None:
     """It is asked after each run, as of a job that ended well."""
     runs = planned(submit(on_exit_remove="NumJobStarts >= 2"), table(POOL), at_gate=True, run_time=60)
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.ROUTED, Outcome.GONE]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.ROUTED, PlannedOutcome.GONE]
 
 
 def test_a_run_that_comes_while_the_copy_runs_is_passed_over() -> None:
     """One instance at a time; missed times are not made up."""
     runs = planned(submit(), table(POOL), at_gate=True, run_time=DAY + 60)
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.BUSY, Outcome.ROUTED]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.BUSY, PlannedOutcome.ROUTED]
 
 
 def test_a_route_may_schedule_the_copy_again() -> None:
     """Then it is told as with the daemon."""
     runs = planned(submit(), table(f'{POOL}\nSET CronMinute "0"\nSET OnExitRemove false'), at_gate=True)
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.BY_COPY, Outcome.BY_COPY]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.BY_COPY, PlannedOutcome.BY_COPY]
 
 
 # Limits along time
@@ -245,7 +245,7 @@ def test_a_full_route_leaves_a_run_to_the_next_one() -> None:
 def test_a_run_without_a_place_says_why() -> None:
     """The figures are those of the moment."""
     runs = planned(submit(queue="queue 2"), table(f"{POOL}\nMaxJobs = 1"), days=1, at_gate=True)
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.LOCAL]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.LOCAL]
     told = runs[1].why()
     assert told is not None
     assert told.verdicts[0].reason == "1 jobs, MaxJobs = 1"
@@ -255,7 +255,7 @@ def test_a_place_that_is_free_again_is_taken() -> None:
     """The second job waits for the first one's end, within its window."""
     file = submit(queue="queue 2", cron_window="3600")
     runs = planned(file, table(f"{POOL}\nMaxJobs = 1"), days=1, at_gate=True, run_time=600)
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.ROUTED]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.ROUTED]
     assert runs[0].ends == NIGHT + 600
     assert (runs[1].taken, runs[1].starts) == (NIGHT + 600, NIGHT + 600)
 
@@ -273,9 +273,9 @@ def test_an_idle_limit_opens_when_a_copy_is_matched() -> None:
 def test_the_router_itself_may_be_full() -> None:
     """JOB_ROUTER_MAX_JOBS counts the jobs of all routes, and those that were there."""
     runs = planned(submit(queue="queue 3"), table(POOL, GRID, MAX_JOBS="2"), days=1, at_gate=True)
-    assert outcomes(runs) == [Outcome.ROUTED, Outcome.ROUTED, Outcome.LOCAL]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, PlannedOutcome.ROUTED, PlannedOutcome.LOCAL]
     runs = planned(submit(), table(POOL, MAX_JOBS="1"), days=1, at_gate=True, route_state=RouteState(managed=1))
-    assert outcomes(runs) == [Outcome.LOCAL]
+    assert outcomes(runs) == [PlannedOutcome.LOCAL]
 
 
 def test_a_run_that_is_given_up_is_not_followed_by_a_poll_in_the_past() -> None:
@@ -298,8 +298,8 @@ def test_a_waiting_copy_that_schedules_itself_is_idle_between_its_runs() -> None
     """It fills MaxIdleJobs all day, until its gate opens."""
     other = submit(cron_hour="4", cron_minute="0")
     runs = planned([submit(), other], table(f"{POOL}\nMaxIdleJobs = 1"), days=2, run_time=60)
-    assert [run.outcome for run in runs if run.job.id == "1.0"] == [Outcome.ROUTED, Outcome.BY_COPY]
-    assert {run.taken for run in runs if run.job.id == "2.0" and run.outcome is Outcome.ROUTED} == {NIGHT - 600}
+    assert [run.outcome for run in runs if run.job.id == "1.0"] == [PlannedOutcome.ROUTED, PlannedOutcome.BY_COPY]
+    assert {run.taken for run in runs if run.job.id == "2.0" and run.outcome is PlannedOutcome.ROUTED} == {NIGHT - 600}
 
 
 # Requirements and the clock
@@ -309,7 +309,7 @@ def test_requirements_are_asked_at_the_moment_of_the_run() -> None:
     """time() is that of the poll, in the zone of the plan."""
     weekday = 'REQUIREMENTS formatTime(time(), "%u") == "7"'
     runs = planned(submit(), table(f"{weekday}\n{POOL}"), at_gate=True, days=3)
-    assert outcomes(runs) == [Outcome.LOCAL, Outcome.ROUTED, Outcome.LOCAL]
+    assert outcomes(runs) == [PlannedOutcome.LOCAL, PlannedOutcome.ROUTED, PlannedOutcome.LOCAL]
 
 
 def test_a_job_becomes_old_enough() -> None:
@@ -324,10 +324,10 @@ def test_a_rejection_by_the_local_pool_is_planned_where_it_is_asked_for() -> Non
     file = submit({"+WantJobRouter": "LastRejMatchTime =!= UNDEFINED"})
     routes = table(POOL, SOURCE_JOB_CONSTRAINT="WantJobRouter")
     made = plan(file, routes, NOW, NOW + DAY)
-    assert outcomes(list(made)) == [Outcome.LOCAL]
+    assert outcomes(list(made)) == [PlannedOutcome.LOCAL]
     assert [each.kind for each in made.findings] == ["plan-not-rejected"]
     runs = planned(file, routes, days=1, rejected=300)
-    assert (runs[0].outcome, runs[0].taken) == (Outcome.ROUTED, NOW + 300)
+    assert (runs[0].outcome, runs[0].taken) == (PlannedOutcome.ROUTED, NOW + 300)
 
 
 # What a job for the grid needs
@@ -358,7 +358,7 @@ def test_a_shared_proxy_is_a_proxy() -> None:
     """The route adds it."""
     shared = 'UseSharedX509UserProxy = true\nSharedX509UserProxy = "/etc/proxy"\nJobShouldBeSandboxed = true'
     runs = planned(submit(), table(f"UNIVERSE GRID\nGridResource = arc x\n{shared}"), at_gate=True)
-    assert runs[0].outcome is Outcome.ROUTED
+    assert runs[0].outcome is PlannedOutcome.ROUTED
     assert "plan-no-proxy" not in codes(runs)
 
 
@@ -396,11 +396,11 @@ def test_the_lines_make_a_copy_that_runs_once(route: str, on_exit_remove: str | 
     assert is_cured(found)
     cured = planned(file, table(f"{route}\n{found.text}"), days=2, at_gate=at_gate)
     assert cured[0].conduct is found.manner.conduct
-    assert cured[0].outcome is Outcome.ROUTED
+    assert cured[0].outcome is PlannedOutcome.ROUTED
     assert not {"plan-schedules-itself", "plan-never-matches", "plan-never-runs", "plan-no-end"} & set(codes(cured))
     assert made.cure(cured[0]) is not None
     assert made.cure(cured[0]).text == ""  # type: ignore[union-attr]
-    assert Outcome.BY_COPY not in outcomes(cured)
+    assert PlannedOutcome.BY_COPY not in outcomes(cured)
 
 
 def test_what_htcondor_c_puts_in_place_is_cured_too() -> None:
@@ -482,7 +482,7 @@ def test_a_computed_time_is_the_first_run() -> None:
 def test_a_running_job_is_idle_again_when_it_has_run() -> None:
     """Its present run is the local pool's."""
     runs = planned(queue(status=2), table(POOL), at_gate=True, run_time=60)
-    assert outcomes(runs) == [Outcome.LOCAL, Outcome.ROUTED, Outcome.ROUTED]
+    assert outcomes(runs) == [PlannedOutcome.LOCAL, PlannedOutcome.ROUTED, PlannedOutcome.ROUTED]
 
 
 @pytest.mark.parametrize(
@@ -516,14 +516,14 @@ def test_a_schedule_that_never_fires_is_a_finding() -> None:
 def test_a_plan_of_a_router_that_is_switched_off() -> None:
     """All runs are the local pool's."""
     made = plan(submit(), load_table(read_config("JOB_ROUTER_ROUTE_NAMES =")), NOW, NOW + DAY)
-    assert outcomes(list(made)) == [Outcome.LOCAL]
+    assert outcomes(list(made)) == [PlannedOutcome.LOCAL]
     assert "plan-disabled" in [each.kind for each in made.findings]
 
 
 def test_a_route_that_fails_leaves_the_run_to_the_pool() -> None:
     """Its failure is a finding."""
     runs = planned(submit(), table(f"{POOL}\nif $(MY.Cmd)\nendif"), days=1, at_gate=True)
-    assert outcomes(runs) == [Outcome.FAILED]
+    assert outcomes(runs) == [PlannedOutcome.FAILED]
     assert runs[0].findings
 
 
@@ -532,8 +532,8 @@ def test_a_job_that_is_edited_in_place_stays() -> None:
     edit = "REQUIREMENTS Marked is undefined\nEditJobInPlace = true\nSET Marked true"
     runs = planned(submit(), table(edit, POOL), days=2, at_gate=True)
     assert [(run.outcome, run.route and run.route.name) for run in runs] == [
-        (Outcome.EDITED, "A"),
-        (Outcome.ROUTED, "B"),
+        (PlannedOutcome.EDITED, "A"),
+        (PlannedOutcome.ROUTED, "B"),
     ]
 
 
@@ -587,7 +587,7 @@ def test_a_plan_without_limits_is_matching_run_by_run(specs: list[CronSpec], mem
     dialect = specs[0].dialect
     options = PlanOptions(at_gate=True, run_time=1, count=8, reading=JobSettings(dialect=dialect))
     for run in plan(ads, routes, now, None, options):
-        if run.outcome is Outcome.BUSY or (run.outcome is Outcome.LOCAL and run.asked is None):
+        if run.outcome is PlannedOutcome.BUSY or (run.outcome is PlannedOutcome.LOCAL and run.asked is None):
             continue  # no poll between two runs
         source = run.job.ad.copy()
         source.set("DeferralTime", run.run.time)
@@ -683,7 +683,7 @@ def test_runs_behind_a_lost_job_are_told_one_by_one() -> None:
     """Also where none of them runs."""
     every = JobSchedule(CronSpec(minute="*"))
     runs = list(islice(plan(every, table(GRID), NOW), 100))
-    assert outcomes(runs) == [Outcome.ROUTED, *[Outcome.STUCK] * 99]
+    assert outcomes(runs) == [PlannedOutcome.ROUTED, *[PlannedOutcome.STUCK] * 99]
 
 
 def test_a_run_is_a_deferral_of_the_schedule() -> None:
@@ -697,7 +697,7 @@ def test_grid_jobs_are_no_jobs_for_a_gate() -> None:
     """A source in the grid universe has no clause, and its schedule is planned like any other."""
     schedule = JobSchedule(CronSpec(minute="0"), universe=Universe.GRID)
     made = plan(schedule, table(POOL), NOW, NOW + 3600, PlanOptions(at_gate=True))
-    assert outcomes(list(made)) == [Outcome.ROUTED]
+    assert outcomes(list(made)) == [PlannedOutcome.ROUTED]
     assert set(DEFERRAL) <= {"DeferralTime", "DeferralWindow", "DeferralPrepTime"}
 
 
@@ -706,5 +706,5 @@ def test_a_router_that_hardly_polls_lets_runs_pass() -> None:
     every = JobSchedule(CronSpec(minute="*"))
     made = plan(every, table(POOL, POLLING_PERIOD="1000000"), NOW, NOW + 500_000, PlanOptions(at_gate=True))
     runs = list(made)
-    assert set(outcomes(runs)) == {Outcome.LOCAL}
+    assert set(outcomes(runs)) == {PlannedOutcome.LOCAL}
     assert len(runs) == 500_000 // 60

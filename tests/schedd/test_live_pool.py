@@ -20,8 +20,8 @@ from crondor.config import read_config
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.router.daemon import Router, RouterOptions, What
-from crondor.router.daemon.log import Entry
+from crondor.router.daemon import Router, RouterEvent, RouterOptions
+from crondor.router.daemon.log import LogEntry
 from crondor.router.table.loading import load_table
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Acted, Hold
@@ -138,7 +138,7 @@ def test_a_routed_copy_runs_with_its_arguments_and_environment(pool: LiveSchedd,
         "Environment": "T_A=1 'T_B=x y' T_C=C:\\dir\\new T_D='it''s'",
     }
     made = pool.submit([source(tmp_path, "v1", **v1), source(tmp_path, "v2", **v2), source(tmp_path, "none")])
-    said: list[Entry] = []
+    said: list[LogEntry] = []
     clock = lambda: int(time.time())  # noqa: E731, TID251 - the pool's
     router = Router(load_table(read_config(ROUTES)), pool, clock=clock, options=RouterOptions(log=said.append))
     deadline = time.monotonic() + PATIENCE
@@ -148,7 +148,7 @@ def test_a_routed_copy_runs_with_its_arguments_and_environment(pool: LiveSchedd,
         done = {found for found in made if not pool.jobs(found)}
         time.sleep(STEP)
     router.close()
-    assert sum(entry.what is What.SUBMITTED for entry in said) == len(made)
+    assert sum(entry.what is RouterEvent.SUBMITTED for entry in said) == len(made)
     found = {name: json.loads((tmp_path / f"{name}.out").read_text()) for name in ("v1", "v2", "none")}
     assert found["v1"] == {
         "argv": ["one", '"two"', "three"],

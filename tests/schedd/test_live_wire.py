@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, Mode, read_ads
+from crondor.classad.formats import Format, ReadMode, read_ads
 from crondor.job_queue import JobId
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Forbidden, ScheddError
@@ -33,7 +33,7 @@ def test_an_ad_arrives_attribute_for_attribute(name: str, tmp_path: Path) -> Non
         assert live.submit([ad]) == [JobId(CLUSTER, 0)]
         assert wire.writes == 1
         text = "\n".join(f"{attribute} = {value}" for attribute, value in wire.sent.items())
-        (sent,) = read_ads(Source(text), Format.LONG, Mode.STRICT)
+        (sent,) = read_ads(Source(text), Format.LONG, ReadMode.STRICT)
     assert {attribute: sent[attribute] for attribute in ad} == {attribute: ad[attribute] for attribute in ad}
     rest = {low: sent.text(low) for low in sent.names if low not in ad.names and low not in GIVEN | TIMES}
     assert {low: value for low, value in rest.items() if value != "undefined"} == {

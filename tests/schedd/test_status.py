@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
-from crondor.schedd.status import ScheduledJob, State, StatusReader
+from crondor.schedd.status import ScheduledJob, ScheduledState, StatusReader
 from crondor.spec import Dialect
 
 NOW = 1_795_195_625  # a Friday, 17:27:05 UTC
@@ -35,17 +35,17 @@ def test_an_idle_job_starts_at_its_time_or_the_next_one() -> None:
     assert start(look(DeferralTime=NOW + 5000)) == NOW + 5000
     assert start(look(DeferralTime=NOW - 59)) == NOW - 59
     assert start(look(DeferralTime=NOW - 60)) == HOUR
-    assert look().state is State.IDLE
+    assert look().state is ScheduledState.IDLE
 
 
 def test_running_may_mean_waiting() -> None:
     """HTCondor calls both Running; the next start of one that runs comes after it, if it stays in the queue."""
     waiting = look(JobStatus=2, DeferralTime=NOW + 100)
-    assert (waiting.state, start(waiting)) == (State.WAITING, NOW + 100)
+    assert (waiting.state, start(waiting)) == (ScheduledState.WAITING, NOW + 100)
     running = look(JobStatus=2, DeferralTime=NOW - 100)
-    assert (running.state, start(running)) == (State.RUNNING, HOUR)
+    assert (running.state, start(running)) == (ScheduledState.RUNNING, HOUR)
     assert start(look(JobStatus=2, DeferralTime=NOW - 100, OnExitRemove=None)) is None
-    assert look(JobStatus=7, DeferralTime=NOW + 100).state is State.SUSPENDED
+    assert look(JobStatus=7, DeferralTime=NOW + 100).state is ScheduledState.SUSPENDED
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_running_may_mean_waiting() -> None:
 def test_what_waits_starts_at_its_time_whatever_was_edited(edited: dict[str, object]) -> None:
     """Its starter has the ad it began with; the trouble comes with the next time."""
     found = look(JobStatus=2, DeferralTime=NOW + 100, **edited)
-    assert (found.state, start(found)) == (State.WAITING, NOW + 100)
+    assert (found.state, start(found)) == (ScheduledState.WAITING, NOW + 100)
     assert found.trouble
 
 
@@ -64,17 +64,17 @@ def test_a_time_is_read_as_the_starter_does() -> None:
     once = {"CronMinute": None, "OnExitRemove": None}
     assert start(look(**once, DeferralTime=NOW + 100.7)) == NOW + 100
     clock = look(**once, DeferralTime=Expression("time() + 20"))
-    assert (clock.state, start(clock)) == (State.IDLE, NOW + 20)
+    assert (clock.state, start(clock)) == (ScheduledState.IDLE, NOW + 20)
     assert [trouble.kind for trouble in clock.trouble] == ["expression-clock"]
     there = look(**once, JobStatus=2, DeferralTime=Expression("time() + 20"))
-    assert (there.state, start(there)) == (State.RUNNING, None)
+    assert (there.state, start(there)) == (ScheduledState.RUNNING, None)
 
 
 @pytest.mark.parametrize(("code", "help_"), [(25, "Cron attributes"), (20, "release"), (1, None)])
 def test_a_held_job_says_why(code: int, help_: str | None) -> None:
     """With what helps, where that is known."""
     found = look(JobStatus=5, HoldReason="because", HoldReasonCode=code)
-    assert (found.state, found.next) == (State.HELD, None)
+    assert (found.state, found.next) == (ScheduledState.HELD, None)
     assert found.trouble[0].message == f"held (code {code}): because"
     assert help_ is None or help_ in (found.trouble[0].help or "")
 

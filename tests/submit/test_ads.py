@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor.classad import Form, code_tree, unparse
+from crondor.classad import UnparseForm, code_tree, unparse
 from crondor.classad.ad import ClassAd
 from crondor.source import Source
 from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
 from crondor.submit.ad import COMMANDS, JobAd, values
-from crondor.submit.ad.knobs import Knobs
+from crondor.submit.ad.knobs import SubmitKnobs
 
 BASE = "executable = /bin/sleep\n"
 ARCH = '(TARGET.Arch == "X86_64")'
@@ -44,7 +44,7 @@ def groups(text: str, config: Mapping[str, str] | None = None, host: SubmitHost 
 
 def shown(ad: ClassAd, name: str) -> str | None:
     """Return an attribute as the tools print it, None where it is not set."""
-    return unparse(code_tree(ad.code(name)), Form.OLD) if name in ad else None
+    return unparse(code_tree(ad.code(name)), UnparseForm.OLD) if name in ad else None
 
 
 def one(text: str, *names: str, config: Mapping[str, str] | None = None) -> list[str | None]:
@@ -424,7 +424,7 @@ def test_words_for_booleans_and_integers(text: str, flag: bool | None, number: i
 
 def test_knobs() -> None:
     """A knob set to nothing is not set, a default then does not count either; names have no case."""
-    knobs = Knobs({"Job_Default_RequestCpus": "", "DEFAULT_JOB_MAX_RETRIES": "x"})
+    knobs = SubmitKnobs({"Job_Default_RequestCpus": "", "DEFAULT_JOB_MAX_RETRIES": "x"})
     assert knobs.get("JOB_DEFAULT_REQUESTCPUS") is None
     assert knobs.get("job_default_requestmemory") == "128"
     assert knobs.number("DEFAULT_JOB_MAX_RETRIES") == 2

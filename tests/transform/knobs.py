@@ -5,10 +5,10 @@ from __future__ import annotations
 from crondor.source import Source
 from crondor.transform.apply import definitions
 from crondor.transform.facts import NOTHING
-from crondor.transform.program import Form, read_program
+from crondor.transform.program import RuleSource, read_program
 from crondor.transform.statements import compile_line
 
 
-def read_knobs(source: Source, form: Form = Form.FILE) -> dict[str, str]:
+def read_knobs(source: Source, form: RuleSource = RuleSource.FILE) -> dict[str, str]:
     """Return the definitions of rules that may be no transform."""
     return definitions([compile_line(line) for line in read_program(source, form, "").lines], NOTHING)

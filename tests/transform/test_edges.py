@@ -9,7 +9,7 @@ import pytest
 from crondor.classad import ClassAd, Format, read_ad
 from crondor.macro.files import Files
 from crondor.source import Source
-from crondor.transform import Chain, Facts, InvalidTransform, Transform, apply_all
+from crondor.transform import Chain, InvalidTransform, Transform, TransformFacts, apply_all
 from crondor.transform.loading import JOB_TRANSFORM, Rules
 
 AD = 'A = 5\nRe = -2.5\nL = {1.5,"x"}\nN = [p = 1; r = A]\n'
@@ -117,10 +117,10 @@ def test_templates_are_known_to_conditions(use: str, holds: bool) -> None:
     assert done(f"if defined use {use}\nSET X 1\nelse\nSET X 2\nendif")[0] == {"X": "1" if holds else "2"}
 
 
-def rounds(arguments: str, facts: Facts | None = None) -> list[str]:
+def rounds(arguments: str, facts: TransformFacts | None = None) -> list[str]:
     """Return $(x) of each round of a TRANSFORM."""
     rules = Transform.parse(f'SET X "$(Item)"\nTRANSFORM {arguments}\n')
-    return [ad.text("X") or "" for ad in apply_all([rules], ad_of(), facts or Facts()).ads]
+    return [ad.text("X") or "" for ad in apply_all([rules], ad_of(), facts or TransformFacts()).ads]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def rounds(arguments: str, facts: Facts | None = None) -> list[str]:
 )
 def test_items_of_a_transform(arguments: str, items: list[str]) -> None:
     """A slice counts where a blank or a parenthesis comes later; the functions of macros may give the count."""
-    assert rounds(arguments, Facts(environ={"TIMES": "2"})) == items
+    assert rounds(arguments, TransformFacts(environ={"TIMES": "2"})) == items
 
 
 def test_a_function_that_fails_in_a_transform_is_said() -> None:
@@ -151,7 +151,7 @@ def test_a_name_without_a_star_need_be_no_folder(tmp_path: Path) -> None:
     """``matching dirs`` looks only at names that a pattern gave, as glob(3) does."""
     (tmp_path / "one.txt").touch()
     (tmp_path / "sub").mkdir()
-    facts = Facts(files=Files([str(tmp_path)], base=str(tmp_path)))
+    facts = TransformFacts(files=Files([str(tmp_path)], base=str(tmp_path)))
     assert rounds("matching dirs one.txt", facts) == ['"one.txt"']
     assert rounds("matching dirs *", facts) == ['"sub/"']
     assert rounds("matching files *", facts) == ['"one.txt"']
@@ -182,7 +182,7 @@ def test_a_change_is_shown_as_in_a_long_ad() -> None:
 
 def loaded(knobs: dict[str, str], names: str, *files: str) -> Rules:
     """Return rules of files, and of knobs behind them."""
-    rules = Rules(Facts({JOB_TRANSFORM + name: text for name, text in knobs.items()}))
+    rules = Rules(TransformFacts({JOB_TRANSFORM + name: text for name, text in knobs.items()}))
     for number, text in enumerate(files):
         rules.add_file(Source(text, f"file{number}"))
     rules.add_knobs(JOB_TRANSFORM, names)

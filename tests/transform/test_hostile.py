@@ -13,7 +13,7 @@ from crondor.classad import ClassAd, Format
 from crondor.diagnostics import CrondorError
 from crondor.macro.files import Files
 from crondor.source import Source
-from crondor.transform import Chain, Facts, Form, InvalidTransform, Transform, apply, compiled
+from crondor.transform import Chain, InvalidTransform, RuleSource, Transform, TransformFacts, apply, compiled
 from crondor.transform.loading import JOB_TRANSFORM, Rules
 
 AD = ClassAd({"A": 5, "Words": "two words", "a" * 60: 1})
@@ -127,7 +127,7 @@ def test_no_command_is_run_and_no_file_outside_is_read(tmp_path: Path) -> None:
     inner.mkdir()
     (tmp_path / "secret").write_text("one\ntwo\n")
     (inner / "items").write_text("one\ntwo\n")
-    facts = Facts(files=Files([str(inner)], base=str(inner)))
+    facts = TransformFacts(files=Files([str(inner)], base=str(inner)))
     for arguments, code in (
         (f"from touch {inner}/made |", "runs-command"),
         ("from ../secret", "file-outside"),
@@ -217,8 +217,8 @@ PIECES = st.sampled_from(
 )
 
 
-@given(st.lists(PIECES, max_size=40).map("".join), st.sampled_from(Form))
-def test_whatever_the_rules_say_there_is_an_answer(rules: str, form: Form) -> None:
+@given(st.lists(PIECES, max_size=40).map("".join), st.sampled_from(RuleSource))
+def test_whatever_the_rules_say_there_is_an_answer(rules: str, form: RuleSource) -> None:
     """Our errors and results, no others; an ad that comes out can be printed."""
     with suppress(CrondorError):
         result = Transform.parse(Source(rules, "r"), form=form, strict=False).apply(AD, trace=True)
@@ -232,7 +232,7 @@ def test_whatever_the_rules_say_there_is_an_answer(rules: str, form: Form) -> No
 @given(st.text(max_size=60))
 def test_any_text_can_be_a_knob_and_a_file(text: str) -> None:
     """And be left out, or refused."""
-    rules = Rules(Facts({"JOB_TRANSFORM_x": text}))
+    rules = Rules(TransformFacts({"JOB_TRANSFORM_x": text}))
     with suppress(CrondorError):
         rules.add_file(Source(text, "r"))
         rules.add_knob(JOB_TRANSFORM, "x")

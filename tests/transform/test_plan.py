@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Format, Order, read_ads
 from crondor.diagnostics import Diagnostic
-from crondor.transform import Chain, Facts, Transform
-from crondor.transform.apply import Run
+from crondor.transform import Chain, Transform, TransformFacts
+from crondor.transform.apply import TransformRun
 from crondor.transform.plan import Plans
 
 AD = 'A = 5\nB = "two words"\nC = A + 1\nOwner = "alice"\nTransferErr = "e"\nTransferOut = "o"\n'
@@ -83,7 +83,7 @@ def _through(chain: Chain, ad: ClassAd, *, trace: bool) -> _Found:
 def test_a_plan_does_what_the_lines_do(first: str, second: str, values: list[str]) -> None:
     """A trace makes each line run by itself."""
     transforms = [Transform.parse(f"SET S 1\n{rules}", strict=False, name="t") for rules in (first, second)]
-    chain = Chain(transforms, Facts())
+    chain = Chain(transforms, TransformFacts())
     for ad in _ads(values):
         printed = ad.print(Format.LONG, Order.KEPT)
         assert _through(chain, ad, trace=False) == _through(chain, ad, trace=True)
@@ -95,7 +95,7 @@ def _planned(monkeypatch: pytest.MonkeyPatch, rules: str, values: list[str]) -> 
     found: list[bool] = []
     run_plan = Plans.run
 
-    def noted(self: Plans, run: Run) -> bool:
+    def noted(self: Plans, run: TransformRun) -> bool:
         found.append(run_plan(self, run))
         return found[-1]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crondor.classad import ClassAd, Context, Format, Order, read_ad
 from crondor.diagnostics import Severity
 from crondor.source import Source
-from crondor.transform import Chain, Facts, Form, InvalidTransform, Transform, apply_all, transform_ads
+from crondor.transform import Chain, InvalidTransform, RuleSource, Transform, TransformFacts, apply_all, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from tests.transform.knobs import read_knobs
 
@@ -24,9 +24,9 @@ def ad_of(text: str = AD) -> ClassAd:
     return read_ad(text, Format.LONG)
 
 
-def done(rules: str, ad: str = AD, facts: Facts | None = None) -> dict[str, str]:
+def done(rules: str, ad: str = AD, facts: TransformFacts | None = None) -> dict[str, str]:
     """Return what differs in an ad after rules: the new text by name, nothing for a deleted one."""
-    result = Transform.parse(rules).apply(ad_of(ad), facts or Facts())
+    result = Transform.parse(rules).apply(ad_of(ad), facts or TransformFacts())
     return {change.name: change.after or "" for change in result.changes}
 
 
@@ -106,7 +106,7 @@ def test_a_regular_expression_takes_many_attributes(rules: str, changes: Mapping
 )
 def test_macros_are_replaced_when_a_command_is_run(rules: str, value: str) -> None:
     """From the run itself, then from the ad, then from the configuration."""
-    assert done(rules, facts=Facts({"KNOB": "77"}, environ={"HERE": "here"}))["X"] == value
+    assert done(rules, facts=TransformFacts({"KNOB": "77"}, environ={"HERE": "here"}))["X"] == value
 
 
 @pytest.mark.parametrize(
@@ -372,8 +372,8 @@ def test_knobs_are_rules_too() -> None:
     """NAME does not win over the name of the knob; what is missing or empty is left out and said."""
     text = "JOB_TRANSFORM_One @=end\nNAME other\nSET X $(CFG)\n@end\nJOB_TRANSFORM_Two =\nCFG = 7\n"
     knobs = read_knobs(Source(text))
-    assert read_knobs(Source(knobs["job_transform_one"] + "\nMaxJobs = 5"), form=Form.KNOB) == {"maxjobs": "5"}
-    rules = Rules(Facts(knobs))
+    assert read_knobs(Source(knobs["job_transform_one"] + "\nMaxJobs = 5"), form=RuleSource.KNOB) == {"maxjobs": "5"}
+    rules = Rules(TransformFacts(knobs))
     rules.add_knobs(JOB_TRANSFORM, "One, Two  Three")
     rules.add_knob(JOB_ROUTE, "None")
     rules.finish()
@@ -386,7 +386,7 @@ def test_a_file_whose_commands_depend_on_the_ad_is_left_out_beside_others() -> N
     """As condor_transform_ads does it; alone it is applied."""
     alone = "if defined MY.A\nSET X 1\nendif\n"
     for others, changes in (([], 1), (["SET Y 1"], 1)):
-        rules = Rules(Facts())
+        rules = Rules(TransformFacts())
         for text in (alone, *others):
             rules.add_file(Source(text, "r"))
         rules.finish()
@@ -397,14 +397,14 @@ def test_a_file_whose_commands_depend_on_the_ad_is_left_out_beside_others() -> N
 def test_a_knob_is_not_a_file() -> None:
     """The name given wins, and keywords inside a value of several lines count."""
     rules = "NAME b\nV @=x\nREQUIREMENTS false\n@x\nSET X 1"
-    assert Transform.parse(rules, name="a", form=Form.KNOB).name == "a"
-    assert not Transform.parse(rules, form=Form.KNOB).matches(ad_of())
+    assert Transform.parse(rules, name="a", form=RuleSource.KNOB).name == "a"
+    assert not Transform.parse(rules, form=RuleSource.KNOB).matches(ad_of())
     assert Transform.parse(rules).matches(ad_of())
 
 
 def test_the_clock_is_an_argument() -> None:
     """time() is the context's."""
-    assert done("EVALSET X time()", facts=Facts(context=Context(now=12)))["X"] == "12"
+    assert done("EVALSET X time()", facts=TransformFacts(context=Context(now=12)))["X"] == "12"
 
 
 def test_a_chained_ad_keeps_its_parent() -> None:

@@ -10,7 +10,7 @@ import pytest
 from crondor.classad import ClassAd, Format, read_ad
 from crondor.macro.files import Files
 from crondor.source import Source
-from crondor.transform import Facts, Transform, apply_all, transform_ads
+from crondor.transform import Transform, TransformFacts, apply_all, transform_ads
 from crondor.transform.loading import JOB_TRANSFORM, Rules
 from tests.transform.knobs import read_knobs
 
@@ -45,9 +45,9 @@ def jobs() -> list[ClassAd]:
     return found
 
 
-def done(rules: str, facts: Facts | None = None) -> list[ClassAd]:
+def done(rules: str, facts: TransformFacts | None = None) -> list[ClassAd]:
     """Return what condor_transform_ads makes of the jobs."""
-    loaded = Rules(facts or Facts())
+    loaded = Rules(facts or TransformFacts())
     loaded.add_file(Source(rules, "rules"))
     loaded.finish()
     made = [outcome.ad for outcome in transform_ads(loaded.transforms, jobs(), loaded.facts)]
@@ -119,7 +119,7 @@ def test_a_count() -> None:
 def test_rows_of_a_table(arguments: str, times: int, tmp_path: Path) -> None:
     """From the rules themselves, or from a file whose last line has no end."""
     (tmp_path / "items.txt").write_text("1000 120.0\n2000 128.0")
-    facts = Facts(files=Files([str(tmp_path)], base=str(tmp_path)))
+    facts = TransformFacts(files=Files([str(tmp_path)], base=str(tmp_path)))
     ads = done(f"SET SIZE_IMAGE $(macro1)\nSET SIZE_DISK $(macro2)\nTRANSFORM {arguments}", facts)
     assert texts(ads, "SIZE_IMAGE") == (["1000"] * times + ["2000"] * times) * 8
     assert texts(ads, "SIZE_DISK") == (["120.0"] * times + ["128.0"] * times) * 8
@@ -161,7 +161,7 @@ JOB_TRANSFORM_ALWAYS_NEWSCRIPT @=end
 def test_transforms_of_the_configuration() -> None:
     """In the order of their names, each where its REQUIREMENTS are met."""
     knobs = read_knobs(Source(CONFIG))
-    rules = Rules(Facts(knobs))
+    rules = Rules(TransformFacts(knobs))
     rules.add_knobs(JOB_TRANSFORM, knobs["job_transform_names"])
     rules.finish()
     assert rules.diagnostics == []

@@ -10,9 +10,9 @@ from crondor.diagnostics import printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.agenda.days import Agenda
-from crondor_cli.agenda.span import Span
+from crondor_cli.agenda.span import AgendaSpan
 from crondor_cli.agenda.text import print_table
-from crondor_cli.common.jobs import Request
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
     Surroundings,
@@ -79,10 +79,10 @@ def command(
     """
     _hold_usage(files, plot)
     clock = clock_of(now, tz)
-    span = Span(clock.read(from_, "--from"), days, clock.zone)
+    span = AgendaSpan(clock.read(from_, "--from"), days, clock.zone)
     agenda = Agenda(span, dialect or Dialect.MANUAL)
     agenda.read(
-        Request(path, None, {}, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings)
+        ScheduleRequest(path, None, {}, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings)
         for path in files
     )
     if plot is not None:

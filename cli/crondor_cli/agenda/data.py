@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crondor.calendar import short_weekday
 from crondor_cli.agenda.collisions import Collision
-from crondor_cli.agenda.days import Agenda, Entry, Minute
+from crondor_cli.agenda.days import Agenda, AgendaEntry, Minute
 from crondor_cli.agenda.span import Day
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock
@@ -62,7 +62,7 @@ def _collision(agenda: Agenda, collision: Collision, clock: Clock) -> dict[str, 
     }
 
 
-def _job(entry: Entry, clock: Clock) -> dict[str, object]:
+def _job(entry: AgendaEntry, clock: Clock) -> dict[str, object]:
     spec = entry.schedule.spec
     return {
         "name": entry.job.name,

@@ -11,15 +11,15 @@ from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor_cli.agenda.collisions import Collision, Strand, collisions
-from crondor_cli.agenda.span import Day, Hour, Span
+from crondor_cli.agenda.span import AgendaSpan, Day, Hour
 from crondor_cli.agenda.starts import Tally, first_start, members, starts
-from crondor_cli.common.jobs import Job, Request, not_deferred
+from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
 from crondor_cli.common.preview import placed, too_late
 
 LISTED = 5  # minutes of each list
 
 
-class Entry(NamedTuple):
+class AgendaEntry(NamedTuple):
     """Equal jobs of a file that have a time: the first in the span or after it, and where their minutes are kept.
 
     ``first`` (epoch seconds) lies before the span where a deferral time does.
@@ -48,17 +48,17 @@ class Minute(NamedTuple):
 class Agenda:
     """What the jobs of some files do in a span."""
 
-    def __init__(self, span: Span, dialect: Dialect) -> None:
+    def __init__(self, span: AgendaSpan, dialect: Dialect) -> None:
         """Begin without a job."""
         self.span = span
         self.dialect = dialect
-        self.entries: list[Entry] = []
+        self.entries: list[AgendaEntry] = []
         self.invalid: list[tuple[str, int | None]] = []  # file, and line of the queue statement where it is one job
         self.findings: list[Diagnostic] = []
         self._strands: dict[CronSpec | int, Strand] = {}
         self._tally = Tally()
 
-    def read(self, requests: Iterable[Request]) -> None:
+    def read(self, requests: Iterable[ScheduleRequest]) -> None:
         """Take the jobs of each file; what is wrong with one is kept as a finding, and the others count."""
         for request in requests:
             try:
@@ -101,7 +101,7 @@ class Agenda:
         strand.jobs.append(len(self.entries))
         if job.count > 1:
             strand.several.append(len(self.entries))
-        self.entries.append(Entry(_label(job), job, schedule, first, strand))
+        self.entries.append(AgendaEntry(_label(job), job, schedule, first, strand))
 
     def _finish(self) -> None:
         """Tell entries of one queue statement apart, and count all starts."""
@@ -130,7 +130,7 @@ class Agenda:
         return self._tally.total
 
     @property
-    def idle(self) -> list[Entry]:
+    def idle(self) -> list[AgendaEntry]:
         """The entries without a start in the span."""
         return [entry for entry in self.entries if not entry.strand.bits]
 

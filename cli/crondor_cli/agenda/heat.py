@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 
 from crondor.calendar import short_weekday
 from crondor_cli.agenda.days import Agenda
-from crondor_cli.agenda.span import Day, Span
+from crondor_cli.agenda.span import AgendaSpan, Day
 from crondor_cli.agenda.text import is_skipped
 
 _ROW = 0.28  # inches
@@ -96,7 +96,7 @@ def _draw_scale(figure: Figure, axes: Axes, scale: _Scale) -> None:
     bar.set_label("starts")
 
 
-def _kind(day: Day, hour: int, span: Span, count: int | None) -> _Kind:
+def _kind(day: Day, hour: int, span: AgendaSpan, count: int | None) -> _Kind:
     if count is None:
         return _Kind.SKIPPED if is_skipped(day, hour, span) else _Kind.OUTSIDE
     return _Kind.REPEATED if day.hours[hour].length > 3600 else _Kind.USUAL

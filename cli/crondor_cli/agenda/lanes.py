@@ -14,8 +14,8 @@ from matplotlib.transforms import blended_transform_factory
 
 from crondor.calendar import short_weekday
 from crondor.diagnostics import CrondorError
-from crondor_cli.agenda.days import Agenda, Entry
-from crondor_cli.agenda.span import Span
+from crondor_cli.agenda.days import Agenda, AgendaEntry
+from crondor_cli.agenda.span import AgendaSpan
 from crondor_cli.agenda.starts import members
 from crondor_cli.agenda.text import with_count
 from crondor_cli.common.columns import plural
@@ -57,7 +57,7 @@ def lanes_of(agenda: Agenda) -> list[Lane]:
     return lanes
 
 
-def _lane(entry: Entry, span: Span) -> Lane:
+def _lane(entry: AgendaEntry, span: AgendaSpan) -> Lane:
     name = with_count(entry)
     before = after = 0
     with suppress(CrondorError):  # a window that is an expression
@@ -97,7 +97,7 @@ def draw_lanes(figure: Figure, axes: Axes, agenda: Agenda, lanes: list[Lane]) ->
         axes.text(0.5, 0.5, "no start in this time", transform=axes.transAxes, ha="center", va="center", bbox=blank)
 
 
-def _seen(length: int, span: Span) -> int:
+def _seen(length: int, span: AgendaSpan) -> int:
     """Return the length that a band is drawn with: a short one is still to be seen beside its start."""
     return max(length, (span.end - span.start) * _NARROWEST // _DOTS) if length else 0
 
@@ -127,7 +127,7 @@ def _joined(times: Iterable[int], close: int) -> Iterator[_Group]:
         yield first, last
 
 
-def _draw_time(axes: Axes, span: Span) -> None:
+def _draw_time(axes: Axes, span: AgendaSpan) -> None:
     """Mark the local dates and hours, and the clock changes."""
     step = -(-len(span.days) // 14)
     room = (span.end - span.start) / 20  # for the name of a date

@@ -33,7 +33,7 @@ class Day(NamedTuple):
     hours: tuple[Hour, ...]
 
 
-class Change(NamedTuple):
+class OffsetChange(NamedTuple):
     """A clock change within the span: its instant, and the offsets before and after it (seconds)."""
 
     instant: int
@@ -41,7 +41,7 @@ class Change(NamedTuple):
     after: int
 
 
-class Span:
+class AgendaSpan:
     """Some local dates from an instant on: ``start`` <= instant < ``end``, in epoch seconds.
 
     Minutes are numbered from that of ``start``, which is 0.
@@ -99,12 +99,12 @@ class Span:
         clipped = [(self.minute(max(low, self.start)), self.minute(high)) for low, high in pieces if high > self.start]
         return tuple(clipped)
 
-    def _changes(self) -> Iterator[Change]:
+    def _changes(self) -> Iterator[OffsetChange]:
         stretch = self.zone.at(self.start)
         while stretch.end < self.end:
             stretch = self.zone.at(stretch.end)
             if stretch.offset != stretch.before:
-                yield Change(stretch.start, stretch.before, stretch.offset)
+                yield OffsetChange(stretch.start, stretch.before, stretch.offset)
 
     def is_plain(self, day: Day) -> bool:
         """Say whether no clock change touches the runs of a date, one of the day before neither."""

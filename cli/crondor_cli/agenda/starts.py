@@ -9,12 +9,12 @@ from crondor.calendar import EPOCH_ORDINAL
 from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
-from crondor_cli.agenda.span import Span
+from crondor_cli.agenda.span import AgendaSpan
 
 _DAY_BYTES = 1440 // 8
 
 
-def first_start(schedule: JobSchedule, span: Span, now: int) -> int:
+def first_start(schedule: JobSchedule, span: AgendaSpan, now: int) -> int:
     """Return the first start in the span or after it; a deferral time, taken at ``now``, may lie before.
 
     Raises NeverRuns, ScheddHangs, UnknownValue and InvalidDeferral.
@@ -24,7 +24,7 @@ def first_start(schedule: JobSchedule, span: Span, now: int) -> int:
     return int(schedule.recurrence.next(span.start - 1))
 
 
-def starts(schedule: JobSchedule, first: int, span: Span) -> int:
+def starts(schedule: JobSchedule, first: int, span: AgendaSpan) -> int:
     """Return the minutes of the span in which a job with this first start is started, bit n for minute n."""
     if not span.start <= first < span.end:
         return 0
@@ -38,7 +38,7 @@ def starts(schedule: JobSchedule, first: int, span: Span) -> int:
     return _by_days(schedule.recurrence, span)
 
 
-def _by_days(recurrence: Recurrence, span: Span) -> int:
+def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
     """Put a day's pattern where the clock is plain; enumerate the runs of the other days."""
     wall = recurrence.wall_clock
     pattern = sum(wall.minutes << 60 * hour for hour in range(24) if wall.hours >> hour & 1)
@@ -59,7 +59,7 @@ def _by_days(recurrence: Recurrence, span: Span) -> int:
     return found
 
 
-def _bits(span: Span, instants: Iterable[int]) -> int:
+def _bits(span: AgendaSpan, instants: Iterable[int]) -> int:
     digits = bytearray(b"0" * span.size)
     for instant in instants:
         digits[-1 - span.minute(instant)] = 49  # ASCII 1

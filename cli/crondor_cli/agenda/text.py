@@ -7,8 +7,8 @@ from datetime import tzinfo
 
 from crondor.calendar import DAY, short_weekday
 from crondor.diagnostics import printable
-from crondor_cli.agenda.days import Agenda, Entry, Minute
-from crondor_cli.agenda.span import Day, Span
+from crondor_cli.agenda.days import Agenda, AgendaEntry, Minute
+from crondor_cli.agenda.span import AgendaSpan, Day
 from crondor_cli.common.columns import plural
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
@@ -41,7 +41,7 @@ def some(agenda: Agenda, numbers: Sequence[int]) -> str:
     return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
 
 
-def with_count(entry: Entry) -> str:
+def with_count(entry: AgendaEntry) -> str:
     """Return the name of an entry, and how many jobs it stands for if there are several."""
     return entry.label if entry.job.count == 1 else f"{entry.label} ({entry.job.count} jobs)"
 
@@ -96,7 +96,7 @@ def _cell(count: int | None, unit: int, *, skipped: bool = False) -> str:
     return str(count // unit) if count >= unit else "<1"
 
 
-def is_skipped(day: Day, hour: int, span: Span) -> bool:
+def is_skipped(day: Day, hour: int, span: AgendaSpan) -> bool:
     """Say whether the clock skips an hour of a date; what lies before the span is not looked at."""
     later = any(inside.ranges for inside in day.hours[:hour]) or day.start >= span.start
     return later and not day.hours[hour].length
@@ -171,7 +171,7 @@ def _idle(agenda: Agenda, clock: Clock) -> list[str]:
     return ["", "No start in this time", *_aligned(rows), *more]
 
 
-def _later(entry: Entry, span: Span, zone: tzinfo) -> str:
+def _later(entry: AgendaEntry, span: AgendaSpan, zone: tzinfo) -> str:
     return f"{'next' if entry.first >= span.end else 'was'} {local_text(entry.first, zone)}"
 
 

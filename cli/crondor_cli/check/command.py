@@ -71,7 +71,7 @@ def command(
     Every finding has a code, the place, why, and what to write instead.
     """
     # These take 40 ms, which --help does not need.
-    from crondor_cli.check.run import Options, run  # noqa: PLC0415
+    from crondor_cli.check.run import CheckOptions, run  # noqa: PLC0415
     from crondor_cli.common.findings.rules import explain_rule, list_rules  # noqa: PLC0415
     from crondor_cli.common.findings.text import print_report, print_statistics  # noqa: PLC0415
 
@@ -85,7 +85,7 @@ def command(
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = Options(select, ignore, allow_dirs, tz, schedd_interval, strict)
+    given = CheckOptions(select, ignore, allow_dirs, tz, schedd_interval, strict)
     result = run(files, given, now, use_config=not no_config)
     if fix:
         from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for

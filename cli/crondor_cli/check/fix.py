@@ -13,13 +13,13 @@ from crondor.check.fixing import fixed
 from crondor.diagnostics import CrondorError, printable
 from crondor.rights.replacing import Changed, replace_text
 from crondor.source import Source
-from crondor_cli.check.run import Result
+from crondor_cli.check.run import CheckResult
 from crondor_cli.common.findings.result import STDIN
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import show
 
 
-def fix_files(result: Result, *, write: bool, unsafe: bool) -> int:
+def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
     """Show or make the changes of every file; return the exit status.
 
     It is 1 where a change is shown, or where errors or warnings are left after writing.
@@ -40,7 +40,7 @@ def fix_files(result: Result, *, write: bool, unsafe: bool) -> int:
     return _end(result, left, changed, write=write)
 
 
-def _end(result: Result, left: list[CheckReport], changed: int, *, write: bool) -> int:
+def _end(result: CheckResult, left: list[CheckReport], changed: int, *, write: bool) -> int:
     """Say what no fix has cured, and return the exit status."""
     after = replace(result, reports=tuple(left))
     show(finding.diagnostic for finding in after.all_findings)

@@ -18,7 +18,7 @@ from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.check.config import Config, find_config
 from crondor_cli.check.files import find
-from crondor_cli.common.findings.result import STDIN, Checked
+from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import clock_of
@@ -27,7 +27,7 @@ _AROUND_BAR = 32  # columns of the label, the number and the time left
 _MANY = 100  # files, from which on a person wants to see progress
 
 
-class Options(NamedTuple):
+class CheckOptions(NamedTuple):
     """What the command line says; empty or None where it says nothing."""
 
     select: tuple[str, ...]
@@ -39,7 +39,7 @@ class Options(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Checked):
+class CheckResult(ChosenReports):
     """What was found, and how to check again."""
 
     settings: CheckSettings
@@ -50,7 +50,7 @@ class Result(Checked):
         return _read(source, self.settings, self.allow_dirs)
 
 
-def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: bool) -> Result:
+def run(names: tuple[str, ...], given: CheckOptions, now: str | None, *, use_config: bool) -> CheckResult:
     """Check the files; those that cannot be read are left out.
 
     Raises UsageError for options and settings that cannot be used, and where no file can be read.
@@ -71,12 +71,12 @@ def run(names: tuple[str, ...], given: Options, now: str | None, *, use_config: 
     return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
 
 
-def _settle(given: Options, now: str | None, *, use_config: bool) -> Result:
+def _settle(given: CheckOptions, now: str | None, *, use_config: bool) -> CheckResult:
     """Put together what the command line and pyproject.toml say, before anything is checked."""
     config = find_config() if use_config else Config()
     clock = clock_of(now, given.tz or config.tz)
     interval = next((x for x in (given.schedd_interval, config.schedd_interval) if x is not None), 300)
-    return Result(
+    return CheckResult(
         (),
         codes_of(given.select or config.select, RULES),
         codes_of((*given.ignore, *config.ignore), RULES),
@@ -86,7 +86,7 @@ def _settle(given: Options, now: str | None, *, use_config: bool) -> Result:
     )
 
 
-def _check(path: str, result: Result) -> CheckReport | click.UsageError:
+def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
     """Check one file, or say why it cannot be read; one that is no text is a finding like any other."""
     try:
         source = read_source(path)

@@ -38,7 +38,7 @@ Requirements accepts none.
 Exit status: 0 both accept; 1 one does not, or a text cannot be read; 2 wrong usage."""
 
 
-class Side(NamedTuple):
+class MatchSide(NamedTuple):
     """What one ad says of the other: the explanation is None where it has no Requirements."""
 
     name: str
@@ -79,9 +79,9 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _side(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Context) -> Side:
+def _side(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Context) -> MatchSide:
     explanation = ad["Requirements"].explain(ad, other, context) if "Requirements" in ad else None
-    return Side(name_of(name), name_of(other_name), matches(ad, other, context), explanation)
+    return MatchSide(name_of(name), name_of(other_name), matches(ad, other, context), explanation)
 
 
 def _others(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Context) -> Iterator[Diagnostic]:
@@ -98,7 +98,7 @@ def _others(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Co
             yield Diagnostic("classad-faithful", message, Severity.WARNING, help=help_text)
 
 
-def _lines(side: Side, explain: bool) -> list[str]:
+def _lines(side: MatchSide, explain: bool) -> list[str]:
     said = "accepts" if side.accepts else "does not accept"
     lines = [f"{printable(side.name)} {said} {printable(side.other)}"]
     if side.reason is not None:
@@ -108,7 +108,7 @@ def _lines(side: Side, explain: bool) -> list[str]:
     return lines
 
 
-def _data(side: Side) -> dict[str, object]:
+def _data(side: MatchSide) -> dict[str, object]:
     explanation = side.explanation
     return {
         "name": side.name,

@@ -11,7 +11,7 @@ import click
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import MAX_AD, Mode, read_ad
+from crondor.classad.formats import MAX_AD, ReadMode, read_ad
 from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.common.options import Clock
@@ -47,7 +47,7 @@ def name_of(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
-def ad_of(path: str, mode: Mode) -> ClassAd:
+def ad_of(path: str, mode: ReadMode) -> ClassAd:
     """Return the one ad of a file.
 
     Raises CrondorError for faults, none or a second one; UsageError if the file cannot be read.
@@ -79,9 +79,9 @@ def faithful_option(function: _Function) -> _Function:
     return click.option("--faithful", is_flag=True, help=help_text)(function)
 
 
-def mode_of(lenient: bool) -> Mode:
+def mode_of(lenient: bool) -> ReadMode:
     """Return how strict to read."""
-    return Mode.DAEMON if lenient else Mode.STRICT
+    return ReadMode.DAEMON if lenient else ReadMode.STRICT
 
 
 def check_stdin(*paths: str | None) -> None:

@@ -50,7 +50,7 @@ class Job:
         count: int,
         commands: Mapping[str, str],
         spans: Mapping[str, Span],
-        request: Request,
+        request: ScheduleRequest,
         proc_id: int = 0,
         origins: Mapping[str, tuple[Origin, ...]] | None = None,
     ) -> None:
@@ -160,7 +160,7 @@ class JobState(NamedTuple):
     data: dict[str, object]
 
 
-class Request(NamedTuple):
+class ScheduleRequest(NamedTuple):
     """What the command line says about the schedules to read."""
 
     spec: str | None

@@ -14,7 +14,7 @@ from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, command
 from crondor.spec import Dialect
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
 from crondor_cli.common.reasons import reasons
-from crondor_cli.common.rows import Reason, Row, Run
+from crondor_cli.common.rows import DialectReason, RunRow, RunSide
 
 _LONGEST_REASON = 300  # characters
 _MOST_KEPT_OUT = 10_000  # times whose match is tried
@@ -28,13 +28,13 @@ class Preview:
         self.job = job
         self.dialect = reading.dialect
         self.schedule = reading.schedule
-        self.rows: list[Row] = []
-        self.reasons: list[Reason] = []
+        self.rows: list[RunRow] = []
+        self.reasons: list[DialectReason] = []
         self.findings: list[Diagnostic] = []
         self.schedd_fault: CrondorError | None = None
         self.hold_reason: str | None = None
         self.is_compared = False
-        self.kept_out: list[Run] = []  # times that the schedd computes, and requirements keep from matching
+        self.kept_out: list[RunSide] = []  # times that the schedd computes, and requirements keep from matching
 
     @property
     def differs(self) -> bool:
@@ -68,11 +68,11 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
         if result.differs:
             result.reasons = list(reasons(result.rows, result.job.clock, reading.schedule, schedd.schedule))
     else:
-        result.rows = [Row(number, run) for number, run in enumerate(runs, 1)]
+        result.rows = [RunRow(number, run) for number, run in enumerate(runs, 1)]
     return result
 
 
-def _merged(ours: list[Run], theirs: list[Run], count: int) -> list[Row]:
+def _merged(ours: list[RunSide], theirs: list[RunSide], count: int) -> list[RunRow]:
     """Pair the runs of both sides by time.
 
     A side that was cut at ``count`` runs says nothing about later times: the schedd's cell is then not compared, and
@@ -84,12 +84,12 @@ def _merged(ours: list[Run], theirs: list[Run], count: int) -> list[Row]:
     reached = theirs[-1].deferral.time if len(theirs) == count else None
     times = sorted(time for time in mine.keys() | other.keys() if last is None or time <= last)
     return [
-        Row(number, mine.get(time), other.get(time), compared=reached is None or time <= reached)
+        RunRow(number, mine.get(time), other.get(time), compared=reached is None or time <= reached)
         for number, time in enumerate(times, 1)
     ]
 
 
-def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, until: int | None) -> list[Run]:
+def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, until: int | None) -> list[RunSide]:
     """Return the runs of the main reading; what stands against them goes into the findings."""
     if reading.schedule is None:
         result.findings += reading.error.diagnostics if reading.error else ()
@@ -111,23 +111,23 @@ def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, unt
     return runs
 
 
-def _runs(job: Job, schedule: JobSchedule, start: int, count: int, until: int | None) -> Iterator[Run]:
+def _runs(job: Job, schedule: JobSchedule, start: int, count: int, until: int | None) -> Iterator[RunSide]:
     now = job.clock.now
     if schedule.recurrence is None:
         run = schedule.next(now)
-        return iter((Run(run),) if run.time > start and (until is None or run.time <= until) else ())
+        return iter((RunSide(run),) if run.time > start and (until is None or run.time <= until) else ())
     times: Iterator[int] = schedule.recurrence.upcoming(start if job.present is None else max(start, job.present))
     if job.present is not None and job.present > start:
         times = chain((job.present,), times)
     if until is not None:
         times = takewhile(until.__ge__, times)
     deferrals = ((time, schedule.deferral(int(time), now)) for time in islice(times, count))
-    return (Run(run, time if isinstance(time, ScheddAnswer) else None) for time, run in deferrals)
+    return (RunSide(run, time if isinstance(time, ScheddAnswer) else None) for time, run in deferrals)
 
 
 def _schedd_runs(
     result: Preview, reading: ReadSchedule, start: int, count: int, until: int | None
-) -> tuple[list[Run], CrondorError | None]:
+) -> tuple[list[RunSide], CrondorError | None]:
     """Return the schedd's runs; those that the job's requirements keep from matching go into ``kept_out``."""
     job = result.job
     if reading.schedule is None:
@@ -146,9 +146,9 @@ def _schedd_runs(
 
 
 def _admitted(
-    may_match: Callable[[int], bool], result: Preview, runs: Iterator[Run], count: int
-) -> tuple[list[Run], None]:
-    found: list[Run] = []
+    may_match: Callable[[int], bool], result: Preview, runs: Iterator[RunSide], count: int
+) -> tuple[list[RunSide], None]:
+    found: list[RunSide] = []
     for run in runs:
         (found if may_match(run.deferral.time) else result.kept_out).append(run)
         if len(found) == count or len(result.kept_out) > _MOST_KEPT_OUT:

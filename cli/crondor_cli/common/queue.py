@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Mode, read_ads
+from crondor.classad.formats import ReadMode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.lock import at_once
@@ -246,7 +246,7 @@ def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
 
 
 def _ads_of(path: str, told: FirstFaults) -> Iterator[ClassAd]:
-    return read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=told.add)
+    return read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=told.add)
 
 
 def _of_ads(path: str, chosen: Selection, clock: Clock) -> QueueJobs:

@@ -11,7 +11,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Field
 from crondor.zones import Policy, Stretch, Zone, zone_of
 from crondor_cli.common.options import Clock
-from crondor_cli.common.rows import Reason, Row, Run
+from crondor_cli.common.rows import DialectReason, RunRow, RunSide
 
 DAY_ZERO = (
     "day 0: with a day of week and no day of month the schedd also runs the job on the last day of a month, "
@@ -20,12 +20,14 @@ DAY_ZERO = (
 _NO_STRING = "the schedd takes an attribute that is not a string for `*`"
 
 
-def reasons(rows: list[Row], clock: Clock, ours: JobSchedule | None, theirs: JobSchedule | None) -> Iterator[Reason]:
+def reasons(
+    rows: list[RunRow], clock: Clock, ours: JobSchedule | None, theirs: JobSchedule | None
+) -> Iterator[DialectReason]:
     """Yield why rows differ: the manual's reading ``ours`` against the schedd's, None where it is refused."""
     if ours is None:
-        yield Reason("accepted", "condor_submit and the schedd take the schedule without a word")
+        yield DialectReason("accepted", "condor_submit and the schedd take the schedule without a word")
     elif ours.spec is None:
-        yield Reason("attribute", f"{_NO_STRING}, even where it is undefined")
+        yield DialectReason("attribute", f"{_NO_STRING}, even where it is undefined")
     else:
         is_cure = never_reason(ours.spec) is None  # what never fires would hang a schedd that read it alike
         for reason in _reasons(rows, clock, ours, ours.spec, theirs.spec if theirs else None):
@@ -33,11 +35,11 @@ def reasons(rows: list[Row], clock: Clock, ours: JobSchedule | None, theirs: Job
 
 
 def _reasons(
-    rows: list[Row], clock: Clock, ours: JobSchedule, spec: CronSpec, schedd: CronSpec | None
-) -> Iterator[Reason]:
+    rows: list[RunRow], clock: Clock, ours: JobSchedule, spec: CronSpec, schedd: CronSpec | None
+) -> Iterator[DialectReason]:
     differences = field_differences(spec)
     for difference in differences:
-        yield Reason("field", _field_words(difference), f"{difference.field.command} = {difference.portable}")
+        yield DialectReason("field", _field_words(difference), f"{difference.field.command} = {difference.portable}")
     if schedd is not None:
         yield from _unread(spec, schedd)
     if differences:
@@ -58,15 +60,15 @@ def _field_words(difference: FieldDifference) -> str:
     return f"{title}: the manual reads {manual}, the schedd {read}: {difference.why}"
 
 
-def _unread(spec: CronSpec, schedd: CronSpec) -> Iterator[Reason]:
+def _unread(spec: CronSpec, schedd: CronSpec) -> Iterator[DialectReason]:
     """Name the fields that the schedd does not see: attributes that are no strings."""
     for field in FIELDS:
         text = spec.given[field.index]
         if text is not None and schedd.given[field.index] != text:
-            yield Reason("attribute", f"{field.title} {text}: {_NO_STRING}", f"{field.command} = {text}")
+            yield DialectReason("attribute", f"{field.title} {text}: {_NO_STRING}", f"{field.command} = {text}")
 
 
-def _left_over(spec: CronSpec, named: list[Field]) -> Iterator[Reason]:
+def _left_over(spec: CronSpec, named: list[Field]) -> Iterator[DialectReason]:
     """Name a day field that adds nothing as things stand, and would decide alone once the others are rewritten."""
     wanted = portable(spec)
     for field in FIELDS:
@@ -74,7 +76,7 @@ def _left_over(spec: CronSpec, named: list[Field]) -> Iterator[Reason]:
         if text is None or field in named or spec.stars[field.index] or wanted.given[field.index] != "*":
             continue
         why = f"{field.title} {text.strip()}: adds nothing, since every day counts already"
-        yield Reason("field", why, f"{field.command} = *")
+        yield DialectReason("field", why, f"{field.command} = *")
 
 
 def _few(values: tuple[int, ...]) -> str:
@@ -82,21 +84,21 @@ def _few(values: tuple[int, ...]) -> str:
     return f"{shown} ..." if len(values) > 8 else shown
 
 
-def _is_extra(run: Run, ours: JobSchedule) -> bool:
+def _is_extra(run: RunSide, ours: JobSchedule) -> bool:
     """Say whether the schedd runs the job at a time that the manual's reading does not have."""
     return ours.recurrence is not None and not ours.recurrence.matches(run.deferral.time)
 
 
-def day_zero(spec: CronSpec) -> Reason:
+def day_zero(spec: CronSpec) -> DialectReason:
     """Return what the day-0 defect does to a schedule that it strikes, and the clause that cures it."""
     try:
         clause = day_zero_clause(portable(spec))
     except Untranslatable:
-        return Reason("day-zero", DAY_ZERO)
-    return Reason("day-zero", DAY_ZERO, clause, is_clause=True)
+        return DialectReason("day-zero", DAY_ZERO)
+    return DialectReason("day-zero", DAY_ZERO, clause, is_clause=True)
 
 
-def _clock_changes(rows: list[Row], clock: Clock, policy: Policy | None) -> Iterator[Reason]:
+def _clock_changes(rows: list[RunRow], clock: Clock, policy: Policy | None) -> Iterator[DialectReason]:
     """Name the first clock change beside a row that differs."""
     zone = zone_of(clock.zone)
     for row in rows:
@@ -114,11 +116,11 @@ def _clock_changes(rows: list[Row], clock: Clock, policy: Policy | None) -> Iter
                 else:
                     said = "the schedd answers by what its process asked before"
                 where = f"in {clock.zone_name} the clocks go {'forward' if forward else 'back'} on {day}"
-                yield Reason("clock-change", f"{where}, and {said}")
+                yield DialectReason("clock-change", f"{where}, and {said}")
                 return
 
 
-def _change_beside(run: Run, zone: Zone) -> Stretch | None:
+def _change_beside(run: RunSide, zone: Zone) -> Stretch | None:
     """Return the stretch that a clock change begins: one that the run follows, or one that repeats or moved its time.
 
     Of a retry the instant counts that the schedd found: what follows a clock change is no reason for it.

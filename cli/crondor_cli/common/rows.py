@@ -8,7 +8,7 @@ from crondor.deferral import Deferral
 from crondor.recurrence import ScheddAnswer
 
 
-class Run(NamedTuple):
+class RunSide(NamedTuple):
     """One side of a row; ``answer`` is the schedd's own, which says whether it is a retry."""
 
     deferral: Deferral
@@ -20,15 +20,15 @@ class Run(NamedTuple):
         return self.answer is not None and self.answer.is_retry
 
 
-class Row(NamedTuple):
+class RunRow(NamedTuple):
     """A run in the dialect asked for, or in MANUAL, and beside it what the real schedd does at that time.
 
     ``compared`` is False where there is nothing to compare with: one dialect only, or a chain that was cut before.
     """
 
     number: int
-    run: Run | None
-    schedd: Run | None = None
+    run: RunSide | None
+    schedd: RunSide | None = None
     compared: bool = False
 
     @property
@@ -39,7 +39,7 @@ class Row(NamedTuple):
         return (self.run and self.run.deferral.time) != (self.schedd and self.schedd.deferral.time)
 
 
-class Reason(NamedTuple):
+class DialectReason(NamedTuple):
     """Why the real schedd differs, and what to write so that it does not."""
 
     code: str

@@ -12,18 +12,18 @@ from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
-from crondor.schedule import Expression, JobSchedule
+from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
 from crondor_cli.common.preview import hold_reason, placed, schedd_hold
 from crondor_cli.common.reasons import DAY_ZERO, day_zero, reasons
-from crondor_cli.common.rows import Reason
+from crondor_cli.common.rows import DialectReason
 
 _ANSWERS = 5
 LAST_INSTANT = 7289654399  # 2200 ends
 
 
-class Facts(NamedTuple):
+class ScheduleFacts(NamedTuple):
     """What holds of a set of instants: ``year`` runs until ``year_end`` (epoch seconds), and the next one."""
 
     gaps: Gaps
@@ -36,14 +36,14 @@ class Facts(NamedTuple):
 class ScheddSide(NamedTuple):
     """What the real schedd makes of a schedule: what it reads otherwise, day 0, or why it holds the job."""
 
-    reasons: list[Reason]
+    reasons: list[DialectReason]
     has_day_zero: bool
     hold_reason: str | None = None
     hangs: bool = False  # in its search for a date that does not exist
 
 
 @dataclass
-class Explanation:
+class ExplainedJob:
     """One job explained; ``until`` is how far the clock changes were looked at, ``at`` the instant asked about."""
 
     job: Job
@@ -51,7 +51,7 @@ class Explanation:
     until: int
     at: int | None = None
     findings: list[Diagnostic] = field(default_factory=list)
-    facts: Facts | None = None
+    facts: ScheduleFacts | None = None
     schedd: ScheddSide | None = None
     changes: list[ClockChange] | None = None
     answers: list[ScheddAnswer] | None = None
@@ -79,10 +79,10 @@ class Explanation:
         return self.schedule is None or self.schedule.is_deferred
 
 
-def explain(job: Job, dialect: Dialect, until: int, at: int | None) -> Explanation:
+def explain(job: Job, dialect: Dialect, until: int, at: int | None) -> ExplainedJob:
     """Explain a job in a dialect: as a whole, or at one instant; clock changes up to ``until`` (epoch seconds)."""
     reading = job.read(dialect)
-    result = Explanation(job, reading, until, at)
+    result = ExplainedJob(job, reading, until, at)
     if reading.schedule is None:
         result.findings += reading.error.diagnostics if reading.error else ()
         result.findings += [_schedds_answer(job)] if dialect is Dialect.MANUAL else []
@@ -110,7 +110,7 @@ def _without_cron(job: Job, schedule: JobSchedule) -> list[Diagnostic]:
     """Say that a job has no schedule, or that its time is an expression without a value to run by."""
     if not schedule.is_deferred:
         return [not_deferred(job)]
-    if isinstance(schedule.time, Expression):
+    if isinstance(schedule.time, ExpressionText):
         try:
             schedule.next(job.clock.now)
         except CrondorError as error:
@@ -127,17 +127,17 @@ def _schedds_answer(job: Job) -> Diagnostic:
     return Diagnostic("schedd-accepts", message, Severity.NOTE, help="--dialect htcondor explains how it reads it")
 
 
-def _as_a_chain(result: Explanation, recurrence: Recurrence) -> None:
+def _as_a_chain(result: ExplainedJob, recurrence: Recurrence) -> None:
     """Take the schedd's next answers, asked now or just before the instant in question."""
     result.asked = result.job.clock.now if result.at is None else max(0, result.at - 1)
     chain = islice(recurrence.upcoming(result.asked), _ANSWERS)
     if has_day_zero(recurrence.spec):
         clause = day_zero_clause(recurrence.spec)
-        result.schedd = ScheddSide([Reason("day-zero", DAY_ZERO, clause, is_clause=True)], has_day_zero=True)
+        result.schedd = ScheddSide([DialectReason("day-zero", DAY_ZERO, clause, is_clause=True)], has_day_zero=True)
     result.answers = [answer for answer in chain if isinstance(answer, ScheddAnswer)]
 
 
-def _as_a_set(result: Explanation, recurrence: Recurrence) -> None:
+def _as_a_set(result: ExplainedJob, recurrence: Recurrence) -> None:
     job, now = result.job, result.job.clock.now
     if recurrence.spec.dialect is Dialect.MANUAL:
         result.schedd = _schedd_side(job, result.reading)
@@ -145,7 +145,7 @@ def _as_a_set(result: Explanation, recurrence: Recurrence) -> None:
     year_end = years_after(now, 1, job.clock.zone)
     following = next(recurrence.between(now, LAST_INSTANT), None)
     year = recurrence.count(now, year_end)
-    result.facts = Facts(recurrence.gaps(), recurrence.counts(), year, year_end, following)
+    result.facts = ScheduleFacts(recurrence.gaps(), recurrence.counts(), year, year_end, following)
     result.changes = list(clock_changes(recurrence.spec, job.clock.zone, now, result.until))
 
 

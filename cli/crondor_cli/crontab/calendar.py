@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import islice, takewhile
 
-from crondor.crontab.ical import Event, rule_of, write_calendar
+from crondor.crontab.ical import CalendarEvent, rule_of, write_calendar
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.recurrence import Recurrence
 from crondor_cli.common.options import Clock
@@ -23,7 +23,7 @@ def calendar_of(
 
     Raises NoCalendar.
     """
-    events: list[Event] = []
+    events: list[CalendarEvent] = []
     findings: list[Diagnostic] = []
     for job in jobs:
         found, faults = _events(job, clock.now, count, end, rrule=rrule)
@@ -34,7 +34,7 @@ def calendar_of(
 
 def _events(
     job: ExportJob, now: int, count: int | None, end: int | None, *, rrule: bool
-) -> tuple[list[Event], tuple[Diagnostic, ...]]:
+) -> tuple[list[CalendarEvent], tuple[Diagnostic, ...]]:
     recurrence = job.schedule.recurrence
     try:
         if rrule and recurrence is not None:
@@ -44,16 +44,16 @@ def _events(
         return [], tuple(replace(fault, span=fault.span or job.place) for fault in error.diagnostics)
 
 
-def _repeated(job: ExportJob, recurrence: Recurrence, now: int, count: int | None, end: int | None) -> Event:
+def _repeated(job: ExportJob, recurrence: Recurrence, now: int, count: int | None, end: int | None) -> CalendarEvent:
     first, rule = rule_of(recurrence, now)
     if end is not None:
         rule["until"] = datetime.fromtimestamp(end, timezone.utc)
     elif count is not None:
         rule["count"] = count
-    return Event(job.schedule.deferral(first, now), _summary(job), _key(job), rule)
+    return CalendarEvent(job.schedule.deferral(first, now), _summary(job), _key(job), rule)
 
 
-def _single(job: ExportJob, now: int, count: int, end: int | None) -> Iterator[Event]:
+def _single(job: ExportJob, now: int, count: int, end: int | None) -> Iterator[CalendarEvent]:
     schedule = job.schedule
     if schedule.recurrence is None:
         runs = iter([schedule.next(now)])
@@ -62,7 +62,7 @@ def _single(job: ExportJob, now: int, count: int, end: int | None) -> Iterator[E
     within = takewhile(lambda run: end is None or run.time <= end, runs)
     for run in islice(within, count):
         if run.time > now:
-            yield Event(run, _summary(job), _key(job))
+            yield CalendarEvent(run, _summary(job), _key(job))
 
 
 def _summary(job: ExportJob) -> str:

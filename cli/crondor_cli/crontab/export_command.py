@@ -9,7 +9,7 @@ import click
 from crondor.diagnostics import Diagnostic, has_error, printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.jobs import Request
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
     SpecCommand,
@@ -75,7 +75,9 @@ def command(
     if to == "crontab" and spec is None and text is None:
         raise _usage("a crontab line needs a command: name it with --command")
     asked = ScheduleOptions(clock, dialect or Dialect.MANUAL, policy, to == "crontab")
-    request = Request(spec, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings)
+    request = ScheduleRequest(
+        spec, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings
+    )
     jobs, findings = jobs_of(request, asked, text)
     data, more = _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, _end(clock, until), rrule=rrule)
     findings += more

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from crondor.crontab.export import Program
+from crondor.crontab.export import JobProgram
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.arguments import InvalidArguments, split_arguments, split_environment
 from crondor.schedule import COMMANDS, JobSchedule
@@ -14,7 +14,7 @@ from crondor.source import Span
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile
 from crondor.zones import Policy
-from crondor_cli.common.jobs import Request
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Clock
 
 # The commands that say what runs, each with its other spellings; the first that is assigned counts.
@@ -51,19 +51,21 @@ class ExportJob(NamedTuple):
     name: str
     jobs: int
     schedule: JobSchedule
-    program: Program | None
+    program: JobProgram | None
     place: Span | None
     values: Mapping[str, str]
 
 
-def jobs_of(request: Request, asked: ScheduleOptions, command: str | None) -> tuple[list[ExportJob], list[Diagnostic]]:
+def jobs_of(
+    request: ScheduleRequest, asked: ScheduleOptions, command: str | None
+) -> tuple[list[ExportJob], list[Diagnostic]]:
     """Return the jobs, and every finding about them; a job with an error among its findings is left out.
 
     ``command`` is what to run instead of what a file says. Raises CrondorError where nothing can be read.
     """
     findings: list[Diagnostic] = []
     found: list[ExportJob] = []
-    given = None if command is None else Program("/bin/sh", ("-c", command))
+    given = None if command is None else JobProgram("/bin/sh", ("-c", command))
     if request.spec is None:
         jobs, findings = request.jobs()
         groups = [(job.name, job.count, job.commands, job.spans, job.queue) for job in jobs]
@@ -109,18 +111,18 @@ def _schedule(values: Mapping[str, str], spans: Mapping[str, Span], asked: Sched
     )
 
 
-def _program(values: Mapping[str, str], spans: Mapping[str, Span]) -> Program | None:
+def _program(values: Mapping[str, str], spans: Mapping[str, Span]) -> JobProgram | None:
     """Return what a job runs, None where the file does not say. Raises InvalidArguments."""
     variables = _read(_ENVIRONMENT, values, spans, split_environment) or {}
     stdin = _first(_INPUT, values)
     stdin = None if stdin == "/dev/null" else stdin
     shell = _first(_SHELL, values)
     if shell is not None:
-        return Program("/bin/sh", ("-c", shell), variables, stdin)
+        return JobProgram("/bin/sh", ("-c", shell), variables, stdin)
     executable = _first(_EXECUTABLE, values)
     if executable is None:
         return None
-    return Program(executable, tuple(_read(_ARGUMENTS, values, spans, split_arguments) or ()), variables, stdin)
+    return JobProgram(executable, tuple(_read(_ARGUMENTS, values, spans, split_arguments) or ()), variables, stdin)
 
 
 def _first(names: Iterable[str], values: Mapping[str, str]) -> str | None:

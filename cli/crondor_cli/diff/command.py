@@ -8,7 +8,7 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.spec import Dialect
-from crondor_cli.common.jobs import Job, Request
+from crondor_cli.common.jobs import Job, ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
     Surroundings,
@@ -129,7 +129,7 @@ def _jobs(
 def _of(side: str, dialect: Dialect, clock: Clock, surroundings: Surroundings) -> tuple[list[Job], list[Diagnostic]]:
     is_line = _is_line(side)
     spec, line = (None, side) if is_line else (side, None)
-    return Request(spec, line, {}, clock, dialect, line_name=f"'{side}'", surroundings=surroundings).jobs()
+    return ScheduleRequest(spec, line, {}, clock, dialect, line_name=f"'{side}'", surroundings=surroundings).jobs()
 
 
 def _is_line(side: str) -> bool:

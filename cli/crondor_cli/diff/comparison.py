@@ -28,7 +28,7 @@ class Relation(str, Enum):
     NEITHER = "neither"
 
 
-class Side(NamedTuple):
+class ComparedSide(NamedTuple):
     """One schedule in one dialect."""
 
     job: Job
@@ -89,8 +89,8 @@ class Term(NamedTuple):
 class Comparison:
     """Two sides compared from now until ``until`` (epoch seconds)."""
 
-    first: Side
-    second: Side
+    first: ComparedSide
+    second: ComparedSide
     until: int
     findings: list[Diagnostic] = field(default_factory=list)
     fields: list[Field] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Comparison:
     trouble: bool = False
 
     @property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[ComparedSide, ComparedSide]:
         """Both sides."""
         return self.first, self.second
 
@@ -126,7 +126,7 @@ class Comparison:
         return bool(self.partings or self.terms) or self.is_refused or len(deferred) == 2
 
 
-def compare(first: Side, second: Side, count: int, until: int | None) -> Comparison:
+def compare(first: ComparedSide, second: ComparedSide, count: int, until: int | None) -> Comparison:
     """Compare two sides; ``count`` is the most instants to name, ``until`` where to stop (epoch seconds)."""
     clock = first.job.clock
     has_chain = any(side.recurrence is not None and side.as_set is None for side in (first, second))
@@ -155,7 +155,7 @@ def _differ(a: CronSpec, b: CronSpec, which: Field) -> bool:
     return written[0] != written[1] or value_set(a, which) != value_set(b, which) or stars[0] != stars[1]
 
 
-def _terms(first: Side, second: Side) -> Iterator[Term]:
+def _terms(first: ComparedSide, second: ComparedSide) -> Iterator[Term]:
     """Yield what else differs of two jobs of files; a crontab line says nothing of it."""
     ours, theirs = first.schedule, second.schedule
     if ours is None or theirs is None or first.job.line is None or second.job.line is None:
@@ -173,7 +173,7 @@ def _terms(first: Side, second: Side) -> Iterator[Term]:
             )
 
 
-def _relations(first: Side, second: Side) -> tuple[Relation | None, Relation | None]:
+def _relations(first: ComparedSide, second: ComparedSide) -> tuple[Relation | None, Relation | None]:
     """Return how two sets relate on the wall clock, and in the zone."""
     a, b, zone = first.spec, second.spec, first.job.clock.zone
     if a is None or b is None or first.as_set is None or second.as_set is None:
@@ -208,7 +208,7 @@ def _find_instants(result: Comparison, count: int) -> None:
         _walk(result, ours, theirs, count)
 
 
-def _runs(side: Side, start: int, end: int, findings: list[Diagnostic]) -> Iterator[int]:
+def _runs(side: ComparedSide, start: int, end: int, findings: list[Diagnostic]) -> Iterator[int]:
     """Return the runs of a side, whatever it is; one that never fires has none, and a warning says so."""
     schedule = side.schedule
     if schedule is None or not schedule.is_deferred:
@@ -254,7 +254,9 @@ def _part(result: Comparison, time: int | None, count: int, *, is_first: bool) -
         result.partings.append(Parting(time, is_first, isinstance(time, ScheddAnswer) and time.is_retry))
 
 
-def pairs(left: list[Job], right: list[Job], dialects: tuple[Dialect, Dialect]) -> Iterator[tuple[Side, Side]]:
+def pairs(
+    left: list[Job], right: list[Job], dialects: tuple[Dialect, Dialect]
+) -> Iterator[tuple[ComparedSide, ComparedSide]]:
     """Pair as many jobs with as many, in order."""
     for ours, theirs in zip(left, right, strict=True):
-        yield Side(ours, ours.read(dialects[0])), Side(theirs, theirs.read(dialects[1]))
+        yield ComparedSide(ours, ours.read(dialects[0])), ComparedSide(theirs, theirs.read(dialects[1]))

@@ -7,7 +7,7 @@ from crondor.spec import CronSpec, Field
 from crondor.words import describe
 from crondor_cli.common.data import diagnostic_data, instant
 from crondor_cli.common.streaming import echo_json
-from crondor_cli.diff.comparison import Comparison, Side
+from crondor_cli.diff.comparison import ComparedSide, Comparison
 
 
 def print_json(comparisons: list[Comparison], warnings: list[Diagnostic]) -> None:
@@ -45,7 +45,7 @@ def _pair(c: Comparison) -> dict[str, object]:
     }
 
 
-def _side(side: Side) -> dict[str, object]:
+def _side(side: ComparedSide) -> dict[str, object]:
     spec, schedule = side.spec, side.schedule
     time = schedule.time if schedule is not None and spec is None else None
     return {

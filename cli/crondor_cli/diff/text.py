@@ -15,7 +15,7 @@ from crondor_cli.common.output import say
 from crondor_cli.common.reasons import DAY_ZERO
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.common.wording import columns, day_rule_words, value_set, written
-from crondor_cli.diff.comparison import Comparison, Relation, Side
+from crondor_cli.diff.comparison import ComparedSide, Comparison, Relation
 from crondor_cli.times.text import local_text, relative
 
 _WIDTH = 108
@@ -45,7 +45,7 @@ def _sections(c: Comparison, count: int) -> list[list[str]]:
     return found + [_day_zero(mark) for mark, side in zip("<>", c.sides, strict=True) if _strikes(side)]
 
 
-def _side(mark: str, side: Side, c: Comparison) -> list[str]:
+def _side(mark: str, side: ComparedSide, c: Comparison) -> list[str]:
     job = side.job
     name = printable(job.name if job.line is None else f"{job.name}:{job.line}")
     jobs = "" if job.count == 1 else f" ({job.count} jobs)"
@@ -53,7 +53,7 @@ def _side(mark: str, side: Side, c: Comparison) -> list[str]:
     return [f"{mark} {name}{jobs}{'' if plain else f', {side.dialect.value}'}", *_wrapped(_words(side), "    ")]
 
 
-def _words(side: Side) -> str:
+def _words(side: ComparedSide) -> str:
     if side.schedule is None:
         return f"{'the schedd would not run it' if side.dialect is Dialect.HTCONDOR else 'refused'}: {side.refusal}"
     if side.spec is not None:
@@ -156,7 +156,7 @@ def _partings(c: Comparison, count: int) -> list[str]:
     return [title, *(f"  {line}" for line in columns(rows))]
 
 
-def _strikes(side: Side) -> bool:
+def _strikes(side: ComparedSide) -> bool:
     return side.dialect is Dialect.HTCONDOR and side.spec is not None and has_day_zero(side.spec)
 
 

@@ -6,7 +6,7 @@ import click
 
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.jobs import Request
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
     SpecCommand,
@@ -67,7 +67,7 @@ def command(
     end = _until(clock, until, at)
     instant = clock.read(at, "--at") if at is not None else None
     only = dialect or Dialect.MANUAL
-    request = Request(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
+    request = ScheduleRequest(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
     jobs, warnings = request.jobs()
     explanations = [explain(job, only, end, instant) for job in jobs]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))

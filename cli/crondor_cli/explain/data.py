@@ -11,20 +11,20 @@ from crondor.recurrence import ScheddAnswer, Why
 from crondor.spec import FIELDS, CronSpec
 from crondor.words import describe
 from crondor_cli.common.data import diagnostic_data, instant
-from crondor_cli.common.rows import Reason
-from crondor_cli.common.schedule_facts import Explanation, Facts, ScheddSide, portable_line
+from crondor_cli.common.rows import DialectReason
+from crondor_cli.common.schedule_facts import ExplainedJob, ScheddSide, ScheduleFacts, portable_line
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.common.wording import day_rule_words, length
 from crondor_cli.explain.why_words import sentence
 
 
-def print_json(explanations: list[Explanation], warnings: list[Diagnostic]) -> None:
+def print_json(explanations: list[ExplainedJob], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
     data = {"jobs": [_job(e) for e in explanations], "diagnostics": [diagnostic_data(w) for w in warnings]}
     echo_json(data)
 
 
-def _job(e: Explanation) -> dict[str, object]:
+def _job(e: ExplainedJob) -> dict[str, object]:
     clock = e.job.clock
     return {
         "name": e.job.name,
@@ -44,7 +44,7 @@ def _job(e: Explanation) -> dict[str, object]:
     }
 
 
-def _terms(e: Explanation) -> dict[str, object]:
+def _terms(e: ExplainedJob) -> dict[str, object]:
     """Return what holds beside the fields: the policy of a set of runs, the time of a job that runs once."""
     recurrence = None if e.schedule is None or e.answers is not None else e.schedule.recurrence
     once = e.schedule.time if e.schedule is not None and e.spec is None else None
@@ -54,7 +54,7 @@ def _terms(e: Explanation) -> dict[str, object]:
     }
 
 
-def _facts(facts: Facts | None, zone: tzinfo) -> dict[str, object]:
+def _facts(facts: ScheduleFacts | None, zone: tzinfo) -> dict[str, object]:
     """Return the next run, the gaps and the counts; all are null where nothing is known of the runs."""
     if facts is None:
         return dict.fromkeys(("next", "gaps", "counts"))
@@ -62,7 +62,7 @@ def _facts(facts: Facts | None, zone: tzinfo) -> dict[str, object]:
     return {"next": coming, "gaps": _gaps(facts), "counts": _counts(facts)}
 
 
-def _clock_changes(e: Explanation) -> dict[str, object]:
+def _clock_changes(e: ExplainedJob) -> dict[str, object]:
     """Return the clock changes and how far they were looked for; a job asked about one instant has no such end."""
     if e.changes is None:
         return dict.fromkeys(("until", "clock_changes"))
@@ -88,7 +88,7 @@ def _schedule(spec: CronSpec) -> dict[str, object]:
     }
 
 
-def _gaps(facts: Facts) -> dict[str, object]:
+def _gaps(facts: ScheduleFacts) -> dict[str, object]:
     gaps = facts.gaps
     both = {"shortest": (gaps.shortest, gaps.shortest_from), "longest": (gaps.longest, gaps.longest_from)}
     return {
@@ -97,7 +97,7 @@ def _gaps(facts: Facts) -> dict[str, object]:
     }
 
 
-def _counts(facts: Facts) -> dict[str, object]:
+def _counts(facts: ScheduleFacts) -> dict[str, object]:
     units = zip(("day", "month", "year"), facts.counts, strict=True)
     data: dict[str, object] = {unit: {"least": low, "most": high} for unit, (low, high) in units}
     return {**data, "next_12_months": facts.year, "until": facts.year_end}
@@ -112,7 +112,7 @@ def _schedd(side: ScheddSide) -> dict[str, object]:
     }
 
 
-def reason_data(reason: Reason) -> dict[str, object]:
+def reason_data(reason: DialectReason) -> dict[str, object]:
     """Return a reason with its four parts."""
     return {"code": reason.code, "why": reason.why, "write": reason.write, "is_clause": reason.is_clause}
 
@@ -135,7 +135,7 @@ def _change(change: ClockChange, zone: tzinfo) -> dict[str, object]:
     }
 
 
-def _why(e: Explanation, why: Why, spec: CronSpec) -> dict[str, object]:
+def _why(e: ExplainedJob, why: Why, spec: CronSpec) -> dict[str, object]:
     clock = e.job.clock
     near = {
         name: None if time is None else instant(time, clock.zone)

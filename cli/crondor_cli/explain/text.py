@@ -16,8 +16,8 @@ from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe
 from crondor_cli.common.output import say
 from crondor_cli.common.preview import shortened
-from crondor_cli.common.rows import Reason
-from crondor_cli.common.schedule_facts import Explanation, Facts, portable_line
+from crondor_cli.common.rows import DialectReason
+from crondor_cli.common.schedule_facts import ExplainedJob, ScheduleFacts, portable_line
 from crondor_cli.common.wording import columns, day_rule_words, length, value_set, written
 from crondor_cli.explain.why_words import sentence, value_name
 from crondor_cli.times.text import local_text, relative
@@ -26,14 +26,14 @@ _WIDTH = 108
 _FEW = 4  # runs that are worth naming one by one
 
 
-def print_table(explanations: list[Explanation]) -> None:
+def print_table(explanations: list[ExplainedJob]) -> None:
     """Print all explanations, a blank line between them."""
     blocks = ["\n".join(_block(e)) for e in explanations if e.schedule is not None and e.is_deferred]
     if blocks:
         say("\n\n".join(blocks))
 
 
-def _block(e: Explanation) -> list[str]:
+def _block(e: ExplainedJob) -> list[str]:
     sections = [[_title(e), *_lines(_head(e))]]
     if e.spec is not None:
         if e.why is not None:
@@ -47,7 +47,7 @@ def _block(e: Explanation) -> list[str]:
     return "\n\n".join("\n".join(section) for section in sections).split("\n")
 
 
-def _title(e: Explanation) -> str:
+def _title(e: ExplainedJob) -> str:
     job = e.job
     jobs = "" if job.count == 1 else f" ({job.count} jobs)"
     return printable(job.name if job.line is None else f"{job.name}:{job.line}") + jobs
@@ -60,7 +60,7 @@ def _lines(facts: list[tuple[str, str]]) -> list[str]:
     return found
 
 
-def _head(e: Explanation) -> list[tuple[str, str]]:
+def _head(e: ExplainedJob) -> list[tuple[str, str]]:
     clock, schedule = e.job.clock, e.schedule
     hint = "" if clock.is_given else "; --tz names another"
     zone = ("zone", f"{clock.zone_name} (must be the submit host's{hint})")
@@ -81,7 +81,7 @@ def _head(e: Explanation) -> list[tuple[str, str]]:
     return facts
 
 
-def _once(e: Explanation, schedule: JobSchedule) -> str:
+def _once(e: ExplainedJob, schedule: JobSchedule) -> str:
     clock, time = e.job.clock, schedule.time
     written = "once"
     if not isinstance(time, int):
@@ -99,7 +99,7 @@ def _fields(spec: CronSpec) -> list[str]:
     return columns(rows)
 
 
-def _numbers(e: Explanation, facts: Facts) -> list[tuple[str, str]]:
+def _numbers(e: ExplainedJob, facts: ScheduleFacts) -> list[tuple[str, str]]:
     clock, gaps, counts = e.job.clock, facts.gaps, facts.counts
     following = "none before 2201"
     if facts.next is not None:
@@ -119,7 +119,7 @@ def _numbers(e: Explanation, facts: Facts) -> list[tuple[str, str]]:
     return [("next run", following), *lines, ("runs", ", ".join(each)), ("in 12 months", ahead)]
 
 
-def _answers(e: Explanation, answers: list[ScheddAnswer]) -> list[str]:
+def _answers(e: ExplainedJob, answers: list[ScheddAnswer]) -> list[str]:
     """Return the schedd's next answers, and why there is nothing else to say of it."""
     clock = e.job.clock
     asked = "now" if e.at is None else f"just before {local_text(e.at, clock.zone)}"
@@ -132,7 +132,7 @@ def _answers(e: Explanation, answers: list[ScheddAnswer]) -> list[str]:
     return [*lines, "", *wrap(said, 100, initial_indent="  ", subsequent_indent="  ")]
 
 
-def _schedd(e: Explanation) -> list[str]:
+def _schedd(e: ExplainedJob) -> list[str]:
     side = e.schedd
     if side is None or not (side.reasons or side.hold_reason or side.hangs):
         return _lines([("real schedd", "reads every field alike, and its day-0 defect cannot strike")])
@@ -151,13 +151,13 @@ def _schedd(e: Explanation) -> list[str]:
     return lines
 
 
-def _reason(reason: Reason) -> Iterator[str]:
+def _reason(reason: DialectReason) -> Iterator[str]:
     yield from wrap(printable(reason.why), 100, initial_indent="    ", subsequent_indent="    ")
     if reason.write:
         yield f"      {'add to requirements' if reason.is_clause else 'write'}:  {printable(reason.write)}"
 
 
-def _audit(e: Explanation, changes: list[ClockChange]) -> list[str]:
+def _audit(e: ExplainedJob, changes: list[ClockChange]) -> list[str]:
     """Return the clock changes; what several policies do alike stands in one line."""
     zone = e.job.clock.zone
     if e.why is None:
@@ -187,7 +187,7 @@ def _wall(wall: datetime, day: datetime) -> str:
     return f"{wall:%H:%M}" if wall.date() == day.date() else f"{wall:%Y-%m-%d %H:%M}"
 
 
-def _alike(e: Explanation, change: ClockChange) -> list[tuple[str, str]]:
+def _alike(e: ExplainedJob, change: ClockChange) -> list[tuple[str, str]]:
     zone = e.job.clock.zone
     merged: dict[str, list[str]] = {}
     for policy, runs in change.policies.items():
@@ -213,7 +213,7 @@ def _clock(run: int, zone: tzinfo, day: object) -> str:
     return (f"{moment:%H:%M %z}" if moment.date() == day else local_text(run, zone)) + mark
 
 
-def _why(e: Explanation, spec: CronSpec) -> list[list[str]]:
+def _why(e: ExplainedJob, spec: CronSpec) -> list[list[str]]:
     """Return the sentence, the fields one by one, and the runs before and after."""
     why, clock = e.why, e.job.clock
     if why is None:

@@ -9,8 +9,8 @@ from types import FrameType
 from typing import Final
 
 from crondor.hooks.cron.live import LivePrograms
-from crondor.hooks.cron.schedule import CronManager, Event, What
-from crondor.hooks.cron.settings import CronSettings, Manager, Mode
+from crondor.hooks.cron.schedule import CronEvent, CronManager, CronStep
+from crondor.hooks.cron.settings import CronMode, CronSettings, Manager
 from crondor.hooks.runner import RunningHook, wait
 from crondor_cli.common.signals import Waker, waking
 
@@ -41,7 +41,7 @@ class CronLoop:
         self._asked = 0
         self._is_new = False
 
-    def events(self, *, once: bool, seconds: float | None) -> Iterator[Event]:
+    def events(self, *, once: bool, seconds: float | None) -> Iterator[CronEvent]:
         """Yield what happens: until each job has run one time (``once``), for some time, or until it is asked to end.
 
         Raises KeyboardInterrupt where it is asked a second time.
@@ -77,7 +77,7 @@ class CronLoop:
             (manager.settings.manager, job.name)
             for manager in self._managers
             for job in manager.settings.jobs
-            if job.mode is not Mode.ON_DEMAND or manager.settings.manager is Manager.BENCHMARKS
+            if job.mode is not CronMode.ON_DEMAND or manager.settings.manager is Manager.BENCHMARKS
         } - self._done
         waiting = {(manager.settings.manager, name) for manager in self._managers for name in manager.waiting}
         return left <= waiting and not (left and any(manager.running for manager in self._managers))
@@ -88,13 +88,13 @@ class CronLoop:
         wait([hook for manager in self._managers for hook in _started(manager)], longest, [self._waker.descriptor])
         self._waker.forget()
 
-    def _configured(self, settings: Sequence[CronSettings], now: float) -> Iterator[Event]:
+    def _configured(self, settings: Sequence[CronSettings], now: float) -> Iterator[CronEvent]:
         for manager, theirs in zip(self._managers, settings, strict=True):
             starts = manager.configure(theirs, now)
             benchmarks = manager.demand(now) if theirs.manager is Manager.BENCHMARKS else ()
             yield from self._noted(chain(starts, benchmarks), manager)
 
-    def _stepped(self, now: float) -> Iterator[Event]:
+    def _stepped(self, now: float) -> Iterator[CronEvent]:
         for manager in self._managers:
             for hook in _started(manager):  # also those of jobs that have been taken away
                 hook.poll()
@@ -103,7 +103,7 @@ class CronLoop:
         for manager in self._managers:
             manager.blocked = manager.settings.manager is Manager.STARTD and is_busy
 
-    def _closed(self) -> Iterator[Event]:
+    def _closed(self) -> Iterator[CronEvent]:
         """End what still runs; time goes on for that, even where the clock stands."""
         began = time.monotonic()
         base = self._now()
@@ -113,10 +113,10 @@ class CronLoop:
             self._wait()
             yield from self._stepped(base + time.monotonic() - began)
 
-    def _noted(self, events: Iterable[Event], manager: CronManager) -> Iterator[Event]:
+    def _noted(self, events: Iterable[CronEvent], manager: CronManager) -> Iterator[CronEvent]:
         """Yield events, and note which jobs have had a run."""
         for event in events:
-            if event.what in {What.ENDED, What.FAILED_TO_START}:
+            if event.what in {CronStep.ENDED, CronStep.FAILED_TO_START}:
                 self._done.add((manager.settings.manager, event.job))
             yield event
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import printable
-from crondor.hooks.cron.schedule import Event, What
+from crondor.hooks.cron.schedule import CronEvent, CronStep
 from crondor.hooks.cron.settings import Manager
 from crondor.job.attributes import printed, string
 from crondor_cli.common.options import Clock
@@ -25,9 +25,9 @@ class Screen:
         self._clock = clock
         self.failed = False
 
-    def event(self, event: Event) -> None:
+    def event(self, event: CronEvent) -> None:
         """Print what happened."""
-        self.failed = self.failed or event.what is What.FAILED_TO_START
+        self.failed = self.failed or event.what is CronStep.FAILED_TO_START
         if self._is_json:
             say(json.dumps(_event_data(event)))
             return
@@ -61,7 +61,7 @@ def _lines(ad: ClassAd) -> list[str]:
     return ad.print(Format.LONG, Order.NAME).splitlines()
 
 
-def _event_data(event: Event) -> dict[str, object]:
+def _event_data(event: CronEvent) -> dict[str, object]:
     block, published = event.block, event.published
     return {
         "time": round(event.time, 3),

@@ -12,8 +12,8 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
-from crondor.hooks.fetch.journal import Journal, JournalFault, RunRecord, RunState
-from crondor.hooks.fetch.source import Spec, WorkSource
+from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault, RunRecord
+from crondor.hooks.fetch.source import FetchableJob, WorkSource
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.texts import ad_text, read_output
 from crondor.job.attributes import integer
@@ -22,7 +22,7 @@ from crondor.rights.accounts import current_user, user_name
 from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
-from crondor_cli.common.jobs import Request
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Clock, clock_of, clock_options, policy_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import show, show_error
@@ -137,7 +137,7 @@ def _folder(state: str | None) -> Path:
     return state_folder("fetch", "--state")
 
 
-def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnostic]) -> Iterator[Spec]:
+def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnostic]) -> Iterator[FetchableJob]:
     """Yield the jobs of a folder; a file with a fault is a finding, and the others count.
 
     Folder and files are the owner's alone to write, as hooks are: what stands in them is run.
@@ -149,7 +149,7 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
     if not os.access(folder, os.R_OK | os.X_OK):
         findings.append(_refused(folder, f"{user_name(current_user())} may not read it"))
         return
-    request = Request(None, None, {}, clock)
+    request = ScheduleRequest(None, None, {}, clock)
     for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
         try:
             writer, text = _read_file(path)
@@ -169,7 +169,7 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
                 proc = (integer(one.ad, "ProcId") or 0) + process
                 ad["ProcId"] = proc
                 ad["Owner"] = owner or writer
-                yield Spec(f"{path.name}#{proc}", ad)
+                yield FetchableJob(f"{path.name}#{proc}", ad)
 
 
 def _read_file(path: Path) -> tuple[str, Source]:
@@ -236,6 +236,6 @@ def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
 def _end(run: RunRecord) -> str:
     """Return how a job ended, as its hooks were told."""
     for name, word in (("ExitCode", "status"), ("ExitSignal", "signal")):
-        if run.state in {RunState.EXITED, RunState.EVICTED} and name in run.said:
+        if run.state in {FetchRunState.EXITED, FetchRunState.EVICTED} and name in run.said:
             return f"{word} {run.said[name]}"
     return ""

@@ -12,14 +12,14 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import has_error, printable
-from crondor.hooks.consequence import Action, Consequence
+from crondor.hooks.consequence import Consequence, HookConsequence
 from crondor.hooks.environment import Scratch, daemon_environment, main_job_end, starter_environment
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.slot import conclude_fetch, slot_input
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.paths import PATH_FAULTS
 from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks, hook_input, route_ad
-from crondor.hooks.runner import HookCall, HookRun, HookRunner, Limits, wait
+from crondor.hooks.runner import HookCall, HookLimits, HookRun, HookRunner, wait
 from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOKS, conclude_starter
 from crondor.hooks.texts import ad_text
 from crondor.job.attributes import boolean, string
@@ -46,15 +46,15 @@ Exit status: 0 the hook did what it should; 1 it failed, or something is wrong w
 
 _GOOD = frozenset(
     {
-        Action.USE_AD,
-        Action.UPDATE_COPY,
-        Action.MIRROR,
-        Action.FINALIZE,
-        Action.FINISH,
-        Action.START_JOB,
-        Action.OFFER_JOB,
-        Action.NO_WORK,
-        Action.NOTHING,
+        HookConsequence.USE_AD,
+        HookConsequence.UPDATE_COPY,
+        HookConsequence.MIRROR,
+        HookConsequence.FINALIZE,
+        HookConsequence.FINISH,
+        HookConsequence.START_JOB,
+        HookConsequence.OFFER_JOB,
+        HookConsequence.NO_WORK,
+        HookConsequence.NOTHING,
     }
 )
 _TICK = 0.1  # seconds between two looks at how long it has run
@@ -166,13 +166,13 @@ def _without_hook(run: HookRun) -> Consequence | None:
     if not any(each.kind in PATH_FAULTS for each in run.diagnostics):
         return None
     reason = "the router routes the job by itself, as if no hook was configured"
-    return Consequence(Action.NO_HOOK, ClassAd(), reason, run.diagnostics)
+    return Consequence(HookConsequence.NO_HOOK, ClassAd(), reason, run.diagnostics)
 
 
 def _fetched(run: HookRun, slot: ClassAd) -> Consequence:
     """Return what a fetched job means, with what its ad lacks for the starter."""
     said = conclude_fetch(run)
-    if said.action is not Action.OFFER_JOB:
+    if said.action is not HookConsequence.OFFER_JOB:
         return said
     faults = check_cod(said.ad, is_partitionable=boolean(slot, "PartitionableSlot") is True)
     return said._replace(diagnostics=(*said.diagnostics, *faults))
@@ -215,8 +215,8 @@ def _call(
     folder: str | None,
     timeout: float | None,
 ) -> HookRun:
-    default = EXIT_TIMEOUT if hook is HookType.JOB_EXIT and given.copy is None else Limits().seconds
-    limits = Limits(seconds=default if timeout is None else timeout)
+    default = EXIT_TIMEOUT if hook is HookType.JOB_EXIT and given.copy is None else HookLimits().seconds
+    limits = HookLimits(seconds=default if timeout is None else timeout)
     stdin = _stdin(hook, given)
     return _run(HookCall(path, _arguments(hook, given), stdin, environ, folder, limits, name=hook.value))
 
@@ -260,4 +260,4 @@ def _stdin(hook: HookType, given: Given) -> str:
 
 def _advisory(run: HookRun) -> Consequence:
     reason = "the startd does not wait for it, and looks neither at its status nor at its output"
-    return Consequence(Action.NOTHING, ClassAd(), reason, run.diagnostics)
+    return Consequence(HookConsequence.NOTHING, ClassAd(), reason, run.diagnostics)

@@ -13,7 +13,7 @@ from crondor.words import describe
 from crondor_cli.common.data import diagnostic_data, iso, moments
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.preview import Preview
-from crondor_cli.common.rows import Run
+from crondor_cli.common.rows import RunSide
 from crondor_cli.common.streaming import echo_json
 
 _SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_interval", "universe")
@@ -105,14 +105,14 @@ def _schedule(schedule: JobSchedule) -> dict[str, object]:
     }
 
 
-def _sides(preview: Preview, run: Run | None, schedd: Run | None) -> dict[str, object]:
+def _sides(preview: Preview, run: RunSide | None, schedd: RunSide | None) -> dict[str, object]:
     zone = preview.job.clock.zone
     if not preview.is_compared:
         return {preview.dialect.value: _run(run, zone)}
     return {Dialect.MANUAL.value: _run(run, zone), Dialect.HTCONDOR.value: _run(schedd, zone)}
 
 
-def _run(run: Run | None, zone: tzinfo) -> dict[str, object] | None:
+def _run(run: RunSide | None, zone: tzinfo) -> dict[str, object] | None:
     if run is None:
         return None
     data = moments(run.deferral, zone)

@@ -9,7 +9,7 @@ import click
 from crondor.diagnostics import Diagnostic, Severity, has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.jobs import Job, Request
+from crondor_cli.common.jobs import Job, ScheduleRequest
 from crondor_cli.common.options import (
     SpecCommand,
     Surroundings,
@@ -81,7 +81,7 @@ def command(
     if end is not None and end < start:
         message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    request = Request(spec, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings)
+    request = ScheduleRequest(spec, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings)
     jobs, warnings = request.jobs() if ads is None else _queue_jobs(ads, request)
     previews = [preview(job, dialect, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
@@ -92,7 +92,7 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _queue_jobs(path: str, request: Request) -> tuple[list[Job], list[Diagnostic]]:
+def _queue_jobs(path: str, request: ScheduleRequest) -> tuple[list[Job], list[Diagnostic]]:
     if request.is_given:
         message = "--ads names jobs of a queue: leave out --spec, --crontab, --minute and the like"
         raise click.UsageError(message, click.get_current_context(silent=True))

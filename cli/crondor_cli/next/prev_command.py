@@ -11,7 +11,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.jobs import Job, Request
+from crondor_cli.common.jobs import Job, ScheduleRequest
 from crondor_cli.common.options import (
     SpecCommand,
     Surroundings,
@@ -62,7 +62,7 @@ def command(
     clock = clock_of(now, tz)
     start = clock.read(from_, "--from")
     only = dialect or Dialect.MANUAL
-    request = Request(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
+    request = ScheduleRequest(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
     jobs, warnings = request.jobs()
     show(warnings)
     found = [(job, _times(job, only, start, count)) for job in jobs]

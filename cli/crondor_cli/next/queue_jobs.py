@@ -14,7 +14,7 @@ from crondor.source import Span
 from crondor.spec import Dialect
 from crondor_cli.common.ad_files import chunks, name_of
 from crondor_cli.common.first_faults import FirstFaults
-from crondor_cli.common.jobs import Job, JobState, ReadSchedule, Request
+from crondor_cli.common.jobs import Job, JobState, ReadSchedule, ScheduleRequest
 from crondor_cli.times.text import local_text
 
 _HALTED = frozenset((JobStatus.REMOVED, JobStatus.COMPLETED, JobStatus.HELD))
@@ -27,7 +27,7 @@ Known: TypeAlias = "dict[tuple[Hashable, ...], JobSchedule]"
 class QueueJob(Job):
     """One job of a queue."""
 
-    def __init__(self, queued: QueuedJob, name: str, request: Request, known: Known) -> None:
+    def __init__(self, queued: QueuedJob, name: str, request: ScheduleRequest, known: Known) -> None:
         """Take the ad's job, its name, and the schedules that other jobs have already."""
         super().__init__(name, None, 1, {}, {}, request)
         self.line = queued.place.line
@@ -63,7 +63,7 @@ class QueueJob(Job):
         return ReadSchedule(dialect, schedule)
 
 
-def read_jobs(path: str, request: Request) -> tuple[list[Job], list[Diagnostic]]:
+def read_jobs(path: str, request: ScheduleRequest) -> tuple[list[Job], list[Diagnostic]]:
     """Return the scheduled jobs of a file of ads, and what there is to say of the file.
 
     Raises UsageError if it cannot be read.
@@ -80,7 +80,7 @@ def read_jobs(path: str, request: Request) -> tuple[list[Job], list[Diagnostic]]
     return jobs, faults
 
 
-def _jobs(path: str, request: Request, report: Report) -> tuple[list[Job], int, int]:
+def _jobs(path: str, request: ScheduleRequest, report: Report) -> tuple[list[Job], int, int]:
     """Return the scheduled jobs, and how many others and how many in all there are."""
     jobs: list[Job] = []
     known: Known = {}
@@ -92,7 +92,7 @@ def _jobs(path: str, request: Request, report: Report) -> tuple[list[Job], int, 
     return jobs, total - len(jobs), total
 
 
-def _state(queued: QueuedJob, name: str, request: Request) -> JobState:
+def _state(queued: QueuedJob, name: str, request: ScheduleRequest) -> JobState:
     status, owner, cmd = queued.status, queued.string("Owner"), queued.string("Cmd")
     reason, code = queued.string("HoldReason"), queued.integer("HoldReasonCode")
     title = "  ".join(printable(word) for word in (f"job {name}" if queued.id else name, owner, cmd) if word)
@@ -110,7 +110,7 @@ def _state(queued: QueuedJob, name: str, request: Request) -> JobState:
     return JobState(title, status in (JobStatus.IDLE, None), status in _HALTED, facts, data)
 
 
-def _words(queued: QueuedJob, status: JobStatus | None, request: Request) -> Iterator[str]:
+def _words(queued: QueuedJob, status: JobStatus | None, request: ScheduleRequest) -> Iterator[str]:
     """Yield sentences about what the job does now, and what it waits for."""
     now, zone = request.clock.now, request.clock.zone
     time = queued.integer("DeferralTime")

@@ -11,12 +11,12 @@ from crondor.algebra import Untranslatable, portable
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import printable
 from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.schedule import Expression, JobSchedule
+from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.words import describe
 from crondor_cli.common.output import say
 from crondor_cli.common.preview import Preview, shortened
-from crondor_cli.common.rows import Row, Run
+from crondor_cli.common.rows import RunRow, RunSide
 from crondor_cli.times.text import local_text, relative
 
 _SAME_WEEK = 6 * 86400
@@ -96,7 +96,7 @@ def _timing(schedule: JobSchedule, first: Deferral | None) -> str:
     )
 
 
-def _length(written: int | Expression, value: int | None) -> str:
+def _length(written: int | ExpressionText, value: int | None) -> str:
     if isinstance(written, int):
         return f"{written} s"
     text = printable(shortened(written.text))
@@ -123,7 +123,7 @@ def _line(row: list[str], widths: list[int]) -> str:
     return f"  {mark:1}{number.rjust(widths[1])}  {'  '.join(cells)}".rstrip()
 
 
-def _cells(run: Run | None, now: int, zone: tzinfo) -> list[str]:
+def _cells(run: RunSide | None, now: int, zone: tzinfo) -> list[str]:
     if run is None:
         return ["no run", "", "", ""]
     deferral = run.deferral
@@ -136,7 +136,7 @@ def _cells(run: Run | None, now: int, zone: tzinfo) -> list[str]:
     ]
 
 
-def _schedd_cell(row: Row, zone: tzinfo) -> str:
+def _schedd_cell(row: RunRow, zone: tzinfo) -> str:
     if not row.compared:
         return "not reached"
     if row.schedd is None:

@@ -8,7 +8,7 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable
-from crondor.router import Matcher, Route, Routed, apply_route
+from crondor.router import Matcher, Route, RoutedAd, apply_route
 from crondor_cli.common.output import emit, say
 from crondor_cli.route import apply_text
 from crondor_cli.route.asking import Asking, asking_options
@@ -65,7 +65,7 @@ def _matched(asking: Asking, route_name: str | None) -> Iterator[tuple[str, Clas
             yield match.job, search.ad, match.route
 
 
-def _said(asking: Asking, routed: Iterator[tuple[str, Routed]]) -> Iterator[tuple[str, Routed]]:
+def _said(asking: Asking, routed: Iterator[tuple[str, RoutedAd]]) -> Iterator[tuple[str, RoutedAd]]:
     """Pass on what was routed, and say on stderr what was done and what was wrong."""
     for job, each in routed:
         asking.progress.clear()

@@ -10,7 +10,7 @@ from crondor.classad.formats import Format, Order
 from crondor.classad.scope import Context
 from crondor.diagnostics import printable
 from crondor.job.attributes import string
-from crondor.router import Routed
+from crondor.router import RoutedAd
 from crondor.router.table.route import universe_name
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import styled, together
@@ -19,14 +19,14 @@ from crondor_cli.common.show import wants_colour
 _NOW = Context()
 
 
-def long(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
+def long(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
     """Yield the routed ads as HTCondor's tools print them, each followed by an empty line."""
     for _, each in routed:
         if each.ad is not None:
             yield f"{each.ad.print(Format.LONG, Order.NAME)}\n"
 
 
-def diff(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
+def diff(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
     """Yield what differs between each job and its copy, the old text of an attribute before the new one."""
     colours = {"-": "red", "+": "green"} if wants_colour(sys.stdout) else {}
     for job, each in routed:
@@ -40,13 +40,13 @@ def diff(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
                     yield together(styled(line, colour=colours[sign]) if colours else line, "\n")
 
 
-def _way(routed: Routed) -> str:
+def _way(routed: RoutedAd) -> str:
     if routed.failed:
         return "fails on"
     return "->" if routed.in_place is None else "edited in place by"
 
 
-def table(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
+def table(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
     """Yield a line for each job."""
     yield f"{'JOB':<12} {'ROUTE':<20} {'RESULT':<10} {'CHANGES':>7}  {'UNIVERSE':<9} GRIDRESOURCE\n"
     for job, each in routed:
@@ -60,7 +60,7 @@ def table(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
         yield f"{printable(row.rstrip())}\n"
 
 
-def json_lines(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
+def json_lines(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
     """Yield a list of objects, a line each; their keys are documented in docs/route-match.md."""
     begin = "[\n"
     for job, each in routed:
@@ -69,7 +69,7 @@ def json_lines(routed: Iterable[tuple[str, Routed]]) -> Iterator[str]:
     yield "\n]\n" if begin != "[\n" else "[]\n"
 
 
-def _data(job: str, routed: Routed) -> dict[str, object]:
+def _data(job: str, routed: RoutedAd) -> dict[str, object]:
     return {
         "job": job,
         "route": routed.route.name,

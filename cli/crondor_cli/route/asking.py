@@ -14,7 +14,7 @@ from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.route_options import config_option, legacy_option, load_route_table
 from crondor_cli.common.transform_progress import AdFindings, Progress
-from crondor_cli.route.jobs import JobFiles, RoutedJob, is_terminal, jobs_options
+from crondor_cli.route.jobs import CandidateJob, JobFiles, is_terminal, jobs_options
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
 
@@ -31,7 +31,7 @@ class Asking:
         self.findings = AdFindings(progress)
         self.count = 0
         self._files = files
-        self._kept: Sequence[RoutedJob] | None = None
+        self._kept: Sequence[CandidateJob] | None = None
 
     def stand(self, loads: Sequence[str], throttled: Sequence[str], *, counts_copies: bool) -> None:
         """Set how the router stands; to count copies the jobs are read and kept. Raises UsageError."""
@@ -40,7 +40,7 @@ class Asking:
             self._kept = list(self._files.jobs(self.findings, self.progress))
             self.route_state = with_copies(self.route_state, self.table, (job.ad for job in self._kept), self.context)
 
-    def jobs(self) -> Iterator[RoutedJob]:
+    def jobs(self) -> Iterator[CandidateJob]:
         """Yield the jobs as they are read."""
         jobs = self._files.jobs(self.findings, self.progress) if self._kept is None else iter(self._kept)
         for self.count, job in enumerate(jobs, start=1):

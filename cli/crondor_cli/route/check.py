@@ -9,7 +9,7 @@ from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.common.options import clock_options, format_option, include_option
 from crondor_cli.common.route_options import CONFIG_HELP, ConfigCommand
-from crondor_cli.route.check_run import Options, run
+from crondor_cli.route.check_run import RouteCheckOptions, run
 
 EPILOG = """\b
 Examples:
@@ -66,7 +66,7 @@ def command(
         return
     if not config:
         raise click.UsageError("name the files to check with --config", click.get_current_context(silent=True))
-    result = run(config, Options(allow_dirs, select, ignore, strict), now, tz)
+    result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict), now, tz)
     if statistics:
         print_statistics(result, format_)
     else:

@@ -12,14 +12,14 @@ from crondor.diagnostics import CrondorError
 from crondor.router.rules import RULES, check_routes, page
 from crondor.router.rules.engine import refused
 from crondor.source import Source
-from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of
 from crondor_cli.common.route_options import check_paths, join_config
 
 
-class Options(NamedTuple):
+class RouteCheckOptions(NamedTuple):
     """What the command line says."""
 
     allow_dirs: tuple[str, ...]
@@ -29,7 +29,7 @@ class Options(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Result(Checked):
+class RouteCheckResult(ChosenReports):
     """What was found by the rules about routes."""
 
     @property
@@ -42,7 +42,7 @@ class Result(Checked):
         return page(code)
 
 
-def run(paths: Iterable[str], given: Options, now: str | None, tz: str | None) -> Result:
+def run(paths: Iterable[str], given: RouteCheckOptions, now: str | None, tz: str | None) -> RouteCheckResult:
     """Check the files together; one that is no text is a finding like any other, and the others are checked.
 
     Raises UsageError for options that cannot be used, and for a file that cannot be read.
@@ -61,7 +61,7 @@ def run(paths: Iterable[str], given: Options, now: str | None, tz: str | None) -
     if texts:
         configuration = join_config(texts, given.allow_dirs, Context(now=clock.now, zone=clock.zone))
         reports += check_routes(configuration, [source for _, source in texts]).reports
-    return Result(reports, select, ignore, given.strict)
+    return RouteCheckResult(reports, select, ignore, given.strict)
 
 
 def _read(path: str) -> Source | CheckReport:

@@ -12,7 +12,7 @@ import click
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic, Severity, has_error, printable
 from crondor.macro.files import Files
-from crondor.router.legacy import Macros, Mode, NewTable, convert_as_tool, convert_table, read_legacy
+from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD
 from crondor_cli.common.findings.data import place
 from crondor_cli.common.jobs import read_source
@@ -41,7 +41,7 @@ or a file that cannot be read or written."""
 @click.option("--faithful", is_flag=True, help="Convert as HTCondor's own tool does, its defects included.")
 @click.option(
     "--mode",
-    type=click.Choice([mode.value for mode in Mode]),
+    type=click.Choice([mode.value for mode in ConversionMode]),
     help="With --faithful: print as for a file (default), or as for the configuration in use.",
 )
 @click.option("--cmd-output", metavar="FILE", help="What the command of JOB_ROUTER_ENTRIES_CMD printed.")
@@ -64,7 +64,7 @@ def command(
     configuration = load_config(config, allow_dirs)
     files = files_below(config, allow_dirs)
     if faithful:
-        made = convert_as_tool(configuration, mode=Mode(mode or Mode.FILE.value), files=files)
+        made = convert_as_tool(configuration, mode=ConversionMode(mode or ConversionMode.FILE.value), files=files)
         _write(str(made), out)
         found: Sequence[Diagnostic] = (*configuration.diagnostics, *made.diagnostics)
         is_empty = False

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Mode, read_ads
+from crondor.classad.formats import ReadMode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job_queue import read_history
-from crondor.router.tools import Ended, Period, Times, ended_of, history_files
+from crondor.router.tools import EndedJob, Period, Times, ended_of, history_files
 from crondor.schedd.selection import Selection
 from crondor_cli.common.ad_files import chunks, context_of, name_of
 from crondor_cli.common.first_faults import FirstFaults
@@ -34,13 +34,13 @@ class Wanted(NamedTuple):
     files: tuple[str, ...]
 
 
-def ended_jobs(wanted: Wanted, period: Period, times: Times, clock: Clock, findings: FirstFaults) -> list[Ended]:
+def ended_jobs(wanted: Wanted, period: Period, times: Times, clock: Clock, findings: FirstFaults) -> list[EndedJob]:
     """Return the routed jobs that ended in a period, of several ads of one job the last, in the order of the first.
 
     Raises CrondorError; UsageError for what cannot be read.
     """
     context = context_of(clock)
-    found: dict[str, Ended] = {}
+    found: dict[str, EndedJob] = {}
     timeless, others = "", 0
     for ad in _ads(wanted, period, findings):
         job = ended_of(ad, context, times)
@@ -73,7 +73,7 @@ def _ads(wanted: Wanted, period: Period, findings: FirstFaults) -> Iterator[Clas
                 findings.add(each)
     elif asked.kind == "ads":
         path = asked.ads or "-"
-        yield from read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=findings.add)
+        yield from read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=findings.add)
     elif asked.kind == "log":
         yield from _of_files(str(Path(asked.log or "").parent), (), period, findings)
     elif not asked.folder.exists():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crondor.diagnostics import printable
-from crondor.router import Outcome, Route, Why
-from crondor_cli.route.jobs import RoutedJob
+from crondor.router import JobVerdict, Route, RouteOutcome
+from crondor_cli.route.jobs import CandidateJob
 
 _LONGEST = 200  # characters of a reason; whoever wants all of it asks for JSON
 _WIDEST = 24  # columns for the names of routes
 
 
-def lines(job: RoutedJob, told: Why) -> Iterator[str]:
+def lines(job: CandidateJob, told: JobVerdict) -> Iterator[str]:
     """Yield a block for a job: where it goes, why it is no candidate, and each route."""
     place = "" if job.ad.place is None else f" ({job.ad.place.name}:{job.ad.place.line})"
     fate = "no route" if told.chosen is None else f"goes on {told.chosen.name}"
@@ -21,7 +21,7 @@ def lines(job: RoutedJob, told: Why) -> Iterator[str]:
         yield f"  not a candidate: {_short(missed.reason)}"
     width = min(_WIDEST, max((len(each.route.name) for each in told.verdicts), default=0))
     for verdict in told.verdicts:
-        if verdict.outcome is Outcome.NOT_CANDIDATE:
+        if verdict.outcome is RouteOutcome.NOT_CANDIDATE:
             said = "matched, if it were a candidate" + _every(verdict.route)
         elif verdict.reason is None:
             said = "matched" if verdict.route is told.chosen else "matched, but another route takes it"
@@ -41,7 +41,7 @@ def _short(reason: str) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
 
-def data(job: RoutedJob, told: Why) -> dict[str, object]:
+def data(job: CandidateJob, told: JobVerdict) -> dict[str, object]:
     """Return an object; its keys are documented in docs/route-match.md."""
     return {
         "job": job.id,

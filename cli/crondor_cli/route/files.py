@@ -13,16 +13,16 @@ import click
 
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic
-from crondor.hooks.runner import HookCall, HookRunner, Limits
+from crondor.hooks.runner import HookCall, HookLimits, HookRunner
 from crondor.router.sandbox import (
     FileDelivery,
     PlannedDelivery,
     Proxies,
     Sandbox,
     Spool,
+    TokenFiles,
     TokenPlan,
     TokenRequest,
-    Tokens,
     read_tokens,
 )
 from crondor.schedd.protocol import Clock, Schedd
@@ -87,7 +87,7 @@ class FileOptions:
         tokens = None
         if self.token_issuer is not None:
             issuer = _Program(self.token_issuer)
-            tokens = Tokens(self.plan(), issuer, lock.with_name(f"{lock.name}.tokens"), report=_report)
+            tokens = TokenFiles(self.plan(), issuer, lock.with_name(f"{lock.name}.tokens"), report=_report)
         proxies = Proxies(lock.with_name(f"{lock.name}.proxies"), report=_report)
         return FileDelivery(schedd, self._sandbox(), clock=clock, proxies=proxies, tokens=tokens, report=_report)
 
@@ -125,7 +125,7 @@ class _Program:
                 "now": request.now,
             }
         )
-        limits = Limits(seconds=_SECONDS, output=64 << 10)
+        limits = HookLimits(seconds=_SECONDS, output=64 << 10)
         call = HookCall(self._path, stdin=text, environ=dict(os.environ), limits=limits, name=self._path)
         run = HookRunner().run(call)
         if not run.succeeded:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crondor.diagnostics import Diagnostic
-from crondor.router.tools import Ended, Period, Site, heading, record_lines, site_lines, sites_of
+from crondor.router.tools import EndedJob, Period, RouteHistory, heading, record_lines, site_lines, sites_of
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
 from crondor_cli.common.streaming import echo_json
 
 
-def print_report(jobs: Sequence[Ended], period: Period, clock: Clock, *, records: bool, iwd: bool) -> None:
+def print_report(jobs: Sequence[EndedJob], period: Period, clock: Clock, *, records: bool, iwd: bool) -> None:
     """Print the jobs one by one, or the summary by route."""
     say(f"{heading(period, clock.zone)}\n")
     for line in record_lines(jobs, iwd=iwd) if records or iwd else site_lines(sites_of(jobs)):
         say(line)
 
 
-def print_json(jobs: Sequence[Ended], period: Period, clock: Clock, findings: Sequence[Diagnostic]) -> None:
+def print_json(jobs: Sequence[EndedJob], period: Period, clock: Clock, findings: Sequence[Diagnostic]) -> None:
     """Print both as JSON."""
     data = {
         "zone": clock.zone_name,
@@ -33,7 +33,7 @@ def print_json(jobs: Sequence[Ended], period: Period, clock: Clock, findings: Se
     echo_json(data)
 
 
-def _site(site: Site) -> dict[str, object]:
+def _site(site: RouteHistory) -> dict[str, object]:
     return {
         "route": site.name,
         "completed": site.completed,

@@ -34,7 +34,7 @@ _QUEUE = re.compile(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])").search
 _AD = re.compile(r"(?im)^[ \t]*(?:ClusterId|ProcId|MyType|JobStatus|Owner)[ \t]*=[ \t]*[-0-9\"]").search
 
 
-class RoutedJob(NamedTuple):
+class CandidateJob(NamedTuple):
     """A job as the router sees it: its id, ``cluster.proc``, and its ad."""
 
     id: str
@@ -66,7 +66,7 @@ class JobFiles(NamedTuple):
                 reason = "Permission denied" if os.path.exists(path) else "No such file or directory"
                 raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
 
-    def jobs(self, findings: AdFindings, progress: Progress) -> Iterator[RoutedJob]:
+    def jobs(self, findings: AdFindings, progress: Progress) -> Iterator[CandidateJob]:
         """Yield the jobs of all files as they are read; what has no id is reported and left out."""
         context = self.context
         for number, ad in enumerate(self._ads(findings), start=1):
@@ -79,7 +79,7 @@ class JobFiles(NamedTuple):
                 message = f"{place}an ad is left out because it doesn't have a ClusterId and/or ProcId attribute"
                 findings.add([Diagnostic("no-job-id", message, Severity.WARNING)])
                 continue
-            yield RoutedJob(name, ad)
+            yield CandidateJob(name, ad)
 
     def _ads(self, findings: AdFindings) -> Iterator[ClassAd]:
         clusters = count(1)

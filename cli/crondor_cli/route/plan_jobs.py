@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Mode, read_ads
+from crondor.classad.formats import ReadMode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.queued import QueuedJob
@@ -74,7 +74,7 @@ def _keep(ads: Iterable[ClassAd], name: str, jobs: list[Plannable], findings: li
 
 
 def _ads_of(path: str, report: Report) -> Iterable[ClassAd]:
-    return read_ads(chunks(path), None, Mode.LAZY, name=name_of(path), report=report)
+    return read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=report)
 
 
 def _jobs_of(path: str, clock: Clock, findings: list[Diagnostic]) -> Iterable[ClassAd]:

@@ -11,8 +11,8 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order
 from crondor.deferral import LATEST
 from crondor.diagnostics import Diagnostic, printable
-from crondor.router.match.reasons import Why
-from crondor.router_bridge import CopySchedule, Outcome, Plannable, PlannedRun, RoutePlan, is_cured
+from crondor.router.match.reasons import JobVerdict
+from crondor.router_bridge import CopySchedule, Plannable, PlannedOutcome, PlannedRun, RoutePlan, is_cured
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import Clock
 from crondor_cli.times.text import local_text
@@ -32,15 +32,15 @@ _CONDUCTS = {
     CopySchedule.NEVER_RUNS: "nothing runs a copy with such a schedule in its universe",
 }
 _OUTCOMES = {
-    Outcome.BY_COPY: "the copy that was taken before runs by itself",
-    Outcome.LOCAL: "no route takes the job in time, it is the local pool's",
-    Outcome.EDITED: "the route changes the job, which stays here",
-    Outcome.FAILED: "a route takes the job and cannot make the copy",
-    Outcome.BUSY: "the run before has not ended, and a missed time is not made up",
-    Outcome.STUCK: "the job is in the hands of a copy that never ends, or never runs",
-    Outcome.GONE: "the job has left its queue, so there is nothing to run",
+    PlannedOutcome.BY_COPY: "the copy that was taken before runs by itself",
+    PlannedOutcome.LOCAL: "no route takes the job in time, it is the local pool's",
+    PlannedOutcome.EDITED: "the route changes the job, which stays here",
+    PlannedOutcome.FAILED: "a route takes the job and cannot make the copy",
+    PlannedOutcome.BUSY: "the run before has not ended, and a missed time is not made up",
+    PlannedOutcome.STUCK: "the job is in the hands of a copy that never ends, or never runs",
+    PlannedOutcome.GONE: "the job has left its queue, so there is nothing to run",
 }
-_NO_MORE = (Outcome.BUSY, Outcome.STUCK, Outcome.GONE)
+_NO_MORE = (PlannedOutcome.BUSY, PlannedOutcome.STUCK, PlannedOutcome.GONE)
 
 
 def ads_of(jobs: Iterable[Plannable]) -> list[ClassAd]:
@@ -52,9 +52,9 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
     """Yield how the router takes jobs, a line for each run, and what there was in all."""
     width = min(_WIDEST, max(5, *(len(route.name) for route in made.table.routes), 0))
     yield _manner(made)
-    counts: Counter[Outcome] = Counter()
+    counts: Counter[PlannedOutcome] = Counter()
     conducts: dict[CopySchedule, None] = {}
-    last: dict[str, Outcome] = {}
+    last: dict[str, PlannedOutcome] = {}
     same: Counter[str] = Counter()
     reasons: dict[str, list[str]] = {}
     for run in runs:
@@ -62,7 +62,7 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
             head = ("JOB", "RUN", "ROUTE", "TAKEN", "STARTS", "JOBS", "IDLE")
             yield _line(width, *head, "WHAT BECOMES OF IT")
         counts[run.outcome] += 1
-        if run.outcome is Outcome.ROUTED and run.conduct is not None:
+        if run.outcome is PlannedOutcome.ROUTED and run.conduct is not None:
             conducts[run.conduct] = None
         was, last[run.job.id] = last.get(run.job.id), run.outcome
         if run.outcome in _NO_MORE and was is run.outcome:
@@ -70,7 +70,7 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
             continue
         yield _row(run, clock.zone, width)
         told = run.why()
-        lines = list(_why(told)) if told is not None else [_NOT_ASKED] if run.outcome is Outcome.LOCAL else []
+        lines = list(_why(told)) if told is not None else [_NOT_ASKED] if run.outcome is PlannedOutcome.LOCAL else []
         if lines != reasons.get(run.job.id, []):
             yield from (f"  {line}" for line in lines)
             reasons[run.job.id] = lines
@@ -98,7 +98,7 @@ def _row(run: PlannedRun, zone: tzinfo, width: int) -> str:
         _beside(run.starts, run, zone) or ("never" if run.conduct is not None else ""),
         "" if room is None else _of(room.jobs, room.max_jobs),
         "" if room is None else _of(room.idle, room.max_idle),
-        run.conduct.value if run.outcome is Outcome.ROUTED and run.conduct is not None else run.outcome.value,
+        run.conduct.value if run.outcome is PlannedOutcome.ROUTED and run.conduct is not None else run.outcome.value,
     )
 
 
@@ -126,7 +126,7 @@ def _beside(epoch: int | None, run: PlannedRun, zone: tzinfo) -> str:
     return clock if moment.date() == beside.date() else f"{local_text(epoch, zone)[:3]} {clock}"
 
 
-def _why(told: Why) -> Iterator[str]:
+def _why(told: JobVerdict) -> Iterator[str]:
     """Yield why no route took the job."""
     if told.missed:
         yield f"not a candidate: {_short(told.missed[0].reason)}"
@@ -141,16 +141,16 @@ def _short(reason: str) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
 
-def _summary(made: RoutePlan, counts: Counter[Outcome]) -> str:
+def _summary(made: RoutePlan, counts: Counter[PlannedOutcome]) -> str:
     if not counts:
         is_planned = any(job.schedule is not None for job in made.jobs)
         return "no run in this time" if is_planned else "no job with a schedule that can be planned"
     total = counts.total()
-    parts = ", ".join(f"{counts[each]:,} {each.value}" for each in Outcome if counts[each])
+    parts = ", ".join(f"{counts[each]:,} {each.value}" for each in PlannedOutcome if counts[each])
     return f"{total:,} run{'' if total == 1 else 's'}: {parts}"
 
 
-def _legend(counts: Counter[Outcome], conducts: Iterable[CopySchedule]) -> Iterator[str]:
+def _legend(counts: Counter[PlannedOutcome], conducts: Iterable[CopySchedule]) -> Iterator[str]:
     """Yield what the words of the last column mean, as far as they were used."""
     for conduct in conducts:
         yield f"  {conduct.value}: {_CONDUCTS[conduct]}"

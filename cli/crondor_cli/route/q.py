@@ -17,7 +17,7 @@ from crondor_cli.common.queue import QueueOptions, live_of, read_jobs, source_op
 from crondor_cli.common.show import show
 from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 from crondor_cli.route.q_text import (
-    Shown,
+    ShownQueue,
     autoformat_of,
     jobs_data,
     print_ads,
@@ -99,7 +99,7 @@ def command(
     found = _read(asked, chosen, clock, totals=not (is_summary or long_ or forms))
     found.findings.extend(missing_copies(chosen, found.ads))
     show(dict.fromkeys(found.findings))
-    shown = Shown(found.ads, found.everybody, asked, clock, context_of(clock), tuple(found.findings))
+    shown = ShownQueue(found.ads, found.everybody, asked, clock, context_of(clock), tuple(found.findings))
     if forms is not None:
         print_values(shown, forms)
     elif format_ == "long" or long_:

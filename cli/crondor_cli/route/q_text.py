@@ -33,7 +33,7 @@ from crondor_cli.route.copies import queue_name
 _OPTIONS = "jlrt,"
 
 
-class Shown(NamedTuple):
+class ShownQueue(NamedTuple):
     """What there is to show; ``everybody`` counts all jobs of the queue, None where nobody asked."""
 
     ads: list[ClassAd]
@@ -70,18 +70,18 @@ def _print(lines: Iterable[str]) -> None:
         say(line)
 
 
-def print_summary(shown: Shown) -> None:
+def print_summary(shown: ShownQueue) -> None:
     """Print condor_router_q -S."""
     _print(summary_lines(summarise(shown.ads, shown.context)))
 
 
-def summary_data(shown: Shown) -> None:
+def summary_data(shown: ShownQueue) -> None:
     """Print the rows of the summary as JSON."""
     rows = [row._asdict() for row in summarise(shown.ads, shown.context)]
     echo_json({**_head(shown), "summary": rows, "diagnostics": _findings(shown)})
 
 
-def print_jobs(shown: Shown, *, nobatch: bool) -> None:
+def print_jobs(shown: ShownQueue, *, nobatch: bool) -> None:
     """Print condor_q's list, by batch or by job."""
     jobs = [look_at(ad, shown.context) for ad in shown.ads]
     _print(banner(queue_name(shown.asked), shown.clock.now, shown.clock.zone))
@@ -89,13 +89,13 @@ def print_jobs(shown: Shown, *, nobatch: bool) -> None:
     _print(totals_lines(Totals.of(shown.ads, shown.context), shown.everybody))
 
 
-def print_ads(shown: Shown) -> None:
+def print_ads(shown: ShownQueue) -> None:
     """Print the ads as condor_q -long does."""
     for ad in shown.ads:
         emit(ad.print(Format.LONG), nl=True)
 
 
-def print_values(shown: Shown, asked: Autoformat) -> None:
+def print_values(shown: ShownQueue, asked: Autoformat) -> None:
     """Print a line of values for each job, as condor_q -af does."""
     between = "\t" if "t" in asked.options else ", " if "," in asked.options else " "
     for ad in shown.ads:
@@ -114,7 +114,7 @@ def _value(ad: ClassAd, name: str, context: Context, *, raw: bool) -> str:
     return printable(found if isinstance(found, str) else print_value(found))
 
 
-def jobs_data(shown: Shown) -> None:
+def jobs_data(shown: ShownQueue) -> None:
     """Print the jobs as JSON."""
     jobs = [_job(look_at(ad, shown.context), shown.clock) for ad in shown.ads]
     totals = {
@@ -124,11 +124,11 @@ def jobs_data(shown: Shown) -> None:
     echo_json({**_head(shown), "jobs": jobs, "totals": totals, "diagnostics": _findings(shown)})
 
 
-def _head(shown: Shown) -> dict[str, object]:
+def _head(shown: ShownQueue) -> dict[str, object]:
     return {"source": shown.asked.kind, "zone": shown.clock.zone_name, "now": shown.clock.now}
 
 
-def _findings(shown: Shown) -> list[dict[str, object]]:
+def _findings(shown: ShownQueue) -> list[dict[str, object]]:
     return [diagnostic_data(finding) for finding in shown.findings]
 
 

@@ -20,7 +20,16 @@ from crondor.hooks.router_hooks import RouterHooks
 from crondor.hooks.runner import HookRunner
 from crondor.rights.accounts import is_root
 from crondor.router import RoutingTable
-from crondor.router.daemon import Entry, EventWriter, HookRunners, Reason, Router, RouterLock, RouterOptions, UserLogs
+from crondor.router.daemon import (
+    EventWriter,
+    HookRunners,
+    LogEntry,
+    Router,
+    RouteReason,
+    RouterLock,
+    RouterOptions,
+    UserLogs,
+)
 from crondor.router.daemon.user_log import no_log
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.memory import MemorySchedd
@@ -259,7 +268,7 @@ def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
     """Say what a poll does, and why how many jobs stay where they are; say whether the queue answered."""
     answered = router.poll()
     for (reason, route), count in sorted(router.summary().items()):
-        if reason in (Reason.ROUTED, Reason.COPY):
+        if reason in (RouteReason.ROUTED, RouteReason.COPY):
             continue
         if form == "json":
             data = {"time": clock.now, "what": "stays", "reason": reason.value, "route": route or None, "count": count}
@@ -306,8 +315,8 @@ def _hook_runners(knobs: _Knobs) -> HookRunners:
     return HookRunners(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root())
 
 
-def _writer(clock: Clock, form: str) -> Callable[[Entry], None]:
-    def write(entry: Entry) -> None:
+def _writer(clock: Clock, form: str) -> Callable[[LogEntry], None]:
+    def write(entry: LogEntry) -> None:
         if form == "json":
             data = {"time": entry.time, "what": entry.what.name.lower(), "job": entry.job, "text": str(entry)}
             say(json.dumps(data))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crondor.diagnostics import printable
 from crondor.job_queue import JobId
-from crondor.router.daemon import Because, QueueStatus, Reason, RouteNow, RouterReport
+from crondor.router.daemon import Because, QueueStatus, RouteNow, RouteReason, RouterReport
 from crondor.router.match.throttle import WINDOW
 from crondor_cli.common.columns import cell, plural, print_rows
 from crondor_cli.common.options import Clock
@@ -14,7 +14,7 @@ from crondor_cli.common.output import say
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text
 
-_SETTLED = (Reason.ROUTED, Reason.COPY)
+_SETTLED = (RouteReason.ROUTED, RouteReason.COPY)
 
 
 def print_table(survey: QueueStatus, report: RouterReport | None, clock: Clock) -> None:
@@ -61,10 +61,10 @@ def _rate(now: RouteNow, time: int) -> float:
     return now.throttle.failed / max(1, time - now.throttle.begin)
 
 
-def _left(survey: QueueStatus) -> list[tuple[Reason, str, int]]:
+def _left(survey: QueueStatus) -> list[tuple[RouteReason, str, int]]:
     """Return how many jobs are not on a route, by reason and route, in the order of the reasons."""
     found = survey.summary()
-    order = list(Reason)
+    order = list(RouteReason)
     kept = [(reason, about, count) for (reason, about), count in found.items() if reason not in _SETTLED]
     return sorted(kept, key=lambda each: (order.index(each[0]), each[1]))
 

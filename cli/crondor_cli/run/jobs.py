@@ -30,7 +30,7 @@ _TAKEN: Final = {Universe.VANILLA: "vanilla", Universe.SCHEDULER: "scheduler"}
 _OTHERS: Final = ("WantDocker", "WantContainer", "DockerImage", "ContainerImage", "VMType")
 
 
-class Spec(NamedTuple):
+class RunFile(NamedTuple):
     """A submit file and its jobs, one ad each; ``path`` is how the queue knows it."""
 
     path: str
@@ -49,7 +49,7 @@ def digest_of(source: Source) -> str:
     return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def read_spec(path: str, source: Source, clock: Clock, cluster: int) -> Spec:
+def read_spec(path: str, source: Source, clock: Clock, cluster: int) -> RunFile:
     """Read a submit file, whose jobs will be of a cluster.
 
     Raises CrondorError with what `crondor check` calls an error, and with jobs that cannot run here.
@@ -74,7 +74,7 @@ def read_spec(path: str, source: Source, clock: Clock, cluster: int) -> Spec:
         owned = _owned(ad, diagnostics.label)
         owned.set(DIGEST, digest_of(source))
         ads.append(owned)
-    return Spec(path_of(path), os.path.basename(source.name), ads, list(dict.fromkeys(findings)))
+    return RunFile(path_of(path), os.path.basename(source.name), ads, list(dict.fromkeys(findings)))
 
 
 class _Origin(NamedTuple):

@@ -11,11 +11,11 @@ from crondor.diagnostics import Diagnostic, printable
 from crondor.job.attributes import ending
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session, is_missed
 from crondor_cli.common.signals import Waker, waking
-from crondor_cli.run.text import View
+from crondor_cli.run.text import RunLines
 
 _LONGEST: Final = 60.0  # seconds between two looks at the clock, which somebody may set
 _MOST: Final = 20  # jobs of which it is said why they are held
@@ -26,7 +26,7 @@ _ASKING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 class Loop:
     """Runs a session until nothing is to come, or somebody asks to end."""
 
-    def __init__(self, session: Session, view: View) -> None:
+    def __init__(self, session: Session, view: RunLines) -> None:
         """Take both; ``run`` does it."""
         self._session = session
         self._view = view
@@ -73,10 +73,10 @@ class Loop:
         self._view.say(Diagnostic("run-folder-gone", message, help=hint))
 
     def _note(self, seen: PoolEvent) -> None:
-        if seen.what is What.HELD:
+        if seen.what is PoolEventKind.HELD:
             self._told.add(seen.job.id)
             self._failed |= is_missed(seen)
-        elif seen.what in {What.ENDED, What.COMPLETED}:
+        elif seen.what in {PoolEventKind.ENDED, PoolEventKind.COMPLETED}:
             found = ending(seen.job.ad)
             self._failed |= found is not None and (found.by_signal or found.number != 0)
 

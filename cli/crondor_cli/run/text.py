@@ -16,7 +16,7 @@ from crondor.diagnostics import Diagnostic, printable
 from crondor.job.attributes import ending, string
 from crondor.job.status import JobStatus
 from crondor.pool.daemons.arrivals import time_of
-from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session
 from crondor_cli.common.output import Visible, say, together
@@ -29,7 +29,7 @@ _MOST: Final = 20  # jobs of a picture
 _LONGEST: Final = 300  # characters of a reason
 
 
-class View:
+class RunLines:
     """Lines of what happens, on stderr; nothing is drawn.
 
     ``pace`` is how often it wants to draw (seconds); ``is_unheard`` says that whoever read the output has gone.
@@ -106,33 +106,33 @@ def _exit(seen: PoolEvent) -> str:
     return f"ended by signal {found.number}" if found.by_signal else f"exited with {found.number}"
 
 
-_SAID: Final[dict[What, Callable[[View, PoolEvent], str]]] = {
-    What.SUBMITTED: lambda _view, _seen: "submitted",
-    What.PLANNED: View.planned,
-    What.STARTED: lambda _view, _seen: "started",
-    What.ENDED: lambda _view, seen: f"{_exit(seen)}{', queued again' if seen.number else ''}",
-    What.HELD: lambda _view, seen: f"held (code {seen.number}): {printable(seen.text)[:_LONGEST]}",
-    What.RELEASED: lambda _view, seen: f"released: {printable(seen.text)[:_LONGEST]}",
-    What.REMOVED: lambda _view, seen: f"removed: {printable(seen.text)[:_LONGEST]}",
+_SAID: Final[dict[PoolEventKind, Callable[[RunLines, PoolEvent], str]]] = {
+    PoolEventKind.SUBMITTED: lambda _view, _seen: "submitted",
+    PoolEventKind.PLANNED: RunLines.planned,
+    PoolEventKind.STARTED: lambda _view, _seen: "started",
+    PoolEventKind.ENDED: lambda _view, seen: f"{_exit(seen)}{', queued again' if seen.number else ''}",
+    PoolEventKind.HELD: lambda _view, seen: f"held (code {seen.number}): {printable(seen.text)[:_LONGEST]}",
+    PoolEventKind.RELEASED: lambda _view, seen: f"released: {printable(seen.text)[:_LONGEST]}",
+    PoolEventKind.REMOVED: lambda _view, seen: f"removed: {printable(seen.text)[:_LONGEST]}",
 }
 
 
-class JsonView(View):
+class JsonView(RunLines):
     """One JSON object a line, on stdout."""
 
     def note(self, seen: PoolEvent) -> None:
         """Write what has happened."""
         data: dict[str, object] = {"time": seen.time, "job": str(seen.job.id), "what": seen.what.value}
-        if seen.what is What.PLANNED:
+        if seen.what is PoolEventKind.PLANNED:
             data["deferral_time"] = seen.number
-        elif seen.what is What.STARTED:
+        elif seen.what is PoolEventKind.STARTED:
             data["pid"] = self.pid(seen.job)
-        elif seen.what is What.ENDED:
+        elif seen.what is PoolEventKind.ENDED:
             found = ending(seen.job.ad)
             if found is not None:
                 data["signal" if found.by_signal else "exit_code"] = found.number
             data["queued_again"] = bool(seen.number)
-        elif seen.what is What.HELD:
+        elif seen.what is PoolEventKind.HELD:
             data["code"] = seen.number
         if seen.text:
             data["reason"] = seen.text
@@ -160,7 +160,7 @@ class JsonView(View):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class LiveView(View):
+class LiveView(RunLines):
     """Lines of what happens, and below them what waits and runs, drawn anew each second."""
 
     pace = _PACE
@@ -219,11 +219,11 @@ def _order(job: PoolJob) -> tuple[int, tuple[int, int]]:
     return (0 if runs else 2 if job.status == JobStatus.HELD else 1, (job.id.cluster, job.id.proc))
 
 
-def view_of(session: Session, zone: tzinfo, *, is_json: bool) -> View:
+def view_of(session: Session, zone: tzinfo, *, is_json: bool) -> RunLines:
     """Return the view for where the output goes."""
     if is_json:
         return JsonView(session, zone)
     stream = sys.stderr
     if stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb":
         return LiveView(session, zone)
-    return View(session, zone)
+    return RunLines(session, zone)

@@ -12,7 +12,7 @@ from pathlib import Path
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import string
 from crondor.job_queue import QueueLocked
-from crondor.pool.local.session import Plan, Session
+from crondor.pool.local.session import Session, SessionPlan
 from crondor.pool.local.user_log import JobLogs
 from crondor.pool.settings.pool import PoolSettings, schedd_ad
 from crondor.rights.trust import Untrusted
@@ -54,7 +54,7 @@ def run(
             read_spec(path, source, clock, number)
     settings = _settings(clock, dialect)
     try:
-        session = Session(folder, settings, time.time, Plan(once=once, until=until))
+        session = Session(folder, settings, time.time, SessionPlan(once=once, until=until))
     except QueueLocked as error:
         hint = "change its jobs by crondor schedd hold, release, rm or edit, or name another --state"
         raise CrondorError([replace(found, help=hint) for found in error.diagnostics]) from None

@@ -22,7 +22,7 @@ from crondor_cli.schedd.running import changed
 Act = Callable[[EmbeddedSchedd, Selection, str], Acted]
 
 
-class Action(NamedTuple):
+class QueueAction(NamedTuple):
     """An action: the word for what it does, the words for what was done, and what jobs it is not done to."""
 
     name: str
@@ -32,7 +32,7 @@ class Action(NamedTuple):
     act: Act
 
 
-def acting(action: Action, short_help: str, help_text: str) -> click.Command:
+def acting(action: QueueAction, short_help: str, help_text: str) -> click.Command:
     """Return the command of an action."""
     reason_text = f"via crondor schedd {action.name}"
     reason_help = f'What is written as the reason (default: "{reason_text}").'
@@ -58,7 +58,7 @@ def acting(action: Action, short_help: str, help_text: str) -> click.Command:
 
 
 def _act(
-    action: Action, jobs: tuple[str, ...], constraint: str | None, queue: str | None, reason: str, now: str | None,
+    action: QueueAction, jobs: tuple[str, ...], constraint: str | None, queue: str | None, reason: str, now: str | None,
     tz: str | None, format_: str,
 ) -> None:  # fmt: skip
     """Do an action to jobs, say what was done, and end with 1 where it was not done to all that were named."""

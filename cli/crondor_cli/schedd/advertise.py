@@ -11,11 +11,11 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.job.attributes import integer
-from crondor.schedd.status import ScheduledJob, State
+from crondor.schedd.status import ScheduledJob, ScheduledState
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy
-from crondor_cli.common.jobs import Request
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Clock, clock_of, clock_options, reading_options
 from crondor_cli.common.output import emit
 from crondor_cli.common.queue import QueueJobs, QueueOptions, job_arguments, source_options
@@ -41,7 +41,7 @@ Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage.""
 
 _MOST = 100
 _MOST_JOBS = 1000  # of one submit file
-_STATES = (State.IDLE, State.WAITING, State.RUNNING, State.HELD)
+_STATES = (ScheduledState.IDLE, ScheduledState.WAITING, ScheduledState.RUNNING, ScheduledState.HELD)
 
 
 @click.command("advertise", epilog=EPILOG, short_help="A queue's next starts, as a Schedd Cron job prints them.")
@@ -107,12 +107,12 @@ def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
 
 def _submitted(paths: tuple[str, ...], clock: Clock) -> QueueJobs:
     """Return the jobs of submit files, as if each file was a cluster."""
-    request = Request(None, None, {}, clock)
+    request = ScheduleRequest(None, None, {}, clock)
     ads = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
     return QueueJobs(ads, len(ads), sees_deferral_time=True, findings=[])
 
 
-def _jobs(request: Request, path: str, number: int) -> Iterator[ClassAd]:
+def _jobs(request: ScheduleRequest, path: str, number: int) -> Iterator[ClassAd]:
     """Yield the ads of one file's jobs. Raises CrondorError for very many."""
     made = list(job_ads(request.read(path), cluster=number))
     count = sum(one.jobs.count for one in made)

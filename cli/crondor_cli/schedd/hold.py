@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from crondor.schedd.protocol import Hold
-from crondor_cli.schedd.acting import Action, acting
+from crondor_cli.schedd.acting import QueueAction, acting
 
 command = acting(
-    Action(
+    QueueAction(
         "hold",
         "held",
         "held already",

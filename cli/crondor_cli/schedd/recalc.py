@@ -8,7 +8,7 @@ from crondor.diagnostics import has_error
 from crondor.job.queued import QueuedJob
 from crondor.schedd.ads import job_id, mirror_of
 from crondor.schedd.applying import apply_edits
-from crondor.schedd.cron_tabs import Edit, recalculate
+from crondor.schedd.cron_tabs import CronEdit, recalculate
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.options import Clock, clock_options, format_option, reading_options
@@ -71,7 +71,7 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _apply(asked: QueueOptions, clock: Clock, edits: list[Edit]) -> list[Edit]:
+def _apply(asked: QueueOptions, clock: Clock, edits: list[CronEdit]) -> list[CronEdit]:
     """Write edits where their jobs are idle still, and return those that were written. Raises CrondorError."""
     if asked.kind == "queue":
         with embedded_of(asked.queue, clock) as schedd:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crondor_cli.schedd.acting import Action, acting
+from crondor_cli.schedd.acting import QueueAction, acting
 
 command = acting(
-    Action(
+    QueueAction(
         "release",
         "released",
         "released already",

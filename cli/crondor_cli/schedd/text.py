@@ -7,8 +7,8 @@ from datetime import tzinfo
 
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable
-from crondor.schedd.cron_tabs import Edit
-from crondor.schedd.status import ScheduledJob, State
+from crondor.schedd.cron_tabs import CronEdit
+from crondor.schedd.status import ScheduledJob, ScheduledState
 from crondor_cli.common.columns import cell, print_rows
 from crondor_cli.common.data import diagnostic_data, iso, moments
 from crondor_cli.common.options import Clock
@@ -37,7 +37,7 @@ def print_status(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
 
 
 def _state(look: ScheduledJob, clock: Clock) -> str:
-    if look.state is State.WAITING and look.deferral_time is not None:
+    if look.state is ScheduledState.WAITING and look.deferral_time is not None:
         return f"waiting (starts {relative(look.deferral_time - clock.now)})"
     return look.state.value
 
@@ -123,7 +123,7 @@ def starts_data(starts: list[Start], read: QueueReading) -> None:
     echo_json({**_head(read), "starts": rows, "diagnostics": _findings(read)})
 
 
-def print_edits(edits: list[tuple[Edit, int | None]], clock: Clock, *, applied: bool) -> None:
+def print_edits(edits: list[tuple[CronEdit, int | None]], clock: Clock, *, applied: bool) -> None:
     """Print a row for each edit with the DeferralTime that was there."""
     if not edits:
         say("nothing to do: every crontab job has its time")
@@ -138,7 +138,7 @@ def print_edits(edits: list[tuple[Edit, int | None]], clock: Clock, *, applied: 
     say("written" if applied else "nothing is written: --apply writes it")
 
 
-def edits_data(edits: list[tuple[Edit, int | None]], read: QueueReading, *, applied: bool) -> None:
+def edits_data(edits: list[tuple[CronEdit, int | None]], read: QueueReading, *, applied: bool) -> None:
     """Print the edits as JSON."""
     rows = (
         {

@@ -11,7 +11,7 @@ from crondor.diagnostics import printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.options import clock_of, clock_options, policy_option
-from crondor_cli.simulate.options import Routed, check_options
+from crondor_cli.simulate.options import SimulatedRouter, check_options
 
 EPILOG = """\b
 Examples:
@@ -144,11 +144,11 @@ def command(
     check_options(routed=bool(routes))
     clock = clock_of(now, tz)
     # These take 200 ms, which --help does not need.
-    from crondor_cli.simulate.pool import Pool  # noqa: PLC0415
+    from crondor_cli.simulate.pool import PoolOptions  # noqa: PLC0415
     from crondor_cli.simulate.routed import run  # noqa: PLC0415
-    from crondor_cli.simulate.work import Shown, begun, simulate  # noqa: PLC0415
+    from crondor_cli.simulate.work import SimulationViews, begun, simulate  # noqa: PLC0415
 
-    pool = Pool(
+    pool = PoolOptions(
         interval=interval,
         match_delay=match_delay,
         transfer=transfer,
@@ -166,9 +166,11 @@ def command(
     )
     simulated = begun(pool, clock, _days(days, routes))
     if routes:
-        run(simulated, paths, Routed(routes, sites, wait_for_gates, events, timeline, format_))
+        run(simulated, paths, SimulatedRouter(routes, sites, wait_for_gates, events, timeline, format_))
     else:
-        shown = Shown(tuple(map(Dialect, dialects)), advice, events, trace is not None, timeline, plot, log, format_)
+        shown = SimulationViews(
+            tuple(map(Dialect, dialects)), advice, events, trace is not None, timeline, plot, log, format_
+        )
         simulate(simulated, paths, shown)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.streaming import echo_json
-from crondor_cli.simulate.runs import Group, Result, Simulated
+from crondor_cli.simulate.runs import Group, Simulated, SimulatedResult
 
 
 def print_json(
@@ -49,7 +49,7 @@ def print_json(
     echo_json(data)
 
 
-def _job(simulated: Simulated, group: Group, result: Result) -> dict[str, object]:
+def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> dict[str, object]:
     outcome, enough = result
     return {
         "name": group.name,

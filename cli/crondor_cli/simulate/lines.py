@@ -7,7 +7,7 @@ from typing import Final
 
 from crondor.diagnostics import printable
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
-from crondor.pool.daemons.events import PoolEvent, Watcher, What
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
 from crondor_cli.common.output import say
 from crondor_cli.simulate.runs import Group, Simulated
 from crondor_cli.times.text import local_text, relative
@@ -40,13 +40,13 @@ class Lanes:
             return
         lane = self.columns.setdefault(number, [IDLE] * COLUMNS)
         state, since = self._since.get(number, (IDLE, seen.time))
-        if seen.what is What.STARTED and state != HELD:
+        if seen.what is PoolEventKind.STARTED and state != HELD:
             deferral = seen.job.gate.deferral()
             late = deferral is not None and seen.time + self._simulated.settings.skew > deferral.time
             self._mark(lane, seen.time, seen.time, LATE if late else RUNNING)
-        if seen.what is What.PLANNED and "window" in seen.text:
+        if seen.what is PoolEventKind.PLANNED and "window" in seen.text:
             self._mark(lane, seen.time, seen.time, MISSED)
-        if seen.what is What.HELD and seen.number == MISSED_DEFERRED_EXECUTION_TIME:
+        if seen.what is PoolEventKind.HELD and seen.number == MISSED_DEFERRED_EXECUTION_TIME:
             self._mark(lane, seen.time, seen.time, MISSED)
         after = _STATES.get(seen.what)
         if after is not None:
@@ -88,14 +88,14 @@ class Lanes:
 
 
 _STATES: Final = {
-    What.ARRIVED: WAITING,
-    What.STARTED: RUNNING,
-    What.ENDED: IDLE,
-    What.EVICTED: IDLE,
-    What.HELD: HELD,
-    What.RELEASED: IDLE,
-    What.REMOVED: IDLE,
-    What.COMPLETED: IDLE,
+    PoolEventKind.ARRIVED: WAITING,
+    PoolEventKind.STARTED: RUNNING,
+    PoolEventKind.ENDED: IDLE,
+    PoolEventKind.EVICTED: IDLE,
+    PoolEventKind.HELD: HELD,
+    PoolEventKind.RELEASED: IDLE,
+    PoolEventKind.REMOVED: IDLE,
+    PoolEventKind.COMPLETED: IDLE,
 }
 
 
@@ -130,12 +130,12 @@ def print_happenings(simulated: Simulated, into: list[dict[str, object]] | None)
 
 
 def _said(seen: PoolEvent, simulated: Simulated) -> str:
-    words: dict[What, Callable[[], str]] = {
-        What.PLANNED: lambda: f"DeferralTime {local_text(seen.number, simulated.clock.zone)}, {seen.text}",
-        What.ARRIVED: lambda: (
+    words: dict[PoolEventKind, Callable[[], str]] = {
+        PoolEventKind.PLANNED: lambda: f"DeferralTime {local_text(seen.number, simulated.clock.zone)}, {seen.text}",
+        PoolEventKind.ARRIVED: lambda: (
             f"waits {seen.number} s" if seen.number > 0 else f"{-seen.number} s after its time" if seen.number else ""
         ),
-        What.HELD: lambda: f"code {seen.number}, {printable(seen.text)}",
-        What.ENDED: lambda: "queued again" if seen.number else "done",
+        PoolEventKind.HELD: lambda: f"code {seen.number}, {printable(seen.text)}",
+        PoolEventKind.ENDED: lambda: "queued again" if seen.number else "done",
     }
     return words.get(seen.what, lambda: printable(seen.text))()

@@ -13,7 +13,7 @@ _OF_POOL: Final = (
 _OF_ROUTER: Final = ("sites", "wait_for_gates")
 
 
-class Routed(NamedTuple):
+class SimulatedRouter(NamedTuple):
     """The options of a simulated router."""
 
     routes: tuple[str, ...]

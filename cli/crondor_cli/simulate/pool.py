@@ -10,7 +10,7 @@ from typing import TypeVar
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.pool.settings.exits import Exits
 from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.links import Fault, FlowSettings
+from crondor.pool.settings.links import FlowSettings, LinkFault
 from crondor.pool.settings.machines import Machine
 from crondor.pool.settings.pool import PoolSettings
 from crondor.pool.settings.preemption import Preemption
@@ -20,7 +20,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Pool:
+class PoolOptions:
     """The options, as they were written."""
 
     interval: int
@@ -53,7 +53,7 @@ class Pool:
         flow = FlowSettings()
         for knob in self.knobs:
             flow = read(flow.with_knob, knob, "--knob", flow)
-        faults = [read(Fault.parse, text, "--fail", None) for text in self.faults]
+        faults = [read(LinkFault.parse, text, "--fail", None) for text in self.faults]
         machines = [read(Machine.parse, text, "--machine", None) for text in self.machines]
         made = PoolSettings(
             schedd_interval=self.interval,

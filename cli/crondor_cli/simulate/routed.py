@@ -11,13 +11,13 @@ from crondor.router.daemon import RouterOptions
 from crondor_cli.common.output import say
 from crondor_cli.common.route_options import load_route_table
 from crondor_cli.common.show import show
-from crondor_cli.simulate.options import Routed
+from crondor_cli.simulate.options import SimulatedRouter
 from crondor_cli.simulate.route_runs import RoutedSimulation, findings_of, sites_of
 from crondor_cli.simulate.routes_text import print_events, print_json, print_table
 from crondor_cli.simulate.runs import Simulated
 
 
-def run(simulated: Simulated, paths: Sequence[str], options: Routed) -> None:
+def run(simulated: Simulated, paths: Sequence[str], options: SimulatedRouter) -> None:
     """Simulate the jobs of some files, and print what became of them; exit with 1 where not all were done."""
     zone = simulated.clock.zone
     table = load_route_table(options.routes, (), Context(now=simulated.start, zone=zone), legacy=False)

@@ -8,8 +8,8 @@ from typing import Final
 from crondor.diagnostics import Diagnostic, printable
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.router.daemon import Entry, Reason
-from crondor.router.daemon.chronicle import JobEnds, Step
+from crondor.router.daemon import LogEntry, RouteReason
+from crondor.router.daemon.chronicle import JobEnds, StatusStep
 from crondor_cli.common.columns import plural, print_rows
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import say
@@ -65,8 +65,8 @@ def _running(fates: JobEnds) -> int:
     return sum(fates.now[status] for status in _RUNNING)
 
 
-def _left(found: RoutedSimulation) -> list[tuple[Reason, str, int]]:
-    settled = (Reason.ROUTED, Reason.COPY)
+def _left(found: RoutedSimulation) -> list[tuple[RouteReason, str, int]]:
+    settled = (RouteReason.ROUTED, RouteReason.COPY)
     kept = [(why, about, count) for (why, about), count in found.pool.router.summary().items() if why not in settled]
     return sorted(kept, key=lambda each: (each[0].name, each[1]))
 
@@ -94,7 +94,7 @@ def _lanes(found: RoutedSimulation) -> list[list[int]]:
     of_job = {job: number for number, group in enumerate(groups) for job in found.of_group(group)}
     of_route = {route.name: len(groups) + number for number, route in enumerate(routes)}
     lanes = [[0] * COLUMNS for _ in range(len(groups) + len(routes))]
-    since: dict[JobId, Step] = {}
+    since: dict[JobId, StatusStep] = {}
     for step in [*found.chronicle.steps, *_ends(found)]:
         before = since.get(step.job)
         if before is not None:
@@ -107,13 +107,13 @@ def _lanes(found: RoutedSimulation) -> list[list[int]]:
     return lanes
 
 
-def _of(step: Step, of_job: dict[JobId, int], of_route: dict[str, int]) -> list[int]:
+def _of(step: StatusStep, of_job: dict[JobId, int], of_route: dict[str, int]) -> list[int]:
     """Return the lanes that a step shows in; a copy's shows in its source's too."""
     lanes = [of_job[job] for job in (step.job, step.source) if job in of_job]
     return lanes + ([of_route[step.route]] if step.route in of_route else [])
 
 
-def _state(step: Step) -> int:
+def _state(step: StatusStep) -> int:
     if step.status is JobStatus.HELD:
         return 3
     if step.source is None:
@@ -123,7 +123,7 @@ def _state(step: Step) -> int:
     return 2 if step.status in _RUNNING else int(step.status is JobStatus.IDLE)
 
 
-def _ends(found: RoutedSimulation) -> Iterator[Step]:
+def _ends(found: RoutedSimulation) -> Iterator[StatusStep]:
     """Yield the end of the time for each job that is there then."""
     mirror = found.pool.schedd.mirror
     for job in mirror:
@@ -149,7 +149,7 @@ def print_events(found: RoutedSimulation) -> None:
 
 def _events(found: RoutedSimulation) -> Iterator[tuple[int, str]]:
     for each in found.chronicle.happened:
-        if isinstance(each, Entry):
+        if isinstance(each, LogEntry):
             yield each.time, printable(str(each))
         elif each.source is not None and each.status is not None:
             word = "failed" if each.is_failure else each.status.name.lower().replace("_", " ")

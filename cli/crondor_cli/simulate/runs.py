@@ -19,7 +19,7 @@ from crondor.pool.daemons.negotiator import Negotiator
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import Gate
 from crondor.pool.settings.pool import PoolSettings
-from crondor.pool.simulate.outcome import Outcome, RunOutcome
+from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
 from crondor.schedule import Universe, misspelt
 from crondor.source import Span
@@ -54,7 +54,7 @@ class Group(NamedTuple):
         return None if queue is None else queue.source.position(queue.start)[0]
 
 
-class Change(NamedTuple):
+class LineChange(NamedTuple):
     """A line of a submit file to change, or to add before the queue statement; ``old`` is None for one to add."""
 
     name: str
@@ -71,10 +71,10 @@ class Change(NamedTuple):
         return f"{place}: change {self.command} = {printable(self.old)} to {self.command} = {self.new}"
 
 
-class Result(NamedTuple):
+class SimulatedResult(NamedTuple):
     """What became of the jobs of a group in one dialect."""
 
-    outcome: Outcome
+    outcome: JobOutcome
     enough: Enough | None
 
 
@@ -88,7 +88,7 @@ class Simulated:
     clock: Clock
     groups: list[Group] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
-    sides: dict[Dialect, list[Result]] = field(default_factory=dict)
+    sides: dict[Dialect, list[SimulatedResult]] = field(default_factory=dict)
     has_failed: bool = False  # a file that cannot be simulated
 
     @property
@@ -174,7 +174,8 @@ class Simulated:
             outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
             enough = simulation.enough(progress, together) if advise else []
         self.sides[dialect] = [
-            Result(_together(outcomes[span.start : span.stop]), _most(enough[span.start : span.stop])) for span in spans
+            SimulatedResult(_together(outcomes[span.start : span.stop]), _most(enough[span.start : span.stop]))
+            for span in spans
         ]
 
     def _lines(self, commands: Sequence[str], spans: Sequence[range]) -> list[list[int]]:
@@ -185,7 +186,7 @@ class Simulated:
             found.setdefault((change.name, change.line, change.old is None), []).extend(span)
         return list(found.values())
 
-    def changes(self, group: Group, result: Result) -> list[Change]:
+    def changes(self, group: Group, result: SimulatedResult) -> list[LineChange]:
         """Return what to write so that all runs would have started; each change is enough by itself."""
         outcome, enough = result.outcome, result.enough
         if enough is None or not (outcome.failed - _not_ours(outcome) or outcome.counts[RunOutcome.LATE]):
@@ -217,34 +218,34 @@ def kinds_of(settings: PoolSettings) -> list[ClassAd]:
     return Negotiator[PoolJob](settings.machine, settings.slots, settings.machines).ads
 
 
-def _is_bad(outcome: Outcome) -> bool:
+def _is_bad(outcome: JobOutcome) -> bool:
     return bool(outcome.failed or outcome.trouble or outcome.hold or outcome.is_stranded)
 
 
-def _not_ours(outcome: Outcome) -> int:
+def _not_ours(outcome: JobOutcome) -> int:
     """Return how many runs failed for what neither prep time nor window can change."""
     return outcome.counts[RunOutcome.SKIPPED]
 
 
-def _change(group: Group, commands: Sequence[str], value: int) -> Change:
+def _change(group: Group, commands: Sequence[str], value: int) -> LineChange:
     is_cron = any(name.startswith("cron_") and name not in (*PREP_COMMANDS, *WINDOW_COMMANDS) for name in _named(group))
     spans = group.jobs.spans
     for command in commands:
         span: Span | None = spans.get(command)
         if span is not None and group.jobs.values.get(command):
             old = span.text.strip()
-            return Change(span.source.name, span.source.position(span.start)[0], command, old, value)
+            return LineChange(span.source.name, span.source.position(span.start)[0], command, old, value)
     command = commands[0] if is_cron else next((c for c in commands if c.startswith("deferral_")), commands[0])
-    return Change(group.name, group.line, command, None, value)
+    return LineChange(group.name, group.line, command, None, value)
 
 
 def _named(group: Group) -> Sequence[str]:
     return [name for name, text in group.jobs.values.items() if text]
 
 
-def _together(outcomes: Sequence[Outcome]) -> Outcome:
+def _together(outcomes: Sequence[JobOutcome]) -> JobOutcome:
     """Return the outcomes of equal jobs as one."""
-    made = Outcome(is_deferred=any(outcome.is_deferred for outcome in outcomes))
+    made = JobOutcome(is_deferred=any(outcome.is_deferred for outcome in outcomes))
     for outcome in outcomes:
         for fate, count in outcome.counts.items():
             made.counts[fate] += count

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from crondor.diagnostics import printable
-from crondor.pool.simulate.outcome import Outcome, RunOutcome
+from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.spec import Dialect
 from crondor_cli.common.columns import plural
 from crondor_cli.common.output import say
 from crondor_cli.simulate.lines import Lanes
-from crondor_cli.simulate.runs import Group, Result, Simulated
+from crondor_cli.simulate.runs import Group, Simulated, SimulatedResult
 from crondor_cli.times.text import local_text, relative
 
 _COLUMNS = {
@@ -62,7 +62,7 @@ def _head(simulated: Simulated) -> list[str]:
     return [f"{plural(simulated.job_count, 'job')} from {start} until {end}", ", ".join(pool)]
 
 
-def _table(simulated: Simulated, results: list[Result]) -> list[str]:
+def _table(simulated: Simulated, results: list[SimulatedResult]) -> list[str]:
     shown = {
         name: fate
         for name, fate in _COLUMNS.items()
@@ -82,7 +82,7 @@ def _table(simulated: Simulated, results: list[Result]) -> list[str]:
     ]
 
 
-def _notes(simulated: Simulated, results: list[Result]) -> list[str]:
+def _notes(simulated: Simulated, results: list[SimulatedResult]) -> list[str]:
     lines = []
     for group, result in zip(simulated.groups, results, strict=True):
         said = [*_state(result.outcome), *_enough(simulated, group, result)]
@@ -91,7 +91,7 @@ def _notes(simulated: Simulated, results: list[Result]) -> list[str]:
     return lines
 
 
-def _state(outcome: Outcome) -> list[str]:
+def _state(outcome: JobOutcome) -> list[str]:
     said = [printable(fault.message) for fault in outcome.trouble]
     if not outcome.is_deferred:
         said.append(f"has no schedule: it runs as soon as it can ({plural(outcome.starts, 'start')})")
@@ -113,7 +113,7 @@ def _state(outcome: Outcome) -> list[str]:
     return said
 
 
-def _enough(simulated: Simulated, group: Group, result: Result) -> list[str]:
+def _enough(simulated: Simulated, group: Group, result: SimulatedResult) -> list[str]:
     enough = result.enough
     if enough is None or not result.outcome.planned:
         return []

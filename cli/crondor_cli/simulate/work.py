@@ -22,12 +22,12 @@ from crondor_cli.common.show import show
 from crondor_cli.simulate.data import print_json
 from crondor_cli.simulate.flow import print_messages
 from crondor_cli.simulate.lines import Lanes, print_happenings
-from crondor_cli.simulate.pool import Pool
+from crondor_cli.simulate.pool import PoolOptions
 from crondor_cli.simulate.runs import Simulated
 from crondor_cli.simulate.text import print_table
 
 
-class Shown(NamedTuple):
+class SimulationViews(NamedTuple):
     """What is wanted of a simulation: other dialects beside htcondor's, advice, and views."""
 
     dialects: tuple[Dialect, ...]
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
     format: str
 
 
-def begun(pool: Pool, clock: Clock, days: int) -> Simulated:
+def begun(pool: PoolOptions, clock: Clock, days: int) -> Simulated:
     """Return a simulation of some days that has no jobs yet. Raises UsageProblem for a setting that cannot be read."""
     try:
         return Simulated(pool.settings(), clock.now, clock.now + days * 86_400, clock)
@@ -48,7 +48,7 @@ def begun(pool: Pool, clock: Clock, days: int) -> Simulated:
         raise UsageProblem(error) from None
 
 
-def simulate(simulated: Simulated, paths: tuple[str, ...], shown: Shown) -> None:
+def simulate(simulated: Simulated, paths: tuple[str, ...], shown: SimulationViews) -> None:
     """Run the jobs of the files in each dialect, and show what became of them."""
     _read(simulated, paths, shown.format)
     views = _Views(simulated, shown)
@@ -64,7 +64,7 @@ def simulate(simulated: Simulated, paths: tuple[str, ...], shown: Shown) -> None
 class _Views:
     """What is shown and written of a simulation; what happens is that of the first dialect."""
 
-    def __init__(self, simulated: Simulated, shown: Shown) -> None:
+    def __init__(self, simulated: Simulated, shown: SimulationViews) -> None:
         self._simulated = simulated
         self._shown = shown
         self._lanes = Lanes(simulated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.check.rule import Edit, Fix, RuleHit, passed_on, rule
+from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.diagnostics import Severity
 
@@ -15,7 +15,7 @@ def misspelt_command(file: CheckedFile) -> Iterator[RuleHit]:
     for fault in file.misspelt:
         fix = None
         if fault.fix and fault.span is not None and fault.span.source is file.source:
-            fix = Fix(f"write {fault.fix}", (Edit(fault.span, fault.fix),))
+            fix = Fix(f"write {fault.fix}", (TextEdit(fault.span, fault.fix),))
         yield RuleHit(fault.message, fault.span, fault.help, fix)
 
 

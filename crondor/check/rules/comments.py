@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.check.rule import Edit, Fix, RuleHit, rule
-from crondor.check.suppress import Order, Silence
+from crondor.check.rule import Fix, RuleHit, TextEdit, rule
+from crondor.check.suppress import Silence, Suppression
 from crondor.diagnostics import Severity, similar
 
 _FEW = 20  # mistakes of one file that are compared with every code
@@ -32,11 +32,11 @@ def malformed(silence: Silence) -> Iterator[RuleHit]:
                 known[order.prefix] = _close(order.prefix, silence.codes) if len(known) < _FEW else None
             close = known[order.prefix]
             help_text = f"did you mean {close}?" if close else "crondor check --rules lists the codes"
-            fix = Fix(f"write {close}", (Edit(order.span, close),)) if close else None
+            fix = Fix(f"write {close}", (TextEdit(order.span, close),)) if close else None
             yield RuleHit(f"no rule has the code {order.prefix}", order.span, help_text, fix)
 
 
-def _is_known(order: Order, codes: frozenset[str]) -> bool:
+def _is_known(order: Suppression, codes: frozenset[str]) -> bool:
     return any(code.startswith(order.prefix) for code in codes)
 
 

@@ -9,7 +9,7 @@ from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COM
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
 from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
-from crondor.check.rule import Edit, Fix, RuleHit, passed_on, rule
+from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral, past
 from crondor.diagnostics import CrondorError, Severity
@@ -263,7 +263,7 @@ def _one_time_run(job: CheckedJob) -> Deferral | None:
         return None
 
 
-def _line(text: str, at: int, job: CheckedJob) -> Edit:
+def _line(text: str, at: int, job: CheckedJob) -> TextEdit:
     """Return the edit that removes the line a place is on."""
     end = text.find("\n", at) + 1
-    return Edit(job.file.source.span(text.rfind("\n", 0, at) + 1, end or len(text)), "")
+    return TextEdit(job.file.source.span(text.rfind("\n", 0, at) + 1, end or len(text)), "")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from crondor.check.edit import insertion, joined
 from crondor.check.job_policy import PERIODIC, RELEASE, REMOVE, RETRIES, never_removed, repeats, stays
-from crondor.check.rule import Edit, Fix, RuleHit, rule
+from crondor.check.rule import Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import MISSED_REASON
 from crondor.diagnostics import Severity
@@ -108,7 +108,7 @@ def _cron_span(job: CheckedJob) -> Span:
     return job.span(*names)
 
 
-def _release(job: CheckedJob) -> tuple[Edit, ...]:
+def _release(job: CheckedJob) -> tuple[TextEdit, ...]:
     """Return the edits that add the clause to what releases the job, none where they cannot be made."""
     name = job.first(*RELEASE)
     if name is None:
@@ -120,7 +120,7 @@ def _release(job: CheckedJob) -> tuple[Edit, ...]:
 
 def _added(
     job: CheckedJob, name: str, value: str, spellings: tuple[str, ...], concerns: Callable[[CheckedJob], bool]
-) -> Edit | None:
+) -> TextEdit | None:
     """Return the edit that sets a command, None where a later job that it does not concern would have it as well."""
     queue, jobs = job.group.queue, job.file.jobs
     if queue is not None and len(jobs) > _MOST_JOBS:

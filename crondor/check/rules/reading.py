@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from crondor.check.rule import Edit, Fix, Rule, RuleHit
+from crondor.check.rule import Fix, Rule, RuleHit, TextEdit
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Diagnostic, Severity
 
@@ -33,14 +33,14 @@ def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:
     """Return the fix of a colon where = is meant."""
     if fault.kind != "colon" or fault.span is None or fault.span.source is not file.source:
         return None
-    return Fix("write =", (Edit(fault.span, "="),))
+    return Fix("write =", (TextEdit(fault.span, "="),))
 
 
 def _queue(file: CheckedFile, _: Diagnostic) -> Fix:
     """Return the line that releases before 25.14 need."""
     text = file.source.text
     at = file.source.span(len(text))
-    return Fix("end the file with queue", (Edit(at, ("" if text.endswith("\n") else "\n") + "queue\n"),))
+    return Fix("end the file with queue", (TextEdit(at, ("" if text.endswith("\n") else "\n") + "queue\n"),))
 
 
 def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
@@ -48,8 +48,8 @@ def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
     if fault.span is None or fault.span.source is not file.source:
         return None
     if fault.kind == "byte-order-mark":
-        return Fix("remove the byte order mark", (Edit(fault.span, ""),))
-    return Fix("end the last line", (Edit(file.source.span(len(file.source.text)), "\n"),))
+        return Fix("remove the byte order mark", (TextEdit(fault.span, ""),))
+    return Fix("end the last line", (TextEdit(file.source.span(len(file.source.text)), "\n"),))
 
 
 def _rule(

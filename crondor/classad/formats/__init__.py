@@ -1,13 +1,13 @@
 """Ads as text: ``-long``, new syntax, JSON and XML, one ad or streams of them.
 
 ``read_ads(text)`` returns the ads of a text, a file or lines one by one; ``read_ad(text)`` the only one. The form is
-told by how the text begins, or given as a ``Format``. ``Mode`` says how strict reading is; every fault is a
+told by how the text begins, or given as a ``Format``. ``ReadMode`` says how strict reading is; every fault is a
 Diagnostic with its line and column. ``write_ads(ads, Format.JSON)`` returns pieces of text; ``ad.print(...)`` one ad.
 """
 
 from __future__ import annotations
 
-from crondor.classad.formats.pieces import MAX_AD, MAX_DEPTH, Mode
+from crondor.classad.formats.pieces import MAX_AD, MAX_DEPTH, ReadMode
 from crondor.classad.formats.reading import detect, read_ad, read_ads
 from crondor.classad.formats.writing import write_ads
 from crondor.classad.printing import Format, Order, print_ad
@@ -16,8 +16,8 @@ __all__ = [
     "MAX_AD",
     "MAX_DEPTH",
     "Format",
-    "Mode",
     "Order",
+    "ReadMode",
     "detect",
     "print_ad",
     "read_ad",

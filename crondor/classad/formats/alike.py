@@ -30,7 +30,7 @@ class Unusual(Exception):
     """A line has to be looked at: it is not as HTCondor writes them, or it has a fault."""
 
 
-class Template:
+class AdTemplate:
     """The lines that ads have in common, and where the others stand between them."""
 
     __slots__ = ("_beginnings", "_codes", "_head", "_keys", "_parts", "lines")
@@ -113,7 +113,7 @@ class Alike:
         """Begin with none; ``known`` has the name and the expression of a line."""
         self._known = known
         self._shapes: dict[int, _Shape] = {}
-        self._templates: list[tuple[Template, dict[str, str]]] = []
+        self._templates: list[tuple[AdTemplate, dict[str, str]]] = []
         self._credit = _MOST_CREDIT
 
     def read(self, block: str) -> tuple[dict[str, Code | str], dict[str, str], int] | None:
@@ -159,5 +159,5 @@ class Alike:
         if len(shape.varying) > len(lines) // 2:
             shape.varying = differing
         self._credit -= _PRICE
-        self._templates.insert(0, (Template(lines, keys, codes, shape.varying), names))
+        self._templates.insert(0, (AdTemplate(lines, keys, codes, shape.varying), names))
         del self._templates[_MOST_TEMPLATES:]

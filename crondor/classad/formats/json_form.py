@@ -14,7 +14,7 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.extents import JSON, LENIENT_JSON, read_pieces
-from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, error
+from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Piece, ReadMode, Report, check_characters, error
 from crondor.classad.show import code_tree
 from crondor.classad.text import from_bytes, lower, normal
 from crondor.classad.unparse import print_name, print_string, unparse
@@ -44,7 +44,7 @@ _PLAIN: Final = re.compile(r"[ !#-\[\]-~]*\Z")
 _BAD_ESCAPE: Final = "JSON has no such escape"
 
 
-def read_json(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
+def read_json(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one; an ad with a fault is refused as a whole.
 
     DAEMON takes doubled commas in an object, comments, adjacent strings, words in capitals and unknown escapes, makes
@@ -54,7 +54,7 @@ def read_json(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
 
     Raises ClassAdSyntaxError.
     """
-    daemon = mode is Mode.DAEMON
+    daemon = mode is ReadMode.DAEMON
     syntax = LENIENT_JSON if daemon else JSON
     ads = read_pieces(feed, syntax, lambda piece: _Reader(piece, mode).ad(), report, tolerant=daemon)
     return (ad for ad in ads if ad.names or not daemon)
@@ -65,12 +65,12 @@ class _Reader:
 
     __slots__ = ("at", "daemon", "mode", "piece", "start", "text", "tokens")
 
-    def __init__(self, piece: Piece, mode: Mode) -> None:
+    def __init__(self, piece: Piece, mode: ReadMode) -> None:
         check_characters(piece)
         self.piece = piece
         self.text = piece.text
         self.mode = mode
-        self.daemon = mode is Mode.DAEMON
+        self.daemon = mode is ReadMode.DAEMON
         self.tokens = _LENIENT if self.daemon else _TOKEN
         self.at = 0
         self.start = 0
@@ -231,7 +231,7 @@ class _Reader:
 
     def expression(self, text: str, *, nested: bool) -> str:
         """Return an expression's text; one inside a list or an ad as printed, so that it ends where it ends."""
-        if self.mode is Mode.LAZY and not nested:
+        if self.mode is ReadMode.LAZY and not nested:
             return text
         try:
             code = read(text)

@@ -18,7 +18,7 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.alike import Alike, Unusual
-from crondor.classad.formats.pieces import Feed, Mode, Piece, Report, bad_character, check_characters, error, fault
+from crondor.classad.formats.pieces import Feed, Piece, ReadMode, Report, bad_character, check_characters, error, fault
 from crondor.classad.limits import MAX_TEXT
 from crondor.classad.parser import parse_expression
 from crondor.classad.printing import prints_as_it_is
@@ -48,7 +48,7 @@ _place: Final = tuple.__new__  # the call of a NamedTuple takes twice as long
 _MANY: Final = 500  # attributes of an ad whose names are not worth keeping
 
 
-def read_long(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
+def read_long(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one.
 
     ads = (block | between)*
@@ -72,11 +72,11 @@ def read_long(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd
             if found is not None:
                 yield found
             elif block:
-                last = mode is Mode.DAEMON and not left and feed.at >= len(feed.buffer) and not feed.more()
+                last = mode is ReadMode.DAEMON and not left and feed.at >= len(feed.buffer) and not feed.more()
                 yield from _by_line(Piece(block, feed.name, line), mode, report, last=last)
         if blocks:
             continue
-        following = _next_block(feed, banners=mode is not Mode.DAEMON)
+        following = _next_block(feed, banners=mode is not ReadMode.DAEMON)
         if following is None:
             return
         piece, last = following
@@ -164,7 +164,7 @@ def _skip_between(feed: Feed, *, banners: bool) -> bool:
         feed.skip(end + 1)
 
 
-def _whole(block: str, mode: Mode, place: Place, alike: Alike) -> ClassAd | None:
+def _whole(block: str, mode: ReadMode, place: Place, alike: Alike) -> ClassAd | None:
     """Return the ad of lines that are all as HTCondor writes them; None: there is another one, or a fault."""
     lines = block.split("\n")
     try:
@@ -292,8 +292,12 @@ def _new_string(match: re.Match[str]) -> str:
     return '"' + match[0][1:-1].replace('\\"', '"').replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-_VALUES: Final = {Mode.STRICT: _Values(_exact), Mode.LAZY: _Values(_new_text), Mode.DAEMON: _Values(_tolerant)}
-_EXACT, _LAZY = _VALUES[Mode.STRICT], _VALUES[Mode.LAZY]
+_VALUES: Final = {
+    ReadMode.STRICT: _Values(_exact),
+    ReadMode.LAZY: _Values(_new_text),
+    ReadMode.DAEMON: _Values(_tolerant),
+}
+_EXACT, _LAZY = _VALUES[ReadMode.STRICT], _VALUES[ReadMode.LAZY]
 _LINES: Final = {mode: _Lines(values) for mode, values in _VALUES.items()}
 
 
@@ -333,13 +337,13 @@ def _lines(piece: Piece) -> Iterator[tuple[int, int, str]]:
         at, number = end + 1, number + 1
 
 
-def _by_line(piece: Piece, mode: Mode, report: Report | None, *, last: bool) -> Iterator[ClassAd]:
+def _by_line(piece: Piece, mode: ReadMode, report: Report | None, *, last: bool) -> Iterator[ClassAd]:
     r"""Return the ads of a block; every line that is none of an ad is a fault, unless it is read as the daemon does.
 
     block = (line | comment | between)*
     comment = [ \t]* "#" [^\n]*
     """
-    if mode is Mode.DAEMON:
+    if mode is ReadMode.DAEMON:
         check_characters(piece)
         yield from _as_daemon(piece, last=last)
         return
@@ -363,7 +367,7 @@ def _by_line(piece: Piece, mode: Mode, report: Report | None, *, last: bool) -> 
         yield found
 
 
-def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: Mode) -> None:
+def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: ReadMode) -> None:
     """Read the line of an attribute, or note what is wrong with it.
 
     line = BLANK* name BLANK* "=" BLANK* value
@@ -411,14 +415,14 @@ def _name(text: str) -> str | None:
     return quoted[1].replace("\\'", "'") or None if quoted else None
 
 
-def read_value(text: str, mode: Mode) -> Code | str:
+def read_value(text: str, mode: ReadMode) -> Code | str:
     """Return the expression of an old value: as text in new syntax where it can stay one.
 
     value = expression
 
     Raises ClassAdSyntaxError; where the mode is LAZY, only for a text that has to be parsed to be rewritten.
     """
-    return _VALUES[mode if text else Mode.STRICT][text]  # no text is no lazy one
+    return _VALUES[mode if text else ReadMode.STRICT][text]  # no text is no lazy one
 
 
 def read_lazily(text: str) -> Code | str:
@@ -462,7 +466,7 @@ def _line_as_daemon(reading: _Reading, line: str) -> bool:
     if not (sign and name):
         return False
     try:
-        reading.add(name, _VALUES[Mode.DAEMON][right])
+        reading.add(name, _VALUES[ReadMode.DAEMON][right])
     except ClassAdSyntaxError:
         return False
     return True

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
 from crondor.classad.formats.extents import NEW, read_pieces
-from crondor.classad.formats.pieces import Feed, Mode, Piece, Report
+from crondor.classad.formats.pieces import Feed, Piece, ReadMode, Report
 from crondor.classad.parser import parse_ad
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code
@@ -18,14 +18,14 @@ from crondor.classad.text import lower
 from crondor.classad.tree import Literal, Node
 
 
-def read_new(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
+def read_new(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one; an ad with a fault is refused as a whole.
 
     ads = (ad | "{" (ad | ",")* "}")*
 
     Raises ClassAdSyntaxError.
     """
-    return read_pieces(feed, NEW, _ad, report, tolerant=mode is Mode.DAEMON)
+    return read_pieces(feed, NEW, _ad, report, tolerant=mode is ReadMode.DAEMON)
 
 
 def _ad(piece: Piece) -> ClassAd:

@@ -30,7 +30,7 @@ UNFINISHED: Final = "classad-unfinished"
 """The code of the fault that a text ends inside an ad: it was cut off, or is still being written."""
 
 
-class Mode(Enum):
+class ReadMode(Enum):
     """How strict a reader is.
 
     STRICT reads every expression and finds every fault. LAZY finds the faults of the form (lines, brackets) and takes

@@ -11,7 +11,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.json_form import read_json
 from crondor.classad.formats.long_form import read_long
 from crondor.classad.formats.new_form import read_new
-from crondor.classad.formats.pieces import Feed, Mode, Report, Text, error, name_of, tell
+from crondor.classad.formats.pieces import Feed, ReadMode, Report, Text, error, name_of, tell
 from crondor.classad.formats.xml_form import read_xml
 from crondor.classad.printing import Format
 from crondor.source import Source
@@ -50,7 +50,7 @@ def detect(text: str, *, faithful: bool = False) -> Format:
 def read_ads(
     text: Text,
     form: Format | None = None,
-    mode: Mode = Mode.STRICT,
+    mode: ReadMode = ReadMode.STRICT,
     *,
     name: str | None = None,
     report: Report | None = None,
@@ -68,7 +68,7 @@ def read_ads(
     return ads if report is None else _told(ads, report)
 
 
-def _ads(feed: Feed, form: Format | None, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
+def _ads(feed: Feed, form: Format | None, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     feed.more()
     if feed.buffer.startswith("\ufeff"):  # what Windows editors put before the first character
         feed.at = 1
@@ -94,7 +94,7 @@ def _beginning(feed: Feed) -> str:
 
 
 def read_ad(
-    text: str | Source, form: Format | None = None, mode: Mode = Mode.STRICT, *, name: str | None = None
+    text: str | Source, form: Format | None = None, mode: ReadMode = ReadMode.STRICT, *, name: str | None = None
 ) -> ClassAd:
     """Return the one ad of a text; DAEMON returns the first and ignores what follows.
 
@@ -105,7 +105,7 @@ def read_ad(
     found = next(ads, None)
     if found is None:
         raise error(source, 0, 1, "there is no ad in this text")
-    other = None if mode is Mode.DAEMON else next(ads, None)
+    other = None if mode is ReadMode.DAEMON else next(ads, None)
     if other is not None and other.place is not None:
         start = sum(map(len, source.text.splitlines(keepends=True)[: other.place.line - 1]))
         raise error(source, start, start + 1, "another ad begins here; one is expected")

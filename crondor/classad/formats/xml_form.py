@@ -20,7 +20,7 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.extents import XML, read_pieces
-from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Mode, Piece, Report, check_characters, fault
+from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Piece, ReadMode, Report, check_characters, fault
 from crondor.classad.scope import Code
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
@@ -56,7 +56,7 @@ class _Element:
         self.values: list[tuple[str, str]] = []
 
 
-def read_xml(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]:
+def read_xml(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one; an ad with a fault is refused as a whole.
 
     Documents may follow one another, as ``condor_q -xml`` of several schedds writes them. DAEMON is as STRICT:
@@ -72,7 +72,7 @@ def read_xml(feed: Feed, mode: Mode, report: Report | None) -> Iterator[ClassAd]
 class _Reader:
     """Turns expat's events into an ad."""
 
-    def __init__(self, piece: Piece, mode: Mode) -> None:
+    def __init__(self, piece: Piece, mode: ReadMode) -> None:
         self.piece = piece
         self.mode = mode
         self.data = b""
@@ -176,7 +176,7 @@ class _Reader:
                 self.fault(f"an attribute has one value; {element.name} has {len(element.values)}")
                 return
             value = element.values[0][1]
-            if self.deep and self.mode is not Mode.LAZY and len(self.stack) == 1:
+            if self.deep and self.mode is not ReadMode.LAZY and len(self.stack) == 1:
                 self.deep = False
                 self.checked(value)
             self.stack[-1].values.append((element.name, value))
@@ -218,7 +218,7 @@ class _Reader:
             return self.real(text)
         if tag != "e":
             return self.checked(f"{'absTime' if tag == 'at' else 'relTime'}({_quoted(text)})")
-        found = self.checked(text) if self.mode is not Mode.LAZY or nested else text
+        found = self.checked(text) if self.mode is not ReadMode.LAZY or nested else text
         return unparse(code_tree(read(found))) if nested and found is not None else found
 
     def checked(self, text: str) -> str | None:

@@ -13,9 +13,9 @@ from crondor.classad.functions import (  # noqa: F401 - each declares its functi
     strings,
     types,
 )
-from crondor.classad.functions.registry import FUNCTIONS, Arguments, Maker
+from crondor.classad.functions.registry import FUNCTIONS, CallArguments, Maker
 
-__all__ = ["Arguments", "find_function"]
+__all__ = ["CallArguments", "find_function"]
 
 
 def find_function(name: str) -> Maker | None:

@@ -10,18 +10,18 @@ from crondor.classad.code import (
 )
 from crondor.classad.convert import to_string
 from crondor.classad.errors import ClassAdSyntaxError, Failure, StackExhausted
-from crondor.classad.functions.registry import Arguments, builtin, special
+from crondor.classad.functions.registry import CallArguments, builtin, special
 from crondor.classad.limits import MAX_DEPTH
 from crondor.classad.lookup import find, find_bare, root_of
 from crondor.classad.operators import truth
 from crondor.classad.parser import parse_expression
 from crondor.classad.references import External
 from crondor.classad.regexp import compiled, searched
-from crondor.classad.scope import NOWHERE, AdValue, Code, Compiler, ListValue, Run, State, Value
+from crondor.classad.scope import NOWHERE, AdValue, Code, Compiler, EvaluationState, ListValue, Run, Value
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import ListNode, Reference, Ternary
-from crondor.classad.unparse import Form, unparse
+from crondor.classad.unparse import UnparseForm, unparse
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
@@ -29,17 +29,17 @@ from crondor.classad.values import (
 from crondor.source import Source
 
 
-def _error(_state: State) -> Value:
+def _error(_state: EvaluationState) -> Value:
     return ERROR
 
 
 @special("ifThenElse")
-def _if_then_else(call: Arguments) -> Run:
+def _if_then_else(call: CallArguments) -> Run:
     if len(call.runs) != 3:
         return _error
     test, yes, no = call.runs
 
-    def if_then_else(state: State) -> Value:
+    def if_then_else(state: EvaluationState) -> Value:
         value = test(state)
         chosen = value if value.__class__ is bool else truth(value)
         if chosen is None:
@@ -50,18 +50,18 @@ def _if_then_else(call: Arguments) -> Run:
 
 
 @builtin("debug", 1)
-def _debug(_state: State, value: Value) -> Value:
+def _debug(_state: EvaluationState, value: Value) -> Value:
     return value
 
 
 @special("eval")
-def _eval(call: Arguments) -> Run:
+def _eval(call: CallArguments) -> Run:
     if len(call.runs) != 1:
         return _error
     (run,) = call.runs
     offset = call.offset
 
-    def evaluated(state: State) -> Value:
+    def evaluated(state: EvaluationState) -> Value:
         text = to_string(state, run(state))
         if not isinstance(text, str):
             return ERROR
@@ -79,7 +79,7 @@ def _eval(call: Arguments) -> Run:
     return evaluated
 
 
-def _read(state: State, text: str, compiler: Compiler) -> Code | None:
+def _read(state: EvaluationState, text: str, compiler: Compiler) -> Code | None:
     """Return the expression of a text; after a conditional HTCondor does not look whether more follows."""
     try:
         return state.read(text)
@@ -95,20 +95,20 @@ def _read(state: State, text: str, compiler: Compiler) -> Code | None:
 
 
 @special("unparse")
-def _unparse(call: Arguments) -> Run:
+def _unparse(call: CallArguments) -> Run:
     """Return the text of an attribute of the ad at hand; the argument's own text is its name, MY.x and all."""
     if len(call.nodes) != 1 or not isinstance(call.nodes[0], Reference):
         return _error
-    name = lower(unparse(call.nodes[0], Form.PRETTY, faithful=True))
+    name = lower(unparse(call.nodes[0], UnparseForm.PRETTY, faithful=True))
 
-    def unparsed(state: State) -> Value:
+    def unparsed(state: EvaluationState) -> Value:
         code = state.cur.codes.get(name)
-        return "" if code is None else unparse(code_tree(code), Form.PRETTY, faithful=True)
+        return "" if code is None else unparse(code_tree(code), UnparseForm.PRETTY, faithful=True)
 
     return unparsed
 
 
-def _dereferenced(state: State, node: Reference, scope: Run | None) -> tuple[AdValue, Code] | None:
+def _dereferenced(state: EvaluationState, node: Reference, scope: Run | None) -> tuple[AdValue, Code] | None:
     """Return what a reference refers to.
 
     As HTCondor does, what follows goes on in the ad where it was found, or in the last one searched.
@@ -129,7 +129,7 @@ def _dereferenced(state: State, node: Reference, scope: Run | None) -> tuple[AdV
     return found
 
 
-def _outermost(state: State, place: AdValue) -> AdValue:
+def _outermost(state: EvaluationState, place: AdValue) -> AdValue:
     root = root_of(state)
     while place is not root and place.parent is not None:
         place = place.parent
@@ -137,14 +137,14 @@ def _outermost(state: State, place: AdValue) -> AdValue:
 
 
 @special("unresolved")
-def _unresolved(call: Arguments) -> Run:
+def _unresolved(call: CallArguments) -> Run:
     """Return the names an attribute's expression leaves to others, or whether one of them matches a pattern."""
     if not 1 <= len(call.nodes) <= 2 or not isinstance(call.nodes[0], Reference):
         return _error
     node = call.nodes[0]
     scope = None if node.scope is None else Code(node.scope, call.compiler).evaluate
 
-    def unresolved(state: State) -> Value:
+    def unresolved(state: EvaluationState) -> Value:
         found = _dereferenced(state, node, scope)
         if found is None:
             return UNDEFINED
@@ -166,7 +166,7 @@ def _unresolved(call: Arguments) -> Run:
 
 
 @special("evalInEachContext", "countMatches")
-def _each_context(call: Arguments) -> Run:
+def _each_context(call: CallArguments) -> Run:
     if len(call.nodes) != 2:
         return _error
     node, where = call.nodes
@@ -175,7 +175,7 @@ def _each_context(call: Arguments) -> Run:
     literal = tuple(Code(item, call.compiler) for item in where.items) if isinstance(where, ListNode) else None
     counting = call.name == "countmatches"
 
-    def each_context(state: State) -> Value:
+    def each_context(state: EvaluationState) -> Value:
         code = whole
         if isinstance(node, Reference):
             found = _dereferenced(state, node, scope)
@@ -196,7 +196,7 @@ def _each_context(call: Arguments) -> Run:
     return each_context
 
 
-def _attempt(state: State, run: Run) -> Value:
+def _attempt(state: EvaluationState, run: Run) -> Value:
     cur, used, height = state.cur, state.used, len(state.stack)
     try:
         return run(state)
@@ -207,7 +207,7 @@ def _attempt(state: State, run: Run) -> Value:
         state.cur, state.used = cur, used
 
 
-def _in_context(state: State, code: Code, place: Code) -> Value:
+def _in_context(state: EvaluationState, code: Code, place: Code) -> Value:
     """Return the value of an expression in a nested ad, which in a match sees the other ad its own sees."""
     ad = _attempt(state, place.evaluate)
     if not isinstance(ad, AdValue):
@@ -226,12 +226,12 @@ def _in_context(state: State, code: Code, place: Code) -> Value:
 
 
 @special("userMap")
-def _user_map(call: Arguments) -> Run:
+def _user_map(call: CallArguments) -> Run:
     runs = call.runs
     if not 2 <= len(runs) <= 4:
         return _error
 
-    def user_map(state: State) -> Value:
+    def user_map(state: EvaluationState) -> Value:
         name, user, *rest = [run(state) for run in runs]
         default = rest[1] if len(rest) == 2 else UNDEFINED
         if not isinstance(name, str) or not isinstance(user, str):
@@ -254,11 +254,11 @@ def _one_group(groups: str, wanted: Value) -> str | None:
 
 
 @special("userHome")
-def _user_home(call: Arguments) -> Run:
+def _user_home(call: CallArguments) -> Run:
     """Return the default, as HTCondor does for a user it does not find: the machine's users are not looked up."""
     runs = call.runs
 
-    def user_home(state: State) -> Value:
+    def user_home(state: EvaluationState) -> Value:
         if not 1 <= len(runs) <= 2:
             raise Failure("userHome() takes a user and a default")
         default = _attempt(state, runs[1]) if len(runs) == 2 else ""

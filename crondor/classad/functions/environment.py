@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from crondor.classad.code import made_list
-from crondor.classad.functions.registry import Arguments, builtin, special
-from crondor.classad.scope import ListValue, Run, State, Value
+from crondor.classad.functions.registry import CallArguments, builtin, special
+from crondor.classad.scope import EvaluationState, ListValue, Run, Value
 from crondor.classad.text import to_bytes
 from crondor.classad.values import (
     ERROR,
@@ -78,7 +78,7 @@ def _version(value: Value) -> int | None:
 
 
 @builtin("argsToList", 1, 2)
-def _args_to_list(_state: State, text: Value, version: Value = 2) -> Value:
+def _args_to_list(_state: EvaluationState, text: Value, version: Value = 2) -> Value:
     number = _version(version)
     if number is None or not isinstance(text, str):
         return ERROR
@@ -87,7 +87,7 @@ def _args_to_list(_state: State, text: Value, version: Value = 2) -> Value:
 
 
 @builtin("listToArgs", 1, 2)
-def _list_to_args(state: State, whole: Value, version: Value = 2) -> Value:
+def _list_to_args(state: EvaluationState, whole: Value, version: Value = 2) -> Value:
     number = _version(version)
     if number is None or not isinstance(whole, ListValue):
         return ERROR
@@ -122,7 +122,7 @@ def _printed(variables: dict[str, str | None]) -> str:
 
 
 @builtin("envV1ToV2", 1)
-def _env_v1_to_v2(_state: State, text: Value) -> Value:
+def _env_v1_to_v2(_state: EvaluationState, text: Value) -> Value:
     if text is UNDEFINED:
         return UNDEFINED
     if not isinstance(text, str):
@@ -142,10 +142,10 @@ _DELIMITERS = frozenset("!#$%&*+,-/:;<>?@^`|~\x1f")
 
 
 @special("mergeEnvironment")
-def _merge_environment(call: Arguments) -> Run:
+def _merge_environment(call: CallArguments) -> Run:
     runs = call.runs
 
-    def merge_environment(state: State) -> Value:
+    def merge_environment(state: EvaluationState) -> Value:
         variables: dict[str, str | None] = {}
         for run in runs:  # the first that cannot be used ends it: those after it are not evaluated
             text = run(state)

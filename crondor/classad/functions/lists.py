@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crondor.classad import operators
 from crondor.classad.functions.registry import builtin
-from crondor.classad.scope import AdValue, ListValue, State, Value
+from crondor.classad.scope import AdValue, EvaluationState, ListValue, Value
 from crondor.classad.text import size
 from crondor.classad.values import (
     ERROR,
@@ -16,7 +16,7 @@ from crondor.classad.values import (
 
 
 @builtin("member", 2)
-def _member(state: State, value: Value, whole: Value) -> Value:
+def _member(state: EvaluationState, value: Value, whole: Value) -> Value:
     if value is UNDEFINED:
         return UNDEFINED
     if value is ERROR and whole is not UNDEFINED:
@@ -25,11 +25,11 @@ def _member(state: State, value: Value, whole: Value) -> Value:
 
 
 @builtin("identicalMember", 2)
-def _identical_member(state: State, value: Value, whole: Value) -> Value:
+def _identical_member(state: EvaluationState, value: Value, whole: Value) -> Value:
     return _among(state, "=?=", value, whole)
 
 
-def _among(state: State, op: str, value: Value, whole: Value) -> Value:
+def _among(state: EvaluationState, op: str, value: Value, whole: Value) -> Value:
     if whole is UNDEFINED:
         return UNDEFINED
     if not isinstance(whole, ListValue) or isinstance(value, (ListValue, AdValue)):
@@ -39,7 +39,7 @@ def _among(state: State, op: str, value: Value, whole: Value) -> Value:
 
 
 @builtin("size", 1)
-def _size(_state: State, value: Value) -> Value:
+def _size(_state: EvaluationState, value: Value) -> Value:
     if isinstance(value, str):
         return size(value)
     if isinstance(value, (ListValue, AdValue)):
@@ -47,7 +47,7 @@ def _size(_state: State, value: Value) -> Value:
     return UNDEFINED if value is UNDEFINED else ERROR
 
 
-def _numbers(state: State, whole: Value) -> list[bool | int | float] | Value:
+def _numbers(state: EvaluationState, whole: Value) -> list[bool | int | float] | Value:
     """Return the members that are numbers, undefined ones left out; another value: the result of the call."""
     if not isinstance(whole, ListValue):
         return UNDEFINED if whole is UNDEFINED else ERROR
@@ -71,13 +71,13 @@ def _total(numbers: list[bool | int | float]) -> Value:
 
 
 @builtin("sum", 1)
-def _sum(state: State, whole: Value) -> Value:
+def _sum(state: EvaluationState, whole: Value) -> Value:
     numbers = _numbers(state, whole)
     return _total(numbers) if isinstance(numbers, list) else numbers
 
 
 @builtin("avg", 1)
-def _avg(state: State, whole: Value) -> Value:
+def _avg(state: EvaluationState, whole: Value) -> Value:
     numbers = _numbers(state, whole)
     if not isinstance(numbers, list):
         return numbers
@@ -85,16 +85,16 @@ def _avg(state: State, whole: Value) -> Value:
 
 
 @builtin("min", 1)
-def _min(state: State, whole: Value) -> Value:
+def _min(state: EvaluationState, whole: Value) -> Value:
     return _extreme(state, whole, "<")
 
 
 @builtin("max", 1)
-def _max(state: State, whole: Value) -> Value:
+def _max(state: EvaluationState, whole: Value) -> Value:
     return _extreme(state, whole, ">")
 
 
-def _extreme(state: State, whole: Value, op: str) -> Value:
+def _extreme(state: EvaluationState, whole: Value, op: str) -> Value:
     """Return the least or greatest member; each comparison promotes what it compares, the best so far too."""
     numbers = _numbers(state, whole)
     if not isinstance(numbers, list):
@@ -115,16 +115,16 @@ _COMPARISONS = {"<": "<", "<=": "<=", "!=": "!=", "==": "==", ">": ">", ">=": ">
 
 
 @builtin("anyCompare", 3)
-def _any_compare(state: State, op: Value, whole: Value, value: Value) -> Value:
+def _any_compare(state: EvaluationState, op: Value, whole: Value, value: Value) -> Value:
     return _compare_all(state, op, whole, value, every=False)
 
 
 @builtin("allCompare", 3)
-def _all_compare(state: State, op: Value, whole: Value, value: Value) -> Value:
+def _all_compare(state: EvaluationState, op: Value, whole: Value, value: Value) -> Value:
     return _compare_all(state, op, whole, value, every=True)
 
 
-def _compare_all(state: State, op: Value, whole: Value, value: Value, *, every: bool) -> Value:
+def _compare_all(state: EvaluationState, op: Value, whole: Value, value: Value, *, every: bool) -> Value:
     """Compare each member with a value; the first undefined comparison ends the walk, with false."""
     if op is UNDEFINED:
         return UNDEFINED

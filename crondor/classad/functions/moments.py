@@ -9,10 +9,10 @@ from typing import Final
 
 from crondor.classad.code import constant
 from crondor.classad.errors import Failure
-from crondor.classad.functions.registry import Arguments, builtin, special
+from crondor.classad.functions.registry import CallArguments, builtin, special
 from crondor.classad.functions.strftime import strftime
 from crondor.classad.lookup import as_code
-from crondor.classad.scope import AdValue, Run, State, Value
+from crondor.classad.scope import AdValue, EvaluationState, Run, Value
 from crondor.classad.text import normal
 from crondor.classad.times import Civil, civil, days_of, offset_at, split_seconds
 from crondor.classad.values import (
@@ -26,27 +26,27 @@ from crondor.classad.values import (
 
 
 @builtin("time", 0)
-def _time(state: State) -> Value:
+def _time(state: EvaluationState) -> Value:
     return state.context.now
 
 
 @builtin("currentTime", 0)
-def _current_time(state: State) -> Value:
+def _current_time(state: EvaluationState) -> Value:
     now = state.context.now
     return AbsTime(now, offset_at(state.context.zone, now))
 
 
 @builtin("timeZoneOffset", 0)
-def _time_zone_offset(state: State) -> Value:
+def _time_zone_offset(state: EvaluationState) -> Value:
     return RelTime(float(offset_at(state.context.zone, state.context.now)))
 
 
-def _local(state: State, seconds: int) -> Civil:
+def _local(state: EvaluationState, seconds: int) -> Civil:
     return civil(seconds + offset_at(state.context.zone, seconds))
 
 
 @builtin("dayTime", 0)
-def _day_time(state: State) -> Value:
+def _day_time(state: EvaluationState) -> Value:
     at = _local(state, state.context.now)
     return RelTime(float(at.hour * 3600 + at.minute * 60 + at.second))
 
@@ -72,7 +72,7 @@ _LENGTHS: Final = {
 
 def _declare_field(name: str, field: str) -> None:
     @builtin(name, 1)
-    def get_field(state: State, value: Value) -> Value:
+    def get_field(state: EvaluationState, value: Value) -> Value:
         if isinstance(value, AbsTime) and field:
             return int(getattr(_local(state, value.seconds), field))
         if isinstance(value, RelTime) and name in _LENGTHS:
@@ -87,14 +87,14 @@ for _name, _field in _FIELDS.items():
 
 
 @builtin("splitTime", 1)
-def _split_time(state: State, value: Value) -> Value:
+def _split_time(state: EvaluationState, value: Value) -> Value:
     if value is UNDEFINED:
         return UNDEFINED
     fields = None if isinstance(value, AdValue) else _split(state, value)
     return ERROR if fields is None else fields
 
 
-def _split(state: State, value: Value) -> AdValue | None:
+def _split(state: EvaluationState, value: Value) -> AdValue | None:
     """Return the ad of a time's fields; None: not a time."""
     if isinstance(value, RelTime):
         return _split_length(value.seconds)
@@ -138,10 +138,10 @@ def _ad(fields: dict[str, Value]) -> AdValue:
 
 
 @special("formatTime")
-def _format_time(call: Arguments) -> Run:
+def _format_time(call: CallArguments) -> Run:
     runs = call.runs
 
-    def format_time(state: State) -> Value:
+    def format_time(state: EvaluationState) -> Value:
         if not runs:
             return _formatted(state, _local(state, state.context.now), "%c")
         value = runs[0](state)
@@ -156,11 +156,11 @@ def _format_time(call: Arguments) -> Run:
     return format_time if len(runs) < 3 else lambda _state: ERROR
 
 
-def _formatted(state: State, at: Civil, form: str) -> Value:
+def _formatted(state: EvaluationState, at: Civil, form: str) -> Value:
     return normal(strftime(at, form, state.context.zone))
 
 
-def _from_fields(state: State, fields: AdValue) -> Civil:
+def _from_fields(state: EvaluationState, fields: AdValue) -> Civil:
     """Return the fields of an ad, those that are no integers as zero; weekday and day of the year follow from them."""
     second, minute, hour, day, month, year = (
         _field_of(state, fields, name) for name in ("seconds", "minutes", "hours", "day", "month", "year")
@@ -173,7 +173,7 @@ def _from_fields(state: State, fields: AdValue) -> Civil:
     return Civil(year, month, day, hour or 0, minute or 0, second or 0, (today + 4) % 7, today - first)
 
 
-def _field_of(state: State, fields: AdValue, name: str) -> int | None:
+def _field_of(state: EvaluationState, fields: AdValue, name: str) -> int | None:
     code = fields.codes.get(name)
     if code is None:
         return None
@@ -189,10 +189,10 @@ def _field_of(state: State, fields: AdValue, name: str) -> int | None:
 
 
 @special("absTime")
-def _abs_time(call: Arguments) -> Run:
+def _abs_time(call: CallArguments) -> Run:
     runs = call.runs
 
-    def abs_time(state: State) -> Value:
+    def abs_time(state: EvaluationState) -> Value:
         if not runs:
             return _current_time(state)
         value = runs[0](state)
@@ -214,7 +214,7 @@ def _offset(value: Value) -> int | None:
     return truncate32(value.seconds) if isinstance(value, RelTime) else None
 
 
-def _moment(state: State, value: Value, offset: int | None) -> Value:
+def _moment(state: EvaluationState, value: Value, offset: int | None) -> Value:
     if isinstance(value, (AbsTime, str)) or value is UNDEFINED:
         return value  # a string that is not a literal is left alone
     if type(value) is int:
@@ -233,7 +233,7 @@ def _moment(state: State, value: Value, offset: int | None) -> Value:
 
 
 @builtin("relTime", 1, 2)
-def _rel_time(_state: State, value: Value, *rest: Value) -> Value:
+def _rel_time(_state: EvaluationState, value: Value, *rest: Value) -> Value:
     if rest:
         return ERROR
     if isinstance(value, RelTime) or value is UNDEFINED:

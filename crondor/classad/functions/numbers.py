@@ -11,7 +11,7 @@ from crondor.classad.convert import to_real
 from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import builtin
 from crondor.classad.operators import divide
-from crondor.classad.scope import ListValue, State, Value
+from crondor.classad.scope import EvaluationState, ListValue, Value
 from crondor.classad.values import (
     ERROR,
     INT_MIN,
@@ -34,23 +34,23 @@ def _rounded(value: Value, how: str) -> Value:
 
 
 @builtin("floor", 1)
-def _floor(_state: State, value: Value) -> Value:
+def _floor(_state: EvaluationState, value: Value) -> Value:
     return _rounded(value, "floor")
 
 
 @builtin("ceil", 1)
 @builtin("ceiling", 1)
-def _ceiling(_state: State, value: Value) -> Value:
+def _ceiling(_state: EvaluationState, value: Value) -> Value:
     return _rounded(value, "ceil")
 
 
 @builtin("round", 1)
-def _round(_state: State, value: Value) -> Value:
+def _round(_state: EvaluationState, value: Value) -> Value:
     return _rounded(value, "round")
 
 
 @builtin("pow", 2)
-def _pow(_state: State, base: Value, exponent: Value) -> Value:
+def _pow(_state: EvaluationState, base: Value, exponent: Value) -> Value:
     """Return a power; that of two integers goes through a real plus a half, as in HTCondor."""
     if type(base) is int and type(exponent) is int and exponent >= 0:
         return truncate(_power(float(base), float(exponent)) + 0.5)
@@ -74,7 +74,7 @@ _NOTHING = 1e-8
 
 
 @builtin("quantize", 2)
-def _quantize(state: State, value: Value, step: Value) -> Value:
+def _quantize(state: EvaluationState, value: Value, step: Value) -> Value:
     """Return the next multiple of a step, or the first of a list of steps that is not less."""
     real = to_real(value)
     if real is None:
@@ -117,7 +117,7 @@ _BIGGEST = (1 << 31) - 1
 
 
 @builtin("random", 0, 1)
-def _random(state: State, most: Value = 1.0) -> Value:
+def _random(state: EvaluationState, most: Value = 1.0) -> Value:
     if type(most) is int:
         bound = wrap32(most)
         if bound <= 0:

@@ -6,7 +6,7 @@ from crondor.classad import regexp
 from crondor.classad.convert import grown
 from crondor.classad.errors import Failure
 from crondor.classad.functions.registry import builtin
-from crondor.classad.scope import Code, ListValue, State, Value
+from crondor.classad.scope import Code, EvaluationState, ListValue, Value
 from crondor.classad.text import from_bytes
 from crondor.classad.values import (
     ERROR,
@@ -22,7 +22,7 @@ def _checked(*values: Value) -> Value | None:
 
 
 @builtin("regexp", 2, 3)
-def _regexp(state: State, pattern: Value, text: Value, options: Value = "") -> Value:
+def _regexp(state: EvaluationState, pattern: Value, text: Value, options: Value = "") -> Value:
     wrong = _checked(pattern, text, options)
     if wrong is not None:
         return wrong
@@ -34,7 +34,7 @@ def _regexp(state: State, pattern: Value, text: Value, options: Value = "") -> V
 
 
 @builtin("regexpMember", 2, 3)
-def _regexp_member(state: State, pattern: Value, whole: Value, options: Value = "") -> Value:
+def _regexp_member(state: EvaluationState, pattern: Value, whole: Value, options: Value = "") -> Value:
     wrong = _checked(pattern, whole, options)
     if wrong is not None:
         return wrong
@@ -54,7 +54,7 @@ def _regexp_member(state: State, pattern: Value, whole: Value, options: Value = 
     return UNDEFINED if unknown else False
 
 
-def _value(state: State, code: Code) -> Value:
+def _value(state: EvaluationState, code: Code) -> Value:
     cur, used, height = state.cur, state.used, len(state.stack)
     try:
         return code.evaluate(state)
@@ -66,7 +66,7 @@ def _value(state: State, code: Code) -> Value:
 
 def _declare_substitution(name: str, more: str) -> None:
     @builtin(name, 3, 4)
-    def substitution(state: State, pattern: Value, text: Value, new: Value, options: Value = "") -> Value:
+    def substitution(state: EvaluationState, pattern: Value, text: Value, new: Value, options: Value = "") -> Value:
         wrong = _checked(pattern, text, new, options)
         if wrong is not None:
             return wrong

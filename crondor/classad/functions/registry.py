@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
-from crondor.classad.scope import Compiler, Run, State, Value
+from crondor.classad.scope import Compiler, EvaluationState, Run, Value
 from crondor.classad.tree import Node
 from crondor.classad.values import (
     ERROR,
 )
 
 
-class Arguments(NamedTuple):
+class CallArguments(NamedTuple):
     """A call as it is compiled: the function's name in lower case, its arguments as trees and as closures.
 
     ``offset`` is how many operators the call stands below its expression's top; ``compiler`` makes closures of trees.
@@ -28,13 +28,13 @@ class Arguments(NamedTuple):
     compiler: Compiler
 
 
-Maker: TypeAlias = Callable[[Arguments], Run]
+Maker: TypeAlias = Callable[[CallArguments], Run]
 Plain: TypeAlias = Callable[..., Value]
 
 FUNCTIONS: Final[dict[str, Maker]] = {}
 
 
-def _wrong_count(_state: State) -> Value:
+def _wrong_count(_state: EvaluationState) -> Value:
     return ERROR
 
 
@@ -46,7 +46,7 @@ def builtin(name: str, low: int, high: int | None = None) -> Callable[[Plain], P
     most = low if high is None else high
 
     def declare(function: Plain) -> Plain:
-        def make(call: Arguments) -> Run:
+        def make(call: CallArguments) -> Run:
             if not low <= len(call.runs) <= most:
                 return _wrong_count
             return _apply(function, call.runs)

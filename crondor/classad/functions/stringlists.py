@@ -8,9 +8,9 @@ from __future__ import annotations
 from crondor.classad import regexp
 from crondor.classad.convert import leading_number
 from crondor.classad.errors import Failure
-from crondor.classad.functions.registry import Arguments, builtin, special
+from crondor.classad.functions.registry import CallArguments, builtin, special
 from crondor.classad.functions.strings import BLANKS, separator_class
-from crondor.classad.scope import Run, State, Value
+from crondor.classad.scope import EvaluationState, Run, Value
 from crondor.classad.text import lower
 from crondor.classad.values import (
     ERROR,
@@ -29,7 +29,7 @@ def items(text: str, separators: str) -> list[str]:
 
 
 @builtin("stringListSize", 1, 2)
-def _size(_state: State, text: Value, separators: Value = ", ") -> Value:
+def _size(_state: EvaluationState, text: Value, separators: Value = ", ") -> Value:
     if not isinstance(text, str) or not isinstance(separators, str):
         return ERROR
     return len(items(text, separators))
@@ -37,7 +37,7 @@ def _size(_state: State, text: Value, separators: Value = ", ") -> Value:
 
 def _declare_summary(name: str) -> None:
     @builtin(name, 1, 2)
-    def summary(_state: State, text: Value, separators: Value = ", ") -> Value:
+    def summary(_state: EvaluationState, text: Value, separators: Value = ", ") -> Value:
         if not isinstance(text, str) or not isinstance(separators, str):
             return ERROR
         return _summary(name, items(text, separators))
@@ -91,7 +91,7 @@ def _declare_membership(name: str) -> None:
     subset = "Subset" in name
 
     @builtin(name, 2, 3)
-    def membership(_state: State, *values: Value) -> Value:
+    def membership(_state: EvaluationState, *values: Value) -> Value:
         found = _strings(values)
         if not isinstance(found, list):
             return found
@@ -111,7 +111,9 @@ for _name in ("stringListMember", "stringListIMember", "stringListSubsetMatch", 
 
 
 @builtin("stringList_regexpMember", 2, 4)
-def _regexp_member(state: State, pattern: Value, text: Value, separators: Value = ", ", options: Value = "") -> Value:
+def _regexp_member(
+    state: EvaluationState, pattern: Value, text: Value, separators: Value = ", ", options: Value = ""
+) -> Value:
     if not (isinstance(pattern, str) and isinstance(text, str)):
         return ERROR
     if not (isinstance(separators, str) and isinstance(options, str)):
@@ -127,11 +129,11 @@ def _regexp_member(state: State, pattern: Value, text: Value, separators: Value 
 
 
 @special("stringListsIntersect")
-def _intersect(call: Arguments) -> Run:
+def _intersect(call: CallArguments) -> Run:
     """Say whether two lists share an item; items keep their blanks, and a failing argument is only error."""
     runs = call.runs
 
-    def intersect(state: State) -> Value:
+    def intersect(state: EvaluationState) -> Value:
         cur, used, height = state.cur, state.used, len(state.stack)
         try:
             values = [run(state) for run in runs]

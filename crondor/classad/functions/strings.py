@@ -14,9 +14,9 @@ from crondor.classad import text as texts
 from crondor.classad.code import constant, made_list
 from crondor.classad.convert import grown, grown_list, to_integer, to_string
 from crondor.classad.errors import Failure
-from crondor.classad.functions.registry import Arguments, builtin, special
+from crondor.classad.functions.registry import CallArguments, builtin, special
 from crondor.classad.limits import MAX_STRING
-from crondor.classad.scope import Code, ListValue, Run, State, Value
+from crondor.classad.scope import Code, EvaluationState, ListValue, Run, Value
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
@@ -29,10 +29,10 @@ BLANKS = " \t\n\r\f\v"
 
 
 @special("strcat")
-def _strcat(call: Arguments) -> Run:
+def _strcat(call: CallArguments) -> Run:
     runs = call.runs
 
-    def strcat(state: State) -> Value:
+    def strcat(state: EvaluationState) -> Value:
         pieces: list[str] = []
         size = 0
         for run in runs:
@@ -49,11 +49,11 @@ def _strcat(call: Arguments) -> Run:
 
 
 @special("join")
-def _join(call: Arguments) -> Run:
+def _join(call: CallArguments) -> Run:
     """Join strings by the first argument; one list, alone or after a separator, gives its members instead."""
     runs = call.runs
 
-    def join(state: State) -> Value:
+    def join(state: EvaluationState) -> Value:
         sources = list(runs)
         if 0 < len(runs) <= 2:
             whole = runs[-1](state)
@@ -66,7 +66,7 @@ def _join(call: Arguments) -> Run:
     return join
 
 
-def _joined(state: State, sources: list[Run]) -> Value:
+def _joined(state: EvaluationState, sources: list[Run]) -> Value:
     pieces: list[str] = []
     separator, begun, defined, undefined = "", False, False, False
     size = 0
@@ -93,19 +93,19 @@ def _joined(state: State, sources: list[Run]) -> Value:
 
 
 @builtin("toUpper", 1)
-def _to_upper(state: State, value: Value) -> Value:
+def _to_upper(state: EvaluationState, value: Value) -> Value:
     text = to_string(state, value)
     return texts.upper(text) if isinstance(text, str) else text
 
 
 @builtin("toLower", 1)
-def _to_lower(state: State, value: Value) -> Value:
+def _to_lower(state: EvaluationState, value: Value) -> Value:
     text = to_string(state, value)
     return texts.lower(text) if isinstance(text, str) else text
 
 
 @builtin("substr", 2, 3)
-def _substr(_state: State, text: Value, offset: Value, *rest: Value) -> Value:
+def _substr(_state: EvaluationState, text: Value, offset: Value, *rest: Value) -> Value:
     if text is UNDEFINED or offset is UNDEFINED or UNDEFINED in rest:
         return UNDEFINED
     if not isinstance(text, str) or type(offset) is not int or any(type(value) is not int for value in rest):
@@ -120,7 +120,7 @@ def _substr(_state: State, text: Value, offset: Value, *rest: Value) -> Value:
     return texts.from_bytes(data[start : start + length])
 
 
-def _compared(state: State, left: Value, right: Value, order: Callable[[str, str], int]) -> int | Exceptional:
+def _compared(state: EvaluationState, left: Value, right: Value, order: Callable[[str, str], int]) -> int | Exceptional:
     if left.__class__ is str and right.__class__ is str:
         return order(left, right)
     if left is UNDEFINED or right is UNDEFINED:
@@ -130,12 +130,12 @@ def _compared(state: State, left: Value, right: Value, order: Callable[[str, str
 
 
 @builtin("strcmp", 2)
-def _strcmp(state: State, left: Value, right: Value) -> Value:
+def _strcmp(state: EvaluationState, left: Value, right: Value) -> Value:
     return _compared(state, left, right, texts.compare)
 
 
 @builtin("stricmp", 2)
-def _stricmp(state: State, left: Value, right: Value) -> Value:
+def _stricmp(state: EvaluationState, left: Value, right: Value) -> Value:
     return _compared(state, left, right, texts.compare_folded)
 
 
@@ -195,13 +195,13 @@ def _digits(data: bytes, begin: int) -> int:
 
 
 @builtin("versioncmp", 2)
-def _version_order(state: State, left: Value, right: Value) -> Value:
+def _version_order(state: EvaluationState, left: Value, right: Value) -> Value:
     return _compared(state, left, right, natural_order)
 
 
 def _declare_version(which: str, test: Callable[[int, int], bool]) -> None:
     @builtin(f"version{which}", 2)
-    def version(state: State, left: Value, right: Value) -> Value:
+    def version(state: EvaluationState, left: Value, right: Value) -> Value:
         order = _compared(state, left, right, natural_order)
         return order if isinstance(order, Exceptional) else test(order, 0)
 
@@ -211,7 +211,7 @@ for _which in ("LE", "LT", "GE", "GT", "EQ"):
 
 
 @builtin("version_in_range", 3)
-def _version_in_range(state: State, tested: Value, least: Value, most: Value) -> Value:
+def _version_in_range(state: EvaluationState, tested: Value, least: Value, most: Value) -> Value:
     if least is UNDEFINED or most is UNDEFINED:
         return UNDEFINED
     version, low, high = to_string(state, tested), to_string(state, least), to_string(state, most)
@@ -221,7 +221,7 @@ def _version_in_range(state: State, tested: Value, least: Value, most: Value) ->
 
 
 @builtin("interval", 1)
-def _interval(_state: State, value: Value) -> Value:
+def _interval(_state: EvaluationState, value: Value) -> Value:
     number = to_integer(value)
     if type(number) is not int:
         return ERROR
@@ -238,7 +238,7 @@ def _interval(_state: State, value: Value) -> Value:
 
 
 @builtin("splitUserName", 1)
-def _split_user_name(_state: State, name: Value) -> Value:
+def _split_user_name(_state: EvaluationState, name: Value) -> Value:
     if not isinstance(name, str):
         return ERROR
     user, _, domain = name.partition("@")
@@ -246,7 +246,7 @@ def _split_user_name(_state: State, name: Value) -> Value:
 
 
 @builtin("splitSlotName", 1)
-def _split_slot_name(_state: State, name: Value) -> Value:
+def _split_slot_name(_state: EvaluationState, name: Value) -> Value:
     if not isinstance(name, str):
         return ERROR
     slot, at, machine = name.partition("@")
@@ -260,7 +260,7 @@ def separator_class(separators: str) -> re.Pattern[str]:
 
 
 @builtin("split", 1, 2)
-def _split(state: State, text: Value, separators: Value = ", \t") -> Value:
+def _split(state: EvaluationState, text: Value, separators: Value = ", \t") -> Value:
     """Split at separators; two equal ones side by side, no blanks, have an empty string between them."""
     if not isinstance(text, str) or not isinstance(separators, str):
         return ERROR

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from crondor.classad.convert import leading_number, to_integer, to_real, to_string, word
 from crondor.classad.functions.registry import builtin
-from crondor.classad.scope import AdValue, ListValue, State, Value
+from crondor.classad.scope import AdValue, EvaluationState, ListValue, Value
 from crondor.classad.values import (
     ERROR,
     UNDEFINED,
@@ -35,7 +35,7 @@ _TESTS: dict[str, Callable[[Value], bool]] = {
 
 def _declare(name: str, test: Callable[[Value], bool]) -> None:
     @builtin(name, 1)
-    def has_type(_state: State, value: Value) -> Value:
+    def has_type(_state: EvaluationState, value: Value) -> Value:
         return test(value)
 
 
@@ -44,7 +44,7 @@ for _name, _test in _TESTS.items():
 
 
 @builtin("int", 1)
-def _int(_state: State, value: Value) -> Value:
+def _int(_state: EvaluationState, value: Value) -> Value:
     if isinstance(value, str):  # lax: blanks before and anything after the number
         number = leading_number(value)
         return ERROR if number is None else truncate(number)
@@ -52,7 +52,7 @@ def _int(_state: State, value: Value) -> Value:
 
 
 @builtin("real", 1)
-def _real(_state: State, value: Value) -> Value:
+def _real(_state: EvaluationState, value: Value) -> Value:
     if value is UNDEFINED:
         return UNDEFINED
     number = to_real(value)
@@ -60,12 +60,12 @@ def _real(_state: State, value: Value) -> Value:
 
 
 @builtin("string", 1)
-def _string(state: State, value: Value) -> Value:
+def _string(state: EvaluationState, value: Value) -> Value:
     return to_string(state, value)
 
 
 @builtin("bool", 1)
-def _bool(_state: State, value: Value) -> Value:
+def _bool(_state: EvaluationState, value: Value) -> Value:
     if isinstance(value, (bool, int, float)):
         return value != 0
     if isinstance(value, str):

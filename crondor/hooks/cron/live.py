@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from crondor.diagnostics import Diagnostic, Severity, printable
-from crondor.hooks.cron.schedule import Progress
+from crondor.hooks.cron.schedule import CronOutput
 from crondor.hooks.cron.settings import CronJob, CronSettings, Manager
-from crondor.hooks.runner import Clock, Ended, HookCall, HookRunner, Limits, RunningHook
+from crondor.hooks.runner import Clock, HookCall, HookEnd, HookLimits, HookRunner, RunningHook
 
-_LIMITS: Final = Limits(seconds=math.inf, output=8 << 20)
+_LIMITS: Final = HookLimits(seconds=math.inf, output=8 << 20)
 _LEFT: Final = "HTCondor lets what a cron job leaves behind go on"
 _SAID: Final = 2000  # characters of standard error that are told
 
@@ -42,19 +42,19 @@ class LiveProgram:
         self._settings = settings
         self._decoder: IncrementalDecoder = getincrementaldecoder("utf-8")("surrogateescape")
 
-    def progress(self, now: float) -> Progress:  # noqa: ARG002 - the runner has the clock
+    def progress(self, now: float) -> CronOutput:  # noqa: ARG002 - the runner has the clock
         """Return what it has printed, and whether it has ended."""
         run = self.running.poll()
         text = self._decoder.decode(self.running.take(), final=run is not None)
         if run is None:
-            return Progress(text, ended=False)
-        logs = run.ended is not Ended.EXITED or (run.status and self._settings.log_non_zero_exit)
+            return CronOutput(text, ended=False)
+        logs = run.ended is not HookEnd.EXITED or (run.status and self._settings.log_non_zero_exit)
         findings = [d for d in run.diagnostics if d.kind not in {"hook-status", "hook-output-long"}]
         findings = [replace(d, help=_LEFT) if d.kind == "hook-left-running" else d for d in findings]
         if logs and run.stderr:
             said = f"{run.call.name} wrote to standard error: {printable(run.stderr.strip()[:_SAID])}"
             findings.append(Diagnostic("hook-cron-stderr", said, Severity.NOTE))
-        return Progress(text, ended=True, said=run.reason, diagnostics=tuple(findings))
+        return CronOutput(text, ended=True, said=run.reason, diagnostics=tuple(findings))
 
     def send(self, number: signal.Signals, now: float) -> None:  # noqa: ARG002 - the same
         """Send it a signal."""

@@ -1,7 +1,7 @@
 """When the jobs of a manager run: the four modes, periods, kills, loads and reconfiguration, on a clock that is told.
 
 ``CronManager.step(now)`` does what is due and returns what happened; ``next_time`` says when it is due again, unless
-a program prints or ends before. Programs are behind the protocol ``Programs``: real ones in ``live``, invented ones
+a program prints or ends before. Programs are behind the protocol ``CronPrograms``: real ones in ``live``, invented ones
 in tests.
 
 HTCondor: CronJobMgr::ScheduleAllJobs, CronJob::Schedule, CronJob::HandleReconfig.
@@ -20,7 +20,7 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic
 from crondor.hooks.cron.ads import CronAds, Published
 from crondor.hooks.cron.output import Block, BlockReader
-from crondor.hooks.cron.settings import CronJob, CronSettings, Manager, Mode
+from crondor.hooks.cron.settings import CronJob, CronMode, CronSettings, Manager
 
 _GRACE: Final = 1
 """Seconds from SIGTERM to SIGKILL."""
@@ -31,7 +31,7 @@ _RETRY: Final = 60
 _SLACK: Final = 1e-9  # loads are sums of hundredths
 
 
-class Progress(NamedTuple):
+class CronOutput(NamedTuple):
     """What a program has printed since it was asked last, and whether it has ended; ``said`` is how, with errors."""
 
     text: str
@@ -40,24 +40,24 @@ class Progress(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class Program(Protocol):
+class CronProgram(Protocol):
     """A program under way."""
 
-    def progress(self, now: float) -> Progress:
+    def progress(self, now: float) -> CronOutput:
         """Return what is new."""
 
     def send(self, number: signal.Signals, now: float) -> None:
         """Send it a signal."""
 
 
-class Programs(Protocol):
+class CronPrograms(Protocol):
     """Starts programs."""
 
-    def start(self, job: CronJob, now: float) -> Program | Diagnostic:
+    def start(self, job: CronJob, now: float) -> CronProgram | Diagnostic:
         """Start a job's program, or say why it cannot be."""
 
 
-class What(Enum):
+class CronStep(Enum):
     """What happened."""
 
     STARTED = "started"
@@ -69,12 +69,12 @@ class What(Enum):
     WAITS = "waits"
 
 
-class Event(NamedTuple):
+class CronEvent(NamedTuple):
     """One thing that happened to a job; ``block`` and ``published`` for PUBLISHED, ``text`` says more."""
 
     time: float
     job: str
-    what: What
+    what: CronStep
     text: str = ""
     block: Block | None = None
     published: Published | None = None
@@ -96,7 +96,7 @@ class _Running:
     job: CronJob
     reader: BlockReader
     state: _State = _State.IDLE
-    program: Program | None = None
+    program: CronProgram | None = None
     timer: float | None = None
     repeats: bool = False
     kill_timer: float | None = None
@@ -121,7 +121,7 @@ class CronManager:
     """
 
     settings: CronSettings
-    programs: Programs
+    programs: CronPrograms
     daemon_ad: ClassAd = field(default_factory=ClassAd)
     context: Context | None = None
     blocked: bool = False
@@ -135,7 +135,7 @@ class CronManager:
         self._load = 0.0
         self._is_closed = False
 
-    def configure(self, settings: CronSettings, now: float) -> Iterator[Event]:
+    def configure(self, settings: CronSettings, now: float) -> Iterator[CronEvent]:
         """Take a configuration, the first or a new one, and do what it asks for.
 
         A job whose mode has changed begins anew. RECONFIG_RERUN runs a job again, RECONFIG sends a running one SIGHUP
@@ -154,19 +154,19 @@ class CronManager:
             self.ads.add_job(job)
             yield from self._reconfigured(entry, old_period, now)
         for entry in list(self._jobs.values()):
-            is_first = not (entry.runs + entry.fails) and entry.job.mode is not Mode.ON_DEMAND
+            is_first = not (entry.runs + entry.fails) and entry.job.mode is not CronMode.ON_DEMAND
             if entry.state is _State.READY or (is_first and entry.state is _State.IDLE):
                 yield from self._start(entry, now)
 
-    def demand(self, now: float) -> Iterator[Event]:
+    def demand(self, now: float) -> Iterator[CronEvent]:
         """Start the jobs of mode OnDemand that are idle: a startd's RunBenchmarks has become true."""
         for entry in self._jobs.values():
-            if entry.job.mode is Mode.ON_DEMAND and entry.state is _State.IDLE:
+            if entry.job.mode is CronMode.ON_DEMAND and entry.state is _State.IDLE:
                 entry.state = _State.READY
                 yield from self._start(entry, now)
         yield from self._schedule(now)
 
-    def step(self, now: float) -> Iterator[Event]:
+    def step(self, now: float) -> Iterator[CronEvent]:
         """Take what programs have printed, see which have ended, and do what is due."""
         for entry in list(self._jobs.values()):
             if entry.program is not None:
@@ -178,7 +178,7 @@ class CronManager:
             if entry.timer is not None and entry.timer <= now:
                 due = entry.timer
                 entry.timer = _following(due, entry.job.period, now) if entry.repeats else None
-                yield from self._run(entry, now) if entry.job.mode is Mode.PERIODIC else self._start(entry, now)
+                yield from self._run(entry, now) if entry.job.mode is CronMode.PERIODIC else self._start(entry, now)
 
     def next_time(self) -> float | None:
         """Return when something is due by the clock, None if nothing ever is."""
@@ -202,7 +202,7 @@ class CronManager:
         """The names of the jobs that wait for their load, their CONDITION or the end of benchmarks."""
         return [name for name, entry in self._waiting.items() if entry.state is _State.READY]
 
-    def close(self, now: float) -> Iterator[Event]:
+    def close(self, now: float) -> Iterator[CronEvent]:
         """Start nothing any more, and end all programs as a daemon does: SIGTERM, and a second later SIGKILL.
 
         ``step`` goes on until nothing is ``running``; the ads stay.
@@ -213,7 +213,7 @@ class CronManager:
             if entry.state is _State.RUNNING:
                 yield from self._kill(entry, now)
 
-    def stop(self, now: float) -> Iterator[Event]:
+    def stop(self, now: float) -> Iterator[CronEvent]:
         """End all programs at once, and forget their ads."""
         for entry in list(self._jobs.values()):
             yield from self._remove(entry, now)
@@ -221,16 +221,16 @@ class CronManager:
     def _reader(self, job: CronJob) -> BlockReader:
         return BlockReader(job, ignores_tags=self.settings.manager is not Manager.STARTD)
 
-    def _remove(self, entry: _Running, now: float) -> Iterator[Event]:
+    def _remove(self, entry: _Running, now: float) -> Iterator[CronEvent]:
         if entry.program is not None:
             entry.program.send(signal.SIGKILL, now)
-            yield Event(now, entry.job.name, What.SIGNALLED, "SIGKILL: the job is taken away")
+            yield CronEvent(now, entry.job.name, CronStep.SIGNALLED, "SIGKILL: the job is taken away")
         del self._jobs[entry.job.name]
         self._waiting.pop(entry.job.name, None)
         self._unload(entry)
         self.ads.remove_job(entry.job.name)
 
-    def _reconfigured(self, entry: _Running, old_period: int, now: float) -> Iterator[Event]:
+    def _reconfigured(self, entry: _Running, old_period: int, now: float) -> Iterator[CronEvent]:
         job = entry.job
         if job.reconfig_rerun and entry.runs:
             if entry.is_alive:
@@ -240,40 +240,40 @@ class CronManager:
         elif entry.state is _State.RUNNING and job.reconfig:
             if entry.blocks and entry.program is not None:
                 entry.program.send(signal.SIGHUP, now)
-                yield Event(now, job.name, What.SIGNALLED, "SIGHUP: the configuration is new")
-        elif entry.state is _State.IDLE and job.mode in {Mode.PERIODIC, Mode.WAIT_FOR_EXIT}:
+                yield CronEvent(now, job.name, CronStep.SIGNALLED, "SIGHUP: the configuration is new")
+        elif entry.state is _State.IDLE and job.mode in {CronMode.PERIODIC, CronMode.WAIT_FOR_EXIT}:
             if job.period == old_period and entry.runs + entry.fails:
                 return
-            last = entry.last_start if job.mode is Mode.PERIODIC else entry.last_exit
-            entry.repeats = job.mode is Mode.PERIODIC
+            last = entry.last_start if job.mode is CronMode.PERIODIC else entry.last_exit
+            entry.repeats = job.mode is CronMode.PERIODIC
             if not (entry.runs + entry.fails) or last + job.period < now:
                 entry.state = _State.READY
                 entry.timer = now + job.period if entry.repeats else None
             else:
                 entry.timer = last + job.period
 
-    def _schedule(self, now: float) -> Iterator[Event]:
+    def _schedule(self, now: float) -> Iterator[CronEvent]:
         """Start what waits for its turn."""
         for entry in list(self._waiting.values()):
             if entry.state is _State.READY:
                 yield from self._start(entry, now)
 
-    def _run(self, entry: _Running, now: float) -> Iterator[Event]:
+    def _run(self, entry: _Running, now: float) -> Iterator[CronEvent]:
         if not entry.is_alive:
             yield from self._start(entry, now)
         elif entry.job.kill:
             yield from self._kill(entry, now)
         else:
-            yield Event(now, entry.job.name, What.STILL_RUNNING, "this period is skipped")
+            yield CronEvent(now, entry.job.name, CronStep.STILL_RUNNING, "this period is skipped")
 
-    def _start(self, entry: _Running, now: float) -> Iterator[Event]:
+    def _start(self, entry: _Running, now: float) -> Iterator[CronEvent]:
         if entry.is_alive or self._is_closed:
             return
         job = entry.job
         reason = self._why_not(job)
         if reason:
             if job.name not in self._waiting:
-                yield Event(now, job.name, What.WAITS, reason)
+                yield CronEvent(now, job.name, CronStep.WAITS, reason)
             entry.state = _State.READY
             self._waiting[job.name] = entry
             return
@@ -282,16 +282,16 @@ class CronManager:
         if isinstance(program, Diagnostic):
             entry.state = _State.IDLE
             entry.fails += 1
-            if job.mode is Mode.WAIT_FOR_EXIT:  # HTCondor never tries again
+            if job.mode is CronMode.WAIT_FOR_EXIT:  # HTCondor never tries again
                 entry.timer = now + max(job.period, _RETRY)
-            yield Event(now, job.name, What.FAILED_TO_START, program.message, diagnostics=(program,))
+            yield CronEvent(now, job.name, CronStep.FAILED_TO_START, program.message, diagnostics=(program,))
             return
         entry.program, entry.state = program, _State.RUNNING
         entry.last_start = now
         self._alive[job.name] = job.load
         self._load += job.load
         entry.runs += 1
-        yield Event(now, job.name, What.STARTED)
+        yield CronEvent(now, job.name, CronStep.STARTED)
 
     def _why_not(self, job: CronJob) -> str:
         if self.blocked:
@@ -302,7 +302,7 @@ class CronManager:
             return "its CONDITION is not true"
         return ""
 
-    def _kill(self, entry: _Running, now: float) -> Iterator[Event]:
+    def _kill(self, entry: _Running, now: float) -> Iterator[CronEvent]:
         if entry.program is None:
             return
         is_first = entry.state is _State.RUNNING
@@ -310,23 +310,23 @@ class CronManager:
         entry.state = _State.TERM_SENT if is_first else _State.KILL_SENT
         entry.kill_timer = now + _GRACE if is_first else None
         entry.program.send(number, now)
-        yield Event(now, entry.job.name, What.SIGNALLED, number.name)
+        yield CronEvent(now, entry.job.name, CronStep.SIGNALLED, number.name)
 
-    def _progress(self, entry: _Running, program: Program, now: float) -> Iterator[Event]:
+    def _progress(self, entry: _Running, program: CronProgram, now: float) -> Iterator[CronEvent]:
         found = program.progress(now)
         blocks = entry.reader.feed(found.text, int(now))
         if found.ended:
             blocks += entry.reader.end(int(now), restarts=self._restarts(entry))
         for block in blocks:
             entry.blocks += 1
-            yield Event(now, entry.job.name, What.PUBLISHED, "", block, self.ads.publish(entry.job, block))
+            yield CronEvent(now, entry.job.name, CronStep.PUBLISHED, "", block, self.ads.publish(entry.job, block))
         if found.ended:
             findings = (*found.diagnostics, *entry.reader.findings)
             entry.reader.findings = []
-            yield Event(now, entry.job.name, What.ENDED, found.said, diagnostics=findings)
+            yield CronEvent(now, entry.job.name, CronStep.ENDED, found.said, diagnostics=findings)
             yield from self._ended(entry, now)
 
-    def _ended(self, entry: _Running, now: float) -> Iterator[Event]:
+    def _ended(self, entry: _Running, now: float) -> Iterator[CronEvent]:
         job = entry.job
         was_killed = entry.state in {_State.TERM_SENT, _State.KILL_SENT}
         entry.program, entry.state, entry.kill_timer = None, _State.IDLE, None
@@ -336,12 +336,12 @@ class CronManager:
             entry.reruns = False
             entry.state = _State.READY
             self._waiting[job.name] = entry
-        elif job.mode is Mode.WAIT_FOR_EXIT:
+        elif job.mode is CronMode.WAIT_FOR_EXIT:
             if job.period:
                 entry.timer, entry.repeats = now + job.period, False
             else:
                 yield from self._start(entry, now)
-        elif job.mode is Mode.PERIODIC and was_killed:
+        elif job.mode is CronMode.PERIODIC and was_killed:
             yield from self._start(entry, now)
         yield from self._schedule(now)
 
@@ -349,7 +349,9 @@ class CronManager:
         """Say whether a job that has ended is started again at once; HTCondor still counts its own load then."""
         job = entry.job
         was_killed = entry.state in {_State.TERM_SENT, _State.KILL_SENT}
-        at_once = (job.mode is Mode.WAIT_FOR_EXIT and not job.period) or (job.mode is Mode.PERIODIC and was_killed)
+        at_once = (job.mode is CronMode.WAIT_FOR_EXIT and not job.period) or (
+            job.mode is CronMode.PERIODIC and was_killed
+        )
         return at_once and not (entry.reruns or self._is_closed or self._why_not(job))
 
     def _unload(self, entry: _Running) -> None:

@@ -33,7 +33,7 @@ class Manager(Enum):
     BENCHMARKS = "BENCHMARKS"
 
 
-class Mode(Enum):
+class CronMode(Enum):
     """When a job runs."""
 
     PERIODIC = "Periodic"
@@ -60,7 +60,7 @@ class CronJob:
 
     name: str
     executable: str
-    mode: Mode = Mode.PERIODIC
+    mode: CronMode = CronMode.PERIODIC
     period: int = 0
     prefix: str = ""
     arguments: tuple[str, ...] = ()
@@ -195,11 +195,11 @@ class _JobReader(_Reader):
         before = len(self.found)
         is_benchmark = manager is Manager.BENCHMARKS
         executable = self._executable(name, is_benchmark=is_benchmark)
-        mode = self._mode(Mode.ON_DEMAND if is_benchmark else Mode.PERIODIC)
+        mode = self._mode(CronMode.ON_DEMAND if is_benchmark else CronMode.PERIODIC)
         made = CronJob(
             name,
             executable,
-            mode or Mode.ON_DEMAND,
+            mode or CronMode.ON_DEMAND,
             0 if mode is None else self._period(mode),
             self.text("PREFIX"),
             self._arguments(),
@@ -234,22 +234,22 @@ class _JobReader(_Reader):
             return False
         return found
 
-    def _mode(self, default: Mode) -> Mode | None:
+    def _mode(self, default: CronMode) -> CronMode | None:
         text = self.text("MODE")
         if not text and not self.is_missing("MODE"):
             return None
-        found = {mode.value.lower(): mode for mode in Mode}.get(text.lower()) if text else default
+        found = {mode.value.lower(): mode for mode in CronMode}.get(text.lower()) if text else default
         if found is None:
-            words = ", ".join(mode.value for mode in Mode)
+            words = ", ".join(mode.value for mode in CronMode)
             self.fail("hook-cron-mode", f"{self.prefix}_MODE = {text} is none of {words}")
-        elif default is Mode.ON_DEMAND and found is not default:
+        elif default is CronMode.ON_DEMAND and found is not default:
             self.fail("hook-cron-mode", f"{self.prefix}_MODE = {text}: a benchmark is OnDemand")
         return found
 
-    def _period(self, mode: Mode) -> int:
+    def _period(self, mode: CronMode) -> int:
         text = self.text("PERIOD")
         name = f"{self.prefix}_PERIOD"
-        if mode in {Mode.ONE_SHOT, Mode.ON_DEMAND}:
+        if mode in {CronMode.ONE_SHOT, CronMode.ON_DEMAND}:
             if text:
                 self.warn("hook-cron-period", f"{name} does not count in mode {mode.value}")
             return 0
@@ -267,7 +267,7 @@ class _JobReader(_Reader):
         seconds = int(match[1]) * unit
         if text[match.end() :].strip():
             self.warn("hook-cron-period", f"{name} = {text}: HTCondor reads no further than {match[0].strip()}")
-        if not 0 <= seconds <= MOST_PERIOD or (seconds == 0 and mode is Mode.PERIODIC):
+        if not 0 <= seconds <= MOST_PERIOD or (seconds == 0 and mode is CronMode.PERIODIC):
             self.fail("hook-cron-period", f"{name} = {text}: mode {mode.value} takes no such period")
         return seconds
 

@@ -16,7 +16,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.hooks.consequence import Action, Consequence
+from crondor.hooks.consequence import Consequence, HookConsequence
 from crondor.hooks.environment import Scratch, main_job_end, starter_environment
 from crondor.hooks.fetch.cod import check_cod
 from crondor.hooks.fetch.slot import (
@@ -32,7 +32,7 @@ from crondor.hooks.fetch.slot import (
 )
 from crondor.hooks.hook_types import HookType, Knobs, knob, knob_name
 from crondor.hooks.paths import check_path
-from crondor.hooks.runner import DEFAULT_LIMITS, HookCall, HookRun, HookRunner, Limits
+from crondor.hooks.runner import DEFAULT_LIMITS, HookCall, HookLimits, HookRun, HookRunner
 from crondor.hooks.starter_hooks import (
     STARTER_HOOKS,
     conclude_starter,
@@ -65,7 +65,7 @@ class Execution(Protocol):
         """End it."""
 
 
-class Step(NamedTuple):
+class FetchStep(NamedTuple):
     """One thing the slot did: a hook that it called, or a decision, with what came of it."""
 
     time: float
@@ -90,7 +90,7 @@ class FetchingSlot:
     environ: Mapping[str, str]
     scratch: str
     runner: HookRunner = field(default_factory=HookRunner)
-    limits: Limits = DEFAULT_LIMITS
+    limits: HookLimits = DEFAULT_LIMITS
     is_static: bool = True
     state: SlotState = SlotState.UNCLAIMED
     job: ClassAd | None = None
@@ -114,7 +114,7 @@ class FetchingSlot:
         times = [self._next_fetch] if self.keyword else []
         return min(times + ([self._next_update] if self._running else []), default=None)
 
-    def step(self, now: float) -> Iterator[Step]:
+    def step(self, now: float) -> Iterator[FetchStep]:
         """Do what is due: an update, the end of the job, a fetch."""
         if self._running is not None and (result := self._running.ended(now)) is not None:
             yield from self._end(result, "exit", now)
@@ -125,13 +125,13 @@ class FetchingSlot:
             yield from self._starter_hook(HookType.UPDATE_JOB_INFO, self._described(self._running.attributes(now)), now)
         if self.keyword and now >= self._next_fetch:
             if self.state is SlotState.UNCLAIMED and not is_willing(self._described_slot(), Context(now=int(now))):
-                yield Step(now, "no fetch", "the slot's Start is false")
+                yield FetchStep(now, "no fetch", "the slot's Start is false")
             else:
                 yield from self._fetch(now)
                 self._fetched = now
             self._next_fetch = now + max(1, self._delay(now))
 
-    def evict(self, now: float) -> Iterator[Step]:
+    def evict(self, now: float) -> Iterator[FetchStep]:
         """Take the claim away: EVICT_CLAIM, the end of the job, JOB_EXIT."""
         if self.job is None:
             return
@@ -143,20 +143,22 @@ class FetchingSlot:
             yield from self._end(result, "evict", now)
         self._release()
 
-    def _fetch(self, now: float) -> Iterator[Step]:
+    def _fetch(self, now: float) -> Iterator[FetchStep]:
         slot = self._described_slot()
         steps = list(self._startd_hook(HookType.FETCH_WORK, (), ad_text(slot), now))
         yield from steps
         said = steps[0].consequence if steps else None
-        if said is None or said.action is not Action.OFFER_JOB:
+        if said is None or said.action is not HookConsequence.OFFER_JOB:
             if self.state is SlotState.IDLE_FETCHED and not (said and is_void(said)):
-                yield Step(now, "claim given up", "there is no more work")
+                yield FetchStep(now, "claim given up", "there is no more work")
                 self._release()
             return
         job = completed(said.ad, self.keyword, is_static=self.is_static)
         faults = check_cod(job, is_partitionable=not self.is_static)
         decision = decide(job, slot, self.state, self.rank, Context(now=int(now)))
-        yield Step(now, "accepted" if decision.accepted else "rejected", decision.reason, diagnostics=tuple(faults))
+        yield FetchStep(
+            now, "accepted" if decision.accepted else "rejected", decision.reason, diagnostics=tuple(faults)
+        )
         preempts = decision.accepted and self.state is SlotState.CLAIMED
         self.claims += decision.accepted and self.state is not SlotState.IDLE_FETCHED
         word = "accept" if decision.accepted else "reject"
@@ -170,7 +172,7 @@ class FetchingSlot:
         elif self.state is SlotState.IDLE_FETCHED:
             self._release()
 
-    def _begin(self, now: float) -> Iterator[Step]:
+    def _begin(self, now: float) -> Iterator[FetchStep]:
         """Prepare the job and start it.
 
         As recorded, the starter calls UPDATE_JOB_INFO once before PREPARE_JOB. It never calls
@@ -180,7 +182,7 @@ class FetchingSlot:
         self.state = SlotState.CLAIMED
         problem = self._unfit(job)
         if problem is not None:
-            yield Step(now, "not started", problem.message, diagnostics=(problem,))
+            yield FetchStep(now, "not started", problem.message, diagnostics=(problem,))
             self._release()
             return
         for name in ("Cmd", "Iwd"):
@@ -190,8 +192,8 @@ class FetchingSlot:
         for step in self._starter_hook(HookType.PREPARE_JOB, job, now):
             yield step
             said = step.consequence
-            if said is not None and said.action is not Action.START_JOB:
-                yield Step(now, "not started", said.reason)
+            if said is not None and said.action is not HookConsequence.START_JOB:
+                yield FetchStep(now, "not started", said.reason)
                 self._release()
                 return
             if said is not None:
@@ -199,7 +201,7 @@ class FetchingSlot:
                     job.put(name, said.ad.code(name))
         self._running = self.execute(job, now)
         self._next_update = now + update_intervals(self.knobs)[0]
-        yield Step(now, "started", job.text("Cmd") if "Cmd" in job else "")
+        yield FetchStep(now, "started", job.text("Cmd") if "Cmd" in job else "")
 
     def _unfit(self, job: ClassAd) -> Diagnostic | None:
         """Return why the starter ends before the job starts: no Cmd, a hook that may not be called, or bad ARGS.
@@ -217,9 +219,9 @@ class FetchingSlot:
         paths = [(path, name) for name in names if (path := knob(self.knobs, name))]
         return next((problem for path, name in paths if (problem := check_path(path, name)) is not None), None)
 
-    def _end(self, result: Mapping[str, object], reason: str, now: float) -> Iterator[Step]:
+    def _end(self, result: Mapping[str, object], reason: str, now: float) -> Iterator[FetchStep]:
         running, self._running = self._running, None
-        yield Step(now, "ended", reason)
+        yield FetchStep(now, "ended", reason)
         if running is not None:
             yield from self._starter_hook(HookType.UPDATE_JOB_INFO, self._described(running.attributes(now)), now)
         job = self._described({"JobState": "Exited", **result})
@@ -237,16 +239,16 @@ class FetchingSlot:
             job[name] = value
         return job
 
-    def _startd_hook(self, hook: HookType, arguments: tuple[str, ...], stdin: str, now: float) -> Iterator[Step]:
+    def _startd_hook(self, hook: HookType, arguments: tuple[str, ...], stdin: str, now: float) -> Iterator[FetchStep]:
         yield from self._call(hook, self.keyword, arguments, stdin, dict(self.environ), None, self.limits, now)
 
     def _starter_hook(
         self, hook: HookType, job: ClassAd, now: float, arguments: tuple[str, ...] = ()
-    ) -> Iterator[Step]:
+    ) -> Iterator[FetchStep]:
         keyword = starter_keyword(job, self.knobs)
         if hook.value.startswith("PREPARE"):
             arguments = prepare_arguments(keyword, self.knobs)
-        limits = Limits(exit_timeout(keyword, self.knobs)) if hook is HookType.JOB_EXIT else self.limits
+        limits = HookLimits(exit_timeout(keyword, self.knobs)) if hook is HookType.JOB_EXIT else self.limits
         iwd = string(job, "Iwd")
         ending = main_job_end(job) if hook is HookType.JOB_EXIT else {}
         scratch = Scratch(self.scratch, self.scratch if iwd is None else iwd, self.name, ending=ending)
@@ -261,25 +263,27 @@ class FetchingSlot:
         stdin: str,
         environ: Mapping[str, str],
         folder: str | None,
-        limits: Limits,
+        limits: HookLimits,
         now: float,
-    ) -> Iterator[Step]:
+    ) -> Iterator[FetchStep]:
         name = knob_name(keyword, hook)
         path = knob(self.knobs, name) if keyword else ""
         if not path:
             return
         problem = check_path(path, name)
         if problem is not None:
-            yield Step(now, hook.value, "not configured: " + problem.message, diagnostics=(problem,))
+            yield FetchStep(now, hook.value, "not configured: " + problem.message, diagnostics=(problem,))
             return
         run = self.runner.run(HookCall(path, arguments, stdin, environ, folder, limits, name=name))
         if hook is HookType.FETCH_WORK:
             said = conclude_fetch(run)
         elif hook in {HookType.REPLY_FETCH, HookType.EVICT_CLAIM}:
-            said = Consequence(Action.NOTHING, ClassAd(), "the startd does not look at its answer", run.diagnostics)
+            said = Consequence(
+                HookConsequence.NOTHING, ClassAd(), "the startd does not look at its answer", run.diagnostics
+            )
         else:
             said = conclude_starter(hook, run)
-        yield Step(now, hook.value, said.reason, run, said, said.diagnostics)
+        yield FetchStep(now, hook.value, said.reason, run, said, said.diagnostics)
 
     def _delay(self, now: float) -> int:
         return fetch_delay(self._described_slot(), self.job, Context(now=int(now)))

@@ -46,7 +46,7 @@ class NotPermitted(JournalFault):
     """The journal is another user's, or he could have written it."""
 
 
-class RunState(str, Enum):
+class FetchRunState(str, Enum):
     """How far a run has come."""
 
     OFFERED = "offered"
@@ -60,14 +60,14 @@ class RunState(str, Enum):
     EVICTED = "evicted"
     EXITED = "exited"
 
-    def comes_after(self, known: RunState) -> bool:
+    def comes_after(self, known: FetchRunState) -> bool:
         """Say whether a run that is known to be in a state can have come to this one: late news change nothing."""
-        order = list(RunState)
-        if self in {RunState.ACCEPTED, RunState.REJECTED}:
-            return known is RunState.OFFERED
-        if known in {RunState.EXITED, RunState.EVICTED}:
+        order = list(FetchRunState)
+        if self in {FetchRunState.ACCEPTED, FetchRunState.REJECTED}:
+            return known is FetchRunState.OFFERED
+        if known in {FetchRunState.EXITED, FetchRunState.EVICTED}:
             return False
-        return self is RunState.RUNNING or order.index(self) > order.index(known)
+        return self is FetchRunState.RUNNING or order.index(self) > order.index(known)
 
 
 @dataclass
@@ -78,7 +78,7 @@ class RunRecord:
     """
 
     key: str
-    state: RunState
+    state: FetchRunState
     time: int
     last_start: int
     slot: str = ""
@@ -89,7 +89,7 @@ class RunRecord:
     @property
     def may_be_offered(self) -> bool:
         """Whether nobody has it: it was refused by all who were offered it."""
-        return self.state is RunState.REJECTED
+        return self.state is FetchRunState.REJECTED
 
 
 class Journal:
@@ -164,7 +164,7 @@ class Writer:
         """The number of the user whose journal it is."""
         return os.fstat(self._descriptor).st_uid
 
-    def add(self, key: str, state: RunState, now: int, last_start: int, **said: object) -> None:
+    def add(self, key: str, state: FetchRunState, now: int, last_start: int, **said: object) -> None:
         """Take down an event, to be on disk after the next ``sync``."""
         event = {"key": key, "state": state.value, "time": now, "last_start": last_start, **said}
         line = json.dumps(event).encode() + b"\n"
@@ -177,7 +177,7 @@ class Writer:
         os.fsync(self._descriptor)
         sync_folder(self._path.parent)
 
-    def write(self, key: str, state: RunState, now: int, last_start: int, **said: object) -> None:
+    def write(self, key: str, state: FetchRunState, now: int, last_start: int, **said: object) -> None:
         """Put an event on disk, whole. Raises OSError where it is not; what is there of it the next writer cuts off."""
         self.add(key, state, now, last_start, **said)
         self.sync()
@@ -247,11 +247,13 @@ def _records(path: Path, data: bytes) -> dict[str, RunRecord]:
 
 
 def _apply(runs: dict[str, RunRecord], event: dict[str, object]) -> None:
-    key, state = str(event["key"]), RunState(event["state"])
+    key, state = str(event["key"]), FetchRunState(event["state"])
     known = runs.get(key)
     slot = str(event.get("slot") or (known.slot if known else ""))
     refused = event.get("rejections")
-    count = refused if isinstance(refused, int) else (known.rejections if known else 0) + (state is RunState.REJECTED)
+    count = (
+        refused if isinstance(refused, int) else (known.rejections if known else 0) + (state is FetchRunState.REJECTED)
+    )
     owner = str(event.get("owner") or (known.owner if known else ""))
     said = {**(known.said if known else {}), **event}
     runs[key] = RunRecord(key, state, int(str(event["time"])), int(str(event["last_start"])), slot, count, owner, said)

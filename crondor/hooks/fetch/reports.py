@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.fetch.journal import RunState, Writer
+from crondor.hooks.fetch.journal import FetchRunState, Writer
 from crondor.job_queue.disk import sync_folder
 from crondor.rights.accounts import current_user, user_id, user_name
 
 MODE: Final = 0o1733
 """Anybody may leave a report; only the folder's owner may see them, and take away those of others."""
 
-STATES: Final = frozenset({RunState.PREPARED, RunState.RUNNING, RunState.EVICTED, RunState.EXITED})
+STATES: Final = frozenset({FetchRunState.PREPARED, FetchRunState.RUNNING, FetchRunState.EVICTED, FetchRunState.EXITED})
 """What a report may say: nothing that gives a run back."""
 
 SAID: Final = ("JobState", "ExitCode", "ExitSignal", "ExitBySignal", "ExitReason", "JobDuration", "RemoteUserCpu")
@@ -54,7 +54,7 @@ class RunReport(NamedTuple):
     """How far a run has come, at a time (epoch seconds), and what else a hook was told."""
 
     key: str
-    state: RunState
+    state: FetchRunState
     time: int
     said: Mapping[str, str]
 
@@ -226,7 +226,7 @@ def _report(told: object) -> RunReport:
     if not isinstance(state, str) or state not in {each.value for each in STATES}:
         raise ValueError("it tells of a state that is not for a report to tell")
     texts = {name: text[:_LONGEST] for name, text in said.items() if name in _WORDS and isinstance(text, str)}
-    return RunReport(key, RunState(state), moment, texts)
+    return RunReport(key, FetchRunState(state), moment, texts)
 
 
 def _distrust(found: _Found, writer: Writer) -> str | None:
@@ -241,8 +241,8 @@ def _distrust(found: _Found, writer: Writer) -> str | None:
 
 def _apply(found: list[_Found], writer: Writer, now: int) -> bool:
     """Take down the latest of each state of a run, in the order of states; say whether there was any."""
-    order = list(RunState)
-    latest: dict[tuple[str, RunState], RunReport] = {}
+    order = list(FetchRunState)
+    latest: dict[tuple[str, FetchRunState], RunReport] = {}
     for report in sorted((each.report for each in found), key=lambda each: (order.index(each.state), each.time)):
         latest[report.key, report.state] = report
     news = False

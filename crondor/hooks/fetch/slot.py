@@ -12,9 +12,9 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic
-from crondor.hooks.consequence import Action, Consequence
+from crondor.hooks.consequence import Consequence, HookConsequence
 from crondor.hooks.hook_types import Knobs, knob
-from crondor.hooks.runner import PIPE_BUFFER_MAX, Ended, HookRun
+from crondor.hooks.runner import PIPE_BUFFER_MAX, HookEnd, HookRun
 from crondor.hooks.texts import ad_text, read_output
 from crondor.job import attributes
 
@@ -23,9 +23,9 @@ DEFAULT_DELAY: Final = 300
 """Seconds from the end of one fetch to the next, where FetchWorkDelay is no integer."""
 
 _UPSTREAM: Final = {
-    Ended.SIGNALED: "takes what was printed",
-    Ended.TIMED_OUT: "waits for it without end",
-    Ended.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
+    HookEnd.SIGNALED: "takes what was printed",
+    HookEnd.TIMED_OUT: "waits for it without end",
+    HookEnd.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
 }
 _REQUESTS: Final = ("RequestCpus", "RequestMemory", "RequestDisk")
 
@@ -60,25 +60,27 @@ def conclude_fetch(run: HookRun) -> Consequence:
     A hook that did not end by itself has offered nothing, whatever it printed before: HTCondor would run it. A line
     end is an answer, too: a job without attributes (FetchClient::hookExited).
     """
-    if run.ended is not Ended.EXITED:
-        return Consequence(Action.NO_WORK, ClassAd(), run.reason, run.diagnostics, _UPSTREAM.get(run.ended, ""))
+    if run.ended is not HookEnd.EXITED:
+        return Consequence(
+            HookConsequence.NO_WORK, ClassAd(), run.reason, run.diagnostics, _UPSTREAM.get(run.ended, "")
+        )
     output = read_output(run.stdout, run.call.name, takes_odd_names=True)
     if output.faults:
         reason = f"{run.call.name} printed a line that is no attribute, which voids its answer"
-        return Consequence(Action.NO_WORK, ClassAd(), reason, (*run.diagnostics, *output.faults))
+        return Consequence(HookConsequence.NO_WORK, ClassAd(), reason, (*run.diagnostics, *output.faults))
     if not run.stdout:
-        return Consequence(Action.NO_WORK, ClassAd(), "there is no work", run.diagnostics)
+        return Consequence(HookConsequence.NO_WORK, ClassAd(), "there is no work", run.diagnostics)
     if not output.ad:
         reason = f"{run.call.name} printed nothing but blanks, which is a job without attributes"
         problem = Diagnostic("hook-output-empty", reason, help="print nothing at all where there is no work")
-        return Consequence(Action.OFFER_JOB, ClassAd(), reason, (*run.diagnostics, problem))
+        return Consequence(HookConsequence.OFFER_JOB, ClassAd(), reason, (*run.diagnostics, problem))
     findings = (*run.diagnostics, *output.odd)
-    return Consequence(Action.OFFER_JOB, output.ad, "the slot decides whether it takes the job", findings)
+    return Consequence(HookConsequence.OFFER_JOB, output.ad, "the slot decides whether it takes the job", findings)
 
 
 def is_void(said: Consequence) -> bool:
     """Say whether an answer of FETCH_WORK was no ad: then the startd does not even give an idle claim up."""
-    return said.action is Action.NO_WORK and any(each.kind == "hook-output" for each in said.diagnostics)
+    return said.action is HookConsequence.NO_WORK and any(each.kind == "hook-output" for each in said.diagnostics)
 
 
 def completed(job: ClassAd, keyword: str, *, is_static: bool) -> ClassAd:

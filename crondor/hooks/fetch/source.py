@@ -16,7 +16,7 @@ from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.hooks.fetch.cod import check_cod
-from crondor.hooks.fetch.journal import Journal, JournalFault, NotPermitted, RunRecord, RunState, Writer
+from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault, NotPermitted, RunRecord, Writer
 from crondor.hooks.fetch.reports import SAID, Reports, RunReport
 from crondor.hooks.fetch.slot import has_ended, refuses
 from crondor.hooks.hook_types import HookType
@@ -32,17 +32,17 @@ _MOST_RUNS: Final = 1000  # of one job that are due at one time
 _LONGEST_REASON: Final = 300  # characters
 _CRON: Final = ("CronMinute", "CronHour", "CronDayOfMonth", "CronMonth", "CronDayOfWeek")
 _STATES: Final = {
-    HookType.EVICT_CLAIM: RunState.EVICTED,
-    HookType.PREPARE_JOB: RunState.PREPARED,
-    HookType.PREPARE_JOB_BEFORE_TRANSFER: RunState.PREPARED,
-    HookType.UPDATE_JOB_INFO: RunState.RUNNING,
-    HookType.JOB_EXIT: RunState.EXITED,
+    HookType.EVICT_CLAIM: FetchRunState.EVICTED,
+    HookType.PREPARE_JOB: FetchRunState.PREPARED,
+    HookType.PREPARE_JOB_BEFORE_TRANSFER: FetchRunState.PREPARED,
+    HookType.UPDATE_JOB_INFO: FetchRunState.RUNNING,
+    HookType.JOB_EXIT: FetchRunState.EXITED,
 }
-_UNDER_WAY: Final = frozenset({RunState.ACCEPTED, RunState.PREPARED, RunState.RUNNING})
+_UNDER_WAY: Final = frozenset({FetchRunState.ACCEPTED, FetchRunState.PREPARED, FetchRunState.RUNNING})
 _STARTERS: Final = frozenset(_STATES) - {HookType.EVICT_CLAIM}  # they may run as the job's owner
 
 
-class Spec(NamedTuple):
+class FetchableJob(NamedTuple):
     """A job that is to run by its schedule: a name that stays the same, and its ad."""
 
     name: str
@@ -53,7 +53,7 @@ class Due(NamedTuple):
     """A run that may be started now."""
 
     key: str
-    spec: Spec
+    spec: FetchableJob
     deferral: Deferral
 
 
@@ -75,7 +75,7 @@ class WorkSource:
     """Jobs by their schedules, and a journal of their runs. Schedules are read as the manual says."""
 
     def __init__(
-        self, specs: Iterable[Spec], journal: Journal, zone: str | tzinfo, policy: Policy | None = None
+        self, specs: Iterable[FetchableJob], journal: Journal, zone: str | tzinfo, policy: Policy | None = None
     ) -> None:
         """Take the jobs; nothing is read or written yet."""
         self.specs = tuple(specs)
@@ -110,7 +110,7 @@ class WorkSource:
                 owner = _text(job, "Owner")
                 findings += self._reports.make(owner)
                 named = {"slot": _text(slot, "Name"), "owner": owner}
-                writer.write(due.key, RunState.OFFERED, now, due.deferral.last_start, **named)
+                writer.write(due.key, FetchRunState.OFFERED, now, due.deferral.last_start, **named)
             elif free and slot is not None:
                 findings.append(_no_match(free, slot, context))
         return Offer(job, tuple(findings))
@@ -141,7 +141,7 @@ class WorkSource:
                 if known is None:
                     raise CrondorError(_unknown(key))
                 who = _text(slot, "Name")
-                is_anothers = state is RunState.REJECTED and who and known.slot and who != known.slot
+                is_anothers = state is FetchRunState.REJECTED and who and known.slot and who != known.slot
                 if state.comes_after(known.state) and not is_anothers:
                     writer.write(key, state, now, known.last_start, **said)
                 return Heard(writer.runs[key], tuple(findings))
@@ -172,14 +172,14 @@ class WorkSource:
             yield writer
             writer.compact(now)
 
-    def _due(self, spec: Spec, now: int, findings: list[Diagnostic]) -> list[Due]:
+    def _due(self, spec: FetchableJob, now: int, findings: list[Diagnostic]) -> list[Due]:
         try:
             return list(self._runs(spec, now))
         except CrondorError as error:
             findings += [Diagnostic(d.kind, f"{spec.name}: {d.message}", help=d.help) for d in error.diagnostics]
             return []
 
-    def _runs(self, spec: Spec, now: int) -> Iterator[Due]:
+    def _runs(self, spec: FetchableJob, now: int) -> Iterator[Due]:
         schedule = QueuedJob(spec.ad).schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
         following = schedule.next(now)
         if schedule.recurrence is None:
@@ -237,16 +237,16 @@ def _lose(writer: Writer, slot: ClassAd | None, now: int) -> None:
         return
     for run in [run for run in writer.runs.values() if run.slot == name and run.state in _UNDER_WAY]:
         said = {"reason": f"{name} asks for work again; the run was {run.state.value}"}
-        writer.write(run.key, RunState.LOST, now, run.last_start, **said)
+        writer.write(run.key, FetchRunState.LOST, now, run.last_start, **said)
 
 
-def _state(hook: HookType, job: ClassAd, *, accepted: bool, reason: str) -> RunState:
+def _state(hook: HookType, job: ClassAd, *, accepted: bool, reason: str) -> FetchRunState:
     """Return how far a run has come when a hook is called."""
     if hook is HookType.JOB_EXIT and reason == "evict":
-        return RunState.EVICTED
+        return FetchRunState.EVICTED
     if hook is HookType.UPDATE_JOB_INFO and "JobState" not in job:  # as the starter tells before PREPARE_JOB
-        return RunState.PREPARED
-    return _STATES.get(hook, RunState.ACCEPTED if accepted else RunState.REJECTED)
+        return FetchRunState.PREPARED
+    return _STATES.get(hook, FetchRunState.ACCEPTED if accepted else FetchRunState.REJECTED)
 
 
 def _unknown(key: str) -> Diagnostic:

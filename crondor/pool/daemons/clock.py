@@ -17,7 +17,7 @@ PASS: Final = 2
 MATCH: Final = 3
 
 
-class Entry:
+class TimetableEntry:
     """Something to come at a time (epoch seconds); ``call`` is None once it was called off."""
 
     __slots__ = ("call", "time")
@@ -37,7 +37,9 @@ class Timetable:
     def __init__(self, now: int) -> None:
         """Begin at a time with nothing to come."""
         self.now = now
-        self._heap: list[tuple[int, int, tuple[int, ...], int, Entry]] = []  # the serial number is nobody else's
+        self._heap: list[
+            tuple[int, int, tuple[int, ...], int, TimetableEntry]
+        ] = []  # the serial number is nobody else's
         self._off = 0
         self._serial = 0
 
@@ -54,15 +56,15 @@ class Timetable:
             self._off -= 1
         return heap[0][0] if heap else None
 
-    def at(self, time: int, call: Call, order: int = RUN, rank: tuple[int, ...] = ()) -> Entry:
+    def at(self, time: int, call: Call, order: int = RUN, rank: tuple[int, ...] = ()) -> TimetableEntry:
         """Have something called at a time, or at once where it is past; ``rank`` orders within a second."""
         time = max(time, self.now)
         self._serial += 1
-        entry = Entry(time, call)
+        entry = TimetableEntry(time, call)
         heapq.heappush(self._heap, (time, order, rank, self._serial, entry))
         return entry
 
-    def cancel(self, entry: Entry | None) -> None:
+    def cancel(self, entry: TimetableEntry | None) -> None:
         """Call something off; what was called already is none the worse."""
         if entry is None or entry.call is None:
             return

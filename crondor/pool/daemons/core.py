@@ -17,7 +17,7 @@ from crondor.job.policy import Act, Ruling
 from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import POLICY, Timetable
-from crondor.pool.daemons.events import PoolEvent, Watcher, What
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
 from crondor.pool.daemons.flow.flow import Flow
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import CLOCK, is_moving
@@ -92,7 +92,7 @@ class Core(ABC):
         """Return what evaluations at a time need to know."""
         return Context(now=now, zone=self.zone, seed=self.settings.seed)
 
-    def tell(self, what: What, job: PoolJob, number: int = 0, text: str = "") -> None:
+    def tell(self, what: PoolEventKind, job: PoolJob, number: int = 0, text: str = "") -> None:
         """Tell the watchers."""
         if self.watchers:
             happening = _happening(PoolEvent, (self.timetable.now, what, job, number, text))

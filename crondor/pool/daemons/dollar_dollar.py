@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Form, lower
+from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, UnparseForm, lower
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import expression as job_expression
 from crondor.source import Source
@@ -60,7 +60,7 @@ def expand(ad: ClassAd, machine: ClassAd | None, context: Context) -> Expansion:
         if code is None:
             continue
         try:
-            text = _expanded(code.unparse(Form.OLD), ad, machine, context, made.records)
+            text = _expanded(code.unparse(UnparseForm.OLD), ad, machine, context, made.records)
         except _Failed as failed:
             made.failed = str(failed)
             return made
@@ -113,7 +113,7 @@ def _attribute(
     if expression is not None:
         if machine is not None:
             records[f"{_MATCH}{name}"] = expression
-        text = expression.unparse(Form.OLD)
+        text = expression.unparse(UnparseForm.OLD)
     elif fallback is not None:
         text = fallback[1:]
     else:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from crondor.pool.daemons.pool_job import PoolJob
 
 
-class What(str, Enum):
+class PoolEventKind(str, Enum):
     """What happened to a job.
 
     ``number`` of a Happening is, for PLANNED, the DeferralTime; for ARRIVED, the seconds it waits, negative where it
@@ -37,7 +37,7 @@ class PoolEvent(NamedTuple):
     """One thing that happened to a job at a time (epoch seconds)."""
 
     time: int
-    what: What
+    what: PoolEventKind
     job: PoolJob
     number: int = 0
     text: str = ""

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from crondor.event_log import EventType, JobEvent
 from crondor.job.attributes import ending, int32, integer
-from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.settings.exits import SUCCESS
 
 Told: TypeAlias = Iterator[tuple[EventType, dict[str, object]]]
@@ -100,17 +100,17 @@ def _span(seconds: int | None) -> str | None:
     return f"{seconds // 86_400} {seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-_TELLERS: Final[dict[What, Callable[[PoolEvent], Told]]] = {
-    What.SUBMITTED: _submitted,
-    What.MATCHED: _matched,
-    What.ARRIVED: _arrived,
-    What.STARTED: _started,
-    What.ENDED: _ended,
-    What.EVICTED: _evicted,
-    What.SUSPENDED: _suspended,
-    What.RESUMED: _resumed,
-    What.HELD: _held,
-    What.RELEASED: _released,
-    What.REMOVED: _removed,
-    What.COMPLETED: _completed,
+_TELLERS: Final[dict[PoolEventKind, Callable[[PoolEvent], Told]]] = {
+    PoolEventKind.SUBMITTED: _submitted,
+    PoolEventKind.MATCHED: _matched,
+    PoolEventKind.ARRIVED: _arrived,
+    PoolEventKind.STARTED: _started,
+    PoolEventKind.ENDED: _ended,
+    PoolEventKind.EVICTED: _evicted,
+    PoolEventKind.SUSPENDED: _suspended,
+    PoolEventKind.RESUMED: _resumed,
+    PoolEventKind.HELD: _held,
+    PoolEventKind.RELEASED: _released,
+    PoolEventKind.REMOVED: _removed,
+    PoolEventKind.COMPLETED: _completed,
 }

@@ -12,9 +12,9 @@ from crondor.job.status import JobStatus
 from crondor.pool.daemons.clock import MATCH
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.dollar_dollar import Expansion, expand
-from crondor.pool.daemons.events import What
+from crondor.pool.daemons.events import PoolEventKind
 from crondor.pool.daemons.negotiator import Claim, Negotiator
-from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.daemons.turns import Turns
 from crondor.pool.settings.machines import request
 from crondor.schedd.protocol import Hold
@@ -30,7 +30,7 @@ class Matching:
         self,
         core: Core,
         turns: Turns,
-        begin: Callable[[PoolJob, Run], None],
+        begin: Callable[[PoolJob, JobRun], None],
         hold: Callable[[PoolJob, Hold], None],
         pass_if_due: Callable[[int], bool],
     ) -> None:
@@ -120,7 +120,7 @@ class Matching:
         if not job.is_local:
             core = self._core
             core.write(job, {"LastRejMatchTime": core.now, "LastRejMatchReason": REJECTED})
-            core.tell(What.REJECTED, job, text=REJECTED)
+            core.tell(PoolEventKind.REJECTED, job, text=REJECTED)
 
     def match(self, job: PoolJob, claim: Claim | None) -> None:
         """Begin a run; one whose ``$$`` cannot be expanded is held instead."""
@@ -141,9 +141,9 @@ class Matching:
         if found is not None:
             for name in found.expanded:
                 given[name] = found.ad[name]
-        run = job.run = Run(given, now, claim)
+        run = job.run = JobRun(given, now, claim)
         run.time = job.gate.time if found is None else None
-        core.tell(What.MATCHED, job)
+        core.tell(PoolEventKind.MATCHED, job)
         if core.flow is not None:
             core.flow.match(job, run, None if claim is None else self.negotiator.ad(claim))
         self._begin(job, run)

@@ -16,10 +16,10 @@ from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import Timetable
 from crondor.pool.daemons.core import Core
-from crondor.pool.daemons.events import What
+from crondor.pool.daemons.events import PoolEventKind
 from crondor.pool.daemons.matching import Matching
 from crondor.pool.daemons.negotiator import Claim
-from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.daemons.programs import DrawnPrograms, Programs
 from crondor.pool.daemons.schedd import ScheddQueue
 from crondor.pool.daemons.schedd_passes import Passes
@@ -86,11 +86,11 @@ class Pool(Core):
                 ad.set("NumHolds", 1)
             self.schedd.enter(job_id, ad)
             made.append(job_id)
-            self.tell(What.SUBMITTED, self._enter(job_id))
+            self.tell(PoolEventKind.SUBMITTED, self._enter(job_id))
         self.passes.ask()
         return made
 
-    def restore(self, job_id: JobId, *, untold: Sequence[What] = (), started: int | None = None) -> PoolJob:
+    def restore(self, job_id: JobId, *, untold: Sequence[PoolEventKind] = (), started: int | None = None) -> PoolJob:
         """Bring in a job that is in the queue already; ``untold`` is what has happened and nobody was told of.
 
         ``started`` is when its program did, which runs still or whose end nobody knows yet: call ``ended``. A run that
@@ -98,7 +98,7 @@ class Pool(Core):
         time.
         """
         job = self._enter(job_id)
-        run = Run(job.ad.copy(), self.now, None)
+        run = JobRun(job.ad.copy(), self.now, None)
         if started is not None:
             job.run, run.arrived, run.started = run, started, started
             run.is_suspended = job.status == JobStatus.SUSPENDED
@@ -225,20 +225,20 @@ class Pool(Core):
     def _hold(self, job: PoolJob, hold: Hold, *, by_schedd: bool = True) -> None:
         self.starter.leave(job, "HoldKillSig")
         self.write(job, actions.held(job.ad, hold, self.now, by_schedd=by_schedd))
-        self.tell(What.HELD, job, hold.code, hold.reason)
+        self.tell(PoolEventKind.HELD, job, hold.code, hold.reason)
         self.matching.look(job)
         self.passes.plan()
 
     def _release(self, job: PoolJob, reason: str) -> None:
         self.write(job, actions.released(job.ad, reason, self.now))
-        self.tell(What.RELEASED, job, text=reason)
+        self.tell(PoolEventKind.RELEASED, job, text=reason)
         self.matching.look(job)
         self.passes.ask()
 
     def _remove(self, job: PoolJob, reason: str) -> None:
         self.starter.leave(job, "RemoveKillSig")
         self.write(job, actions.removed(job.ad, reason, self.now))
-        self._over(job, What.REMOVED, reason)
+        self._over(job, PoolEventKind.REMOVED, reason)
 
     def _vacate(self, job: PoolJob) -> None:
         self.starter.leave(job)
@@ -253,7 +253,7 @@ class Pool(Core):
             self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode), by_schedd=False)
         else:
             self.write(job, {**self.entered(job, JobStatus.COMPLETED), "CompletionDate": self.now})
-            self._over(job, What.COMPLETED, ruling.reason)
+            self._over(job, PoolEventKind.COMPLETED, ruling.reason)
 
     def _queue_again(self, job: PoolJob) -> None:
         """Make a job idle after its run; its next time is computed at once."""
@@ -277,7 +277,7 @@ class Pool(Core):
         else:
             self._remove(job, ruling.reason)
 
-    def _over(self, job: PoolJob, what: What, reason: str) -> None:
+    def _over(self, job: PoolJob, what: PoolEventKind, reason: str) -> None:
         """Take a job that is completed or removed out of the queue, when it lets itself be."""
         self.tell(what, job, text=reason)
         job.is_over = True
@@ -296,7 +296,7 @@ class Pool(Core):
         job.has_left = True
         self.timetable.cancel(job.check)
         if job.has_stayed:
-            self.tell(What.LEFT, job)
+            self.tell(PoolEventKind.LEFT, job)
         if self.flow is not None:
             self.flow.leave(job)
         del self.jobs[job.id]

@@ -10,7 +10,7 @@ from crondor.job.attributes import count, int32
 from crondor.job.policy import Ruling, always_at_exit, has_periodic
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.clock import Entry
+from crondor.pool.daemons.clock import TimetableEntry
 from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.requirements import Gate
 from crondor.pool.settings.exits import SUCCESS
@@ -20,7 +20,7 @@ from crondor.schedule import Universe
 _ON_SCHEDD: Final = (int(Universe.LOCAL), int(Universe.SCHEDULER))
 
 
-class Run:
+class JobRun:
     """One match of a job, from there to its end; times are epoch seconds of the schedd's clock.
 
     ``ad`` is the copy that the starter has: what is edited later does not reach it. ``claim`` is what it has of a
@@ -53,8 +53,8 @@ class Run:
         self.claim = claim
         self.arrived: int | None = None
         self.started: int | None = None
-        self.next: Entry | None = None
-        self.taken: Entry | None = None
+        self.next: TimetableEntry | None = None
+        self.taken: TimetableEntry | None = None
         self.is_suspended = False
         self.left: int | None = None
         self.exit = SUCCESS
@@ -110,9 +110,9 @@ class PoolJob:
         self.is_local = self.universe in _ON_SCHEDD
         self.rank = (-(int32(ad, "JobPrio") or 0), *job)
         self.status = count(ad, "JobStatus")
-        self.run: Run | None = None
-        self.turn: Entry | None = None
-        self.check: Entry | None = None
+        self.run: JobRun | None = None
+        self.turn: TimetableEntry | None = None
+        self.check: TimetableEntry | None = None
         self.is_starved = self.has_left = self.is_over = self.has_stayed = False
         self._chances: dict[int, int] = {}
         self.read(machines, schedd)

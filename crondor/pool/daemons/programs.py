@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol
 
-from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.settings.exits import SUCCESS, Exit
 from crondor.pool.settings.pool import PoolSettings
 from crondor.schedd.protocol import Hold
@@ -25,22 +25,22 @@ class Lasting(NamedTuple):
 class Programs(Protocol):
     """What starts and ends programs; times are epoch seconds."""
 
-    def marks(self, job: PoolJob, run: Run, now: int) -> Mapping[str, object]:
+    def marks(self, job: PoolJob, run: JobRun, now: int) -> Mapping[str, object]:
         """Return what is written into the job before its program is started."""
 
-    def start(self, job: PoolJob, run: Run, now: int) -> Lasting | Hold | None:
+    def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:
         """Start the program of a run; a Hold says why that cannot be.
 
         None: it ends when it ends, and somebody will call ``Pool.ended``.
         """
 
-    def stop(self, job: PoolJob, run: Run, signal: str) -> None:
+    def stop(self, job: PoolJob, run: JobRun, signal: str) -> None:
         """End a program that was started; ``signal`` is the job's attribute that names how: KillSig, RemoveKillSig."""
 
-    def suspend(self, job: PoolJob, run: Run) -> None:
+    def suspend(self, job: PoolJob, run: JobRun) -> None:
         """Stop a program for a while."""
 
-    def resume(self, job: PoolJob, run: Run) -> None:
+    def resume(self, job: PoolJob, run: JobRun) -> None:
         """Let a suspended program go on."""
 
 
@@ -56,11 +56,11 @@ class DrawnPrograms:
         if self._run_time.is_fixed and self._exits.is_fixed:
             self._always = Lasting(self._run_time.low, self._exits.weights[0][0])
 
-    def marks(self, job: PoolJob, run: Run, now: int) -> Mapping[str, object]:  # noqa: ARG002 - the seam's signature
+    def marks(self, job: PoolJob, run: JobRun, now: int) -> Mapping[str, object]:  # noqa: ARG002 - the seam's signature
         """Write nothing."""
         return _NOTHING
 
-    def start(self, job: PoolJob, run: Run, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
+    def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
         """Draw how long it takes, and how it ends."""
         if self._always is not None:
             return self._always
@@ -72,11 +72,11 @@ class DrawnPrograms:
             seconds, exits.weights[0][0] if exits.is_fixed else exits.drawn(job.chance(self._seed, _EXIT, key))
         )
 
-    def stop(self, job: PoolJob, run: Run, signal: str) -> None:
+    def stop(self, job: PoolJob, run: JobRun, signal: str) -> None:
         """Forget it: there is nothing to end."""
 
-    def suspend(self, job: PoolJob, run: Run) -> None:
+    def suspend(self, job: PoolJob, run: JobRun) -> None:
         """Leave it to the pool, which knows how long it has still to run."""
 
-    def resume(self, job: PoolJob, run: Run) -> None:
+    def resume(self, job: PoolJob, run: JobRun) -> None:
         """Leave it to the pool."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from crondor.classad import CircularReference, Context, Expression, Form, unparse
+from crondor.classad import CircularReference, Context, Expression, UnparseForm, unparse
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, nodes
 from crondor.deferral import LATEST, Deferral, InvalidDeferral
@@ -99,7 +99,7 @@ def _conjuncts(tree: Node) -> Iterator[Node]:
 def _clause() -> frozenset[str]:
     """Return the parts of the clause that condor_submit adds, as they are printed."""
     text = JobSchedule(time=1, universe=Universe.LOCAL).requirements_clause() or ""
-    return frozenset(unparse(node, Form.COMPACT) for node in _conjuncts(Expression(text).tree))
+    return frozenset(unparse(node, UnparseForm.COMPACT) for node in _conjuncts(Expression(text).tree))
 
 
 _CLAUSE: Final = _clause()
@@ -142,7 +142,7 @@ class Gate:
         if asked is None:  # a text that is no expression is never true
             self._settled = False
             return
-        parts = {unparse(node, Form.COMPACT): node for node in _conjuncts(asked.tree)}
+        parts = {unparse(node, UnparseForm.COMPACT): node for node in _conjuncts(asked.tree)}
         self._has_clause = parts.keys() >= _CLAUSE
         for text, node in parts.items():
             if not (self._has_clause and text in _CLAUSE):

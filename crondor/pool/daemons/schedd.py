@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from crondor.classad import Expression, Form, lower, print_string
+from crondor.classad import Expression, UnparseForm, lower, print_string
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job.attributes import printed
@@ -16,7 +16,7 @@ from crondor.job_queue.records import Op, Record
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import VOLATILE
 from crondor.pool.settings.pool import PoolSettings
-from crondor.schedd.cron_tabs import CronTabs, Edit
+from crondor.schedd.cron_tabs import CronEdit, CronTabs
 
 # What a run changes and no schedule of plain texts depends on: the bookkeeping need not be told.
 _QUIET: Final = VOLATILE - {"jobstatus", "deferraltime", "holdreasoncode"}
@@ -140,7 +140,7 @@ class ScheddQueue:
         mirror.tell(mirror.changes())
         self._follow([Record(Op.DESTROY, str(job))])
 
-    def recalculate(self, now: int) -> list[Edit]:
+    def recalculate(self, now: int) -> list[CronEdit]:
         """Return what a pass over the queue at ``now`` (epoch seconds) does about crontab jobs."""
         return self.book.recalculate(now)
 
@@ -165,4 +165,4 @@ def _text(value: object) -> str:
         return print_string(value)
     if isinstance(value, Mapping):
         return str(ClassAd(value))
-    return value.unparse(Form.OLD) if isinstance(value, Expression) else str(value)
+    return value.unparse(UnparseForm.OLD) if isinstance(value, Expression) else str(value)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from crondor.pool.daemons.clock import PASS, Entry
+from crondor.pool.daemons.clock import PASS, TimetableEntry
 from crondor.pool.daemons.core import Core
-from crondor.pool.daemons.events import What
+from crondor.pool.daemons.events import PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.turns import Turns
 from crondor.schedd.applying import hold_of
-from crondor.schedd.cron_tabs import Edit
+from crondor.schedd.cron_tabs import CronEdit
 from crondor.schedd.protocol import Hold
 
 
@@ -28,7 +28,7 @@ class Passes:
         self._turns = turns
         self._hold = hold
         self._look = look
-        self._next: Entry | None = None
+        self._next: TimetableEntry | None = None
         self._planned: int | None = None  # the time that the next pass is for
 
     def ask(self) -> None:
@@ -74,7 +74,7 @@ class Passes:
         if edit is not None:
             self._apply((edit,))
 
-    def _apply(self, edits: Iterable[Edit]) -> None:
+    def _apply(self, edits: Iterable[CronEdit]) -> None:
         core = self._core
         for edit in edits:
             job = core.jobs[edit.job]
@@ -84,5 +84,5 @@ class Passes:
             core.count(job, {"DeferralTime": edit.time})
             for gate in job.gates:
                 gate.plan(edit.time)
-            core.tell(What.PLANNED, job, edit.time, edit.why.value)
+            core.tell(PoolEventKind.PLANNED, job, edit.time, edit.why.value)
             self._look(job)

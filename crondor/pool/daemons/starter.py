@@ -15,10 +15,10 @@ from crondor.job.policy import Ruling
 from crondor.job.status import JobStatus
 from crondor.pool.daemons.arrivals import arrival
 from crondor.pool.daemons.core import Core
-from crondor.pool.daemons.events import What
+from crondor.pool.daemons.events import PoolEventKind
 from crondor.pool.daemons.job_process import killing_of
 from crondor.pool.daemons.negotiator import Claim
-from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.daemons.programs import Programs
 from crondor.pool.settings.exits import Exit
 from crondor.schedd.protocol import Hold
@@ -49,7 +49,7 @@ class Starter:
         self._exited = exited
         self._freed = freed
 
-    def begin(self, job: PoolJob, run: Run) -> None:
+    def begin(self, job: PoolJob, run: JobRun) -> None:
         """Send the files of a job that was matched."""
         core = self._core
         settings, now = core.settings, core.timetable.now
@@ -63,13 +63,13 @@ class Starter:
             core.check_soon(job)
         run.next = core.timetable.at(now + length, lambda _: self.arrive(job, run))
 
-    def arrive(self, job: PoolJob, run: Run) -> None:
+    def arrive(self, job: PoolJob, run: JobRun) -> None:
         """Wait, start, or have missed it, by the machine's clock: the files are there."""
         core = self._core
         run.arrived = now = core.timetable.now
         there = now if job.is_local else now + core.settings.skew
         if run.time is not None and there < run.time:
-            core.tell(What.ARRIVED, job, run.time - there)
+            core.tell(PoolEventKind.ARRIVED, job, run.time - there)
             due = now + run.time - there
             run.next = core.timetable.at(due, lambda _: self._wake(job, run, due))
             return
@@ -80,7 +80,7 @@ class Starter:
         waits = verdict.seconds if verdict.verdict is Verdict.WAIT else -verdict.seconds
         if run.time is None and verdict.verdict is not Verdict.MISSED:
             run.time = there + waits
-        core.tell(What.ARRIVED, job, waits)
+        core.tell(PoolEventKind.ARRIVED, job, waits)
         if verdict.verdict is Verdict.WAIT:
             run.next = core.timetable.at(now + waits, lambda _: self._wake(job, run, now + waits))
         elif verdict.verdict is Verdict.START:
@@ -92,14 +92,14 @@ class Starter:
             core.count(job, {"NumJobStarts": starts, "JobCurrentStartExecutingDate": now})
             run.next = core.timetable.at(now + core.settings.missed_delay, lambda _: self._hold(job, _MISSED))
 
-    def _wake(self, job: PoolJob, run: Run, due: int) -> None:
+    def _wake(self, job: PoolJob, run: JobRun, due: int) -> None:
         """Start what has waited; on a clock that was stopped meanwhile it may have missed its time."""
         if self._core.timetable.now > due:
             self.arrive(job, run)
         else:
             self._start(job, run)
 
-    def _start(self, job: PoolJob, run: Run) -> None:
+    def _start(self, job: PoolJob, run: JobRun) -> None:
         core = self._core
         run.started = now = core.timetable.now
         starts = job.counter("numjobstarts")
@@ -117,7 +117,7 @@ class Starter:
             core.count(job, {"NumJobStarts": starts})
             self._hold(job, begun)
             return
-        core.tell(What.STARTED, job)
+        core.tell(PoolEventKind.STARTED, job)
         if run.claim is not None:
             core.check_soon(job)
         if begun is not None:
@@ -128,20 +128,20 @@ class Starter:
         if run.is_suspended:
             self._freeze(job, run, is_told=job.is_local)
 
-    def suspend(self, job: PoolJob, run: Run) -> None:
+    def suspend(self, job: PoolJob, run: JobRun) -> None:
         """Suspend a run; one that waits is suspended as soon as it has started."""
         is_first, run.is_suspended = not run.is_suspended, True
         if run.started is not None and is_first:
             self._freeze(job, run)
 
-    def _freeze(self, job: PoolJob, run: Run, *, is_told: bool = True) -> None:
+    def _freeze(self, job: PoolJob, run: JobRun, *, is_told: bool = True) -> None:
         """Stop the clock of a program; where nobody is told, the queue knows it from the starter's first update."""
         core = self._core
         if run.next is not None:
             run.left = run.next.time - core.now
             core.timetable.cancel(run.next)
         self._programs.suspend(job, run)
-        core.tell(What.SUSPENDED, job)
+        core.tell(PoolEventKind.SUSPENDED, job)
         if core.flow is not None:
             core.flow.suspend(job, is_told=is_told)
         if is_told:
@@ -157,7 +157,7 @@ class Starter:
         values["TotalSuspensions"] = job.counter("totalsuspensions") + 1
         core.count(job, values)
 
-    def resume(self, job: PoolJob, run: Run) -> None:
+    def resume(self, job: PoolJob, run: JobRun) -> None:
         """Let a suspended run go on."""
         core = self._core
         run.is_suspended = False
@@ -166,11 +166,11 @@ class Starter:
             core.count(job, core.entered(job, JobStatus.RUNNING))
             if run.left is not None:
                 run.next = core.timetable.at(core.now + run.left, lambda _: self.end(job, run))
-            core.tell(What.RESUMED, job)
+            core.tell(PoolEventKind.RESUMED, job)
             if core.flow is not None:
                 core.flow.resume(job)
 
-    def end(self, job: PoolJob, run: Run) -> None:
+    def end(self, job: PoolJob, run: JobRun) -> None:
         """End a program: the starter reports it as soon as it can."""
         core = self._core
         run.is_over = True
@@ -181,7 +181,7 @@ class Starter:
                 return
         self._report(job, run)
 
-    def _report(self, job: PoolJob, run: Run) -> None:
+    def _report(self, job: PoolJob, run: JobRun) -> None:
         """Have the expressions that count at exit see how a program ended.
 
         In the local universe they see the ad that the starter was given, with NumJobStarts as it was before; the queue
@@ -204,7 +204,7 @@ class Starter:
             core.count(job, values)
         self._settle(job, run, ruling, 0)
 
-    def _settle(self, job: PoolJob, run: Run, ruling: Ruling, attempt: int) -> None:
+    def _settle(self, job: PoolJob, run: JobRun, ruling: Ruling, attempt: int) -> None:
         """Have the shadow tell the schedd; it tries some times, then the job is queued again as if it had not ended."""
         core = self._core
         if core.flow is not None and not job.is_local and not core.flow.final(job, attempt):
@@ -215,7 +215,7 @@ class Starter:
                 return
             core.write(job, core.flow.forgotten(job))
             ruling = Ruling(policy.Act.STAY, LOST_REPORT)
-        core.tell(What.ENDED, job, int(ruling.act is policy.Act.STAY), ruling.reason)
+        core.tell(PoolEventKind.ENDED, job, int(ruling.act is policy.Act.STAY), ruling.reason)
         self.free(job)
         self._exited(job, ruling)
 
@@ -228,7 +228,7 @@ class Starter:
             self._programs.stop(job, run, signal)
             if not job.is_local:  # the starter reports how it has ended it, and the shadow tells the schedd
                 core.count(job, Exit(killing_of(run.ad, signal)[0], by_signal=True).attributes)
-        core.tell(What.EVICTED, job)
+        core.tell(PoolEventKind.EVICTED, job)
         lost = {} if core.flow is None else core.flow.evict(job)
         if lost:
             core.write(job, lost)

@@ -25,11 +25,11 @@ from crondor.job.attributes import count, string
 from crondor.job_queue import JobId
 from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.job_process import failure, failure_of, killing_of, process_of
-from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.daemons.programs import Lasting
 from crondor.pool.local import supervisor
 from crondor.pool.local.disk_queue import TOKEN
-from crondor.pool.local.run_records import Ending, Records, RunState
+from crondor.pool.local.run_records import Records, RunEnd, RunState
 from crondor.schedd.protocol import Hold
 
 RUN_TIME: Final = "CrondorRunTime"
@@ -68,7 +68,7 @@ class RealPrograms:
 
     # The seam
 
-    def marks(self, job: PoolJob, run: Run, now: int) -> Mapping[str, object]:
+    def marks(self, job: PoolJob, run: JobRun, now: int) -> Mapping[str, object]:
         """Return a new token, the time the run is for, and the number of starts: whoever takes it back needs both."""
         return {
             TOKEN: uuid.uuid4().hex,
@@ -77,7 +77,7 @@ class RealPrograms:
             **self._mark,
         }
 
-    def start(self, job: PoolJob, run: Run, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
+    def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
         """Start a supervisor and its program."""
         process = process_of(run.ad)
         if isinstance(process, Hold):
@@ -100,18 +100,18 @@ class RealPrograms:
         self._children[token] = child
         return None
 
-    def stop(self, job: PoolJob, run: Run, signal: str) -> None:
+    def stop(self, job: PoolJob, run: JobRun, signal: str) -> None:
         """Send the job's signal to the whole process group, and SIGKILL after its grace."""
         child = self._children.get(token_of(job.ad))
         if child is not None:
             child.job = None
             self._kill(child, *killing_of(run.ad, signal))
 
-    def suspend(self, job: PoolJob, run: Run) -> None:  # noqa: ARG002 - the same
+    def suspend(self, job: PoolJob, run: JobRun) -> None:  # noqa: ARG002 - the same
         """Stop the process group."""
         self.records.send(token_of(job.ad), signal.SIGSTOP)
 
-    def resume(self, job: PoolJob, run: Run) -> None:  # noqa: ARG002 - the same
+    def resume(self, job: PoolJob, run: JobRun) -> None:  # noqa: ARG002 - the same
         """Let the process group go on."""
         self.records.send(token_of(job.ad), signal.SIGCONT)
 
@@ -148,9 +148,9 @@ class RealPrograms:
         """Return the number of a job's process."""
         return self.records.pid(token_of(job.ad))
 
-    def poll(self) -> list[tuple[JobId, Ending | None]]:
+    def poll(self) -> list[tuple[JobId, RunEnd | None]]:
         """Return the jobs whose programs have ended, with None where nobody knows how; kill those that do not end."""
-        ended: list[tuple[JobId, Ending | None]] = []
+        ended: list[tuple[JobId, RunEnd | None]] = []
         for child in list(self._children.values()):
             if child.deadline is not None and self._clock() >= child.deadline:
                 self.records.send(child.token, signal.SIGKILL)

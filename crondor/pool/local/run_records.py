@@ -32,7 +32,7 @@ class RunState(Enum):
     LOST = "lost"  # it began, and nobody knows how it ended
 
 
-class Ending(NamedTuple):
+class RunEnd(NamedTuple):
     """How a run ended: an Exit, or the Hold of a program that could not be started; seconds of processor time."""
 
     result: Exit | Hold
@@ -82,16 +82,16 @@ class Records:
             return RunState.RUNS
         return RunState.ENDED if self.ending(token) is not None else RunState.LOST
 
-    def ending(self, token: str) -> Ending | None:
+    def ending(self, token: str) -> RunEnd | None:
         """Return how a run ended, None where there is no record of it."""
         found = self._read(token, _ENDED)
         if found is None:
             return None
         if "failed" in found:
-            return Ending(failure_of(found))
+            return RunEnd(failure_of(found))
         number = found.get("signal")
         result = Exit(int(found.get("code", 0))) if number is None else Exit(int(number), by_signal=True)
-        return Ending(result, float(found["user"]), float(found["system"]))
+        return RunEnd(result, float(found["user"]), float(found["system"]))
 
     def pid(self, token: str) -> int | None:
         """Return the number of a run's process, the leader of its group; None where it runs no more."""

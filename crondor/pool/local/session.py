@@ -24,15 +24,15 @@ from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId, read_history
 from crondor.job_queue.faults import refused_by_disk
 from crondor.pool.daemons.arrivals import time_of
-from crondor.pool.daemons.clock import Entry
-from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.clock import TimetableEntry
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.clock import PromptTurns, WallTimetable
 from crondor.pool.local.disk_queue import TOKEN, KeptQueue
 from crondor.pool.local.programs import RUN_TIME, RealPrograms, token_of
 from crondor.pool.local.requests import Requests, perform
-from crondor.pool.local.run_records import Ending, Records, RunState
+from crondor.pool.local.run_records import Records, RunEnd, RunState
 from crondor.pool.local.supervisor import publish
 from crondor.pool.settings.pool import PoolSettings
 from crondor.rights.trust import check
@@ -66,7 +66,7 @@ _POLL: Final = 1.0  # seconds between two looks at the requests, where no pipe t
 
 
 @dataclass(frozen=True)
-class Plan:
+class SessionPlan:
     """What a session is to do: each job's next run only (``once``), nothing new from a time on (epoch seconds)."""
 
     once: bool = False
@@ -80,7 +80,7 @@ class Session(AbstractContextManager["Session"]):
     itself: this one goes on with its plan. Use it as a context manager. It is for one thread.
     """
 
-    def __init__(self, folder: Path, settings: PoolSettings, clock: Callable[[], float], plan: Plan) -> None:
+    def __init__(self, folder: Path, settings: PoolSettings, clock: Callable[[], float], plan: SessionPlan) -> None:
         """Open the queue.
 
         Raises QueueLocked where another session has it, Untrusted where another user could have made or could change
@@ -219,12 +219,12 @@ class Session(AbstractContextManager["Session"]):
             self.pool.restore(job, untold=self._untold(job, started), started=started)
         return found
 
-    def _untold(self, job: JobId, started: int | None) -> list[What]:
+    def _untold(self, job: JobId, started: int | None) -> list[PoolEventKind]:
         """Return what a session before had no time to tell."""
         ad = self._queue.ads[job]
-        found = [What.SUBMITTED] if boolean(ad, NEW) else []
+        found = [PoolEventKind.SUBMITTED] if boolean(ad, NEW) else []
         if started is not None and string(ad, TOLD) != token_of(ad):
-            found.append(What.STARTED)
+            found.append(PoolEventKind.STARTED)
         return found
 
     def _has(self, job: JobId, spec: str) -> bool:
@@ -303,7 +303,7 @@ class Session(AbstractContextManager["Session"]):
             return False
         return _pending(job.turn) or _pending(job.check) or (job.is_idle and job.id in self._queue.book)
 
-    def _ended(self, job_id: JobId, ending: Ending | None) -> None:
+    def _ended(self, job_id: JobId, ending: RunEnd | None) -> None:
         job = self.pool.jobs.get(job_id)
         if job is None or job.run is None:
             return
@@ -362,9 +362,9 @@ class Session(AbstractContextManager["Session"]):
         ]
 
     def _note(self, seen: PoolEvent) -> None:
-        if seen.what is What.SUBMITTED:
+        if seen.what is PoolEventKind.SUBMITTED:
             self._queue.write(seen.job.id, {NEW: None})
-        elif seen.what is What.STARTED:
+        elif seen.what is PoolEventKind.STARTED:
             self._queue.write(seen.job.id, {TOLD: token_of(seen.job.ad)})
             if self.plan.once:
                 self._turns.closed.add(seen.job.id)
@@ -381,7 +381,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def is_missed(seen: PoolEvent) -> bool:
     """Say whether a job is held since it missed its time."""
-    return seen.what is What.HELD and seen.number == MISSED_DEFERRED_EXECUTION_TIME
+    return seen.what is PoolEventKind.HELD and seen.number == MISSED_DEFERRED_EXECUTION_TIME
 
 
 def _is_due(job: PoolJob, until: int) -> bool:
@@ -390,7 +390,7 @@ def _is_due(job: PoolJob, until: int) -> bool:
     return run is not None and run.started is None and run.next is not None and run.next.time <= until
 
 
-def _pending(entry: Entry | None) -> bool:
+def _pending(entry: TimetableEntry | None) -> bool:
     return entry is not None and entry.call is not None
 
 

@@ -70,7 +70,7 @@ class InvalidKnob(CrondorError, ValueError):
 
 
 @dataclass(frozen=True)
-class Fault:
+class LinkFault:
     """A ``share`` (0 to 1) of the updates on a link fails, from ``start`` to before ``end`` (s after the beginning)."""
 
     link: Link
@@ -79,7 +79,7 @@ class Fault:
     share: float = 1.0
 
     @classmethod
-    def parse(cls, text: str, name: str = "<fault>") -> Fault:
+    def parse(cls, text: str, name: str = "<fault>") -> LinkFault:
         """Read ``LINK[:N%][@FROM..TO]``, as in ``shadow-schedd:20%@1h..90m``. Raises InvalidFault, InvalidLength."""
         source = Source(text, name)
         what, at, times = text.lower().partition("@")
@@ -139,7 +139,7 @@ class FlowSettings:
     shadow_max_job_cleanup_retries: int = 5
     job_router_polling_period: int = 10
     job_default_lease_duration: int = 2400
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[LinkFault, ...] = ()
     is_kept: bool = False
 
     @property
@@ -152,7 +152,7 @@ class FlowSettings:
         """Say whether a pool must know what each party sees."""
         return self.is_kept or bool(self.faults)
 
-    def with_faults(self, faults: Iterable[Fault]) -> FlowSettings:
+    def with_faults(self, faults: Iterable[LinkFault]) -> FlowSettings:
         """Return these settings with updates that fail."""
         return replace(self, faults=tuple(faults))
 

@@ -10,7 +10,7 @@ from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.events import PoolEvent, What
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.starter import LOST_REPORT
@@ -55,7 +55,7 @@ class Lateness:
 
 
 @dataclass
-class Outcome:
+class JobOutcome:
     """The runs of one job.
 
     ``counts`` by fate; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
@@ -117,7 +117,7 @@ class _Course:
     __slots__ = ("cause", "idle_since", "last", "outcome", "time", "times")
 
     def __init__(self, now: int) -> None:
-        self.outcome = Outcome()
+        self.outcome = JobOutcome()
         self.times: _Times | None = None  # of its schedule
         self.time: int | None = None  # the planned run of which nothing is known yet
         self.last: int | None = None  # the planned time before
@@ -135,13 +135,13 @@ class OutcomeCounts:
         self._times: dict[tuple[str | None, ...], _Times] = {}  # by the texts of the schedule
         pool.watchers.append(self.note)
 
-    def __getitem__(self, job: JobId) -> Outcome:
+    def __getitem__(self, job: JobId) -> JobOutcome:
         """Return what is known of a job."""
         return self._courses[job].outcome
 
     def note(self, seen: PoolEvent) -> None:
         """Take note of something that has happened."""
-        if seen.what is What.SUBMITTED:
+        if seen.what is PoolEventKind.SUBMITTED:
             self._enter(seen)
             return
         course = self._courses.get(seen.job.id)
@@ -319,14 +319,14 @@ def _nothing(_ledger: OutcomeCounts, _course: _Course, _seen: PoolEvent) -> None
 
 
 _NOTES = {
-    What.PLANNED: OutcomeCounts.plan,
-    What.MATCHED: OutcomeCounts.match,
-    What.ARRIVED: OutcomeCounts.arrive,
-    What.STARTED: OutcomeCounts.start,
-    What.ENDED: OutcomeCounts.end,
-    What.EVICTED: OutcomeCounts.evict,
-    What.HELD: OutcomeCounts.hold,
-    What.RELEASED: OutcomeCounts.release,
-    What.REMOVED: OutcomeCounts.leave,
-    What.COMPLETED: OutcomeCounts.leave,
+    PoolEventKind.PLANNED: OutcomeCounts.plan,
+    PoolEventKind.MATCHED: OutcomeCounts.match,
+    PoolEventKind.ARRIVED: OutcomeCounts.arrive,
+    PoolEventKind.STARTED: OutcomeCounts.start,
+    PoolEventKind.ENDED: OutcomeCounts.end,
+    PoolEventKind.EVICTED: OutcomeCounts.evict,
+    PoolEventKind.HELD: OutcomeCounts.hold,
+    PoolEventKind.RELEASED: OutcomeCounts.release,
+    PoolEventKind.REMOVED: OutcomeCounts.leave,
+    PoolEventKind.COMPLETED: OutcomeCounts.leave,
 }

@@ -13,7 +13,7 @@ from crondor.pool.daemons.events import Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.settings.pool import PoolSettings
-from crondor.pool.simulate.outcome import Lateness, Outcome, OutcomeCounts, RunOutcome
+from crondor.pool.simulate.outcome import JobOutcome, Lateness, OutcomeCounts, RunOutcome
 
 Progress = Callable[[int], None]
 """Called with the virtual time that was reached (epoch seconds)."""
@@ -65,7 +65,7 @@ class Simulation:
         watchers: Sequence[Watcher] = (),
         listeners: Sequence[Listener] = (),
         progress: Progress | None = None,
-    ) -> list[Outcome]:
+    ) -> list[JobOutcome]:
         """Live through it, and return what became of each job, in the order of the ads. Raises UnknownZone.
 
         ``watchers`` are told what happens, ``listeners`` which message goes from one daemon to another.
@@ -79,7 +79,7 @@ class Simulation:
         watchers: Sequence[Watcher] = (),
         listeners: Sequence[Listener] = (),
         progress: Progress | None = None,
-    ) -> tuple[list[Outcome], bool]:
+    ) -> tuple[list[JobOutcome], bool]:
         """Return the outcomes, and whether a job had to wait for another one's slot."""
         settings = self.settings
         if listeners:
@@ -152,7 +152,7 @@ class Simulation:
         self,
         ads: Sequence[ClassAd],
         groups: Sequence[Sequence[int]],
-        probe: Sequence[Outcome],
+        probe: Sequence[JobOutcome],
         progress: Progress | None,
     ) -> dict[int, int]:
         tried = {n: _number(ads[n], _PREP) or 0 for n in _planned(groups, probe)}
@@ -169,7 +169,7 @@ class Simulation:
         return {n: prep for n, prep in tried.items() if _is_early(found[n])}
 
     def _windows(
-        self, groups: Sequence[Sequence[int]], probe: Sequence[Outcome], progress: Progress | None
+        self, groups: Sequence[Sequence[int]], probe: Sequence[JobOutcome], progress: Progress | None
     ) -> dict[int, int]:
         tried = _level({n: _widest(probe[n]) for n in _planned(groups, probe)}, groups)
         if not tried:
@@ -187,13 +187,13 @@ def _only(known: Collection[int], groups: Sequence[Sequence[int]]) -> list[list[
     return [[n for n in group if n in known] for group in groups]
 
 
-def _planned(groups: Sequence[Sequence[int]], outcomes: Sequence[Outcome]) -> list[int]:
+def _planned(groups: Sequence[Sequence[int]], outcomes: Sequence[JobOutcome]) -> list[int]:
     """Return the jobs of groups that have planned runs."""
     return [n for group in groups for n in group if outcomes[n].planned]
 
 
 def _first_failing(
-    groups: Sequence[Sequence[int]], outcomes: Sequence[Outcome], is_fine: Callable[[Outcome], bool]
+    groups: Sequence[Sequence[int]], outcomes: Sequence[JobOutcome], is_fine: Callable[[JobOutcome], bool]
 ) -> Sequence[Sequence[int]]:
     """Return the groups with a job that is not fine, as many as are tried alone."""
     return [group for group in groups if not all(is_fine(outcomes[n]) for n in group)][:_MOST_ALONE]
@@ -231,12 +231,12 @@ def _level(tried: Mapping[int, int], groups: Sequence[Sequence[int]]) -> dict[in
     return made
 
 
-def _is_early(outcome: Outcome) -> bool:
+def _is_early(outcome: JobOutcome) -> bool:
     """Say whether nothing was late or missed."""
     return not any(outcome.counts[fate] for fate in _LATE)
 
 
-def _is_in_window(outcome: Outcome) -> bool:
+def _is_in_window(outcome: JobOutcome) -> bool:
     return not any(outcome.counts[fate] for fate in _LATE[1:])
 
 
@@ -246,7 +246,7 @@ def _needed(late: Lateness, window: int) -> int:
     return arrival if late.match is None else max(arrival, late.match + 1 - window)
 
 
-def _widest(outcome: Outcome) -> int:
+def _widest(outcome: JobOutcome) -> int:
     """Return the window that lets the latest arrival start, and the latest match be made."""
     found = [0]
     for late in (outcome.ready, outcome.unready):

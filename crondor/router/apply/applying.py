@@ -21,8 +21,8 @@ from crondor.router.table.conversion import AFTERWARDS, convert
 from crondor.router.table.job_ids import id_text
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
-from crondor.transform import Changes, Facts, Step, Transform
-from crondor.transform.apply import Run
+from crondor.transform import Changes, TraceStep, Transform, TransformFacts
+from crondor.transform.apply import TransformRun
 
 NEVER_SENT: Final = (
     "x509userproxysubject",
@@ -52,7 +52,7 @@ class SharedProxy(NamedTuple):
     copy: str
 
 
-class Routed(NamedTuple):
+class RoutedAd(NamedTuple):
     """What a route made of a job.
 
     ``ad`` is the routed copy as it would be submitted; None where the job is edited in place, and where routing
@@ -72,7 +72,7 @@ class Routed(NamedTuple):
     id_tokens: tuple[str, ...] = ()
     applied: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    trace: tuple[Step, ...] = ()
+    trace: tuple[TraceStep, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -101,12 +101,12 @@ def apply_route(
     route: Route,
     ad: ClassAd,
     *,
-    facts: Facts | None = None,
+    facts: TransformFacts | None = None,
     translated: ClassAd | None = None,
     id_tokens: Mapping[str, str] | None = None,
     trace: bool = False,
     faithful: bool = False,
-) -> Routed:
+) -> RoutedAd:
     """Return what a route makes of a job, whose ad stays as it is; whether it matches is not asked.
 
     ``translated`` is what a TRANSLATE_JOB hook made of the job, to go on with in place of its ad. ``facts`` replaces
@@ -122,7 +122,7 @@ def apply_route(
         course = table.course(route)
         made = course.run(ad, facts) if course.is_open else None
         if made is not None:
-            return _routed(Routed, (route, ad, made[0], None, False, (), None, (), made[1], (), ()))
+            return _routed(RoutedAd, (route, ad, made[0], None, False, (), None, (), made[1], (), ()))
     applying = _Applying(table, route, ad, facts, trace=trace, faithful=faithful)
     return applying.run(ad if translated is None else translated, id_tokens or {})
 
@@ -133,7 +133,7 @@ class _Applying:
     __slots__ = ("applied", "context", "facts", "faithful", "found", "route", "source", "steps", "table")
 
     def __init__(
-        self, table: RoutingTable, route: Route, source: ClassAd, facts: Facts, *, trace: bool, faithful: bool
+        self, table: RoutingTable, route: Route, source: ClassAd, facts: TransformFacts, *, trace: bool, faithful: bool
     ) -> None:
         self.table = table
         self.route = route
@@ -143,9 +143,9 @@ class _Applying:
         self.faithful = faithful
         self.applied: list[str] = []
         self.found: list[Diagnostic] = []
-        self.steps: list[Step] | None = [] if trace else None
+        self.steps: list[TraceStep] | None = [] if trace else None
 
-    def run(self, begin: ClassAd, id_tokens: Mapping[str, str]) -> Routed:
+    def run(self, begin: ClassAd, id_tokens: Mapping[str, str]) -> RoutedAd:
         """Do all of it."""
         route = self.route
         is_sandboxed, is_edited = self._true(route.job_should_be_sandboxed), self._true(route.edit_job_in_place)
@@ -164,8 +164,8 @@ class _Applying:
             self.found.append(refused.diagnostic)
             return self._failed(sandboxed=is_sandboxed)
 
-    def _failed(self, *, sandboxed: bool = False) -> Routed:
-        return Routed(
+    def _failed(self, *, sandboxed: bool = False) -> RoutedAd:
+        return RoutedAd(
             self.route,
             self.source,
             sandboxed=sandboxed,
@@ -179,7 +179,7 @@ class _Applying:
 
     def _transform(self, copy: ClassAd) -> bool:
         """Apply the transforms; return whether all of them were done."""
-        run = Run(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
+        run = TransformRun(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
         route, table = self.route, self.table
         before, after = (table.before, table.after) if route.takes_transforms else ((), ())
         done = self._all(run, before, "in pre-route transform ", copy) and self._applied(run, route.transform)
@@ -187,7 +187,7 @@ class _Applying:
         self.found += run.found
         return done
 
-    def _all(self, run: Run, transforms: tuple[Transform, ...], where: str, copy: ClassAd) -> bool:
+    def _all(self, run: TransformRun, transforms: tuple[Transform, ...], where: str, copy: ClassAd) -> bool:
         """Apply transforms beside the route, each where its REQUIREMENTS are met; return whether all were done."""
         for transform in transforms:
             required = transform.requirements
@@ -195,7 +195,7 @@ class _Applying:
                 return False
         return True
 
-    def _applied(self, run: Run, transform: Transform, where: str = "") -> bool:
+    def _applied(self, run: TransformRun, transform: Transform, where: str = "") -> bool:
         """Apply a transform; return whether it was done."""
         self.applied.append(transform.name)
         ended = transform.run(run)
@@ -209,7 +209,7 @@ class _Applying:
     def _after(self) -> str:
         return "in pre-route transform " if self.faithful else "in post-route transform "
 
-    def _finished(self, copy: ClassAd, id_tokens: Mapping[str, str], *, is_sandboxed: bool) -> Routed:
+    def _finished(self, copy: ClassAd, id_tokens: Mapping[str, str], *, is_sandboxed: bool) -> RoutedAd:
         """Set what comes after all transforms. Raises _Refused."""
         source_id = id_text(self.source, self.context)
         if source_id is None:
@@ -224,7 +224,7 @@ class _Applying:
         tokens = self._tokens(copy, id_tokens)
         if string(self.source, "Owner", self.context) is None:
             raise _Refused("no-owner", "the job has no Owner: nobody could submit its copy")
-        return Routed(
+        return RoutedAd(
             self.route,
             self.source,
             copy,

@@ -10,11 +10,11 @@ clock.
 from crondor.router.daemon.context import Delivery, RouterOptions
 from crondor.router.daemon.hooks import HookRunners
 from crondor.router.daemon.lock import RouterLock, RouterLocked
-from crondor.router.daemon.log import Entry, What
-from crondor.router.daemon.reasons import Because, Reason, RouteNow
+from crondor.router.daemon.log import LogEntry, RouterEvent
+from crondor.router.daemon.reasons import Because, RouteNow, RouteReason
 from crondor.router.daemon.rehearsal import Rehearsal
 from crondor.router.daemon.report import InvalidReport, RouterReport
-from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.routed_job import RoutedJob, RoutedState
 from crondor.router.daemon.router import Router
 from crondor.router.daemon.status import QueueStatus
 from crondor.router.daemon.user_log import EventWriter, UserLogs
@@ -22,21 +22,21 @@ from crondor.router.daemon.user_log import EventWriter, UserLogs
 __all__ = [
     "Because",
     "Delivery",
-    "Entry",
     "EventWriter",
     "HookRunners",
     "InvalidReport",
+    "LogEntry",
     "QueueStatus",
-    "Reason",
     "Rehearsal",
     "RouteNow",
+    "RouteReason",
     "RoutedJob",
+    "RoutedState",
     "Router",
+    "RouterEvent",
     "RouterLock",
     "RouterLocked",
     "RouterOptions",
     "RouterReport",
-    "State",
     "UserLogs",
-    "What",
 ]

@@ -10,14 +10,14 @@ from crondor.classad.ad import ClassAd
 from crondor.job.attributes import ending, string
 from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
-from crondor.job_queue.mirror import Change, ChangeKind
-from crondor.router.daemon.log import Entry
+from crondor.job_queue.mirror import AdChange, ChangeKind
+from crondor.router.daemon.log import LogEntry
 from crondor.router.daemon.reading import ROUTE_NAME, ROUTED_FROM, status
 from crondor.router.daemon.rehearsal import Rehearsal
 from crondor.schedd.changes import job_changes
 
 
-class Step(NamedTuple):
+class StatusStep(NamedTuple):
     """A job has another status since ``time`` (epoch seconds), None: it has left the queue.
 
     ``source`` and ``route`` are those of a copy, None and empty for a source. ``is_failure``: it is completed, and its
@@ -43,7 +43,7 @@ class JobEnds:
     removed: int = 0
     now: Counter[JobStatus] = field(default_factory=Counter)
 
-    def add(self, step: Step) -> None:
+    def add(self, step: StatusStep) -> None:
         """Count a step, but not what the job is now."""
         self.runs += step.status is JobStatus.RUNNING
         if step.status is JobStatus.COMPLETED:
@@ -62,19 +62,19 @@ class JobHistories:
         """Begin; jobs that are there already count as they are."""
         self._pool = pool
         self._mirror = pool.schedd.mirror
-        self._last: dict[JobId, Step] = {}
-        self.steps: list[Step] = []
-        self.happened: list[Entry | Step] = []
+        self._last: dict[JobId, StatusStep] = {}
+        self.steps: list[StatusStep] = []
+        self.happened: list[LogEntry | StatusStep] = []
         pool.watchers.append(self.happened.append)
         for job in self._mirror:
             self._see(job)
         self.close = self._mirror.subscribe(self._note)
 
-    def last(self, job: JobId) -> Step | None:
+    def last(self, job: JobId) -> StatusStep | None:
         """Return the last step of a job in the queue; of one that has left, that before."""
         return self._last.get(job)
 
-    def copies(self) -> list[Step]:
+    def copies(self) -> list[StatusStep]:
         """Return the last step of each copy."""
         return [step for step in self._last.values() if step.source is not None]
 
@@ -102,7 +102,7 @@ class JobHistories:
                 into.now[step.status] += 1
         return sources, routes
 
-    def _note(self, changes: tuple[Change, ...]) -> None:
+    def _note(self, changes: tuple[AdChange, ...]) -> None:
         for change in job_changes(self._mirror, changes):
             if change.kind is ChangeKind.DESTROYED:
                 before = self._last.get(change.job)
@@ -117,7 +117,7 @@ class JobHistories:
         ad = self._mirror.ad(job)
         source = JobId.parse(string(ad, ROUTED_FROM) or "")
         found = status(ad)
-        step = Step(
+        step = StatusStep(
             self._pool.sites.now,
             job,
             found,
@@ -128,7 +128,7 @@ class JobHistories:
         self._last[job] = step
         self._take(step)
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: StatusStep) -> None:
         self.steps.append(step)
         self.happened.append(step)
 

@@ -10,30 +10,35 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Severity
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import Action
+from crondor.hooks.router_hooks import HookConsequence
 from crondor.job.attributes import string
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
-from crondor.router.apply.applying import Routed, apply_route
+from crondor.router.apply.applying import RoutedAd, apply_route
 from crondor.router.apply.one_run import one_run
 from crondor.router.daemon import operations, runs
 from crondor.router.daemon.context import UNDONE, RouterContext, written
 from crondor.router.daemon.copies import domain_of, submitted, working
 from crondor.router.daemon.hook_calls import WAITING, ask
-from crondor.router.daemon.log import What
+from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.reading import EXTERNAL, ROUTED_TO, status
-from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.routed_job import RoutedJob, RoutedState
 from crondor.router.table.route import Route
 
 
 def clean_up(
-    context: RouterContext, job: RoutedJob, what: What | None = None, text: str = "", *, interrupted: bool = False
+    context: RouterContext,
+    job: RoutedJob,
+    what: RouterEvent | None = None,
+    text: str = "",
+    *,
+    interrupted: bool = False,
 ) -> None:
     """Send a job to its end, and say why."""
     if what is not None:
         context.say(what, job, text)
     job.is_interrupted = job.is_interrupted or interrupted
-    job.state = State.CLEANUP
+    job.state = RoutedState.CLEANUP
     if job.hook is not None:
         job.hook.cancel()
         job.hook = None
@@ -44,27 +49,27 @@ def take_over(context: RouterContext, job: RoutedJob) -> None:
 
     HTCondor: JobRouter::TakeOverJob.
     """
-    if job.state is not State.UNCLAIMED or job.source is None:
+    if job.state is not RoutedState.UNCLAIMED or job.source is None:
         return
     if job.is_in_place:
-        job.state = State.CLAIMED
+        job.state = RoutedState.CLAIMED
         return
     if job.is_sandboxed and context.options.delivery is None:
-        clean_up(context, job, What.NO_SANDBOX)
+        clean_up(context, job, RouterEvent.NO_SANDBOX)
         return
     try:
         if not context.edit(operations.claim(job.id, context.name)):
-            clean_up(context, job, What.NOT_CLAIMED, f": {_busy(operations.live(context.source, job.id), job)}")
+            clean_up(context, job, RouterEvent.NOT_CLAIMED, f": {_busy(operations.live(context.source, job.id), job)}")
             return
     except CrondorError as error:
-        context.failed(What.NOT_CLAIMED, job, error)
+        context.failed(RouterEvent.NOT_CLAIMED, job, error)
         job.is_claimed = not isinstance(error, UNDONE)
         _refused(context, job, interrupted=True)
         return
     job.source = written(job.source, {"Managed": EXTERNAL, "ManagedManager": context.name})
     job.is_claimed = True
-    job.state = State.CLAIMED
-    context.say(What.CLAIMED, job)
+    job.state = RoutedState.CLAIMED
+    context.say(RouterEvent.CLAIMED, job)
 
 
 def _refused(context: RouterContext, job: RoutedJob, *, interrupted: bool) -> None:
@@ -90,7 +95,7 @@ def _busy(ad: ClassAd | None, job: RoutedJob) -> str:
 
 def submit(context: RouterContext, job: RoutedJob) -> None:
     """Make the copy and submit it, or edit the job in place (HTCondor: JobRouter::FinishSubmitJob)."""
-    if job.state is not State.CLAIMED:
+    if job.state is not RoutedState.CLAIMED:
         return
     if job.is_unsure:
         _look_for_copy(context, job)
@@ -100,12 +105,12 @@ def submit(context: RouterContext, job: RoutedJob) -> None:
         return
     route = context.table.route(job.route)
     if route is None:
-        clean_up(context, job, What.ROUTE_GONE)
+        clean_up(context, job, RouterEvent.ROUTE_GONE)
         return
     answer = ask(context, job, HookType.TRANSLATE_JOB, route)
     if answer is WAITING:
         return
-    if answer is not None and answer.action is not Action.USE_AD:
+    if answer is not None and answer.action is not HookConsequence.USE_AD:
         clean_up(context, job)
         return
     translated = None if answer is None else answer.ad
@@ -118,12 +123,12 @@ def submit(context: RouterContext, job: RoutedJob) -> None:
 def _lose_source(context: RouterContext, job: RoutedJob) -> None:
     """End a job whose source is not idle any more, before there is a copy."""
     if job.source is None:
-        clean_up(context, job, What.SOURCE_GONE, interrupted=True)
+        clean_up(context, job, RouterEvent.SOURCE_GONE, interrupted=True)
     elif status(job.source) is JobStatus.REMOVED:
-        clean_up(context, job, What.SOURCE_REMOVED, interrupted=True)
+        clean_up(context, job, RouterEvent.SOURCE_REMOVED, interrupted=True)
         context.tell(EventType.JOB_ABORTED, job)
     else:
-        clean_up(context, job, What.SOURCE_HELD, interrupted=True)
+        clean_up(context, job, RouterEvent.SOURCE_HELD, interrupted=True)
 
 
 def _copy(context: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> ClassAd | None:
@@ -131,7 +136,7 @@ def _copy(context: RouterContext, job: RoutedJob, route: Route, translated: Clas
     source = job.source or ClassAd()
     owner = string(source, "Owner")
     if owner is None:
-        clean_up(context, job, What.NO_OWNER)
+        clean_up(context, job, RouterEvent.NO_OWNER)
         return None
     start = working(source)
     if context.options.waits_for_gates and QueuedJob(source).is_crontab:
@@ -148,7 +153,7 @@ def _copy(context: RouterContext, job: RoutedJob, route: Route, translated: Clas
     try:
         return context.options.delivery.prepare(job, routed, made)
     except CrondorError as error:
-        context.failed(What.NOT_SUBMITTED, job, error)
+        context.failed(RouterEvent.NOT_SUBMITTED, job, error)
         clean_up(context, job)
         return None
 
@@ -158,11 +163,11 @@ def _send(context: RouterContext, job: RoutedJob, copy: ClassAd) -> None:
     try:
         (job.copy_id,) = context.destination.submit([copy])
     except UNDONE as error:
-        context.failed(What.NOT_SUBMITTED, job, error)
+        context.failed(RouterEvent.NOT_SUBMITTED, job, error)
         _refused(context, job, interrupted=context.is_hindered)
         return
     except CrondorError as error:
-        context.failed(What.UNSURE, job, error)
+        context.failed(RouterEvent.UNSURE, job, error)
         context.refused += 1
         job.is_unsure = True
         return
@@ -170,17 +175,17 @@ def _send(context: RouterContext, job: RoutedJob, copy: ClassAd) -> None:
         try:
             context.options.delivery.spool(job)
         except CrondorError as error:
-            context.failed(What.NOT_SUBMITTED, job, error)
+            context.failed(RouterEvent.NOT_SUBMITTED, job, error)
             clean_up(context, job)
             return
     _is_submitted(context, job)
 
 
 def _is_submitted(context: RouterContext, job: RoutedJob) -> None:
-    job.state = State.SUBMITTED
+    job.state = RoutedState.SUBMITTED
     context.routed += 1
     job.owed[ROUTED_TO] = str(job.copy_id)
-    context.say(What.SUBMITTED, job)
+    context.say(RouterEvent.SUBMITTED, job)
 
 
 def _look_for_copy(context: RouterContext, job: RoutedJob) -> None:
@@ -191,7 +196,7 @@ def _look_for_copy(context: RouterContext, job: RoutedJob) -> None:
         _is_submitted(context, job)
         return
     if context.now - job.since > context.table.settings.update_lag:
-        clean_up(context, job, What.LAG, f" (submitted {context.now - job.since} seconds ago)")
+        clean_up(context, job, RouterEvent.LAG, f" (submitted {context.now - job.since} seconds ago)")
 
 
 def _edit_in_place(context: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> None:
@@ -206,21 +211,21 @@ def _edit_in_place(context: RouterContext, job: RoutedJob, route: Route, transla
     try:
         done = not edits or context.edit(operations.change_in_place(job.id, edits))
     except CrondorError as error:
-        context.failed(What.NOT_EDITED, job, error)
+        context.failed(RouterEvent.NOT_EDITED, job, error)
         _refused(context, job, interrupted=True)
         return
     if not done:
-        clean_up(context, job, What.NOT_EDITED, f" {_busy(operations.live(context.source, job.id), job)}")
+        clean_up(context, job, RouterEvent.NOT_EDITED, f" {_busy(operations.live(context.source, job.id), job)}")
         return
     job.source = written(source, edits)
     job.is_success = job.is_done = True
     context.routed += 1
-    clean_up(context, job, What.EDITED)
+    clean_up(context, job, RouterEvent.EDITED)
 
 
 def _routed(
     context: RouterContext, job: RoutedJob, route: Route, source: ClassAd, translated: ClassAd | None
-) -> Routed | None:
+) -> RoutedAd | None:
     """Return what the route makes of a job; None where it failed and the job was sent to its end."""
     facts = context.facts
     delivery = context.options.delivery
@@ -229,5 +234,5 @@ def _routed(
     if not routed.failed:
         return routed
     errors = [each.message for each in routed.diagnostics if each.severity is Severity.ERROR]
-    clean_up(context, job, What.NOT_TRANSFORMED, f": {'; '.join(errors)}")
+    clean_up(context, job, RouterEvent.NOT_TRANSFORMED, f": {'; '.join(errors)}")
     return None

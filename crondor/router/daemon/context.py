@@ -15,13 +15,13 @@ from crondor.event_log import EventType
 from crondor.job.attributes import string
 from crondor.job_queue.faults import InvalidChange
 from crondor.job_queue.keys import JobId
-from crondor.router.apply.applying import Routed
+from crondor.router.apply.applying import RoutedAd
 from crondor.router.daemon import operations
 from crondor.router.daemon.backoff import LeftAlone, Patient
 from crondor.router.daemon.counts import RouteCounts
 from crondor.router.daemon.hooks import HookRunners
-from crondor.router.daemon.log import Entry, Log, What, silent
-from crondor.router.daemon.operations import Edit
+from crondor.router.daemon.log import Log, LogEntry, RouterEvent, silent
+from crondor.router.daemon.operations import JobEdit
 from crondor.router.daemon.reading import EXTERNAL, is_managed_by
 from crondor.router.daemon.refusals import Refusals
 from crondor.router.daemon.routed_copies import RoutedCopies
@@ -30,7 +30,7 @@ from crondor.router.daemon.user_log import EventWriter, event, no_log
 from crondor.router.sandbox.faults import FilesRefused
 from crondor.router.table.table import RoutingTable
 from crondor.schedd.protocol import NotOffered, Refused, ScheddError
-from crondor.transform import Facts
+from crondor.transform import TransformFacts
 
 SURE: Final = (NotOffered, InvalidChange, FilesRefused, ClassAdSyntaxError)
 """Errors after which the queue is as it was, however often it is tried."""
@@ -48,7 +48,7 @@ class Delivery(Protocol):
     def tokens(self) -> Mapping[str, str]:
         """Return the files of the tokens that routes may send, by name."""
 
-    def prepare(self, job: RoutedJob, routed: Routed, copy: ClassAd) -> ClassAd:
+    def prepare(self, job: RoutedJob, routed: RoutedAd, copy: ClassAd) -> ClassAd:
         """Return the copy's ad as it is to be submitted."""
 
     def spool(self, job: RoutedJob) -> None:
@@ -106,7 +106,7 @@ class RouterContext:
     routed: int = 0
     refused: int = 0
     _context: Context = field(default_factory=Context)
-    _failures: Counter[tuple[What, str]] = field(default_factory=Counter)
+    _failures: Counter[tuple[RouterEvent, str]] = field(default_factory=Counter)
 
     @property
     def name(self) -> str:
@@ -121,18 +121,18 @@ class RouterContext:
         return self._context
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> TransformFacts:
         """What transforms may see now."""
         facts = self.table.facts
-        made = Facts(environ=facts.environ, context=self.context, files=facts.files, version=facts.version)
+        made = TransformFacts(environ=facts.environ, context=self.context, files=facts.files, version=facts.version)
         made.knobs = facts.knobs
         return made
 
-    def say(self, what: What, job: RoutedJob | str = "", text: str = "") -> None:
+    def say(self, what: RouterEvent, job: RoutedJob | str = "", text: str = "") -> None:
         """Log something."""
-        self.options.log(Entry(self.now, what, str(job), text))
+        self.options.log(LogEntry(self.now, what, str(job), text))
 
-    def failed(self, what: What, job: RoutedJob | str, error: CrondorError) -> None:
+    def failed(self, what: RouterEvent, job: RoutedJob | str, error: CrondorError) -> None:
         """Log what an error says: once a poll for what is the same for several jobs, and what is to be done about it.
 
         Of a schedd that is left alone the error that led to it has said all.
@@ -169,7 +169,7 @@ class RouterContext:
                 self.say(what, "", f" for {count - 1:,} more: {reason}")
         self._failures.clear()
 
-    def edit(self, edit: Edit, *, copy: bool = False) -> bool:
+    def edit(self, edit: JobEdit, *, copy: bool = False) -> bool:
         """Do an edit in the sources' queue, or in the copies'. Raises what the schedd raises."""
         return edit.do(self.destination if copy else self.source)
 
@@ -194,7 +194,7 @@ class RouterContext:
             return False
         written = self.options.write_event(ad, event(kind, job.id, ad, self.now))
         if not written:
-            self.say(What.NO_LOG, job, f" (event {int(kind):03})")
+            self.say(RouterEvent.NO_LOG, job, f" (event {int(kind):03})")
         return written
 
 

@@ -12,16 +12,16 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import Action
+from crondor.hooks.router_hooks import HookConsequence
 from crondor.job.attributes import string
 from crondor.job.status import JobStatus
 from crondor.router.daemon import operations, runs
 from crondor.router.daemon.claim import clean_up
 from crondor.router.daemon.context import SURE, RouterContext, written
 from crondor.router.daemon.hook_calls import WAITING, ask
-from crondor.router.daemon.log import What
+from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.reading import EXTERNAL, ROUTED_BY, is_managed_by, status
-from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.routed_job import RoutedJob, RoutedState
 from crondor.schedd.protocol import NotOffered
 
 _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype", "jobstatus", "managed", "managedmanager"))
@@ -31,13 +31,13 @@ ABORTED: Final = "JobRouter aborted job"
 
 def finalise(context: RouterContext, job: RoutedJob) -> None:
     """Let the completed copy go, and end the source (HTCondor: JobRouter::FinishFinalizeJob)."""
-    if job.state is not State.FINISHED:
+    if job.state is not RoutedState.FINISHED:
         return
     answer = ask(context, job, HookType.JOB_FINALIZE)
-    if answer is WAITING or (answer is not None and answer.action is Action.SKIP_POLL):
+    if answer is WAITING or (answer is not None and answer.action is HookConsequence.SKIP_POLL):
         return
     if answer is not None:
-        if answer.action is Action.REROUTE:
+        if answer.action is HookConsequence.REROUTE:
             clean_up(context, job)
             return
         if not _update_source(context, job, answer.ad):
@@ -45,11 +45,11 @@ def finalise(context: RouterContext, job: RoutedJob) -> None:
     if not _let_go(context, job):
         return
     if context.tell(EventType.JOB_TERMINATED, job):
-        context.say(What.FINALIZED, job)
+        context.say(RouterEvent.FINALIZED, job)
         job.is_done = True
         job.is_success = not _has_failed(context, job)
         if not job.is_success:
-            context.say(What.FAILED, job)
+            context.say(RouterEvent.FAILED, job)
     clean_up(context, job)
 
 
@@ -61,7 +61,7 @@ def _let_go(context: RouterContext, job: RoutedJob) -> bool:
         if job.copy_id is not None and job.copy is not None:
             context.edit(operations.let_go(job.copy_id, context.name), copy=True)
     except CrondorError as error:
-        context.failed(What.NOT_FINALIZED, job, error)
+        context.failed(RouterEvent.NOT_FINALIZED, job, error)
         if isinstance(error, SURE) and _take_back(context, job):
             clean_up(context, job)
         return False
@@ -76,7 +76,7 @@ def _take_back(context: RouterContext, job: RoutedJob) -> bool:
             context.look_again(job.id)
             return True
     except CrondorError as error:
-        context.failed(What.NOT_UPDATED, job, error)
+        context.failed(RouterEvent.NOT_UPDATED, job, error)
         return False
     job.has_run = False
     if job.source is not None:
@@ -92,11 +92,11 @@ def _update_source(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
         if not context.edit(operations.update_source(job.id, context.name, edits)):
             context.look_again(job.id)
     except CrondorError as error:
-        context.failed(What.NOT_UPDATED, job, error)
+        context.failed(RouterEvent.NOT_UPDATED, job, error)
         clean_up(context, job)
         return False
     job.source = written(job.source, edits)
-    context.say(What.SOURCE_UPDATED, job)
+    context.say(RouterEvent.SOURCE_UPDATED, job)
     return True
 
 
@@ -112,18 +112,18 @@ def finish(context: RouterContext, job: RoutedJob) -> None:
 
     HTCondor: JobRouter::FinishCleanupJob.
     """
-    if job.state is not State.CLEANUP:
+    if job.state is not RoutedState.CLEANUP:
         return
     if job.copy is not None:
         answer = ask(context, job, HookType.JOB_CLEANUP)
-        if answer is WAITING or (answer is not None and answer.action is Action.RETRY_CLEANUP):
+        if answer is WAITING or (answer is not None and answer.action is HookConsequence.RETRY_CLEANUP):
             return
     if not (_remove_copy(context, job) and _yield(context, job)):
         return
     _end_files(context, job)
-    context.say(What.CLEANED_UP, job)
+    context.say(RouterEvent.CLEANED_UP, job)
     context.ledger.ended(job)
-    job.state = State.RETIRED
+    job.state = RoutedState.RETIRED
     job.retired, job.retired_at_poll = context.now, context.polls
     job.route = ""
     context.look_again(job.id)
@@ -136,7 +136,7 @@ def _end_files(context: RouterContext, job: RoutedJob) -> None:
     try:
         context.options.delivery.end(job)
     except CrondorError as error:
-        context.failed(What.FILES_LEFT, job, error)
+        context.failed(RouterEvent.FILES_LEFT, job, error)
 
 
 def _remove_copy(context: RouterContext, job: RoutedJob) -> bool:
@@ -150,9 +150,9 @@ def _remove_copy(context: RouterContext, job: RoutedJob) -> bool:
     try:
         operations.remove(context.destination, job.copy_id, mine, ABORTED)
     except NotOffered as error:
-        context.failed(What.NOT_REMOVED, job, error)
+        context.failed(RouterEvent.NOT_REMOVED, job, error)
     except CrondorError as error:
-        context.failed(What.NOT_REMOVED, job, error)
+        context.failed(RouterEvent.NOT_REMOVED, job, error)
         return False
     job.is_removed = True
     return True
@@ -168,7 +168,7 @@ def _yield(context: RouterContext, job: RoutedJob) -> bool:
     try:
         given = give_back(context, job)
     except CrondorError as error:
-        context.failed(What.NOT_YIELDED, job, error)
+        context.failed(RouterEvent.NOT_YIELDED, job, error)
         return False
     job.is_claimed = not given
     return given
@@ -184,7 +184,7 @@ def give_back(context: RouterContext, job: RoutedJob) -> bool:
         why = _not_ours(context, job, ad)
         ad = None if ad is None else context.kept(job.id, ad)
         if ad is None:
-            context.say(What.NOT_YIELDED, job, f": {why}")
+            context.say(RouterEvent.NOT_YIELDED, job, f": {why}")
             return True
         again = runs.next_run(ad, context.now, context.options.zone) if _runs_again(context, job, ad) else None
         if again is not None:
@@ -196,7 +196,9 @@ def give_back(context: RouterContext, job: RoutedJob) -> bool:
             if status(ad) is JobStatus.REMOVED:
                 operations.remove(context.source, job.id, "JobStatus =?= 3", string(ad, "RemoveReason") or "")
             context.say(
-                What.AGAIN if again is not None else What.YIELDED, job, "" if again else f" (done={int(job.is_done)})"
+                RouterEvent.AGAIN if again is not None else RouterEvent.YIELDED,
+                job,
+                "" if again else f" (done={int(job.is_done)})",
             )
             job.source = ad
             return True
@@ -232,19 +234,19 @@ def is_forgotten(context: RouterContext, job: RoutedJob) -> bool:
 
     HTCondor: JobRouter::CleanupRetiredJob.
     """
-    if job.state is not State.RETIRED:
+    if job.state is not RoutedState.RETIRED:
         return False
     if context.polls <= job.retired_at_poll:
         if job.found_at_poll < context.polls or job.copy_id is not None:
             return False
-        context.say(What.FORGOTTEN, job)
+        context.say(RouterEvent.FORGOTTEN, job)
         return True
     is_over = job.source is None or not is_managed_by(job.source, context.name)
     is_over = is_over and (job.copy is None or string(job.copy, ROUTED_BY) != context.name)
     if is_over:
-        context.say(What.FORGOTTEN, job)
+        context.say(RouterEvent.FORGOTTEN, job)
         return True
     if context.now - job.retired >= context.table.settings.update_lag:
-        context.say(What.STALE, job, f" ({context.now - job.retired} seconds)")
+        context.say(RouterEvent.STALE, job, f" ({context.now - job.retired} seconds)")
         return True
     return False

@@ -12,7 +12,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import Action
+from crondor.hooks.router_hooks import HookConsequence
 from crondor.job.attributes import exact_boolean, exact_integer, string
 from crondor.job.policy import Act, has_periodic, periodic
 from crondor.job.status import JobStatus
@@ -21,10 +21,10 @@ from crondor.router.daemon.claim import clean_up
 from crondor.router.daemon.context import SURE, Delivery, RouterContext, written
 from crondor.router.daemon.copies import is_unfinished, waits_for_input
 from crondor.router.daemon.hook_calls import WAITING, ask
-from crondor.router.daemon.log import What
+from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.mirror import mirrored
 from crondor.router.daemon.reading import HOLD_COPIED, RUNNING, is_managed_by, status
-from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.routed_job import RoutedJob, RoutedState
 
 _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
 _OVER: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
@@ -32,14 +32,14 @@ _OVER: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 def check_status(context: RouterContext, job: RoutedJob) -> None:
     """See how source and copy stand, and tell the source."""
-    if job.state is not State.SUBMITTED or not _update_copy(context, job) or not _is_source_ours(context, job):
+    if job.state is not RoutedState.SUBMITTED or not _update_copy(context, job) or not _is_source_ours(context, job):
         return
     if job.copy is None:
         _miss_copy(context, job)
         return
     job.was_seen, job.is_running = True, status(job.copy) in RUNNING
     if is_unfinished(job.copy):
-        clean_up(context, job, What.NOT_WHOLE, interrupted=True)
+        clean_up(context, job, RouterEvent.NOT_WHOLE, interrupted=True)
         return
     if waits_for_input(job.copy) and job.is_sandboxed and context.options.delivery is not None:
         _spool(context, job, context.options.delivery)
@@ -47,8 +47,8 @@ def check_status(context: RouterContext, job: RoutedJob) -> None:
     if _tell_source(context, job):
         finished = exact_integer(job.copy, "JobFinishedHookDone") or 0
         if status(job.copy) is JobStatus.COMPLETED and finished and status(job.source) is JobStatus.COMPLETED:
-            context.say(What.FINISHED, job)
-            job.state = State.FINISHED
+            context.say(RouterEvent.FINISHED, job)
+            job.state = RoutedState.FINISHED
         else:
             job.settled = (job.source, job.copy, context.table)
 
@@ -58,7 +58,7 @@ def _spool(context: RouterContext, job: RoutedJob, delivery: Delivery) -> None:
     try:
         delivery.spool(job)
     except CrondorError as error:
-        context.failed(What.NOT_SUBMITTED, job, error)
+        context.failed(RouterEvent.NOT_SUBMITTED, job, error)
         clean_up(context, job)
 
 
@@ -67,10 +67,10 @@ def _update_copy(context: RouterContext, job: RoutedJob) -> bool:
     answer = ask(context, job, HookType.UPDATE_JOB_INFO) if job.was_seen else None
     if answer is None:
         return True
-    if answer is WAITING or answer.action is Action.SKIP_POLL:
+    if answer is WAITING or answer.action is HookConsequence.SKIP_POLL:
         return False
-    if answer.action is Action.CLEAN_UP:
-        clean_up(context, job, What.COPY_NOT_UPDATED)
+    if answer.action is HookConsequence.CLEAN_UP:
+        clean_up(context, job, RouterEvent.COPY_NOT_UPDATED)
         return False
     return _write_copy(context, job, answer.ad)
 
@@ -81,31 +81,31 @@ def _write_copy(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
         return True
     try:
         if not context.edit(operations.update_copy(job.copy_id, context.name, edits), copy=True):
-            clean_up(context, job, What.COPY_NOT_UPDATED)
+            clean_up(context, job, RouterEvent.COPY_NOT_UPDATED)
             return False
     except CrondorError as error:
-        context.failed(What.COPY_NOT_UPDATED, job, error)
+        context.failed(RouterEvent.COPY_NOT_UPDATED, job, error)
         clean_up(context, job)
         return False
     job.see_copy(written(job.copy, edits))
-    context.say(What.COPY_UPDATED, job)
+    context.say(RouterEvent.COPY_UPDATED, job)
     return True
 
 
 def _is_source_ours(context: RouterContext, job: RoutedJob) -> bool:
     """Send the job to its end where the source is gone, removed, held by somebody, or no longer the router's."""
     if job.source is None:
-        clean_up(context, job, What.SOURCE_GONE, interrupted=True)
+        clean_up(context, job, RouterEvent.SOURCE_GONE, interrupted=True)
     elif status(job.source) is None:
-        clean_up(context, job, What.NO_STATUS, interrupted=True)
+        clean_up(context, job, RouterEvent.NO_STATUS, interrupted=True)
     elif status(job.source) is JobStatus.REMOVED:
-        clean_up(context, job, What.SOURCE_REMOVED, interrupted=True)
+        clean_up(context, job, RouterEvent.SOURCE_REMOVED, interrupted=True)
         context.tell(EventType.JOB_ABORTED, job)
     elif not _is_kept(context, job, job.source):
         return False
     elif status(job.source) is JobStatus.HELD and not exact_boolean(job.source, HOLD_COPIED):
-        clean_up(context, job, What.SOURCE_HELD, interrupted=True)
-    return job.state is State.SUBMITTED
+        clean_up(context, job, RouterEvent.SOURCE_HELD, interrupted=True)
+    return job.state is RoutedState.SUBMITTED
 
 
 def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
@@ -115,11 +115,11 @@ def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
     try:
         found = context.kept(job.id, source)
     except CrondorError as error:
-        context.failed(What.NOT_UPDATED, job, error)
+        context.failed(RouterEvent.NOT_UPDATED, job, error)
         context.look_again(job.id)
         return False
     if found is None:
-        clean_up(context, job, What.SOURCE_TAKEN, interrupted=True)
+        clean_up(context, job, RouterEvent.SOURCE_TAKEN, interrupted=True)
         return False
     job.source = found
     return True
@@ -128,11 +128,11 @@ def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
 def _miss_copy(context: RouterContext, job: RoutedJob) -> None:
     age = context.now - job.since
     if job.was_seen or (age > 0 and _is_gone(context, job)):
-        clean_up(context, job, What.COPY_REMOVED)
+        clean_up(context, job, RouterEvent.COPY_REMOVED)
     elif age > context.table.settings.update_lag:
-        clean_up(context, job, What.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
+        clean_up(context, job, RouterEvent.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
     else:
-        context.say(What.NOT_YET, job, f" (submitted {age} seconds ago)")
+        context.say(RouterEvent.NOT_YET, job, f" (submitted {age} seconds ago)")
 
 
 def _is_gone(context: RouterContext, job: RoutedJob) -> bool:
@@ -159,7 +159,7 @@ def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
     names = settings.copied_for(string(source, "HookKeyword"))
     found = mirrored(source, copy, context.now, names=names, patterns=settings.delayed_update_prefix)
     if found is None:
-        clean_up(context, job, What.NOT_UPDATED, ": cannot evaluate JobStatus in target job")
+        clean_up(context, job, RouterEvent.NOT_UPDATED, ": cannot evaluate JobStatus in target job")
         return False
     edits = {**job.owed, **found.edits}
     if not edits:
@@ -169,7 +169,7 @@ def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
             context.look_again(job.id)
             return False
     except CrondorError as error:
-        context.failed(What.NOT_UPDATED, job, error)
+        context.failed(RouterEvent.NOT_UPDATED, job, error)
         if isinstance(error, SURE):
             clean_up(context, job)
         context.look_again(job.id)
@@ -177,7 +177,7 @@ def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
     job.source = written(source, edits)
     job.has_run = status(job.source) in RUNNING
     job.owed = {}
-    context.say(What.UPDATED, job)
+    context.say(RouterEvent.UPDATED, job)
     for kind in found.events:
         context.tell(kind, job)
     return True
@@ -191,7 +191,7 @@ def apply_policy(context: RouterContext, job: RoutedJob) -> None:
     HTCondor: JobRouter::EvalSrcJobPeriodicExpr.
     """
     seen = status(job.source)
-    if not job.is_claimed or job.state is State.RETIRED or job.source is None or seen is None:
+    if not job.is_claimed or job.state is RoutedState.RETIRED or job.source is None or seen is None:
         return
     edits = _ruled(job.source, seen, context.now, context.context)
     if not edits:
@@ -201,13 +201,13 @@ def apply_policy(context: RouterContext, job: RoutedJob) -> None:
             context.look_again(job.id)
             return
     except CrondorError as error:
-        context.failed(What.NOT_UPDATED, job, error)
+        context.failed(RouterEvent.NOT_UPDATED, job, error)
         context.look_again(job.id)
         return
     job.source = written(job.source, edits)
     job.has_run = False
     is_held = edits["JobStatus"] == JobStatus.HELD
-    context.say(What.POLICY_HELD if is_held else What.POLICY_REMOVED, job)
+    context.say(RouterEvent.POLICY_HELD if is_held else RouterEvent.POLICY_REMOVED, job)
     if is_held:
         context.tell(EventType.JOB_HELD, job)
 

@@ -12,7 +12,7 @@ from crondor.classad.ad import ClassAd
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import Consequence
 from crondor.router.daemon.context import RouterContext
-from crondor.router.daemon.log import What
+from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.routed_job import RoutedJob
 from crondor.router.table.route import Route
 
@@ -39,8 +39,8 @@ def ask(context: RouterContext, job: RoutedJob, kind: HookType, route: Route | N
         found, job.hook = hooks.begin(kind, job.source or ClassAd(), job.copy, route, context.context)
         said = found.path or "UNDEFINED"
         if found.problem is not None:
-            context.say(What.HOOK, job, f" {kind.value}: {found.problem.message}")
-        context.say(What.HOOK, job, f" {kind.value}: {said}")
+            context.say(RouterEvent.HOOK, job, f" {kind.value}: {found.problem.message}")
+        context.say(RouterEvent.HOOK, job, f" {kind.value}: {said}")
         if job.hook is None:
             return None
         job.hook_tries = job.hook_tries + 1 if job.hook_type is kind else 1
@@ -50,5 +50,5 @@ def ask(context: RouterContext, job: RoutedJob, kind: HookType, route: Route | N
         return WAITING
     job.hook = None
     answer = hooks.conclude(kind, run, job.hook_tries)
-    context.say(What.HOOK_ANSWER, job, f" {kind.value}: {answer.reason}")
+    context.say(RouterEvent.HOOK_ANSWER, job, f" {kind.value}: {answer.reason}")
     return answer

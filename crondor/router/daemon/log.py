@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 
-class What(str, Enum):
+class RouterEvent(str, Enum):
     """What was done, or found; the value is how HTCondor 25.14 says it, where it says so at all."""
 
     FOUND = "Found candidate job"
@@ -64,11 +64,11 @@ class What(str, Enum):
     UNREACHABLE = "cannot ask the schedd"
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """One thing that was done, at a time (epoch seconds), to a job as HTCondor's log calls it; empty: to none."""
 
     time: int
-    what: What
+    what: RouterEvent
     job: str = ""
     text: str = ""
 
@@ -78,8 +78,8 @@ class Entry(NamedTuple):
         return f"JobRouter{about}: {self.what.value}{self.text}"
 
 
-Log: TypeAlias = Callable[[Entry], None]
+Log: TypeAlias = Callable[[LogEntry], None]
 
 
-def silent(_entry: Entry) -> None:
+def silent(_entry: LogEntry) -> None:
     """Log nothing."""

@@ -23,7 +23,7 @@ UNMANAGED: Final = f'(Managed =?= undefined || Managed =?= "{SCHEDD}")'
 IDLE: Final = "JobStatus =?= 1"
 
 
-class Step(NamedTuple):
+class QueueStep(NamedTuple):
     """Attributes to set where a condition holds."""
 
     condition: str
@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Edit:
+class JobEdit:
     """An edit of one job.
 
     A schedd with atomic edits does all steps at once under the condition of the first. Elsewhere they are done one by
@@ -40,8 +40,8 @@ class Edit:
     """
 
     job: JobId
-    steps: tuple[Step, ...]
-    undo: Step | None = None
+    steps: tuple[QueueStep, ...]
+    undo: QueueStep | None = None
 
     def do(self, schedd: Schedd) -> bool:
         """Do it, and say whether all conditions held. Raises what the schedd raises."""
@@ -61,29 +61,30 @@ def owned(name: str) -> str:
     return f"Managed =?= {print_string(EXTERNAL)} && ManagedManager =?= {print_string(name)}"
 
 
-def claim(job: JobId, name: str) -> Edit:
+def claim(job: JobId, name: str) -> JobEdit:
     """Take over an idle job that nobody has.
 
     Where edits are not atomic the name comes first: of two routers that write it, one finds the other's.
     """
     named = f"ManagedManager =?= {print_string(name)}"
-    return Edit(
+    return JobEdit(
         job,
         (
-            Step(f"{IDLE} && {UNMANAGED}", {"ManagedManager": name}),
-            Step(f"{IDLE} && {UNMANAGED} && {named}", {"Managed": EXTERNAL}),
+            QueueStep(f"{IDLE} && {UNMANAGED}", {"ManagedManager": name}),
+            QueueStep(f"{IDLE} && {UNMANAGED} && {named}", {"Managed": EXTERNAL}),
         ),
     )
 
 
-def name_again(job: JobId, name: str) -> Edit:
+def name_again(job: JobId, name: str) -> JobEdit:
     """Write the router's name into a job that it has taken, where somebody has deleted it."""
-    return Edit(
-        job, (Step(f"Managed =?= {print_string(EXTERNAL)} && ManagedManager =?= undefined", {"ManagedManager": name}),)
+    return JobEdit(
+        job,
+        (QueueStep(f"Managed =?= {print_string(EXTERNAL)} && ManagedManager =?= undefined", {"ManagedManager": name}),),
     )
 
 
-def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) -> Edit:
+def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) -> JobEdit:
     """Write what the copy's state changes in the source, while that is the router's and has the status it was seen in.
 
     The reasons of a hold or a removal come before it, since a held job without HoldCopiedFromTargetJob is held by its
@@ -93,16 +94,16 @@ def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) ->
     condition = f"{owned(name)} && JobStatus =?= {int(seen)}"
     now = edits.get("JobStatus")
     if now is None or len(edits) == 1:
-        return Edit(job, (Step(condition, edits),))
+        return JobEdit(job, (QueueStep(condition, edits),))
     rest = {attribute: value for attribute, value in edits.items() if attribute != "JobStatus"}
-    changed = Step(condition, {"JobStatus": now})
+    changed = QueueStep(condition, {"JobStatus": now})
     if now in (JobStatus.HELD, JobStatus.REMOVED):
-        undo = Step(owned(name), {HOLD_COPIED: False}) if rest.get(HOLD_COPIED) is True else None
-        return Edit(job, (Step(condition, rest), changed), undo)
-    return Edit(job, (changed, Step(owned(name), rest)))
+        undo = QueueStep(owned(name), {HOLD_COPIED: False}) if rest.get(HOLD_COPIED) is True else None
+        return JobEdit(job, (QueueStep(condition, rest), changed), undo)
+    return JobEdit(job, (changed, QueueStep(owned(name), rest)))
 
 
-def give_back(job: JobId, ad: ClassAd, name: str, *, done: bool, release_on_hold: bool) -> Edit:
+def give_back(job: JobId, ad: ClassAd, name: str, *, done: bool, release_on_hold: bool) -> JobEdit:
     """Yield a job that has the ad's status (HTCondor 25.14's job router): the schedd has it again.
 
     ``done``: the copy has done its work, and the job leaves the queue. A hold that was the copy's is ended where
@@ -116,50 +117,52 @@ def give_back(job: JobId, ad: ClassAd, name: str, *, done: bool, release_on_hold
         edits = {"JobStatus": int(JobStatus.IDLE), HOLD_COPIED: UNDEFINED}
     elif now not in (JobStatus.IDLE, JobStatus.COMPLETED, JobStatus.REMOVED, JobStatus.HELD):
         edits = {"JobStatus": int(JobStatus.IDLE)}
-    steps = [Step(f"{mine} && {seen}", edits)] if edits else []
+    steps = [QueueStep(f"{mine} && {seen}", edits)] if edits else []
     seen = IDLE if edits else seen
     left = SCHEDD_DONE if done else SCHEDD
     steps += [
-        Step(f"{mine} && {seen}", {"Managed": left}),
-        Step(f"Managed =?= {print_string(left)} && ManagedManager =?= {print_string(name)}", {"ManagedManager": ""}),
+        QueueStep(f"{mine} && {seen}", {"Managed": left}),
+        QueueStep(
+            f"Managed =?= {print_string(left)} && ManagedManager =?= {print_string(name)}", {"ManagedManager": ""}
+        ),
     ]
-    return Edit(job, tuple(steps))
+    return JobEdit(job, tuple(steps))
 
 
-def run_again(job: JobId, name: str, edits: Mapping[str, object]) -> Edit:
+def run_again(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
     """Give a completed source back to wait for its next run, with what its schedd notes about the one that is over."""
     mine = owned(name)
     done = f"{mine} && JobStatus =?= {int(JobStatus.COMPLETED)}"
-    return Edit(
+    return JobEdit(
         job,
         (
-            Step(done, edits),
-            Step(done, {"JobStatus": int(JobStatus.IDLE)}),
-            Step(f"{mine} && {IDLE}", {"Managed": SCHEDD}),
-            Step(f"{UNMANAGED} && ManagedManager =?= {print_string(name)}", {"ManagedManager": ""}),
+            QueueStep(done, edits),
+            QueueStep(done, {"JobStatus": int(JobStatus.IDLE)}),
+            QueueStep(f"{mine} && {IDLE}", {"Managed": SCHEDD}),
+            QueueStep(f"{UNMANAGED} && ManagedManager =?= {print_string(name)}", {"ManagedManager": ""}),
         ),
     )
 
 
-def update_copy(job: JobId, name: str, edits: Mapping[str, object]) -> Edit:
+def update_copy(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
     """Set attributes of a copy."""
-    return Edit(job, (Step(f"RoutedBy =?= {print_string(name)}", edits),))
+    return JobEdit(job, (QueueStep(f"RoutedBy =?= {print_string(name)}", edits),))
 
 
-def update_source(job: JobId, name: str, edits: Mapping[str, object]) -> Edit:
+def update_source(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
     """Set attributes of a source while it is the router's."""
-    return Edit(job, (Step(owned(name), edits),))
+    return JobEdit(job, (QueueStep(owned(name), edits),))
 
 
-def change_in_place(job: JobId, edits: Mapping[str, object]) -> Edit:
+def change_in_place(job: JobId, edits: Mapping[str, object]) -> JobEdit:
     """Edit an idle job that nobody manages."""
-    return Edit(job, (Step(f"{IDLE} && {UNMANAGED}", edits),))
+    return JobEdit(job, (QueueStep(f"{IDLE} && {UNMANAGED}", edits),))
 
 
-def let_go(job: JobId, name: str) -> Edit:
+def let_go(job: JobId, name: str) -> JobEdit:
     """Let a completed copy leave its queue."""
     mine = f"RoutedBy =?= {print_string(name)} && JobStatus =?= {int(JobStatus.COMPLETED)}"
-    return Edit(job, (Step(mine, {"LeaveJobInQueue": False}),))
+    return JobEdit(job, (QueueStep(mine, {"LeaveJobInQueue": False}),))
 
 
 def remove(schedd: Schedd, job: JobId, condition: str, reason: str) -> None:

@@ -19,9 +19,9 @@ from crondor.router.daemon import operations
 from crondor.router.daemon.context import RouterContext
 from crondor.router.daemon.copies import waits_for_input
 from crondor.router.daemon.finish import give_back
-from crondor.router.daemon.log import What
+from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, ROUTED_TO, RUNNING, is_managed_by, status
-from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.routed_job import RoutedJob, RoutedState
 
 ORPHAN: Final = "JobRouter orphan"
 _FURTHEST: Final = (JobStatus.COMPLETED, JobStatus.TRANSFERRING_OUTPUT, JobStatus.RUNNING, JobStatus.IDLE)
@@ -71,12 +71,12 @@ class Orphans:
         context = self._context
         unmarked = [job for job, ad in copies.items() if string(ad, ROUTE_NAME) is None or not string(ad, ROUTED_FROM)]
         for job in unmarked:
-            context.say(What.NO_ROUTING, f"dest={job}")
+            context.say(RouterEvent.NO_ROUTING, f"dest={job}")
         left = {job: ad for job, ad in copies.items() if job not in unmarked}
         try:
             ad = None if source is None or not left or known is not None else self._source_of(source, left)
         except CrondorError as error:
-            context.failed(What.UNREACHABLE, f"src={source}", error)
+            context.failed(RouterEvent.UNREACHABLE, f"src={source}", error)
             return
         if ad is not None and source is not None:
             job = min(left, key=lambda each: (_rank(left[each]), each))
@@ -97,23 +97,23 @@ class Orphans:
 
     def _recovered(self, source: JobId, ad: ClassAd, copy_id: JobId, copy: ClassAd) -> RoutedJob:
         context = self._context
-        job = RoutedJob(source, ad, string(copy, ROUTE_NAME) or "", State.SUBMITTED, copy_id, is_claimed=True)
+        job = RoutedJob(source, ad, string(copy, ROUTE_NAME) or "", RoutedState.SUBMITTED, copy_id, is_claimed=True)
         job.is_sandboxed = "SUBMIT_Iwd" in copy or waits_for_input(copy)
         job.since = context.now
         job.was_seen, job.has_run = True, status(ad) in RUNNING
         job.see_copy(copy)
         if string(ad, ROUTED_TO) != str(copy_id):
             job.owed[ROUTED_TO] = str(copy_id)
-        context.say(What.ADOPTED, job)
+        context.say(RouterEvent.ADOPTED, job)
         return job
 
     def _remove(self, source: JobId | None, job: JobId) -> None:
         context = self._context
-        context.say(What.ORPHAN_COPY, f"src={source},dest={job}")
+        context.say(RouterEvent.ORPHAN_COPY, f"src={source},dest={job}")
         try:
             operations.remove(context.destination, job, f"{ROUTED_BY} =?= {print_string(context.name)}", ORPHAN)
         except CrondorError as error:
-            context.failed(What.NOT_REMOVED, f"src={source},dest={job}", error)
+            context.failed(RouterEvent.NOT_REMOVED, f"src={source},dest={job}", error)
 
     def _give_back(self, job: JobId) -> None:
         context = self._context
@@ -122,7 +122,7 @@ class Orphans:
             if ad is None or not is_managed_by(ad, context.name):
                 return
             orphan = RoutedJob(job, ad, "", is_claimed=True)
-            context.say(What.ORPHAN_SOURCE, f"src={job}")
+            context.say(RouterEvent.ORPHAN_SOURCE, f"src={job}")
             if not give_back(context, orphan):
                 return
             # A completed one's copy was let go, and the router ended before it wrote so, or right behind it.
@@ -130,7 +130,7 @@ class Orphans:
             if status(ad) in (JobStatus.COMPLETED, *RUNNING):
                 context.tell(kind, orphan)
         except CrondorError as error:
-            context.failed(What.NOT_YIELDED, f"src={job}", error)
+            context.failed(RouterEvent.NOT_YIELDED, f"src={job}", error)
 
 
 def _rank(copy: ClassAd) -> int:

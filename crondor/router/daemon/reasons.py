@@ -16,17 +16,17 @@ from crondor.router.daemon import runs
 from crondor.router.daemon.context import RouterOptions
 from crondor.router.daemon.counts import RouteCounts
 from crondor.router.daemon.reading import ROUTED_BY, status
-from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.routed_job import RoutedJob, RoutedState
 from crondor.router.match.limits import Limit, RouteLoad, limit_text
 from crondor.router.match.matcher import Matcher
-from crondor.router.match.reasons import DISABLED, Outcome, Verdict, why
+from crondor.router.match.reasons import DISABLED, RouteOutcome, RouteVerdict, why
 from crondor.router.match.throttle import Throttle
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
 from crondor.schedd.ads import job_id
 
 
-class Reason(str, Enum):
+class RouteReason(str, Enum):
     """Why a job is not given to a route now, or that it is."""
 
     ROUTED = "routed"
@@ -50,9 +50,9 @@ class Because(NamedTuple):
     ``verdicts`` say what becomes of the job at each route, where routes are asked.
     """
 
-    reason: Reason
+    reason: RouteReason
     text: str = ""
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[RouteVerdict, ...] = ()
     route: str = ""
 
 
@@ -96,10 +96,12 @@ class Position(Protocol):
 
 def because(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because:
     """Return why a job with an ad is not given to a route now; ``jobs`` are those that the router has."""
-    return _known(position, jobs, job, ad) or (Because(Reason.GONE) if ad is None else _of_ad(position, ad))
+    return _known(position, jobs, job, ad) or (Because(RouteReason.GONE) if ad is None else _of_ad(position, ad))
 
 
-def summed(position: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]) -> Counter[tuple[Reason, str]]:
+def summed(
+    position: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]
+) -> Counter[tuple[RouteReason, str]]:
     """Return how many jobs of a queue there are for each reason, with the first route that it is about.
 
     Of the jobs that match the same routes, and wait or not, one is asked.
@@ -107,7 +109,7 @@ def summed(position: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[Cl
     matcher, context = Matcher(position.table, position.options.owner), position.context
     clusters, route_state = matcher.clusters, position.ledger.route_state
     accepting = sum(1 << at for at, route in enumerate(position.table.routes) if route_state.limit(route) is None)
-    counts: Counter[tuple[Reason, str]] = Counter()
+    counts: Counter[tuple[RouteReason, str]] = Counter()
     asked: dict[tuple[int, bool, bool, bool], Because] = {}
     for ad in ads:
         job = job_id(ad)
@@ -128,20 +130,20 @@ def _of_ad(position: Position, ad: ClassAd) -> Because:
     found = why(table, ad, position.ledger.route_state, position.context, owner=position.options.owner)
     if found.missed:
         missed = found.missed[0]
-        return Because(Reason.NOT_CANDIDATE, f"not met: {missed.clause.value} ({missed.reason})", found.verdicts)
+        return Because(RouteReason.NOT_CANDIDATE, f"not met: {missed.clause.value} ({missed.reason})", found.verdicts)
     if not table.is_enabled:
-        return Because(Reason.DISABLED, DISABLED, found.verdicts)
+        return Because(RouteReason.DISABLED, DISABLED, found.verdicts)
     waits = _waits(position, ad)
     if waits is not None:
         return waits
     if found.chosen is not None:
-        return Because(Reason.NEXT_POLL, found.chosen.name, found.verdicts, found.chosen.name)
-    full = next((each for each in found.verdicts if each.outcome is not Outcome.NO_MATCH), None)
+        return Because(RouteReason.NEXT_POLL, found.chosen.name, found.verdicts, found.chosen.name)
+    full = next((each for each in found.verdicts if each.outcome is not RouteOutcome.NO_MATCH), None)
     if full is not None:
         name = full.route.name
-        return Because(Reason(full.outcome.value), f"{name}: {full.reason}", found.verdicts, name)
+        return Because(RouteReason(full.outcome.value), f"{name}: {full.reason}", found.verdicts, name)
     text = "no route's requirements are met" if found.verdicts else "there is no route"
-    return Because(Reason.NO_MATCH, text, found.verdicts)
+    return Because(RouteReason.NO_MATCH, text, found.verdicts)
 
 
 def routes_now(position: Position) -> list[RouteNow]:
@@ -158,12 +160,12 @@ def routes_now(position: Position) -> list[RouteNow]:
 def _known(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because | None:
     """Return what the router itself knows of a job."""
     known = jobs.get(job)
-    if known is not None and known.state in (State.CLEANUP, State.RETIRED):
-        return Because(Reason.ENDING, known.state.value)
+    if known is not None and known.state in (RoutedState.CLEANUP, RoutedState.RETIRED):
+        return Because(RouteReason.ENDING, known.state.value)
     if known is not None:
-        return Because(Reason.ROUTED, known.route, route=known.route)
+        return Because(RouteReason.ROUTED, known.route, route=known.route)
     if ad is not None and string(ad, ROUTED_BY) == position.name:
-        return Because(Reason.COPY, string(ad, "RouteName") or "")
+        return Because(RouteReason.COPY, string(ad, "RouteName") or "")
     return None
 
 
@@ -174,4 +176,4 @@ def _waits(position: Position, ad: ClassAd) -> Because | None:
     opens = runs.opens(ad, position.now, position.options.zone)
     if opens is None or opens <= position.now:
         return None
-    return Because(Reason.WAITS_FOR_RUN, "there is none" if opens >= runs.NEVER else f"its gate opens at {opens}")
+    return Because(RouteReason.WAITS_FOR_RUN, "there is none" if opens >= runs.NEVER else f"its gate opens at {opens}")

@@ -10,7 +10,7 @@ from crondor.classad.ad import ClassAd
 from crondor.job_queue.keys import JobId
 from crondor.pool.daemons.clock import Timetable
 from crondor.router.daemon.context import RouterOptions
-from crondor.router.daemon.log import Entry
+from crondor.router.daemon.log import LogEntry
 from crondor.router.daemon.router import Router
 from crondor.router.daemon.sites import Site, Sites
 from crondor.router.table.table import RoutingTable
@@ -18,7 +18,7 @@ from crondor.schedd.memory import MemorySchedd
 
 _SCHEDD_INTERVAL: Final = 300
 
-Watcher = Callable[[Entry], None]
+Watcher = Callable[[LogEntry], None]
 
 
 class Rehearsal:
@@ -42,7 +42,7 @@ class Rehearsal:
         """Begin at ``now`` with an empty queue. Raises UnknownZone."""
         self._timetable = Timetable(now)
         self._table = table
-        self.entries: list[Entry] = []
+        self.entries: list[LogEntry] = []
         self.watchers: list[Watcher] = [self.entries.append]
         base = options or RouterOptions()
         self._options = replace(base, log=self._tell)
@@ -84,7 +84,7 @@ class Rehearsal:
         self.schedd.forget_changes()
         return Router(self._table, self.schedd, clock=lambda: self.now, options=self._options)
 
-    def _tell(self, entry: Entry) -> None:
+    def _tell(self, entry: LogEntry) -> None:
         for watcher in self.watchers:
             watcher(entry)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crondor.router.daemon.hooks import HookInProgress
 
 
-class State(str, Enum):
+class RoutedState(str, Enum):
     """The states of a routed job, in the order in which it passes them (HTCondor 25.14's job router)."""
 
     UNCLAIMED = "unclaimed"
@@ -43,7 +43,7 @@ class RoutedJob:
     id: JobId
     source: ClassAd | None
     route: str
-    state: State = State.UNCLAIMED
+    state: RoutedState = RoutedState.UNCLAIMED
     copy_id: JobId | None = None
     copy: ClassAd | None = None
     left: ClassAd | None = None
@@ -77,11 +77,11 @@ class RoutedJob:
     @property
     def counts(self) -> bool:
         """Say whether it counts on its route and for the router's maximum."""
-        return self.state is not State.RETIRED
+        return self.state is not RoutedState.RETIRED
 
     def is_settled(self, table: RoutingTable) -> bool:
         """Say whether nothing has changed since source and copy were compared, and the source showed all there is."""
-        if self.settled is None or self.state is not State.SUBMITTED:
+        if self.settled is None or self.state is not RoutedState.SUBMITTED:
             return False
         source, copy, then = self.settled
         return source is self.source and copy is self.copy and then is table

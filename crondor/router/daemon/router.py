@@ -17,15 +17,15 @@ from crondor.router.daemon.context import RouterContext, RouterOptions
 from crondor.router.daemon.counts import RouteCounts
 from crondor.router.daemon.finish import finalise, finish, is_forgotten
 from crondor.router.daemon.follow import apply_policy, check_status
-from crondor.router.daemon.log import What
+from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.orphans import Orphans
-from crondor.router.daemon.reasons import Because, Reason, RouteNow, because, routes_now, summed
+from crondor.router.daemon.reasons import Because, RouteNow, RouteReason, because, routes_now, summed
 from crondor.router.daemon.refusals import Refusals
 from crondor.router.daemon.report import RouterReport
 from crondor.router.daemon.routed_copies import RoutedCopies
-from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.routed_job import RoutedJob, RoutedState
 from crondor.router.daemon.source_queue import SourceQueue
-from crondor.router.daemon.views import Seen, View
+from crondor.router.daemon.views import QueueView, Seen
 from crondor.router.match.route_state import RouteState
 from crondor.router.table.table import RoutingTable
 from crondor.schedd.protocol import Clock, Schedd
@@ -62,8 +62,8 @@ class Router:
         self._copies: dict[JobId, JobId] = {}
         copies = source if destination is None else destination
         self._is_one = copies is source
-        self._sources = View(source, self._cares)
-        self._others = self._sources if self._is_one else View(copies, self._cares_for_copy)
+        self._sources = QueueView(source, self._cares)
+        self._others = self._sources if self._is_one else QueueView(copies, self._cares_for_copy)
         asked = Patient(source)
         self._context = RouterContext(
             asked,
@@ -101,10 +101,10 @@ class Router:
         before = self._context.table
         if not table.is_enabled:
             self._context.table = replace(before, is_enabled=False)
-            self._context.say(What.DISABLED)
+            self._context.say(RouterEvent.DISABLED)
         else:
             self._context.table = replace(table, settings=replace(table.settings, name=self._context.name))
-            self._context.say(What.RELOADED, "", _difference(before, table))
+            self._context.say(RouterEvent.RELOADED, "", _difference(before, table))
         self._context.ledger.replace(self._context.table, self._context.now)
         self._context.source.ask_again()
         self._context.destination.ask_again()
@@ -127,7 +127,7 @@ class Router:
         try:
             self._refresh()
         except CrondorError as error:
-            context.failed(What.UNREACHABLE, "", error)
+            context.failed(RouterEvent.UNREACHABLE, "", error)
             context.end_poll()
             return False
         self._tick()
@@ -150,11 +150,11 @@ class Router:
     def _can_step(self, job: RoutedJob) -> bool:
         """Say whether a job goes on while a schedd is left alone; one that nobody has yet is for a later poll."""
         context = self._context
-        if job.state is State.UNCLAIMED:
+        if job.state is RoutedState.UNCLAIMED:
             self._forget(job)
             return False
         is_alone = context.options.hooks is None and context.options.delivery is None
-        return not context.source.is_left_alone and is_alone and job.state is State.SUBMITTED
+        return not context.source.is_left_alone and is_alone and job.state is RoutedState.SUBMITTED
 
     def _pass_over(self, job: JobId, act: Callable[[Anything], None], what: Anything) -> None:
         """Do something about a job; where an expression of it has no value, that is logged, and the others go on.
@@ -165,7 +165,7 @@ class Router:
         try:
             act(what)
         except (ClassAdSyntaxError, EvaluationFailed, CircularReference) as error:
-            self._context.failed(What.PASSED_OVER, str(job), error)
+            self._context.failed(RouterEvent.PASSED_OVER, str(job), error)
 
     def _tick(self) -> None:
         context = self._context
@@ -174,7 +174,7 @@ class Router:
         try:
             context.options.delivery.tick(context.now)
         except CrondorError as error:
-            context.failed(What.FILES_LEFT, "", error)
+            context.failed(RouterEvent.FILES_LEFT, "", error)
 
     def close(self) -> None:
         """End the hooks that are running; jobs stay as they are."""
@@ -190,7 +190,7 @@ class Router:
         """
         return because(self._context, self.jobs, job, operations.live(self._sources.schedd, job))
 
-    def summary(self) -> Counter[tuple[Reason, str]]:
+    def summary(self) -> Counter[tuple[RouteReason, str]]:
         """Return the same for all jobs of the sources' queue: how many for each reason, and the route it is about.
 
         Raises what the schedd raises.
@@ -220,7 +220,7 @@ class Router:
         if now >= before:
             return
         back = before - now
-        self._context.say(What.CLOCK_SET_BACK, "", f" by {back} seconds")
+        self._context.say(RouterEvent.CLOCK_SET_BACK, "", f" by {back} seconds")
         self._policy_due -= back
         self._context.ledger.set_back(back)
         for job in self.jobs.values():

@@ -20,8 +20,8 @@ from crondor.hold_codes import FAILED_TO_CREATE_PROCESS, MISSED_DEFERRED_EXECUTI
 from crondor.job.attributes import count, exact_integer, integer, string
 from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
-from crondor.job_queue.mirror import Change
-from crondor.pool.daemons.clock import Entry, Timetable
+from crondor.job_queue.mirror import AdChange
+from crondor.pool.daemons.clock import Timetable, TimetableEntry
 from crondor.pool.settings.lengths import Lengths, chance, share
 from crondor.schedd.actions import entered
 from crondor.schedd.changes import job_changes
@@ -136,7 +136,7 @@ def _seconds(length: int | Lengths, *parts: int) -> int:
     return length if isinstance(length, int) else length.draw(*parts)
 
 
-class Run(NamedTuple):
+class SiteRun(NamedTuple):
     """A run of a copy that has begun: of which source, where, when (epoch seconds)."""
 
     source: str
@@ -165,9 +165,9 @@ class Sites:
         self._seed = seed
         self._places = {lower(site.name): _Place(site) for site in sites}
         self._timetable = Timetable(now)
-        self._entries: dict[JobId, Entry] = {}
+        self._entries: dict[JobId, TimetableEntry] = {}
         self._touched: dict[JobId, None] = dict.fromkeys(sorted(schedd.mirror))
-        self.runs: list[Run] = []
+        self.runs: list[SiteRun] = []
         self.ended: list[str] = []
         self.close = schedd.mirror.subscribe(self._note)
 
@@ -191,7 +191,7 @@ class Sites:
         self._schedd.clear_finished()
         self._settle()
 
-    def _note(self, changes: tuple[Change, ...]) -> None:
+    def _note(self, changes: tuple[AdChange, ...]) -> None:
         for change in job_changes(self._schedd.mirror, changes):
             self._touched[change.job] = None
 
@@ -278,7 +278,7 @@ class Sites:
         if "JobStartDate" not in ad:
             edits["JobStartDate"] = self.now
         if schedd.edit_if(job, "JobStatus =?= 1", edits):
-            self.runs.append(Run(string(ad, "RoutedFromJobId") or "", job, place.site.name, self.now))
+            self.runs.append(SiteRun(string(ad, "RoutedFromJobId") or "", job, place.site.name, self.now))
             self._later(job, self._run_time(job, place), lambda: self._end(job, place))
 
     def _end(self, job: JobId, place: _Place) -> None:

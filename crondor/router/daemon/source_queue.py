@@ -13,7 +13,7 @@ from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.router.daemon import runs
 from crondor.router.daemon.context import RouterContext
-from crondor.router.daemon.log import What
+from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.reading import EXTERNAL, ROUTED_BY, SCHEDD_DONE, status
 from crondor.router.daemon.routed_job import RoutedJob
 from crondor.router.match.candidates import Candidates
@@ -96,7 +96,7 @@ class SourceQueue:
             try:
                 ads = context.source.jobs(Selection(jobs=chunk))
             except CrondorError as error:
-                context.failed(What.UNREACHABLE, "", error)
+                context.failed(RouterEvent.UNREACHABLE, "", error)
                 for job in jobs[start:]:
                     context.look_again(job)
                 return
@@ -110,7 +110,7 @@ class SourceQueue:
         if context.options.waits_for_gates and (runs.opens(ad, context.now, context.options.zone) or 0) > context.now:
             self.see(job, ad)
             return
-        context.say(What.FOUND, "", f" src={job},route={route.name}")
+        context.say(RouterEvent.FOUND, "", f" src={job},route={route.name}")
         in_place = route.edit_job_in_place
         sandboxed = route.job_should_be_sandboxed
         yield RoutedJob(

@@ -14,8 +14,8 @@ from crondor.job_queue.keys import JobId
 from crondor.router.daemon.context import RouterOptions
 from crondor.router.daemon.counts import RouteCounts
 from crondor.router.daemon.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, RUNNING, is_managed_by, status
-from crondor.router.daemon.reasons import Because, Reason, RouteNow, because, routes_now, summed
-from crondor.router.daemon.routed_job import RoutedJob, State
+from crondor.router.daemon.reasons import Because, RouteNow, RouteReason, because, routes_now, summed
+from crondor.router.daemon.routed_job import RoutedJob, RoutedState
 from crondor.router.match.route_state import RouteState
 from crondor.router.match.throttle import Throttle
 from crondor.router.table.table import RoutingTable
@@ -72,7 +72,7 @@ class QueueStatus:
         """Return why a job is not given to a route now."""
         return because(self, self.jobs, job, self.ads.get(job))
 
-    def summary(self) -> Counter[tuple[Reason, str]]:
+    def summary(self) -> Counter[tuple[RouteReason, str]]:
         """Return the same for all jobs: how many for each reason, and the route it is about."""
         return summed(self, self.jobs, self.ads.values())
 
@@ -91,9 +91,11 @@ class QueueStatus:
                 continue
             copy = of.get(str(job))
             if copy is None:
-                self.jobs[job] = RoutedJob(job, ad, "", State.CLEANUP, is_claimed=True)
+                self.jobs[job] = RoutedJob(job, ad, "", RoutedState.CLEANUP, is_claimed=True)
                 self.unpaired.append(job)
                 continue
-            made = RoutedJob(job, ad, string(copy, ROUTE_NAME) or "", State.SUBMITTED, job_id(copy), is_claimed=True)
+            made = RoutedJob(
+                job, ad, string(copy, ROUTE_NAME) or "", RoutedState.SUBMITTED, job_id(copy), is_claimed=True
+            )
             made.copy, made.is_running = copy, status(copy) in RUNNING
             self.jobs[job] = made

@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     ad: ClassAd | None
 
 
-class View:
+class QueueView:
     """The changes of one queue.
 
     ``cares`` says whether every change of a job matters; of all others only those do that can make it the router's

@@ -12,13 +12,13 @@ from crondor.router.legacy.entry import LegacyEntry
 from crondor.router.legacy.placed import Macros
 from crondor.router.legacy.routes import convert, legacy_routes, legacy_table
 from crondor.router.legacy.table import LegacyTable, read_legacy
-from crondor.router.legacy.tool import Mode, convert_as_tool
+from crondor.router.legacy.tool import ConversionMode, convert_as_tool
 
 __all__ = [
+    "ConversionMode",
     "LegacyEntry",
     "LegacyTable",
     "Macros",
-    "Mode",
     "NewRoute",
     "NewTable",
     "convert",

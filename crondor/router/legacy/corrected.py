@@ -14,7 +14,7 @@ from crondor.classad import EvaluationFailed, Expression, lower, print_string, u
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.scope import Inlining
 from crondor.classad.tree import Literal, Node
-from crondor.classad.unparse import Form
+from crondor.classad.unparse import UnparseForm
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.attributes import exact_integer_of, number_of
 from crondor.macro.scan import MacroKind, Scanner
@@ -23,8 +23,8 @@ from crondor.router.legacy.rewrite import Change, current_time, literal_text, re
 from crondor.router.legacy.verbatim import AS_HTCONDOR, Commands
 from crondor.router.table.route import UNIVERSES, universe_name
 from crondor.source import Source
-from crondor.transform import Form as Rules
 from crondor.transform import InvalidTransform, Transform
+from crondor.transform import RuleSource as Rules
 
 _OTHERS = frozenset(("target", "other"))
 _LIMITS = frozenset(("maxjobs", "maxidlejobs", "failureratethreshold"))
@@ -34,7 +34,7 @@ _OPEN = Inlining()
 _MOST_FAULTS = 1000
 
 
-class Conversion(NamedTuple):
+class CorrectedRoute(NamedTuple):
     """The commands of a route, without NAME, and what was changed on the way or could not be said in commands."""
 
     head: tuple[str, ...]
@@ -51,11 +51,11 @@ class Conversion(NamedTuple):
         return "\n".join([*([f"NAME {name}"] if name else []), *self.head, *self.body])
 
 
-def convert_mended(entry: LegacyEntry) -> Conversion:
+def convert_mended(entry: LegacyEntry) -> CorrectedRoute:
     """Convert a route; what cannot be a command is left out and reported as an ERROR. Never fails."""
     made = _Mended(entry)
     head, body = made.head(), [*made.body()]
-    return Conversion(tuple(head), tuple(made.loadable(head, body)), tuple(dict.fromkeys(made.found)))
+    return CorrectedRoute(tuple(head), tuple(made.loadable(head, body)), tuple(dict.fromkeys(made.found)))
 
 
 class _Mended(Commands):
@@ -80,7 +80,7 @@ class _Mended(Commands):
 
     def printed(self, node: Node) -> str:
         """Return an expression as it stands in a command; what looks like a macro and is none is escaped."""
-        text = unparse(node, Form.OLD)
+        text = unparse(node, UnparseForm.OLD)
         return text if self.entry.expand is not None else _escaped(text)
 
     def copy(self, name: str, attribute: str) -> None:
@@ -151,7 +151,7 @@ class _Mended(Commands):
         A route whose Requirements cannot be written takes no job at all, rather than every one.
         """
         node = self._inlined(name, Expression.of(self._timed(name, self.tree(name))))
-        text = self.filled(unparse(self._without_others(name, node, without_scope), Form.OLD))
+        text = self.filled(unparse(self._without_others(name, node, without_scope), UnparseForm.OLD))
         reason = "it has a line end in it" if re.search(r"[\r\n]", text) else ""
         try:
             Expression.parse(Source(text), old=True)
@@ -283,7 +283,7 @@ class _Mended(Commands):
         if (not plain and not _RAW.fullmatch(text)) or not self._is_line(name, shown):
             return
         self.assignments[lower(name)] = (name, shown)
-        self.raw[lower(name)] = print_string(value, Form.OLD)
+        self.raw[lower(name)] = print_string(value, UnparseForm.OLD)
         if literal_text(self.tree(name)) is None:
             message = f"{name} is {value[:60]!r} now; its expression would be taken for the text of the resource"
             self.say("grid-resource", message, name)

@@ -23,7 +23,7 @@ def bounded() -> Context:
     return Context(effort=Allowance(MAX_STEPS))
 
 
-class Attributes:
+class EntryAttributes:
     """The attributes of one ad as it was written, each with the place of its expression."""
 
     __slots__ = ("codes", "names", "places")
@@ -39,9 +39,9 @@ class Attributes:
             self.names[key] = name
             self.places[key] = placed.span((ad.start if ad else 0) + node.start, (ad.start if ad else 0) + node.end)
 
-    def updated(self, other: Attributes) -> Attributes:
+    def updated(self, other: EntryAttributes) -> EntryAttributes:
         """Return the two together; the other's expressions win, the spelling of a name stays."""
-        made = Attributes(None, Placed(()))
+        made = EntryAttributes(None, Placed(()))
         made.codes = {**self.codes, **other.codes}
         made.names = {**other.names, **self.names}
         made.places = {**self.places, **other.places}

@@ -20,7 +20,7 @@ Texts = Configuration | Source | str | Mapping[str, str]
 
 
 @dataclass
-class Knobs:
+class RouterKnobs:
     """The knobs of a configuration; ``diagnostics`` gathers what is wrong with those that are asked for."""
 
     configuration: Configuration
@@ -73,7 +73,7 @@ class Knobs:
         ]
 
 
-def knobs_of(*texts: Texts) -> Knobs:
+def knobs_of(*texts: Texts) -> RouterKnobs:
     """Read configurations, the later ones over the earlier."""
     made: Configuration | None = None
     for text in texts:
@@ -84,7 +84,7 @@ def knobs_of(*texts: Texts) -> Knobs:
         else:
             merged = {**made.knobs, **text.knobs}
             made = Configuration(merged, text.defaults, (*made.diagnostics, *text.diagnostics), environ=text.environ)
-    return Knobs(Configuration() if made is None else made)
+    return RouterKnobs(Configuration() if made is None else made)
 
 
 def placed_knob(knob: Knob) -> Placed:

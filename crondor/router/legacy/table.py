@@ -19,8 +19,8 @@ from crondor.macro.errors import MacroError
 from crondor.macro.files import Files
 from crondor.macro.lines import BLANKS
 from crondor.router.legacy.ads import Ad, read_ads
-from crondor.router.legacy.entry import Attributes, LegacyEntry
-from crondor.router.legacy.knobs import Knobs, Texts, knobs_of, placed_knob
+from crondor.router.legacy.entry import EntryAttributes, LegacyEntry
+from crondor.router.legacy.knobs import RouterKnobs, Texts, knobs_of, placed_knob
 from crondor.router.legacy.placed import Macros, Placed, Segment
 from crondor.source import Source, Span
 
@@ -75,14 +75,14 @@ def read_legacy(
 class _Reader:
     """One reading."""
 
-    def __init__(self, knobs: Knobs, files: Files | None, run: Runner | None, macros: Macros) -> None:
+    def __init__(self, knobs: RouterKnobs, files: Files | None, run: Runner | None, macros: Macros) -> None:
         self._knobs = knobs
         self._files = files
         self._run = run
         self._macros = macros
         self._found: list[Diagnostic] = []
         self._rows: dict[str, LegacyEntry | str] = {}
-        self._defaults = Attributes(None, Placed(()))
+        self._defaults = EntryAttributes(None, Placed(()))
         self._unnamed = 0
 
     def read(self) -> LegacyTable:
@@ -179,7 +179,7 @@ class _Reader:
                 self._add(self._entry(each, placed, knob, number))
 
     def _entry(self, ad: Ad, placed: Placed, knob: str, number: int, name: str = "") -> LegacyEntry:
-        merged = self._defaults.updated(Attributes(ad, placed))
+        merged = self._defaults.updated(EntryAttributes(ad, placed))
         span = placed.span(ad.start, ad.end)
         kept = self._macros is Macros.KEPT and knob not in {ENTRIES_FILE, ENTRIES_CMD}
         made = LegacyEntry(
@@ -269,7 +269,7 @@ class _Reader:
         self._rows = rows
 
 
-def read_defaults(placed: Placed, *, is_merged: bool, faithful: bool = False) -> Iterator[Attributes | Diagnostic]:
+def read_defaults(placed: Placed, *, is_merged: bool, faithful: bool = False) -> Iterator[EntryAttributes | Diagnostic]:
     """Yield the attributes of the ads of JOB_ROUTER_DEFAULTS that count: the first, with ``is_merged`` all of them.
 
     Text that does not begin with a bracket is the inside of one ad.
@@ -292,5 +292,5 @@ def read_defaults(placed: Placed, *, is_merged: bool, faithful: bool = False) ->
                 span = placed.span(each.start, each.start + 1)
                 yield Diagnostic("legacy-defaults", message, Severity.WARNING, span)
             return
-        yield Attributes(each, placed)
+        yield EntryAttributes(each, placed)
         at = each.end

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.files import Files
 from crondor.router.legacy.ads import Ad, read_ads
-from crondor.router.legacy.entry import Attributes, LegacyEntry
-from crondor.router.legacy.knobs import Knobs, Texts, knobs_of
+from crondor.router.legacy.entry import EntryAttributes, LegacyEntry
+from crondor.router.legacy.knobs import RouterKnobs, Texts, knobs_of
 from crondor.router.legacy.placed import Macros, Placed
 from crondor.router.legacy.table import DEFAULTS, ENTRIES, ENTRIES_FILE, MERGE, NAMES, read_defaults
 from crondor.router.legacy.verbatim import convert_faithfully
@@ -22,7 +22,7 @@ from crondor.router.legacy.verbatim import convert_faithfully
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
 
 
-class Mode(Enum):
+class ConversionMode(Enum):
     """CONFIG takes the knobs of the configuration, expanded; FILE the entries of one file as they are written."""
 
     CONFIG = "config"
@@ -39,10 +39,10 @@ class Printed(NamedTuple):
     text: str
 
 
-class Conversion(NamedTuple):
+class ToolOutput(NamedTuple):
     """What is printed. ``names`` are those of JOB_ROUTER_ROUTE_NAMES, None where no such line is printed."""
 
-    mode: Mode
+    mode: ConversionMode
     routes: tuple[Printed, ...]
     names: tuple[str, ...] | None
     file: str
@@ -52,12 +52,12 @@ class Conversion(NamedTuple):
         """Return the output, with entries counted without the empty ones."""
         out: list[str] = []
         for number, each in enumerate(self.routes, start=1):
-            if self.mode is Mode.FILE:
+            if self.mode is ConversionMode.FILE:
                 body = "".join(f"   {line}\n" for line in each.text.split("\n"))
                 out.append(f"\n##### Route {number}\nJOB_ROUTER_ROUTE_{each.tag} @=jre\n{body}@jre\n")
             else:
                 out.append(f"\n##### {each.knob} [{each.number}] #####\n{each.text}\n")
-        if self.mode is Mode.FILE and self.file:
+        if self.mode is ConversionMode.FILE and self.file:
             out.append(f"need {ENTRIES_FILE} {self.file}\n")
         if self.names is not None:
             out.append(f"\n{NAMES} = {' '.join(self.names)}\n")
@@ -69,7 +69,9 @@ def tag_of(name: str) -> str:
     return _NO_NAME.sub("", name)
 
 
-def convert_as_tool(*texts: Texts, mode: Mode = Mode.FILE, files: Files | None = None) -> Conversion:
+def convert_as_tool(
+    *texts: Texts, mode: ConversionMode = ConversionMode.FILE, files: Files | None = None
+) -> ToolOutput:
     """Convert as HTCondor's own tool does, its defects included; never raises."""
     return _Tool(knobs_of(*texts), mode, files).run()
 
@@ -77,34 +79,34 @@ def convert_as_tool(*texts: Texts, mode: Mode = Mode.FILE, files: Files | None =
 class _Tool:
     """One run."""
 
-    def __init__(self, knobs: Knobs, mode: Mode, files: Files | None) -> None:
+    def __init__(self, knobs: RouterKnobs, mode: ConversionMode, files: Files | None) -> None:
         self._knobs = knobs
         self._mode = mode
         self._files = files
         self._found: list[Diagnostic] = []
-        self._defaults = Attributes(None, Placed(()))
+        self._defaults = EntryAttributes(None, Placed(()))
 
-    def run(self) -> Conversion:
+    def run(self) -> ToolOutput:
         knobs = self._knobs
         self._defaults = self._read_defaults(DEFAULTS, is_merged=knobs.holds(MERGE))
-        if self._mode is Mode.FILE:
+        if self._mode is ConversionMode.FILE:
             self._drop_generated()
         routes: list[Printed] = []
-        macros = Macros.RAW if self._mode is Mode.FILE else Macros.EXPANDED
+        macros = Macros.RAW if self._mode is ConversionMode.FILE else Macros.EXPANDED
         entries = knobs.expanded(ENTRIES, macros)
         if entries is not None:
             routes += self._convert(ENTRIES, entries)
         path = knobs.text(ENTRIES_FILE)
-        if path and self._mode is Mode.CONFIG and (placed := self._file(path)) is not None:
+        if path and self._mode is ConversionMode.CONFIG and (placed := self._file(path)) is not None:
             routes += self._convert(ENTRIES_FILE, placed)
         names = None
         listed = knobs.configuration.find(NAMES)
-        if self._mode is Mode.FILE and (listed is None or listed.is_default):
+        if self._mode is ConversionMode.FILE and (listed is None or listed.is_default):
             names = tuple(each.tag for each in routes)
-        return Conversion(self._mode, tuple(routes), names, path, (*knobs.diagnostics, *self._found))
+        return ToolOutput(self._mode, tuple(routes), names, path, (*knobs.diagnostics, *self._found))
 
-    def _read_defaults(self, knob: str, *, is_merged: bool) -> Attributes:
-        made = Attributes(None, Placed(()))
+    def _read_defaults(self, knob: str, *, is_merged: bool) -> EntryAttributes:
+        made = EntryAttributes(None, Placed(()))
         placed = self._knobs.expanded(knob, Macros.EXPANDED)
         if placed is None:
             return made
@@ -138,16 +140,16 @@ class _Tool:
                 self._found.append(each)
                 continue
             made = convert_faithfully(
-                self._entry(each, placed, knob), name_as=tag_of if self._mode is Mode.FILE else None
+                self._entry(each, placed, knob), name_as=tag_of if self._mode is ConversionMode.FILE else None
             )
             if made is None:
                 continue
             name, text = made
             tag = tag_of(name)
-            if tag or self._mode is Mode.CONFIG:
+            if tag or self._mode is ConversionMode.CONFIG:
                 number += 1
                 yield Printed(knob, number, name, tag, text)
 
     def _entry(self, ad: Ad, placed: Placed, knob: str) -> LegacyEntry:
-        merged = self._defaults.updated(Attributes(ad, placed))
+        merged = self._defaults.updated(EntryAttributes(ad, placed))
         return LegacyEntry("", merged.ad(), knob, 0, placed.span(ad.start, ad.end), merged.places)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from crondor.classad import EvaluationFailed, Expression, Form, lower, unparse
+from crondor.classad import EvaluationFailed, Expression, UnparseForm, lower, unparse
 from crondor.classad.errors import CircularReference, ClassAdSyntaxError
 from crondor.classad.scope import Inlining
 from crondor.classad.tree import Node
@@ -87,7 +87,7 @@ class Commands:
 
     def printed(self, node: Node) -> str:
         """Return an expression as it stands in a command."""
-        return unparse(node, Form.OLD, faithful=True)
+        return unparse(node, UnparseForm.OLD, faithful=True)
 
     def copy(self, name: str, attribute: str) -> None:
         """Take ``copy_X = "Y"``."""

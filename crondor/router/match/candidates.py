@@ -10,12 +10,12 @@ from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
 from crondor.classad.scope import Attributes, Context
-from crondor.router.match.clusters import Cluster
+from crondor.router.match.clusters import AlikeJobs
 from crondor.router.match.matcher import NOBODY, Match, Matcher, Taking
 from crondor.router.match.route_state import RouteState
 
 
-class Poll(NamedTuple):
+class MatchPoll(NamedTuple):
     """What a poll came to: the matches in the order in which the jobs were put, and how the router stands then."""
 
     matches: tuple[Match, ...]
@@ -27,7 +27,7 @@ class _Bucket:
 
     __slots__ = ("_gone", "cluster", "jobs", "last")
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: AlikeJobs) -> None:
         self.cluster = cluster
         self.jobs: dict[str, int] = {}
         self.last = 0  # the number of the last job; more than any job's where they are not in order
@@ -64,7 +64,7 @@ class Candidates:
         self._matcher = matcher
         self._numbers: dict[str, int] = {}
         self._places: dict[str, _Bucket] = {}
-        self._buckets: dict[Cluster, _Bucket] = {}
+        self._buckets: dict[AlikeJobs, _Bucket] = {}
         self._ready: dict[int, list[_Bucket]] = {}
         self._doubtful: dict[str, Attributes] = {}
         self._count = 0
@@ -94,11 +94,11 @@ class Candidates:
         self._leave(job)
         self._numbers.pop(job, None)
 
-    def poll(self, route_state: RouteState, context: Context, *, managed: Collection[str] = NOBODY) -> Poll:
+    def poll(self, route_state: RouteState, context: Context, *, managed: Collection[str] = NOBODY) -> MatchPoll:
         """Give jobs to routes; ``managed`` are the ids of jobs that the router has already."""
         taking = Taking(self._matcher.table, route_state)
         if not taking.room:
-            return Poll((), route_state)
+            return MatchPoll((), route_state)
         turn = route_state.turn if self._matcher.table.settings.round_robin else None
         found: list[Match] = []
         for job, cluster in self._in_order(taking, context, managed):
@@ -110,9 +110,9 @@ class Candidates:
                 break
         for match in found:
             self._leave(match.job)
-        return Poll(tuple(found), route_state.after(taking.given()))
+        return MatchPoll(tuple(found), route_state.after(taking.given()))
 
-    def _enter(self, job: str, number: int, cluster: Cluster) -> None:
+    def _enter(self, job: str, number: int, cluster: AlikeJobs) -> None:
         bucket = self._buckets.get(cluster)
         if bucket is None:
             bucket = self._buckets[cluster] = _Bucket(cluster)
@@ -127,9 +127,9 @@ class Candidates:
             bucket.remove(job)
         self._doubtful.pop(job, None)
 
-    def _in_order(self, taking: Taking, context: Context, managed: Collection[str]) -> Iterator[tuple[str, Cluster]]:
+    def _in_order(self, taking: Taking, context: Context, managed: Collection[str]) -> Iterator[tuple[str, AlikeJobs]]:
         """Yield the jobs that a route takes now, with what they are like; ``taking`` may change on the way."""
-        heads: list[tuple[int, str, Cluster, Iterator[tuple[str, int]]]] = []
+        heads: list[tuple[int, str, AlikeJobs, Iterator[tuple[str, int]]]] = []
         at_first = taking.accepting
         buckets = [bucket for bucket in self._at(at_first, context) if bucket.cluster.matched & at_first]
         for bucket in buckets:
@@ -166,7 +166,7 @@ class Candidates:
             self._ready[accepting] = ready
         return [bucket for bucket in ready if bucket.jobs and self._passes_now(bucket.cluster, accepting, context)]
 
-    def _passes_now(self, cluster: Cluster, accepting: int, context: Context) -> bool:
+    def _passes_now(self, cluster: AlikeJobs, accepting: int, context: Context) -> bool:
         if not cluster.is_timed:
             return True
         self._matcher.clusters.renew(cluster, context)

@@ -28,10 +28,10 @@ MOST_KEYS = 100_000
 _CANDIDATE_NAMES = ("jobstatus", "managed", "routedby")
 
 Key: TypeAlias = "tuple[Code | str | None, ...]"
-_Known: TypeAlias = "dict[Key, Cluster | _Deeper]"
+_Known: TypeAlias = "dict[Key, AlikeJobs | _Deeper]"
 
 
-class Cluster:
+class AlikeJobs:
     """Jobs that are alike: whether they are candidates as far as the key tells, and which routes they match.
 
     ``matched`` has a bit for each route of the table. ``is_timed``: this holds at one time only.
@@ -48,7 +48,7 @@ class Cluster:
         self.is_candidate = False
         self.matched = 0
 
-    def ask(self, routes: Sequence[Route], clauses: Iterable[BuiltIn], context: Context) -> Cluster:
+    def ask(self, routes: Sequence[Route], clauses: Iterable[BuiltIn], context: Context) -> AlikeJobs:
         """Find out what holds, and return this cluster."""
         self._context = context
         self._passes.clear()
@@ -107,7 +107,7 @@ class Autoclusters:
         """Return the number of keys that are remembered, those that lead to longer ones included."""
         return self._count
 
-    def find(self, ad: Attributes, context: Context) -> tuple[Cluster, bool]:
+    def find(self, ad: Attributes, context: Context) -> tuple[AlikeJobs, bool]:
         """Return a job's cluster, and whether it may be kept for jobs that are alike."""
         if self._is_open:
             return self._alone(ad, context), False
@@ -130,22 +130,22 @@ class Autoclusters:
                 if more:
                     found = _Deeper(more, is_timed=is_timed)
                 else:
-                    found = Cluster(_part(ad, seen), context, is_timed=is_timed)
+                    found = AlikeJobs(_part(ad, seen), context, is_timed=is_timed)
                     found.ask(self.routes, self._of_key, context)
                 known[key] = found
                 self._count += 1
-            if isinstance(found, Cluster):
+            if isinstance(found, AlikeJobs):
                 return self.renew(found, context), True
             is_timed = found.is_timed
             seen.update(found.names)
             names, known = found.names, found.known
 
-    def renew(self, cluster: Cluster, context: Context) -> Cluster:
+    def renew(self, cluster: AlikeJobs, context: Context) -> AlikeJobs:
         """Find out anew what depends on the time, where that is another one, and return the cluster."""
         return cluster if cluster.is_of(context) else cluster.ask(self.routes, self._of_key, context)
 
-    def _alone(self, ad: Attributes, context: Context) -> Cluster:
-        return Cluster(ad, context, is_timed=True).ask(self.routes, self._of_key, context)
+    def _alone(self, ad: Attributes, context: Context) -> AlikeJobs:
+        return AlikeJobs(ad, context, is_timed=True).ask(self.routes, self._of_key, context)
 
     def is_candidate(self, ad: Attributes, codes: Codes, context: Context) -> bool:
         """Say whether the clauses hold that are asked of each job by itself: its ids, its owner, its spooling."""

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
 from crondor.classad.scope import Attributes, Context
-from crondor.router.match.clusters import MOST_KEYS, Autoclusters, Cluster, Key
+from crondor.router.match.clusters import MOST_KEYS, AlikeJobs, Autoclusters, Key
 from crondor.router.match.limits import room_of
 from crondor.router.match.route_state import RouteState
 from crondor.router.match.umbrella import UmbrellaQuestion, umbrella_text
@@ -65,7 +65,7 @@ class Matcher:
         """
         return Search(self, jobs, route_state, context, managed)
 
-    def passes(self, cluster: Cluster, accepting: int) -> bool:
+    def passes(self, cluster: AlikeJobs, accepting: int) -> bool:
         """Say whether jobs pass the umbrella constraint of the routes whose bits are set, as far as they are alike."""
         return cluster.is_candidate and bool(accepting) and cluster.passes(accepting, self._asked_of(accepting))
 
@@ -122,7 +122,7 @@ class Taking:
                 found[route.name] = found.get(route.name, 0) + count
         return found
 
-    def among(self, cluster: Cluster) -> tuple[int, ...]:
+    def among(self, cluster: AlikeJobs) -> tuple[int, ...]:
         """Return the places of the routes that match and take a job."""
         found = cluster.matched & self.accepting
         return tuple(at for at in range(found.bit_length()) if found >> at & 1)
@@ -215,13 +215,13 @@ class Search(Generic[_Ad]):
         """Return the routes for all jobs of a key; None: the key does not tell."""
         self._matcher.clusters.find(ad, self._context)
         found = self._matcher.clusters.known.get(key)
-        among = self._among_of(found) if isinstance(found, Cluster) else None
+        among = self._among_of(found) if isinstance(found, AlikeJobs) else None
         if len(self._chosen) >= MOST_KEYS:
             self._chosen.clear()
         self._chosen[key] = among
         return among
 
-    def _among_of(self, cluster: Cluster) -> tuple[int, ...]:
+    def _among_of(self, cluster: AlikeJobs) -> tuple[int, ...]:
         if not cluster.matched & self._taking.accepting or not self._matcher.passes(cluster, self._at_first):
             return ()
         return self._taking.among(cluster)

@@ -14,7 +14,7 @@ from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
 
 
-class Outcome(str, Enum):
+class RouteOutcome(str, Enum):
     """What becomes of a job at a route."""
 
     MATCHED = "matched"
@@ -31,23 +31,23 @@ DISABLED = "the configuration switches routing off"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RouteVerdict:
     """What becomes of a job at one route; ``reason`` is None where it matches."""
 
     route: Route
-    outcome: Outcome
+    outcome: RouteOutcome
     reason: str | None = None
 
 
 @dataclass(frozen=True)
-class Why:
+class JobVerdict:
     """What becomes of a job at all routes of a table, in their order.
 
     ``missed`` are the clauses that keep it from being a candidate. ``chosen`` is the route that takes it: the first
     that matches, or with round robin the one whose turn it is.
     """
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[RouteVerdict, ...]
     missed: tuple[Missed, ...]
     chosen: Route | None
 
@@ -60,7 +60,7 @@ def why(
     *,
     owner: str | None = None,
     accepting: tuple[Route, ...] | None = None,
-) -> Why:
+) -> JobVerdict:
     """Explain what the router would do with a job now; ``owner`` as in Matcher.
 
     ``accepting`` are the routes that took jobs when the router began to look, of which the umbrella constraint is made;
@@ -70,11 +70,11 @@ def why(
     accepting = route_state.accepting(table) if accepting is None else accepting
     missed = tuple(missed_clauses(table, job, accepting, context, owner))
     verdicts = tuple(_verdict(table, route, job, route_state, context, missed) for route in table.routes)
-    matched = [each.route for each in verdicts if each.outcome is Outcome.MATCHED]
+    matched = [each.route for each in verdicts if each.outcome is RouteOutcome.MATCHED]
     if not matched:
-        return Why(verdicts, missed, None)
+        return JobVerdict(verdicts, missed, None)
     turn = route_state.turn if table.settings.round_robin else 0
-    return Why(verdicts, missed, matched[turn % len(matched)])
+    return JobVerdict(verdicts, missed, matched[turn % len(matched)])
 
 
 def _verdict(
@@ -84,19 +84,21 @@ def _verdict(
     route_state: RouteState,
     context: Context,
     missed: tuple[Missed, ...],
-) -> Verdict:
+) -> RouteVerdict:
     required = route.transform.requirements
     if required is not None and not meets(route, job, context):
-        return Verdict(route, Outcome.NO_MATCH, short_reason(required.expression, job, None, context))
+        return RouteVerdict(route, RouteOutcome.NO_MATCH, short_reason(required.expression, job, None, context))
     if not table.is_enabled:
-        return Verdict(route, Outcome.DISABLED, DISABLED)
+        return RouteVerdict(route, RouteOutcome.DISABLED, DISABLED)
     if missed:
-        return Verdict(route, Outcome.NOT_CANDIDATE, missed[0].reason)
+        return RouteVerdict(route, RouteOutcome.NOT_CANDIDATE, missed[0].reason)
     limit = route_state.limit(route)
     if limit is not None:
         text = limit_text(route, route_state.load(route), route_state.throttle(route), limit)
-        return Verdict(route, Outcome(limit.value), text.partition(": ")[2])
+        return RouteVerdict(route, RouteOutcome(limit.value), text.partition(": ")[2])
     if route_state.is_full(table):
         most = table.settings.max_jobs
-        return Verdict(route, Outcome.ROUTER_FULL, f"{route_state.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}")
-    return Verdict(route, Outcome.MATCHED)
+        return RouteVerdict(
+            route, RouteOutcome.ROUTER_FULL, f"{route_state.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}"
+        )
+    return RouteVerdict(route, RouteOutcome.MATCHED)

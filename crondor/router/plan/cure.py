@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.job.policy import always_leaves
-from crondor.router.apply.applying import Routed
+from crondor.router.apply.applying import RoutedAd
 from crondor.router.plan.copy_schedule import (
     CRON,
     DEFERRAL,
@@ -21,7 +21,7 @@ from crondor.router.plan.copy_schedule import (
     manner_of,
     without_clause,
 )
-from crondor.transform import Facts, Transform
+from crondor.transform import Transform, TransformFacts
 
 DELETE_CRON: Final = f"DELETE /^({'|'.join(CRON)})$/"
 DELETE_DEFERRAL: Final = f"DELETE /^({'|'.join(DEFERRAL)})$/"
@@ -40,7 +40,7 @@ class Cure(NamedTuple):
     manner: Manner
 
 
-def cure(routed: Routed, taken: int, zone: tzinfo, facts: Facts) -> Cure:
+def cure(routed: RoutedAd, taken: int, zone: tzinfo, facts: TransformFacts) -> Cure:
     """Return what makes a copy one that runs once and schedules nothing, with the proof: the lines are applied.
 
     A copy that has a time to wait for keeps that. Otherwise nothing of a schedule is left, and the clause about it
@@ -74,7 +74,7 @@ def _unexpanded(text: str) -> str:
     return re.sub(r"(?<!\$)\$\(", "$(DOLLAR)(", text)
 
 
-def _applied(lines: list[str], ad: ClassAd, facts: Facts) -> ClassAd:
+def _applied(lines: list[str], ad: ClassAd, facts: TransformFacts) -> ClassAd:
     if not lines:
         return ad
     return Transform.parse("\n".join(lines), name="cure").apply(ad, facts).ad

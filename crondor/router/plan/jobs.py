@@ -16,7 +16,7 @@ from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.recurrence import Policy
 from crondor.schedd.protocol import Schedd
-from crondor.schedule import Expression, InvalidSchedule, JobSchedule, commands_of
+from crondor.schedule import ExpressionText, InvalidSchedule, JobSchedule, commands_of
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, Dialect, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile, job_ads
@@ -120,7 +120,7 @@ def _of_schedule(schedule: JobSchedule, cluster: int, now: int, reading: JobSett
         (("DeferralWindow", schedule.window), ("DeferralPrepTime", schedule.prep_time)) if schedule.complete else ()
     )
     for name, number in (("DeferralTime", schedule.time), *lengths):
-        if isinstance(number, Expression):
+        if isinstance(number, ExpressionText):
             ad[name] = Code(number.text)
         elif number is not None:
             ad.set(name, number)

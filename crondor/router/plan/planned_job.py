@@ -13,7 +13,7 @@ from crondor.job.queued import QueuedJob
 from crondor.router.apply.one_run import one_run
 from crondor.router.plan.copy_schedule import CopySchedule, Manner
 from crondor.router.plan.jobs import PlannedJob
-from crondor.router.plan.runs import LastAsked, Outcome
+from crondor.router.plan.runs import LastAsked, PlannedOutcome
 from crondor.router.table.route import Route
 
 
@@ -58,7 +58,7 @@ class JobProgress:
         self.taken: int | None = None
         self.next_ask = 0
         self.starts = _count_of(job.ad)
-        self.rest = Outcome.GONE
+        self.rest = PlannedOutcome.GONE
         self.number_of_rows = 0
         self._runs = self._deferrals(job, now)
         self._ahead: Deferral | None = None

@@ -15,18 +15,18 @@ from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic
 from crondor.job.attributes import int32, integer
 from crondor.job.status import JobStatus
-from crondor.router.apply.applying import Routed, apply_route
+from crondor.router.apply.applying import RoutedAd, apply_route
 from crondor.router.match.matcher import Matcher
 from crondor.router.plan.copy_schedule import CopySchedule, manner_of
 from crondor.router.plan.jobs import PlannedJob
 from crondor.router.plan.loads import Load
 from crondor.router.plan.options import PlanOptions
 from crondor.router.plan.planned_job import Copy, JobProgress, stays
-from crondor.router.plan.remarks import Taking, remarks
-from crondor.router.plan.runs import LastAsked, Outcome, PlannedRun
+from crondor.router.plan.remarks import TakenJob, remarks
+from crondor.router.plan.runs import LastAsked, PlannedOutcome, PlannedRun
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
-from crondor.transform import Facts
+from crondor.transform import TransformFacts
 from crondor.zones import zone_of
 
 _STEP: Final = 60
@@ -34,9 +34,9 @@ _STEP: Final = 60
 _MOST_STEPS: Final = 1000
 
 
-def facts_at(table: RoutingTable, context: Context) -> Facts:
+def facts_at(table: RoutingTable, context: Context) -> TransformFacts:
     """Return what the transforms of a table may see at another time."""
-    facts: Facts = copied(table.facts)
+    facts: TransformFacts = copied(table.facts)
     facts.context = context
     return facts
 
@@ -111,7 +111,7 @@ class Planning:
         run = progress.peek()
         if run is not None and run.time <= begun:
             progress.starts += 1
-            yield self._row(progress, progress.pull() or run, Outcome.LOCAL)
+            yield self._row(progress, progress.pull() or run, PlannedOutcome.LOCAL)
         yield from self._next(progress, begun + (self.options.run_time or 0), is_busy=True)
 
     # Time
@@ -140,7 +140,7 @@ class Planning:
         progress.copy = None
         run = progress.pull()
         while run is not None and is_busy and run.time <= ready:
-            yield self._row(progress, run, Outcome.BUSY)
+            yield self._row(progress, run, PlannedOutcome.BUSY)
             run = progress.pull()
         if run is None:
             return
@@ -220,7 +220,7 @@ class Planning:
         if run is None:
             return
         asked = None if progress.asked is None else progress.asked._replace(ad=progress.ad.copy())
-        yield self._row(progress, run, Outcome.LOCAL, asked=asked)
+        yield self._row(progress, run, PlannedOutcome.LOCAL, asked=asked)
         yield from self._after_local(progress, run)
 
     def _after_local(self, progress: JobProgress, run: Deferral) -> Iterator[PlannedRun]:
@@ -231,7 +231,7 @@ class Planning:
         if stays(progress.ad, ended, progress.starts, self._context(ended)):
             yield from self._next(progress, ended, is_busy=True)
         else:
-            self._rest(progress, Outcome.GONE)
+            self._rest(progress, PlannedOutcome.GONE)
 
     def _take(self, progress: JobProgress, route: Route, time: int, context: Context) -> Iterator[PlannedRun]:
         """Route a job, and let its copy begin."""
@@ -257,7 +257,7 @@ class Planning:
         yield self._row(
             progress,
             run,
-            Outcome.ROUTED,
+            PlannedOutcome.ROUTED,
             route=route,
             taken=time,
             starts=copy.starts,
@@ -269,13 +269,13 @@ class Planning:
             findings=progress.new(found),
         )
         if copy.ends is None:
-            self._rest(progress, Outcome.STUCK)
+            self._rest(progress, PlannedOutcome.STUCK)
 
     def _not_copied(
-        self, progress: JobProgress, route: Route, run: Deferral, time: int, routed: Routed
+        self, progress: JobProgress, route: Route, run: Deferral, time: int, routed: RoutedAd
     ) -> Iterator[PlannedRun]:
         """Go on with a job that was edited where it is, or whose routing failed: the local pool has it."""
-        outcome = Outcome.FAILED if routed.failed else Outcome.EDITED
+        outcome = PlannedOutcome.FAILED if routed.failed else PlannedOutcome.EDITED
         if routed.in_place is not None:
             for change in routed.in_place:
                 if change.after is None:
@@ -318,10 +318,10 @@ class Planning:
         return max(starts + 1, following.match_opens if self.options.at_gate else following.time - 1)
 
     def _remarks(
-        self, progress: JobProgress, routed: Routed, copy: Copy, run: Deferral, time: int, facts: Facts
+        self, progress: JobProgress, routed: RoutedAd, copy: Copy, run: Deferral, time: int, facts: TransformFacts
     ) -> list[Diagnostic]:
         more = progress.peek() is not None
-        taking = Taking(
+        taking = TakenJob(
             progress.job,
             routed,
             copy.manner,
@@ -356,13 +356,13 @@ class Planning:
         if self.options.at_gate and stays(progress.ad, time, progress.starts, self._context(time)):
             yield from self._next(progress, time, is_busy=True)
         else:
-            self._rest(progress, Outcome.GONE)
+            self._rest(progress, PlannedOutcome.GONE)
 
     def _again(self, progress: JobProgress, copy: Copy, time: int) -> Iterator[PlannedRun]:
         """Go on with a copy that schedules itself."""
         run = progress.pull()
         while run is not None and run.time <= time:
-            yield self._row(progress, run, Outcome.BUSY, route=copy.route)
+            yield self._row(progress, run, PlannedOutcome.BUSY, route=copy.route)
             run = progress.pull()
         if run is None:
             return
@@ -374,7 +374,7 @@ class Planning:
         yield self._row(
             progress,
             run,
-            Outcome.BY_COPY,
+            PlannedOutcome.BY_COPY,
             route=copy.route,
             taken=progress.taken,
             starts=copy.starts,
@@ -386,9 +386,9 @@ class Planning:
         if copy.ends is not None:
             self._at(copy.ends, _What.END, progress)
         else:
-            self._rest(progress, Outcome.STUCK)
+            self._rest(progress, PlannedOutcome.STUCK)
 
-    def _rest(self, progress: JobProgress, outcome: Outcome) -> None:
+    def _rest(self, progress: JobProgress, outcome: PlannedOutcome) -> None:
         """Note the next run of a job that has no more to decide, to be told when its time comes."""
         progress.rest = outcome
         run = progress.pull()
@@ -397,12 +397,12 @@ class Planning:
 
     def _passed(self, progress: JobProgress) -> Iterator[PlannedRun]:
         if progress.run is not None:
-            is_out = progress.rest is Outcome.STUCK and progress.copy is not None
+            is_out = progress.rest is PlannedOutcome.STUCK and progress.copy is not None
             yield self._row(
                 progress, progress.run, progress.rest, route=progress.copy.route if is_out and progress.copy else None
             )
         self._rest(progress, progress.rest)
 
-    def _row(self, progress: JobProgress, run: Deferral, outcome: Outcome, **more: object) -> PlannedRun:
+    def _row(self, progress: JobProgress, run: Deferral, outcome: PlannedOutcome, **more: object) -> PlannedRun:
         progress.number_of_rows += 1
         return PlannedRun(progress.job, progress.number_of_rows, run, outcome, **more)  # type: ignore[arg-type]

@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.attributes import int32, string
-from crondor.router.apply.applying import Routed
+from crondor.router.apply.applying import RoutedAd
 from crondor.router.plan.copy_schedule import CRON, CopySchedule, Manner, grid_type
 from crondor.router.plan.cure import cure
 from crondor.router.plan.jobs import PlannedJob
 from crondor.router.table.route import GRID, universe_name
 from crondor.source import Source, Span
-from crondor.transform import Facts
+from crondor.transform import TransformFacts
 
 _WITH_PROXY: Final = frozenset(("arc", "nordugrid", "cream", "unicore", "gt2", "gt4", "gt5"))
 """The grid types that know a user by an X.509 proxy; of these HTCondor 25 has arc, which takes a token too."""
@@ -26,7 +26,7 @@ _OPEN_GATE: Final = "DeferralTime is undefined || time() + ScheddInterval >= Def
 _QDATE: Final = re.compile(r"\b(?:qdate|time|currenttime|enteredcurrentstatus)\b", re.IGNORECASE).search
 
 
-class Taking(NamedTuple):
+class TakenJob(NamedTuple):
     """A job that a route has taken: when (epoch seconds), what came of it, and what its copy does.
 
     ``opens`` is when the job's gate opens, ``starts`` and ``time`` when its copy starts and when it should. ``stays``:
@@ -34,7 +34,7 @@ class Taking(NamedTuple):
     """
 
     job: PlannedJob
-    routed: Routed
+    routed: RoutedAd
     manner: Manner
     taken: int
     opens: int
@@ -43,11 +43,11 @@ class Taking(NamedTuple):
     stays: bool
     is_last: bool
     at_gate: bool
-    facts: Facts
+    facts: TransformFacts
     zone: tzinfo
 
 
-def remarks(taking: Taking) -> Iterator[Diagnostic]:
+def remarks(taking: TakenJob) -> Iterator[Diagnostic]:
     """Yield what there is to say."""
     if taking.routed.ad is None:
         return
@@ -59,7 +59,7 @@ def remarks(taking: Taking) -> Iterator[Diagnostic]:
         yield from _prerequisites(taking, taking.routed.ad)
 
 
-def _when(taking: Taking) -> Iterator[Diagnostic]:
+def _when(taking: TakenJob) -> Iterator[Diagnostic]:
     """Say that the daemon does not wait for the gate."""
     if taking.at_gate or taking.taken >= taking.opens:
         return
@@ -77,7 +77,7 @@ def _when(taking: Taking) -> Iterator[Diagnostic]:
     yield _warning("plan-taken-at-once", message, taking.job.place(*CRON, "DeferralTime"), help_text)
 
 
-def _copy(taking: Taking) -> Iterator[Diagnostic]:
+def _copy(taking: TakenJob) -> Iterator[Diagnostic]:
     manner, conduct = taking.manner, taking.manner.conduct
     place = taking.job.place(*CRON, "DeferralTime")
     route = _route(taking)
@@ -121,7 +121,7 @@ def _copy(taking: Taking) -> Iterator[Diagnostic]:
         yield _cured(taking, Diagnostic("plan-too-late", message, Severity.ERROR, place))
 
 
-def _life(taking: Taking) -> Iterator[Diagnostic]:
+def _life(taking: TakenJob) -> Iterator[Diagnostic]:
     """Say what the end of a run means for the copy, the route and the job."""
     conduct, route = taking.manner.conduct, _route(taking)
     place = taking.job.command_place("on_exit_remove", "onexitremove")
@@ -145,7 +145,7 @@ def _life(taking: Taking) -> Iterator[Diagnostic]:
         yield _warning("plan-last-run", message, place, help_text)
 
 
-def _shifted(taking: Taking) -> Iterator[Diagnostic]:
+def _shifted(taking: TakenJob) -> Iterator[Diagnostic]:
     """Say that the copy's own QDate makes another time of an expression."""
     ad = taking.manner.ad
     if taking.manner.time is None or not taking.manner.conduct.waits or taking.manner.time == taking.time:
@@ -160,7 +160,7 @@ def _shifted(taking: Taking) -> Iterator[Diagnostic]:
     yield _warning("plan-shifted", message, taking.job.place("DeferralTime"), help_text)
 
 
-def _prerequisites(taking: Taking, ad: ClassAd) -> Iterator[Diagnostic]:
+def _prerequisites(taking: TakenJob, ad: ClassAd) -> Iterator[Diagnostic]:
     """Say what a job for the grid lacks (manual, Job Submission with Job Routing Capability)."""
     job, route, kind = taking.job, _route(taking), grid_type(ad)
     if string(ad, "ShouldTransferFiles") != "YES":
@@ -217,7 +217,7 @@ def _onto(job: PlannedJob, fault: Diagnostic) -> Span:
     return job.place(name) or Source("", job.name).span()
 
 
-def _cured(taking: Taking, found: Diagnostic, unless: str = "") -> Diagnostic:
+def _cured(taking: TakenJob, found: Diagnostic, unless: str = "") -> Diagnostic:
     """Say what to write; the lines themselves are long, and are as ``RoutePlan.cure`` gives them."""
     made = cure(taking.routed, taking.taken, taking.zone, taking.facts)
     if not made.text:
@@ -229,7 +229,7 @@ def _cured(taking: Taking, found: Diagnostic, unless: str = "") -> Diagnostic:
     return replace(found, help=f"{unless}{said}: the copy then {made.manner.conduct.value}")
 
 
-def _route(taking: Taking) -> str:
+def _route(taking: TakenJob) -> str:
     return f"route {taking.routed.route.name}"
 
 

@@ -10,8 +10,8 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic
-from crondor.router.apply.applying import Routed
-from crondor.router.match.reasons import Why, why
+from crondor.router.apply.applying import RoutedAd
+from crondor.router.match.reasons import JobVerdict, why
 from crondor.router.match.route_state import RouteState
 from crondor.router.plan.copy_schedule import CopySchedule
 from crondor.router.plan.jobs import PlannedJob
@@ -19,7 +19,7 @@ from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
 
 
-class Outcome(str, Enum):
+class PlannedOutcome(str, Enum):
     """What becomes of a run."""
 
     ROUTED = "routed"
@@ -69,7 +69,7 @@ class PlannedRun:
     job: PlannedJob
     number: int
     run: Deferral
-    outcome: Outcome
+    outcome: PlannedOutcome
     route: Route | None = None
     taken: int | None = None
     starts: int | None = None
@@ -77,11 +77,11 @@ class PlannedRun:
     room: Room | None = None
     conduct: CopySchedule | None = None
     stays: bool = False
-    routed: Routed | None = field(default=None, repr=False)
+    routed: RoutedAd | None = field(default=None, repr=False)
     findings: tuple[Diagnostic, ...] = ()
     asked: LastAsked | None = field(default=None, repr=False)
 
-    def why(self) -> Why | None:
+    def why(self) -> JobVerdict | None:
         """Return why no route took the job when the routes were asked last; None where one did, or none was."""
         asked = self.asked
         return (

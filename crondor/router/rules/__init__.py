@@ -3,8 +3,8 @@
 ``check_routes(configuration)`` gives Findings, each under a stable code (CRN6..).
 """
 
-from crondor.router.rules.engine import RULES, Checked, check_routes
+from crondor.router.rules.engine import RULES, CheckedRoutes, check_routes
 from crondor.router.rules.pages import page
 from crondor.router.rules.subject import CheckedTable
 
-__all__ = ["RULES", "Checked", "CheckedTable", "check_routes", "page"]
+__all__ = ["RULES", "CheckedRoutes", "CheckedTable", "check_routes", "page"]

@@ -22,14 +22,14 @@ RULES: Mapping[str, Rule[Any]] = {
 }
 
 
-class Checked(NamedTuple):
+class CheckedRoutes(NamedTuple):
     """What was found: a report for each file that was named, those it includes with it, and the table itself."""
 
     reports: tuple[CheckReport, ...]
     table: CheckedTable
 
 
-def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -> Checked:
+def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -> CheckedRoutes:
     """Apply every rule to a configuration.
 
     ``sources`` are the files that were named, in their order; without them there is one report, of the first source.
@@ -43,7 +43,9 @@ def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -
         at = span.source if span is not None and span.source in shares else named[-1]
         shares[at].append(each)
     is_whole = configuration.is_valid
-    return Checked(tuple(report(source, found, RULES, is_whole=is_whole) for source, found in shares.items()), table)
+    return CheckedRoutes(
+        tuple(report(source, found, RULES, is_whole=is_whole) for source, found in shares.items()), table
+    )
 
 
 def refused(name: str, faults: Sequence[Diagnostic]) -> CheckReport:

@@ -21,7 +21,7 @@ from crondor.router.table.loading import ROUTE, lines_of, load_table
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
 from crondor.source import Span
-from crondor.transform import Form, InvalidTransform, Transform
+from crondor.transform import InvalidTransform, RuleSource, Transform
 
 CANDIDATE = ClassAd({"JobStatus": 1})
 """What is known of each job that the router looks at."""
@@ -32,7 +32,7 @@ _COMMAND = re.compile(
 )
 
 
-class Command(NamedTuple):
+class RuleLine(NamedTuple):
     """A line with a command: its keyword in capitals, what it changes in lower case (None: a pattern decides)."""
 
     keyword: str
@@ -82,7 +82,7 @@ class CheckedTable:
                 yield Transform.parse(
                     knob.source,
                     name=route.name,
-                    form=Form.KNOB,
+                    form=RuleSource.KNOB,
                     facts=self.table.facts,
                     strict=False,
                     lines=lines_of(knob),
@@ -122,7 +122,7 @@ class CheckedTable:
         return found[-1].span() if found else None
 
 
-def commands(transform: Transform) -> Iterator[Command]:
+def commands(transform: Transform) -> Iterator[RuleLine]:
     """Yield the commands of a transform."""
     for line in transform.lines:
         found = _COMMAND.match(line.text)
@@ -130,11 +130,11 @@ def commands(transform: Transform) -> Iterator[Command]:
             continue
         keyword, name, value = found[1].upper(), found[2], (found[3] or "").strip()
         if name.startswith("/") or "$" in name:
-            yield Command(keyword, None, value, line)
+            yield RuleLine(keyword, None, value, line)
         elif keyword in {"COPY", "RENAME"}:
-            yield Command(keyword, None if "$" in value or not value else value.split()[0].lower(), value, line)
+            yield RuleLine(keyword, None if "$" in value or not value else value.split()[0].lower(), value, line)
         else:
-            yield Command(keyword, name.strip('",=').lower(), value, line)
+            yield RuleLine(keyword, name.strip('",=').lower(), value, line)
 
 
 def constant(expression: Expression) -> Value | None:

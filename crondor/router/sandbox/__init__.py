@@ -1,20 +1,20 @@
 """The files of routed jobs: sandboxes spooled and fetched back, shared proxies, token files.
 
 ``Sandbox(Spool(folder), folders)`` moves files between a spool laid out as HTCondor's and the folders that are
-allowed: ``spool_in``, ``fetch_back``. ``Proxies`` copies a shared X.509 proxy for each job, ``Tokens`` makes the token
-files of ``read_tokens(configuration)`` with an issuer that the caller has. ``FileDelivery`` puts them together for a
-router. Files are opened as the job's owner might, links lead nowhere else, and whatever ends the process, the next one
+allowed: ``spool_in``, ``fetch_back``. ``Proxies`` copies a shared X.509 proxy for each job, ``TokenFiles`` makes the
+token files of ``read_tokens(configuration)`` with an issuer that the caller has. ``FileDelivery`` puts them together
+for a router. Files are opened as the job's owner might, links lead nowhere else; whatever ends the process, the next one
 goes on: the state is in the queue and in the files.
 """
 
 from crondor.rights.accounts import Account, Accounts, account_of
 from crondor.router.sandbox.delivery import Carried, FileDelivery, PlannedDelivery
 from crondor.router.sandbox.faults import FilesRefused, Report
-from crondor.router.sandbox.listing import Limits
+from crondor.router.sandbox.listing import SandboxLimits
 from crondor.router.sandbox.proxy import Proxies
 from crondor.router.sandbox.spool import Spool
 from crondor.router.sandbox.token_plan import TokenPlan, TokenSpec, read_tokens
-from crondor.router.sandbox.tokens import Issuer, TokenRequest, Tokens
+from crondor.router.sandbox.tokens import Issuer, TokenFiles, TokenRequest
 from crondor.router.sandbox.transfer import Moved, Sandbox
 
 __all__ = [
@@ -24,17 +24,17 @@ __all__ = [
     "FileDelivery",
     "FilesRefused",
     "Issuer",
-    "Limits",
     "Moved",
     "PlannedDelivery",
     "Proxies",
     "Report",
     "Sandbox",
+    "SandboxLimits",
     "Spool",
+    "TokenFiles",
     "TokenPlan",
     "TokenRequest",
     "TokenSpec",
-    "Tokens",
     "account_of",
     "read_tokens",
 ]

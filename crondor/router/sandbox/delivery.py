@@ -10,12 +10,12 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
-from crondor.router.apply.applying import SPOOLING, Routed
+from crondor.router.apply.applying import SPOOLING, RoutedAd
 from crondor.router.sandbox.faults import FilesRefused, Report, fault, ignored
 from crondor.router.sandbox.proxy import Proxies
 from crondor.router.sandbox.rewriting import fresh, listed, rewritten, text
 from crondor.router.sandbox.token_plan import TokenPlan
-from crondor.router.sandbox.tokens import Tokens
+from crondor.router.sandbox.tokens import TokenFiles
 from crondor.router.sandbox.transfer import Sandbox
 from crondor.schedd.actions import released
 from crondor.schedd.protocol import Clock, NotOffered, Schedd
@@ -64,7 +64,7 @@ class FileDelivery:
         *,
         clock: Clock,
         proxies: Proxies | None = None,
-        tokens: Tokens | None = None,
+        tokens: TokenFiles | None = None,
         report: Report = ignored,
     ) -> None:
         """Take the schedd of the copies and what moves their files; nothing is done before the first call.
@@ -102,7 +102,7 @@ class FileDelivery:
         """Return the files of the tokens that routes may send, by name."""
         return _NO_FILES if self._tokens is None else self._tokens.paths()
 
-    def prepare(self, job: Carried, routed: Routed, copy: ClassAd) -> ClassAd:
+    def prepare(self, job: Carried, routed: RoutedAd, copy: ClassAd) -> ClassAd:
         """Return a copy's ad as it is to be submitted; make the copy of its proxy. Raises CrondorError."""
         if not job.is_sandboxed:
             return copy
@@ -221,7 +221,7 @@ class PlannedDelivery:
         """Return the files that the tokens would have."""
         return self._paths
 
-    def prepare(self, job: Carried, routed: Routed, copy: ClassAd) -> ClassAd:
+    def prepare(self, job: Carried, routed: RoutedAd, copy: ClassAd) -> ClassAd:
         """Return the ad that would be submitted; look at its input, but for tokens and proxy. Raises CrondorError."""
         if not job.is_sandboxed:
             return copy

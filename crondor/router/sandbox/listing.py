@@ -23,7 +23,7 @@ _LINKS_SKIPPED: Final = "a link to a folder is not followed"
 
 
 @dataclass(frozen=True)
-class Limits:
+class SandboxLimits:
     """How much one sandbox may hold: bytes, files and folders, and how deep folders stand in one another."""
 
     most_bytes: int = 1 << 40
@@ -31,7 +31,7 @@ class Limits:
     deepest: int = 64
 
 
-class Item(NamedTuple):
+class SandboxItem(NamedTuple):
     """A file or folder to copy: from where, to where, the permissions of its mode."""
 
     source: str
@@ -44,14 +44,14 @@ class Item(NamedTuple):
 class Listing:
     """What is to be copied, folders before what is in them; what is wrong, and what was passed over."""
 
-    limits: Limits
+    limits: SandboxLimits
     is_output: bool = False
-    items: list[Item] = field(default_factory=list)
+    items: list[SandboxItem] = field(default_factory=list)
     faults: list[Diagnostic] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)
     _bytes: int = 0
 
-    def add(self, item: Item, size: int = 0) -> None:
+    def add(self, item: SandboxItem, size: int = 0) -> None:
         """Note a file of a size in bytes, or a folder. Raises FilesRefused where it is too much."""
         self.items.append(item)
         self._bytes += size
@@ -73,9 +73,9 @@ class Listing:
         if stat.S_ISREG(state.st_mode):
             with reach.file(path):
                 pass
-            self.add(Item(path, target, stat.S_IMODE(state.st_mode) & 0o777, is_folder=False), state.st_size)
+            self.add(SandboxItem(path, target, stat.S_IMODE(state.st_mode) & 0o777, is_folder=False), state.st_size)
         elif stat.S_ISDIR(state.st_mode):
-            self.add(Item(path, target, stat.S_IMODE(state.st_mode) & 0o777, is_folder=True))
+            self.add(SandboxItem(path, target, stat.S_IMODE(state.st_mode) & 0o777, is_folder=True))
             self.inside(reach, path, f"{target}/", depth)
         elif stat.S_ISFIFO(state.st_mode) or stat.S_ISSOCK(state.st_mode):
             self.warnings.append(warning("spool-special", f"{path} is a pipe or a socket: it is not copied", path))
@@ -149,7 +149,7 @@ def input_entries(ad: ClassAd) -> list[str]:
     return list(dict.fromkeys(each for each in entries if each not in NOWHERE and not is_url(each)))
 
 
-def inputs(ad: ClassAd, reach: Reach, limits: Limits) -> Listing:
+def inputs(ad: ClassAd, reach: Reach, limits: SandboxLimits) -> Listing:
     """Return what goes into the sandbox of a job whose ad is not rewritten yet. Raises FilesRefused for too much.
 
     Of two files of a name the later one is there in the end, as in HTCondor, and a warning says so.
@@ -167,7 +167,7 @@ def inputs(ad: ClassAd, reach: Reach, limits: Limits) -> Listing:
             message = f"{seen[name]} and {path} are both {name} in the sandbox: the latter takes the place"
             listing.warnings.append(warning("sandbox-twice", message, path, "rename one of them"))
         for folder in _parents(name):
-            listing.add(Item("", folder, 0o700, is_folder=True))
+            listing.add(SandboxItem("", folder, 0o700, is_folder=True))
         try:
             listing.tree(reach, path, name)
         except FilesRefused as error:
@@ -178,7 +178,7 @@ def inputs(ad: ClassAd, reach: Reach, limits: Limits) -> Listing:
 
 
 def outputs(
-    ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, limits: Limits, uploaded: str = ""
+    ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, limits: SandboxLimits, uploaded: str = ""
 ) -> Listing:
     """Return what of a sandbox is brought back, and where to; the ad is as it was before spooling.
 
@@ -217,7 +217,7 @@ def _streams(ad: ClassAd) -> list[str]:
     return [name for name in named if name is not None and name not in NOWHERE]
 
 
-def _output(name: str, place: str, reach: Reach, limits: Limits) -> Listing:
+def _output(name: str, place: str, reach: Reach, limits: SandboxLimits) -> Listing:
     """Return a file or a folder of a sandbox by the name that the ad gives it; a fault leaves it out as a whole."""
     listing = Listing(limits, is_output=True)
     entry = name if os.path.lexists(f"{place}/{name}") else base(name)

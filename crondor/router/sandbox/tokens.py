@@ -36,7 +36,7 @@ Issuer: TypeAlias = Callable[[TokenRequest], str]
 """Makes and signs a token. It may raise CrondorError, OSError or ValueError, and the token is not made."""
 
 
-class Tokens:
+class TokenFiles:
     """The token files of a plan.
 
     ``note`` is a file of the router's own, which says what files it has made: one that is no longer asked for is

@@ -19,13 +19,13 @@ from crondor.job_queue.keys import JobId
 from crondor.rights.accounts import Account, Accounts, account_of, is_root
 from crondor.rights.acting import RightsRefused, as_account
 from crondor.router.sandbox.faults import FilesRefused, Report, fault, ignored, refused, warning
-from crondor.router.sandbox.listing import Item, Limits, Listing, expanded, inputs, outputs
+from crondor.router.sandbox.listing import Listing, SandboxItem, SandboxLimits, expanded, inputs, outputs
 from crondor.router.sandbox.reach import Opened, Reach, copy_bytes
 from crondor.router.sandbox.rewriting import base, kept_apart, restored, text
 from crondor.router.sandbox.spool import Known, Spool
 from crondor.schedd.ads import owner_of
 
-_DEFAULT = Limits()
+_DEFAULT = SandboxLimits()
 _T = TypeVar("_T")
 
 
@@ -49,7 +49,7 @@ class Sandbox:
         spool: Spool,
         folders: Iterable[str | Path],
         *,
-        limits: Limits = _DEFAULT,
+        limits: SandboxLimits = _DEFAULT,
         accounts: Accounts = account_of,
         report: Report = ignored,
     ) -> None:
@@ -181,7 +181,7 @@ def _as(account: Account | None, deed: Callable[[], _T]) -> _T:
         raise FilesRefused(error.diagnostics) from None
 
 
-def _filled(reach: Reach, item: Item, target: str, mode: int, owner: tuple[int, int] | None, most: int) -> Known:
+def _filled(reach: Reach, item: SandboxItem, target: str, mode: int, owner: tuple[int, int] | None, most: int) -> Known:
     """Copy a file into the spool, onto the disk. Raises OSError, ValueError and FilesRefused."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
     with reach.file(item.source) as opened:
@@ -198,7 +198,7 @@ def _filled(reach: Reach, item: Item, target: str, mode: int, owner: tuple[int, 
     return Known(state.st_size, state.st_mtime_ns)
 
 
-def _give(part: Path, folders: Sequence[Item], owner: tuple[int, int] | None) -> None:
+def _give(part: Path, folders: Sequence[SandboxItem], owner: tuple[int, int] | None) -> None:
     """Set the modes of the folders and give them away, the outermost last: until then nobody else can get in.
 
     Raises OSError.
@@ -219,9 +219,9 @@ class _Staging:
         self._inside = inside
         self._outside = outside
 
-    def put(self, items: Sequence[Item]) -> int:
+    def put(self, items: Sequence[SandboxItem]) -> int:
         """Copy all, then put each in its place; return the bytes. Raises FilesRefused, and then nothing is put."""
-        staged: list[tuple[str, Item]] = []
+        staged: list[tuple[str, SandboxItem]] = []
         faults: list[Diagnostic] = []
         size = 0
         try:
@@ -248,14 +248,14 @@ class _Staging:
                 self._drop(part, item)
         return size
 
-    def _make_folder(self, item: Item) -> None:
+    def _make_folder(self, item: SandboxItem) -> None:
         """Make a folder, unless it is there. Raises OSError and FilesRefused."""
         folder, name = _split(item.target)
         with self._outside.folder(folder) as opened, suppress(FileExistsError):
             os.mkdir(name, item.mode | 0o700, dir_fd=opened.descriptor)
             os.fsync(opened.descriptor)
 
-    def _stage(self, item: Item, part: str) -> int:
+    def _stage(self, item: SandboxItem, part: str) -> int:
         """Copy a file beside its place; return its bytes. Raises OSError and FilesRefused."""
         folder, name = _split(item.target)
         with self._outside.folder(folder) as where, self._inside.file(item.source) as opened:
@@ -275,7 +275,7 @@ class _Staging:
                 os.close(descriptor)
         return size
 
-    def _check(self, item: Item, name: str, where: Opened) -> None:
+    def _check(self, item: SandboxItem, name: str, where: Opened) -> None:
         """Refuse to put a file in the place of a folder, or of what the owner may not replace."""
         try:
             state = os.stat(name, dir_fd=where.descriptor, follow_symlinks=False)
@@ -287,7 +287,7 @@ class _Staging:
         if who is not None and not who.may_replace(where.state, state):
             raise FilesRefused(fault("file-denied", f"{who.name} may not replace {item.target}", item.target))
 
-    def _rename(self, part: str, item: Item) -> None:
+    def _rename(self, part: str, item: SandboxItem) -> None:
         """Put a copied file in its place. Raises FilesRefused."""
         folder, name = _split(item.target)
         with self._outside.folder(folder) as where:
@@ -297,7 +297,7 @@ class _Staging:
             except OSError as error:
                 raise refused(item.target, "cannot write", error, self._outside.who) from error
 
-    def _drop(self, part: str, item: Item) -> None:
+    def _drop(self, part: str, item: SandboxItem) -> None:
         with suppress(FilesRefused, OSError), self._outside.folder(_split(item.target)[0]) as where:
             os.unlink(part, dir_fd=where.descriptor)
 

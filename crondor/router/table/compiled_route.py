@@ -16,10 +16,10 @@ from crondor.router.table.conversion import DELETED, OLD_UNIVERSE, RESET, UNIVER
 from crondor.router.table.job_ids import plain_id
 from crondor.router.table.route import GRID, Route
 from crondor.router.table.settings import RouterSettings
-from crondor.transform import Facts, Transform
-from crondor.transform.apply import Run
+from crondor.transform import Transform, TransformFacts
+from crondor.transform.apply import TransformRun
 from crondor.transform.errors import Stop
-from crondor.transform.plan import Plan, Unplanned
+from crondor.transform.plan import NamePlan, Unplanned
 
 _STRING = re.compile(r'"[^"\\]*"').fullmatch
 _MOST_NAMES = 64  # mappings of names that are remembered
@@ -57,7 +57,7 @@ class CompiledRoute:
         self._trust = _MOST_TRUST
         self._rests = 0
 
-    def run(self, source: ClassAd, facts: Facts) -> tuple[ClassAd, tuple[str, ...]] | None:
+    def run(self, source: ClassAd, facts: TransformFacts) -> tuple[ClassAd, tuple[str, ...]] | None:
         """Return the routed copy of a job and the names of the transforms that ran; None: the job is not plain."""
         if self._rests:
             self._rests -= 1
@@ -71,7 +71,7 @@ class CompiledRoute:
             self._trust, self._rests = 0, _REST
         return None
 
-    def _made(self, source: ClassAd, facts: Facts) -> tuple[ClassAd, tuple[str, ...]] | None:
+    def _made(self, source: ClassAd, facts: TransformFacts) -> tuple[ClassAd, tuple[str, ...]] | None:
         if source.parent is not None:
             return None
         get = source.codes.get
@@ -80,7 +80,7 @@ class CompiledRoute:
             return None
         copy = source.copy()
         codes, names = copy.shared_parts()
-        run = Run(copy, facts, {}, facts.defaults(iterates=False))
+        run = TransformRun(copy, facts, {}, facts.defaults(iterates=False))
         applied: tuple[str, ...] = ()
         try:
             for stretch in self._stretches:
@@ -98,7 +98,7 @@ class CompiledRoute:
         codes["routedfromjobid"] = f'"{job}"'
         return copy, applied
 
-    def _convert(self, plan: Plan) -> None:
+    def _convert(self, plan: NamePlan) -> None:
         """Add the default conversion, as crondor.router.table.conversion does it."""
         is_grid = self.route.universe == GRID
         for name in (*DELETED, "CurrentHosts") if is_grid else DELETED:
@@ -110,7 +110,7 @@ class CompiledRoute:
         if is_grid:
             plan.put("GridResource", print_string(self.route.grid_resource or ""))
 
-    def _end(self, plan: Plan) -> None:
+    def _end(self, plan: NamePlan) -> None:
         """Add what is set after all transforms; the job's id is set in each copy."""
         plan.delete("RoutedToJobId")
         plan.put("RoutedFromJobId", "undefined")
@@ -129,12 +129,12 @@ class _Stretch:
     def __init__(self, asked: Transform | None) -> None:
         """Begin with the transform that is asked."""
         self.asked = asked
-        self.parts: list[Callable[[Plan], None]] = [] if asked is None else [asked.plan]
+        self.parts: list[Callable[[NamePlan], None]] = [] if asked is None else [asked.plan]
         self.applied: tuple[str, ...] = () if asked is None else (asked.name,)
-        self.known: dict[int, Plan] = {}
+        self.known: dict[int, NamePlan] = {}
         self._seen: dict[int, dict[str, str]] = {}
 
-    def learn(self, names: dict[str, str]) -> Plan:
+    def learn(self, names: dict[str, str]) -> NamePlan:
         """Return the plan for names, made when they come for the second time. Raises Unplanned: there is none."""
         if len(names) > _LONGEST:
             raise Unplanned
@@ -143,7 +143,7 @@ class _Stretch:
                 self._seen.clear()
             self._seen[id(names)] = names
             raise Unplanned
-        plan = Plan(names)
+        plan = NamePlan(names)
         for add in self.parts:
             add(plan)
         if len(self.known) >= _MOST_NAMES:

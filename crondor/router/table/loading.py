@@ -27,7 +27,7 @@ from crondor.router.table.route import (
 from crondor.router.table.route_values import RouteValues
 from crondor.router.table.table import Rejected, RoutingTable
 from crondor.source import Source, Span
-from crondor.transform import Facts, Form, InvalidTransform, Transform
+from crondor.transform import InvalidTransform, RuleSource, Transform, TransformFacts
 
 ROUTE = "JOB_ROUTER_ROUTE_"
 TRANSFORM = "JOB_ROUTER_TRANSFORM_"
@@ -58,7 +58,7 @@ class _Loader:
 
     def __init__(self, configuration: Configuration, context: Context) -> None:
         self.took = configuration
-        self.facts = Facts(
+        self.facts = TransformFacts(
             configuration.texts(), environ=configuration.environ, context=context, version=configuration.version
         )
         self.reader = SettingsReader(configuration)
@@ -127,7 +127,7 @@ class _Loader:
                 continue
             try:
                 yield Transform.parse(
-                    knob.source, name=name, form=Form.KNOB, facts=self.facts, strict=False, lines=lines_of(knob)
+                    knob.source, name=name, form=RuleSource.KNOB, facts=self.facts, strict=False, lines=lines_of(knob)
                 )
             except InvalidTransform as error:
                 for fault in error.diagnostics:
@@ -186,7 +186,9 @@ class _Loader:
             self._reject(name, knob, _error("route-classad", message, knob.place().part(0, len(word)), help_text))
             return None
         try:
-            transform = Transform.parse(knob.source, name=name, form=Form.KNOB, facts=self.facts, lines=lines_of(knob))
+            transform = Transform.parse(
+                knob.source, name=name, form=RuleSource.KNOB, facts=self.facts, lines=lines_of(knob)
+            )
             route = self._made(name, knob, transform)
         except InvalidTransform as error:
             self._reject(name, knob, *error.diagnostics)
@@ -273,7 +275,7 @@ class _Loader:
         self.is_enabled = False
 
 
-class Difference(NamedTuple):
+class TableDifference(NamedTuple):
     """What another configuration changes, by route; the throttle of a route is kept by its name."""
 
     added: tuple[Route, ...]
@@ -287,7 +289,7 @@ class Difference(NamedTuple):
         return not (self.added or self.dropped or self.changed)
 
 
-def difference(old: RoutingTable, new: RoutingTable) -> Difference:
+def difference(old: RoutingTable, new: RoutingTable) -> TableDifference:
     """Compare two tables, route by route, by names without case.
 
     ``changed`` has the old route and the new one where anything that decides on routing differs, the order of the
@@ -296,7 +298,7 @@ def difference(old: RoutingTable, new: RoutingTable) -> Difference:
     were = {route.name.lower(): route for route in old.routes}
     are = {route.name.lower(): route for route in new.routes}
     both = [(were[key], route) for key, route in are.items() if key in were]
-    return Difference(
+    return TableDifference(
         tuple(route for key, route in are.items() if key not in were),
         tuple(route for key, route in were.items() if key not in are),
         tuple(pair for pair in both if _content(pair[0]) != _content(pair[1])),

@@ -12,17 +12,19 @@ from crondor.config.values import as_integer, as_real
 from crondor.macro import MacroError
 from crondor.macro.statement import split
 from crondor.source import Source, Span
-from crondor.transform import Facts, Transform
-from crondor.transform.apply import Run
+from crondor.transform import Transform, TransformFacts
+from crondor.transform.apply import TransformRun
 
 Warn = Callable[[str, str, "Span | None", "str | None"], None]
 """Takes a warning: its code, its message, its place, and what to write instead."""
 
 
-class _Asked(Run):
+class _Asked(TransformRun):
     """What expands the macros of a route; ``failed`` are the functions that HTCondor prints an error of."""
 
-    def __init__(self, ad: ClassAd | None, facts: Facts, macros: dict[str, str], defaults: Mapping[str, str]) -> None:
+    def __init__(
+        self, ad: ClassAd | None, facts: TransformFacts, macros: dict[str, str], defaults: Mapping[str, str]
+    ) -> None:
         super().__init__(ad, facts, macros, defaults)
         self.failed: list[tuple[str, str | None]] = []
 
@@ -34,7 +36,7 @@ class _Asked(Run):
 class RouteValues:
     """What a route says of itself by its macros, read once it is loaded: never in the light of a job."""
 
-    def __init__(self, name: str, knob: Knob, transform: Transform, facts: Facts, warn: Warn) -> None:
+    def __init__(self, name: str, knob: Knob, transform: Transform, facts: TransformFacts, warn: Warn) -> None:
         """Take the macros of a route; ``warn`` is told what is found."""
         self._name = name
         self._knob = knob

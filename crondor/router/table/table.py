@@ -9,7 +9,7 @@ from crondor.router.table.compiled_route import CompiledRoute
 from crondor.router.table.route import Route
 from crondor.router.table.settings import RouterSettings
 from crondor.source import Source, Span
-from crondor.transform import Facts, Transform
+from crondor.transform import Transform, TransformFacts
 from crondor.transform.facts import NOTHING
 
 
@@ -40,7 +40,7 @@ class RoutingTable:
     rejected: tuple[Rejected, ...] = ()
     is_enabled: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Facts = NOTHING
+    facts: TransformFacts = NOTHING
     idle: tuple[Route, ...] = ()
     _courses: dict[int, CompiledRoute] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -8,9 +8,9 @@
 
 from crondor.router.tools.batches import batch_lines
 from crondor.router.tools.history import (
-    Ended,
+    EndedJob,
     Period,
-    Site,
+    RouteHistory,
     Times,
     ended_of,
     heading,
@@ -29,10 +29,10 @@ __all__ = [
     "NOT_RUNNING",
     "ROUTED",
     "RUNNING",
-    "Ended",
+    "EndedJob",
     "Listed",
     "Period",
-    "Site",
+    "RouteHistory",
     "SummaryRow",
     "Times",
     "Totals",

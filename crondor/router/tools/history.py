@@ -44,7 +44,7 @@ class Period(NamedTuple):
     end: float
 
 
-class Ended(NamedTuple):
+class EndedJob(NamedTuple):
     """A routed job that has left; ``runtime`` in seconds, ``time`` epoch seconds or None where the ad does not say."""
 
     id: str
@@ -55,7 +55,7 @@ class Ended(NamedTuple):
     time: float | None
 
 
-class Site(NamedTuple):
+class RouteHistory(NamedTuple):
     """What became of the jobs of a route; ``seconds`` is the run time of those that completed."""
 
     name: str
@@ -69,7 +69,7 @@ class Site(NamedTuple):
         return f"{self.name:<15} {round(self.seconds / 3600):>5} {self.completed:>7} {self.aborted:>5}"
 
 
-def ended_of(ad: ClassAd, context: Context, times: Times = Times.ENDED) -> Ended | None:
+def ended_of(ad: ClassAd, context: Context, times: Times = Times.ENDED) -> EndedJob | None:
     """Return what the history says of a routed job, None for another one."""
     job = AdValues(ad, context)
     route = job.text("RouteName") or job.text("RoutedFromRoute")  # the second is what old routers wrote
@@ -83,7 +83,7 @@ def ended_of(ad: ClassAd, context: Context, times: Times = Times.ENDED) -> Ended
         iwd = iwd or job.text("Iwd")
     state = state_letter(job.integer("JobStatus"))
     runtime = max(0.0, float(job.number("RemoteWallClockTime") or 0))
-    return Ended(f"{cluster}.{proc}", state, route.replace('"', ""), runtime, iwd or "", time)
+    return EndedJob(f"{cluster}.{proc}", state, route.replace('"', ""), runtime, iwd or "", time)
 
 
 def history_files(folder: Path | str, since: float) -> list[Path]:
@@ -109,18 +109,18 @@ def _moment(epoch: float, zone: tzinfo) -> str:
         return f"epoch {epoch:.0f}"
 
 
-def record_lines(jobs: Iterable[Ended], *, iwd: bool = False) -> Iterator[str]:
+def record_lines(jobs: Iterable[EndedJob], *, iwd: bool = False) -> Iterator[str]:
     """Yield a line for each job, each with a blank at its end as the tool writes it."""
     yield "JobID Status Site Runtime " + ("IWD " if iwd else "")
     for job in jobs:
         yield f"{job.id} {job.state} {job.route} {round(job.runtime)} " + (f"{job.iwd} " if iwd else "")
 
 
-def sites_of(jobs: Iterable[Ended]) -> list[Site]:
+def sites_of(jobs: Iterable[EndedJob]) -> list[RouteHistory]:
     """Return what became of the jobs, by route: the one with most hours completed first."""
-    found: dict[str, Site] = {}
+    found: dict[str, RouteHistory] = {}
     for job in jobs:
-        site = found.get(job.route, Site(job.route, 0.0, 0, 0))
+        site = found.get(job.route, RouteHistory(job.route, 0.0, 0, 0))
         if job.state == _COMPLETED:
             found[job.route] = site._replace(seconds=site.seconds + round(job.runtime), completed=site.completed + 1)
         else:
@@ -128,15 +128,15 @@ def sites_of(jobs: Iterable[Ended]) -> list[Site]:
     return sorted(found.values(), key=lambda site: (-site.seconds, site.name))
 
 
-def site_lines(sites: Iterable[Site]) -> Iterator[str]:
+def site_lines(sites: Iterable[RouteHistory]) -> Iterator[str]:
     """Yield the summary: a row for each route, and their total."""
-    total = Site("TOTAL", 0.0, 0, 0)
+    total = RouteHistory("TOTAL", 0.0, 0, 0)
     yield f"{'Site':<15} {'Hours':>5} {'Jobs':>7} {'Runs':>7}"
     yield f"{'':<15} {'':>5} Completed Aborted"
     yield _RULE
     for site in sites:
         yield site.line
         seconds = total.seconds + site.seconds
-        total = Site("TOTAL", seconds, total.completed + site.completed, total.aborted + site.aborted)
+        total = RouteHistory("TOTAL", seconds, total.completed + site.completed, total.aborted + site.aborted)
     yield _RULE
     yield total.line

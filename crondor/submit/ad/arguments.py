@@ -23,7 +23,7 @@ _SPECIAL: Final = re.compile(r"[ \t\n\r']+")
 _SPACE: Final = " \t\n\v\f\r"
 
 
-class Arguments(NamedTuple):
+class ArgumentList(NamedTuple):
     """The commands of a list of arguments, its attributes in the old syntax and the new, and what errors call it.
 
     ``older`` is a command that may stand in the place of the first of ``old``.
@@ -36,8 +36,8 @@ class Arguments(NamedTuple):
     error: str = "{0} The full arguments you specified were: {1}"
 
 
-_OF_JOB: Final = Arguments(("arguments", "args"), "arguments2", ("Args", "Arguments"))
-_OF_JAVA: Final = Arguments(
+_OF_JOB: Final = ArgumentList(("arguments", "args"), "arguments2", ("Args", "Arguments"))
+_OF_JAVA: Final = ArgumentList(
     ("java_vm_arguments", "javavmargs"),
     "java_vm_arguments2",
     ("JavaVMArgs", "JavaVMArguments"),
@@ -67,7 +67,7 @@ def set_java_arguments(draft: Draft) -> None:
     set_more(draft, _OF_JAVA)
 
 
-def set_more(draft: Draft, of: Arguments) -> None:
+def set_more(draft: Draft, of: ArgumentList) -> None:
     """Set arguments that stand in the ad only where there are any."""
     found = read_arguments(draft, of)
     if found is not None and found.items:
@@ -80,12 +80,12 @@ class WrittenArguments(NamedTuple):
     items: list[str]
     is_new: bool
 
-    def attribute(self, of: Arguments) -> tuple[str, str]:
+    def attribute(self, of: ArgumentList) -> tuple[str, str]:
         """Return the attribute and its text."""
         return of.attributes[self.is_new], joined(self.items) if self.is_new else " ".join(self.items)
 
 
-def read_arguments(draft: Draft, of: Arguments) -> WrittenArguments | None:
+def read_arguments(draft: Draft, of: ArgumentList) -> WrittenArguments | None:
     """Return the arguments that the commands give; None where they are at fault, or the job before has them."""
     old, new = draft.command(*of.old), draft.command(of.new)
     older = draft.command(of.older) if of.older else None
@@ -104,7 +104,7 @@ def read_arguments(draft: Draft, of: Arguments) -> WrittenArguments | None:
     return None
 
 
-def _are_contradictory(draft: Draft, of: Arguments, old: str | None, older: str | None, new: str | None) -> bool:
+def _are_contradictory(draft: Draft, of: ArgumentList, old: str | None, older: str | None, new: str | None) -> bool:
     """Say whether commands are given of which one is enough; that is a fault."""
     if old is not None and older is not None:
         message = f"you specified a value for both {of.older} and {of.old[0]}."

@@ -18,7 +18,7 @@ from crondor.job.attributes import boolean_of, string_of
 from crondor.job.expressions import NEW_JOB
 from crondor.source import Span
 from crondor.submit.ad import values
-from crondor.submit.ad.knobs import Knobs
+from crondor.submit.ad.knobs import SubmitKnobs
 from crondor.submit.folders import full_path
 from crondor.submit.host import SubmitHost
 
@@ -27,7 +27,7 @@ _CLOCK: Final = re.compile(r"(?i)\b(?:time|interval|currenttime|daytime|abstime|
 
 
 @dataclass
-class Cluster:
+class ClusterAd:
     """What the first job of a cluster decides for all: its ad, under those of the others, and its universe.
 
     ``file`` is the name of the submit file. ``forced`` are commands that the universe sets, whatever the file says.
@@ -68,8 +68,8 @@ class Draft:
         spans: Mapping[str, Span],
         spellings: Mapping[str, str],
         host: SubmitHost,
-        knobs: Knobs,
-        cluster: Cluster,
+        knobs: SubmitKnobs,
+        cluster: ClusterAd,
     ) -> None:
         """Begin with what the cluster's first job has.
 

@@ -19,7 +19,7 @@ _DEFAULTS: Final = {
 }
 
 
-class Knobs:
+class SubmitKnobs:
     """The configuration: macros by name without case, expanded."""
 
     def __init__(self, config: Mapping[str, str]) -> None:

@@ -31,8 +31,8 @@ from crondor.submit.ad import (
     universe,
 )
 from crondor.submit.ad.deferral import check_scheduler, set_deferral
-from crondor.submit.ad.draft import Cluster, Draft
-from crondor.submit.ad.knobs import Knobs
+from crondor.submit.ad.draft import ClusterAd, Draft
+from crondor.submit.ad.knobs import SubmitKnobs
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.file import LIMIT, SubmitFile
 from crondor.submit.host import SubmitHost
@@ -99,7 +99,7 @@ def job_ads(
     factory: bool = False,
 ) -> Iterator[JobAd]:
     """Yield the ad of each group of jobs, as crondor.submit.job_ads says."""
-    knobs = Knobs(config or {})
+    knobs = SubmitKnobs(config or {})
     file = file.in_cluster(cluster, knobs.get("DEFAULT_UNIVERSE") or "")
     maker = _Maker(file, file.host, knobs, cluster, is_late=factory)
     is_one_queue = knobs.flag("SUBMIT_PREVENT_MULTI_QUEUE", default=False)
@@ -131,7 +131,7 @@ def job_ads(
 class _Maker:
     """Makes the ads of one cluster; its first job decides about those behind it."""
 
-    def __init__(self, file: SubmitFile, host: SubmitHost, knobs: Knobs, number: int, *, is_late: bool) -> None:
+    def __init__(self, file: SubmitFile, host: SubmitHost, knobs: SubmitKnobs, number: int, *, is_late: bool) -> None:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
         assigned = dict.fromkeys(name.removeprefix(PREFIX) for name in (*file.keys, *loops))
         known = _KNOWN.union(each.command for each in simple.extended(knobs))
@@ -144,7 +144,7 @@ class _Maker:
         self.number = number
         self.file = file
         self.jobs = file.job_count
-        self.cluster: Cluster | None = None
+        self.cluster: ClusterAd | None = None
         self.faults: list[Diagnostic] = []
         has_many = bool(file.queues) and file.queues[0].jobs > 1
         self.is_late = is_late or (has_many and knobs.flag("SUBMIT_FACTORY_JOBS_BY_DEFAULT", default=False))
@@ -156,7 +156,7 @@ class _Maker:
             return [JobAd(group, self._job(group, self.cluster))]
         file = self.file
         name = "" if file.source.name.startswith("<") else file.source.name
-        cluster = Cluster(number=self.number, file=name, now=file.now, environ=file.environ)
+        cluster = ClusterAd(number=self.number, file=name, now=file.now, environ=file.environ)
         self.cluster = cluster
         draft = self._draft(group, cluster)
         universe.start_cluster(draft)
@@ -179,11 +179,11 @@ class _Maker:
             return [JobAd(group, ad)]
         return [JobAd(replace(group, count=1), ad), JobAd(others, next_ad)]
 
-    def _draft(self, group: JobGroup, cluster: Cluster) -> Draft:
+    def _draft(self, group: JobGroup, cluster: ClusterAd) -> Draft:
         process = group.first[1]
         return Draft(process, group.values, group.spans, self.spellings, self.host, self.knobs, cluster)
 
-    def _job(self, group: JobGroup, cluster: Cluster) -> ClassAd:
+    def _job(self, group: JobGroup, cluster: ClusterAd) -> ClassAd:
         draft = self._draft(group, cluster)
         for step in _STEPS:
             step(draft)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from crondor.classad import CircularReference, ClassAdSyntaxError, Form, lower, unparse
+from crondor.classad import CircularReference, ClassAdSyntaxError, UnparseForm, lower, unparse
 from crondor.classad.tree import Ternary
 from crondor.hold_codes import SUBMITTED_ON_HOLD
 from crondor.job.attributes import int32_of
@@ -186,7 +186,7 @@ def _wrapped(text: str) -> str | None:
         tree = values.parse(text).tree
     except ClassAdSyntaxError:
         return None
-    return f"({unparse(tree, Form.OLD)})" if isinstance(tree, Ternary) else text
+    return f"({unparse(tree, UnparseForm.OLD)})" if isinstance(tree, Ternary) else text
 
 
 def set_limits(draft: Draft) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crondor.classad import AdValue, CircularReference, Form, lower
+from crondor.classad import AdValue, CircularReference, UnparseForm, lower
 from crondor.classad.tree import Binary, Ternary
 from crondor.submit.ad import retries, values
 from crondor.submit.ad.draft import Draft, shown
@@ -137,7 +137,7 @@ def set_required_properties(draft: Draft) -> None:
     if not clauses:
         return
     if own is not None:
-        text = own.unparse(Form.OLD)
+        text = own.unparse(UnparseForm.OLD)
         loose = isinstance(own.tree, Ternary) or (isinstance(own.tree, Binary) and own.tree.op == "||")
         clauses.insert(0, f"({text})" if loose else text)
     draft.expression("RequireGPUs", " && ".join(clauses))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from crondor.classad import AdValue, CircularReference, ClassAdSyntaxError, EvaluationFailed, Form, lower
+from crondor.classad import AdValue, CircularReference, ClassAdSyntaxError, EvaluationFailed, UnparseForm, lower
 from crondor.job.attributes import exact_integer_of
 from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
@@ -96,7 +96,7 @@ def _steps(draft: Draft, name: str, reported: str, text: str, base: int) -> _Ste
     rest = rest.strip()
     if rest:
         try:
-            rest = values.parse(rest).unparse(Form.OLD)
+            rest = values.parse(rest).unparse(UnparseForm.OLD)
         except ClassAdSyntaxError:
             message = f"{reported}={shown(rest)} is invalid. must be an expression or number"
             draft.fault("submit-value", name, message, "write amounts such as 1G, 2G")

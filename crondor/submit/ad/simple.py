@@ -15,7 +15,7 @@ from crondor.schedule import COMMANDS as SCHEDULING
 from crondor.spec import FIELDS
 from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
-from crondor.submit.ad.knobs import Knobs
+from crondor.submit.ad.knobs import SubmitKnobs
 
 
 class ValueKind(Enum):
@@ -190,7 +190,7 @@ def set_simple(draft: Draft) -> None:
             _set(draft, simple, text)
 
 
-def extended(knobs: Knobs) -> Iterator[Simple]:
+def extended(knobs: SubmitKnobs) -> Iterator[Simple]:
     """Yield the commands that the administrator has added (EXTENDED_SUBMIT_COMMANDS), each under its attribute's name.
 
     The value of each in the configuration says what it must be; one of undefined is no command.

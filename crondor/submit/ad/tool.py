@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crondor.submit.ad.arguments import Arguments, set_more
+from crondor.submit.ad.arguments import ArgumentList, set_more
 from crondor.submit.ad.draft import Draft
 
 _COMMAND: Final = ("tool_daemon_cmd", "tooldaemoncmd")
@@ -14,7 +14,7 @@ _FILES: Final = (
     ("ToolDaemonError", "tool_daemon_error"),
 )
 _SUSPEND: Final = ("suspend_job_at_exec", "suspendjobatexec")
-_ARGUMENTS: Final = Arguments(
+_ARGUMENTS: Final = ArgumentList(
     ("tool_daemon_arguments", "tooldaemonargs"),
     "tool_daemon_arguments2",
     ("ToolDaemonArgs", "ToolDaemonArguments"),

@@ -17,9 +17,9 @@ from crondor.classad import (
     EvaluationFailed,
     Exceptional,
     Expression,
-    Form,
     ListValue,
     RelTime,
+    UnparseForm,
     Value,
     code_of,
     lower,
@@ -77,12 +77,12 @@ def _printed(source: str) -> dict[str, object]:
         expression = Expression(source)
     except ClassAdSyntaxError:
         return {"ok": False}
-    old: str | None = expression.unparse(Form.OLD, faithful=True)
+    old: str | None = expression.unparse(UnparseForm.OLD, faithful=True)
     try:
         str(old).encode()
     except UnicodeEncodeError:
         old = None  # bytes that are not UTF-8 cannot stand in a recording
-    pretty, compact = (expression.unparse(form, faithful=True) for form in (Form.PRETTY, Form.COMPACT))
+    pretty, compact = (expression.unparse(form, faithful=True) for form in (UnparseForm.PRETTY, UnparseForm.COMPACT))
     return {"ok": True, "unparsed": pretty, "compact": compact, "old": old}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats import Format, Mode, detect, read_ad, read_ads
+from crondor.classad.formats import Format, ReadMode, detect, read_ad, read_ads
 from crondor.classad.tree import attribute_order
 from tests.golden.kinds.case import (
     Case,
@@ -61,9 +61,9 @@ def _replay_ads(case: Case) -> list[Difference]:
 
 def _read(form: str, content: str) -> list[ClassAd]:
     if form in _SINGLE:
-        return [read_ad(content, _FORMS[form], Mode.DAEMON)]
+        return [read_ad(content, _FORMS[form], ReadMode.DAEMON)]
     chosen = detect(content, faithful=True) if form == "auto" else _FORMS[form]
-    return list(read_ads(content, chosen, Mode.DAEMON))
+    return list(read_ads(content, chosen, ReadMode.DAEMON))
 
 
 def _expected(record: Mapping[str, object]) -> Mapping[str, object]:

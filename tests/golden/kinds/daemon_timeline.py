@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from crondor.classad import Expression, Form
+from crondor.classad import Expression, UnparseForm
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Literal
 from crondor.classad.values import Exceptional
@@ -25,7 +25,7 @@ from crondor.job_queue import JobId
 from crondor.pool.daemons.job_process import process_of
 from crondor.pool.daemons.log_events import events
 from crondor.pool.daemons.pool import Pool
-from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.daemons.programs import DrawnPrograms, Lasting
 from crondor.pool.settings.exits import Exit
 from crondor.pool.settings.lengths import Lengths
@@ -112,7 +112,7 @@ class _Shell(DrawnPrograms):
         self.clock: Callable[[], int] = lambda: 0
         self._ends: dict[JobId, int] = {}
 
-    def start(self, job: PoolJob, run: Run, now: int) -> Lasting:
+    def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting:
         """Read how long it sleeps, and how it ends."""
         process = process_of(run.ad)
         command = "" if isinstance(process, Hold) else " ".join(process.argv)
@@ -121,7 +121,7 @@ class _Shell(DrawnPrograms):
         self._ends[job.id] = now + seconds
         return Lasting(seconds, Exit(int(killed[1]), by_signal=True) if killed else Exit(int(ended[1]) if ended else 0))
 
-    def resume(self, job: PoolJob, run: Run) -> None:
+    def resume(self, job: PoolJob, run: JobRun) -> None:
         """Let it sleep on."""
         run.left = max(0, self._ends[job.id] - self.clock())
 
@@ -236,7 +236,9 @@ class _Life:
         final = {**dict.fromkeys((*_FINAL, *_FINAL_DATES), "undefined"), **final}
         proc = int(text(final, "ProcId"))
         ad = self._ads_seen[proc]
-        said = {name: ad[name].unparse(Form.OLD) if name in ad else "undefined" for name in (*_FINAL, *_FINAL_DATES)}
+        said = {
+            name: ad[name].unparse(UnparseForm.OLD) if name in ad else "undefined" for name in (*_FINAL, *_FINAL_DATES)
+        }
         said |= {"ProcId": str(proc), "ClusterId": str(self._cluster)}
         for name in _FINAL_DATES:
             theirs, ours = str(final[name]), said[name]
@@ -325,7 +327,7 @@ def _as_queried(ad: ClassAd, attribute: str) -> object:
         if expression.tree.value is Exceptional.UNDEFINED:
             return None  # condor_q -json leaves it out
         return ad.python(attribute)
-    return f"/Expr({expression.unparse(Form.OLD, faithful=True)})/"
+    return f"/Expr({expression.unparse(UnparseForm.OLD, faithful=True)})/"
 
 
 def _command(line: object, number: int) -> _Command:

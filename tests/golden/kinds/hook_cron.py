@@ -14,8 +14,8 @@ from crondor.classad.ad import ClassAd
 from crondor.hooks.cron.ads import CronAds
 from crondor.hooks.cron.live import cron_environment
 from crondor.hooks.cron.output import BlockReader
-from crondor.hooks.cron.schedule import CronManager, Progress
-from crondor.hooks.cron.settings import AutoPublish, CronJob, CronSettings, Manager, Mode, read_settings
+from crondor.hooks.cron.schedule import CronManager, CronOutput
+from crondor.hooks.cron.settings import AutoPublish, CronJob, CronMode, CronSettings, Manager, read_settings
 from tests.golden.kinds.case import Case, Difference, Malformed, compare, items, mapping, text
 from tests.golden.kinds.hook_files import config_of, knob_of, lines_of
 
@@ -42,8 +42,8 @@ class _Sleeping:
     def __init__(self, ends: float) -> None:
         self._ends = ends
 
-    def progress(self, now: float) -> Progress:
-        return Progress("", ended=now >= self._ends)
+    def progress(self, now: float) -> CronOutput:
+        return CronOutput("", ended=now >= self._ends)
 
     def send(self, number: signal.Signals, now: float) -> None:
         if number is not signal.SIGHUP:
@@ -93,8 +93,8 @@ def _length(output: Mapping[str, object]) -> float:
 
 def _restarts(job: CronJob, length: float) -> bool:
     """Say whether a job is started again in the moment in which it ends."""
-    is_killed = job.mode is Mode.PERIODIC and job.kill and length > job.period
-    return is_killed or (job.mode is Mode.WAIT_FOR_EXIT and not job.period)
+    is_killed = job.mode is CronMode.PERIODIC and job.kill and length > job.period
+    return is_killed or (job.mode is CronMode.WAIT_FOR_EXIT and not job.period)
 
 
 def _rhythm(
@@ -113,7 +113,7 @@ def _rhythm(
         list(manager.step(now))
         list(manager.step(now))  # what takes no time has ended
     ours = programs.times
-    if job.mode in {Mode.ONE_SHOT, Mode.ON_DEMAND}:
+    if job.mode in {CronMode.ONE_SHOT, CronMode.ON_DEMAND}:
         return compare("starts", len(starts), len(ours))
     found = [
         Difference("starts", f"recorded {gap:g} s apart at {at:g}, crondor says {planned:g}")
@@ -181,7 +181,7 @@ def _published(folder: Path, manager: Manager, at: float, t0: int) -> tuple[Cron
         starts = [float(str(s)) + float(str(line["first_start"])) for s in items(line, "starts")]
         outputs = [each for each in items(line, "output") if isinstance(each, dict)]
         period = max(job.period, 1)
-        if len(starts) == 30 and job.mode is not Mode.ONE_SHOT:  # no more than these are recorded
+        if len(starts) == 30 and job.mode is not CronMode.ONE_SHOT:  # no more than these are recorded
             starts += [starts[-1] + period * n for n in range(1, int(max(0, at - starts[-1]) // period) + 1)]
         reader = BlockReader(job, ignores_tags=manager is Manager.SCHEDD)
         runs += [(start, reader, outputs[min(n, len(outputs) - 1)]) for n, start in enumerate(starts) if start <= at]

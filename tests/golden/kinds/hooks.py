@@ -20,7 +20,7 @@ from crondor.hooks.environment import Scratch, daemon_environment, main_job_end,
 from crondor.hooks.fetch.slot import SlotState, completed, conclude_fetch, decide, slot_input
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import RouterHooks, hook_input
-from crondor.hooks.runner import Ended, HookCall, HookRun
+from crondor.hooks.runner import HookCall, HookEnd, HookRun
 from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments
 from crondor.hooks.texts import ad_text, read_output
 from tests.golden.kinds.case import Case, Difference, Malformed, NotApplicable, Replay, compare, mapping, text
@@ -66,8 +66,8 @@ def _replay_call(case: Case) -> list[Difference]:
 def _run(record: Mapping[str, object], path: str) -> HookRun:
     """Return how a recorded call went; a negative status is the signal that ended it."""
     status = record["rc"] if isinstance(record["rc"], int) else 0
-    run = HookRun(HookCall(path), Ended.EXITED, status, None, text(record, "stdout"), text(record, "stderr"))
-    return run if status >= 0 else replace(run, ended=Ended.SIGNALED, status=None, signal_number=-status)
+    run = HookRun(HookCall(path), HookEnd.EXITED, status, None, text(record, "stdout"), text(record, "stderr"))
+    return run if status >= 0 else replace(run, ended=HookEnd.SIGNALED, status=None, signal_number=-status)
 
 
 def _arguments(
@@ -151,8 +151,8 @@ def _stdin(hook: HookType, given: str, *, is_starter: bool) -> list[Difference]:
 def _consequence(hook: HookType, run: HookRun, *, is_starter: bool) -> object:
     if is_starter:
         said = conclude_starter(hook, run)
-    elif run.ended is Ended.SIGNALED:  # a failure in crondor; the recording has what its ``upstream`` says
-        said = RouterHooks({}, {}).conclude(hook, replace(run, ended=Ended.EXITED, status=0))
+    elif run.ended is HookEnd.SIGNALED:  # a failure in crondor; the recording has what its ``upstream`` says
+        said = RouterHooks({}, {}).conclude(hook, replace(run, ended=HookEnd.EXITED, status=0))
     else:
         said = RouterHooks({}, {}).conclude(hook, run)
     if said.hold_code:
@@ -192,7 +192,7 @@ def _completed(case: Case, record: Mapping[str, object]) -> list[Difference]:
     calls = [each for each in lines_of(case.folder / "calls.jsonl") if each["run"] == record["run"]]
     calls = [each for each in calls if each["keyword"] == record["keyword"]]
     before = [c for c in calls if c["type"] == "FETCH_WORK" and float(str(c["t"])) <= float(str(record["t"]))]
-    run = HookRun(HookCall("/hook"), Ended.EXITED, status=0, stdout=str(before[-1]["stdout"]))
+    run = HookRun(HookCall("/hook"), HookEnd.EXITED, status=0, stdout=str(before[-1]["stdout"]))
     ours = completed(conclude_fetch(run).ad, text(record, "keyword"), is_static=True)
     return compare("job", ad_text(_offer(text(record, "stdin"))[0]).split("\n"), ad_text(ours).split("\n"))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from crondor.classad import Expression, Form, lower
+from crondor.classad import Expression, UnparseForm, lower
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.job_queue import JobId
@@ -181,7 +181,7 @@ class _Life:
         """Return a value so that what means the same is equal: other ids, other zeros, deleted or undefined."""
         if value is None:
             return "undefined"
-        written = value.unparse(Form.OLD)
+        written = value.unparse(UnparseForm.OLD)
         made = ClassAd({"Value": value}).chain(ad).python("Value")
         if isinstance(made, str):
             for by in _BY:

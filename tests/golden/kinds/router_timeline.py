@@ -10,16 +10,16 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from crondor.classad import Context, Expression, Form
+from crondor.classad import Context, Expression, UnparseForm
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.event_log import EventType, JobEvent, read_events
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import HookProgram, RouterHooks
-from crondor.hooks.runner import Ended, HookCall, HookRun
+from crondor.hooks.runner import HookCall, HookEnd, HookRun
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.router.daemon import Entry, HookRunners, Router, RouterOptions, What
+from crondor.router.daemon import HookRunners, LogEntry, Router, RouterEvent, RouterOptions
 from crondor.router.daemon.mirror import MIRRORED
 from crondor.router.table.loading import load_table
 from crondor.schedd.memory import MemorySchedd
@@ -61,18 +61,18 @@ _FIELDS = (
 # The lines of the log that say what was done; those of one cycle come once each here, since how often the copy's
 # attributes changed between two polls is the pool's.
 _SAID = {
-    What.CLAIMED: "claimed",
-    What.SUBMITTED: "submitted",
-    What.UPDATED: "source updated",
-    What.COPY_UPDATED: "copy updated",
-    What.FINISHED: "finished",
-    What.SOURCE_UPDATED: "hook's attributes set",
-    What.FINALIZED: "finalized",
-    What.CLEANED_UP: "cleaned up",
-    What.FORGOTTEN: "forgotten",
-    What.COPY_REMOVED: "copy removed",
-    What.SOURCE_REMOVED: "source removed",
-    What.SOURCE_HELD: "source held",
+    RouterEvent.CLAIMED: "claimed",
+    RouterEvent.SUBMITTED: "submitted",
+    RouterEvent.UPDATED: "source updated",
+    RouterEvent.COPY_UPDATED: "copy updated",
+    RouterEvent.FINISHED: "finished",
+    RouterEvent.SOURCE_UPDATED: "hook's attributes set",
+    RouterEvent.FINALIZED: "finalized",
+    RouterEvent.CLEANED_UP: "cleaned up",
+    RouterEvent.FORGOTTEN: "forgotten",
+    RouterEvent.COPY_REMOVED: "copy removed",
+    RouterEvent.SOURCE_REMOVED: "source removed",
+    RouterEvent.SOURCE_HELD: "source held",
 }
 _WORDS = {what.value: token for what, token in _SAID.items()}
 
@@ -131,7 +131,7 @@ class _Answered:
         elif call.name == HookType.JOB_FINALIZE.value:
             status = 0 if hooks.said("finalized job") else 1
             output = "FinalNote = 1\n" if hooks.said("updated src job") else ""
-        self._run = HookRun(call, Ended.EXITED, status=status, stdout=output)
+        self._run = HookRun(call, HookEnd.EXITED, status=status, stdout=output)
 
     def poll(self) -> HookRun:
         """Return it."""
@@ -154,7 +154,7 @@ class _Life:
         self._seen = [mapping({"look": look}, "look") for look in looks]
         self._has_run = any(look.get("JobStatus") == JobStatus.RUNNING for look in self._seen)
         self.now = self._t0 + math.floor(float(str(self._seen[0]["t"])))
-        self._entries: list[Entry] = []
+        self._entries: list[LogEntry] = []
         self._events: list[JobEvent] = []
         self._states: list[tuple[float, object]] = []
         self._started: set[JobId] = set()
@@ -325,12 +325,12 @@ def _recorded(lines: Sequence[str]) -> Iterator[str]:
             yield _WORDS[words]
 
 
-def _token(entry: Entry) -> str:
-    if entry.what is What.FOUND:
+def _token(entry: LogEntry) -> str:
+    if entry.what is RouterEvent.FOUND:
         return "found"
-    if entry.what is What.YIELDED:
+    if entry.what is RouterEvent.YIELDED:
         return f"{entry.what.value}{entry.text}"
-    if entry.what is What.HOOK_ANSWER and HookType.TRANSLATE_JOB.value in entry.text:
+    if entry.what is RouterEvent.HOOK_ANSWER and HookType.TRANSLATE_JOB.value in entry.text:
         if "exited with status" in entry.text:
             return "hook failed"
         if "no attribute" in entry.text:
@@ -356,7 +356,7 @@ def _texts(value: object, field: str) -> dict[str, str]:
 
 
 def _printed(ad: ClassAd) -> dict[str, str]:
-    return {name: ad[name].unparse(Form.OLD) for name in ad}
+    return {name: ad[name].unparse(UnparseForm.OLD) for name in ad}
 
 
 def _shown(values: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from crondor.classad.ad import ClassAd
 from crondor.classad.evaluate import matches
 from crondor.classad.expression import Expression
-from crondor.classad.formats import Format, Mode, Order, read_ads
+from crondor.classad.formats import Format, Order, ReadMode, read_ads
 from crondor.classad.scope import AdValue, Context
 from crondor.config import read_config
-from crondor.router.apply.applying import Routed, apply_route
+from crondor.router.apply.applying import RoutedAd, apply_route
 from crondor.router.match.matcher import Match, Matcher
 from crondor.router.match.route_state import RouteState
 from crondor.router.table.conversion import forget_routing
@@ -87,7 +87,7 @@ def _replay(case: Case) -> list[Difference]:
 
 
 def _jobs(ads: Sequence[str], *, ignores: bool) -> Iterator[tuple[str, ClassAd]]:
-    for ad in read_ads("\n".join(ads), Format.LONG, Mode.DAEMON):
+    for ad in read_ads("\n".join(ads), Format.LONG, ReadMode.DAEMON):
         if ignores:
             forget_routing(ad)
         name = id_text(ad)
@@ -130,7 +130,7 @@ def _routed(record: Mapping[str, object]) -> dict[str, object]:
     return found
 
 
-def _made(table: RoutingTable, job: ClassAd, match: Match) -> Routed:
+def _made(table: RoutingTable, job: ClassAd, match: Match) -> RoutedAd:
     """Route a job as the tool does: it claims a job that is to be copied in the ad that it copies."""
     routed = apply_route(table, match.route, job, faithful=True)
     if routed.in_place is not None:
@@ -141,7 +141,7 @@ def _made(table: RoutingTable, job: ClassAd, match: Match) -> Routed:
     return apply_route(table, match.route, claimed, faithful=True)
 
 
-def _shown(routed: Routed) -> dict[str, object]:
+def _shown(routed: RoutedAd) -> dict[str, object]:
     is_edited = routed.in_place is not None
     return {"route": routed.route.name, "in_place": is_edited, "ad": None if routed.ad is None else _printed(routed.ad)}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from crondor.classad import Form, code_tree, unparse
+from crondor.classad import UnparseForm, code_tree, unparse
 from crondor.classad.ad import ClassAd
 from crondor.macro.files import Files
 from crondor.source import Source
@@ -265,7 +265,7 @@ def _before(error: InvalidSubmit, submit: str) -> str:
 
 def _printed(ad: ClassAd, count: int) -> Iterator[dict[str, str]]:
     """Yield the ad of each job of a group as the tool prints it."""
-    printed = {name: unparse(code_tree(ad.code(name)), Form.OLD) for name in ad}
+    printed = {name: unparse(code_tree(ad.code(name)), UnparseForm.OLD) for name in ad}
     # The tool prints a line break in a string as one: whoever reads its lines gets what stands before it.
     printed = {name: value.split("\n")[0] for name, value in printed.items()}
     if "ProcId" not in printed:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, Mode, Order, read_ads
+from crondor.classad.formats import Format, Order, ReadMode, read_ads
 from crondor.config import read_config
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.files import Files
 from crondor.source import Source
-from crondor.transform import Facts, InvalidTransform, transform_ads
+from crondor.transform import InvalidTransform, TransformFacts, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from tests.golden.kinds.case import (
     Case,
@@ -48,7 +48,7 @@ def _replay(case: Case) -> list[Difference]:
             path.write_text(held)
         config = read_config(Source(text(record, "config"), "config"), environ=_ENVIRON, subsystem="XFORM")
         knobs = config.texts()
-        facts = Facts(knobs, environ=_ENVIRON, files=Files([folder], base=folder))
+        facts = TransformFacts(knobs, environ=_ENVIRON, files=Files([folder], base=folder))
         run = _Run(record, facts)
     stderr = text(record, "stderr")
     code = _FAILURE if code == _SUCCESS and re.search("^Error at", stderr, re.MULTILINE) else code
@@ -66,7 +66,7 @@ def _replay(case: Case) -> list[Difference]:
 class _Run:
     """What crondor makes of a recorded run."""
 
-    def __init__(self, record: Mapping[str, object], facts: Facts) -> None:
+    def __init__(self, record: Mapping[str, object], facts: TransformFacts) -> None:
         self.ads: list[ClassAd] = []
         self.found: list[Diagnostic] = []
         self.failed = False
@@ -98,7 +98,7 @@ class _Run:
                 raise Malformed("args", f"{argument} is not known here")
 
     def _apply(self, rules: Rules, ads: list[str]) -> None:
-        read = read_ads("\n".join(ads), Format.LONG, Mode.DAEMON)
+        read = read_ads("\n".join(ads), Format.LONG, ReadMode.DAEMON)
         for outcome in transform_ads(rules.transforms, read, rules.facts, macros=rules.macros):
             self.found += outcome.diagnostics
             if outcome.ad is None:

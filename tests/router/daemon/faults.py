@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from crondor.diagnostics import Diagnostic
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId, Transaction
-from crondor.job_queue.mirror import Change
+from crondor.job_queue.mirror import AdChange
 from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Unreachable
 from tests.router.daemon.scenes import Stage
@@ -74,7 +74,7 @@ class Watch:
         self._most_idle = most_idle
         stage.destination.mirror.subscribe(self._look)
 
-    def _look(self, _changes: tuple[Change, ...]) -> None:
+    def _look(self, _changes: tuple[AdChange, ...]) -> None:
         mirror = self._stage.destination.mirror
         routes: Counter[str] = Counter()
         idle: Counter[str] = Counter()

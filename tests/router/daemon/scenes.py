@@ -10,7 +10,7 @@ from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.event_log import JobEvent
 from crondor.job_queue import JobId
-from crondor.router.daemon import Entry, Router, RouterOptions, State, What
+from crondor.router.daemon import LogEntry, RoutedState, Router, RouterEvent, RouterOptions
 from crondor.router.daemon.sites import Site, Sites
 from crondor.router.table.loading import load_table
 from crondor.router.table.table import RoutingTable
@@ -55,7 +55,7 @@ class Stage:
         """Set it up; nobody polls yet."""
         self.now = NOW
         self.table = made
-        self.entries: list[Entry] = []
+        self.entries: list[LogEntry] = []
         self.events: list[JobEvent] = []
         self.log_works = True
         self.source = MemorySchedd(clock=lambda: self.now, atomic_edits=atomic)
@@ -117,11 +117,11 @@ class Stage:
         schedd = self.source if job_id in self.source.mirror else self.destination
         assert schedd.edit_if(job_id, "true", edits)
 
-    def said(self, what: What) -> list[Entry]:
+    def said(self, what: RouterEvent) -> list[LogEntry]:
         """Return what the router has said of a kind."""
         return [entry for entry in self.entries if entry.what is what]
 
-    def states(self) -> Sequence[State]:
+    def states(self) -> Sequence[RoutedState]:
         """Return the states of the jobs that the router has."""
         return [found.state for found in self.router.jobs.values()]
 

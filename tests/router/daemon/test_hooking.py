@@ -12,8 +12,8 @@ from crondor.classad import ClassAd, Context
 from crondor.event_log import EventType
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.router_hooks import RouterHooks
-from crondor.hooks.runner import Ended, HookCall, HookRunner
-from crondor.router.daemon import HookRunners, RouterOptions, State, What
+from crondor.hooks.runner import HookCall, HookEnd, HookRunner
+from crondor.router.daemon import HookRunners, RoutedState, RouterEvent, RouterOptions
 from crondor.router.daemon.hooks import HookInProgress
 from crondor.router.daemon.sites import Site, SiteFault
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
@@ -101,7 +101,7 @@ def test_an_update_that_fails_delays_the_mirroring(tmp_path: Path) -> None:
     (found,) = stage.submit(job())
     stage.poll(5)
     assert stage.values(found, "JobStatus") == [1]
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
 
 
 def test_a_cleanup_that_fails_is_tried_again(tmp_path: Path) -> None:
@@ -114,11 +114,11 @@ def test_a_cleanup_that_fails_is_tried_again(tmp_path: Path) -> None:
     stage.edit(copy, Note=1)
     stage.source.remove(found, "by alice")
     stage.poll(3)
-    assert stage.states() == [State.CLEANUP]
+    assert stage.states() == [RoutedState.CLEANUP]
     (tmp_path / "go").touch()
     stage.poll()
     assert stage.source.jobs(found) == []
-    assert len(stage.said(What.CLEANED_UP)) == 1
+    assert len(stage.said(RouterEvent.CLEANED_UP)) == 1
 
 
 def test_a_source_that_is_removed_does_not_wait_for_a_hook(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_source_that_is_removed_does_not_wait_for_a_hook(tmp_path: Path) -> No
     stage.start()
     (found,) = stage.submit(job())
     stage.poll(2)
-    assert stage.states() == [State.CLAIMED]
+    assert stage.states() == [RoutedState.CLAIMED]
     stage.source.remove(found, "by alice")
     stage.poll()
     assert stage.source.jobs() == []
@@ -161,4 +161,4 @@ def test_a_hook_has_the_rights_of_the_owner_where_they_can_be_given(tmp_path: Pa
         _, running = context.begin(HookType.TRANSLATE_JOB, source, None, None, Context(now=0))
         run = None if running is None else running.poll()
         assert run is not None
-        assert run.ended is Ended.NOT_STARTED
+        assert run.ended is HookEnd.NOT_STARTED

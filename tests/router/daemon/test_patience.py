@@ -9,7 +9,7 @@ import pytest
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue import JobId
-from crondor.router.daemon import Router, State, What
+from crondor.router.daemon import RoutedState, Router, RouterEvent
 from crondor.router.daemon.sites import Site
 from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import (
@@ -139,9 +139,9 @@ def test_one_question_tells_how_a_schedd_stands(mood: Callable[[JobId | None], S
     assert not poll(stage, stage.router)
     assert fickle.writes == 1
     (said,) = (entry for entry in stage.entries if REASON in str(entry))
-    assert said.what is What.NOT_CLAIMED
+    assert said.what is RouterEvent.NOT_CLAIMED
     assert mood is between or ADVICE in str(said)
-    assert all(found.state is not State.UNCLAIMED for found in stage.router.jobs.values())
+    assert all(found.state is not RoutedState.UNCLAIMED for found in stage.router.jobs.values())
 
 
 def test_it_is_asked_less_and_less_often() -> None:
@@ -156,7 +156,7 @@ def test_it_is_asked_less_and_less_often() -> None:
             assert fickle.writes == before + 1
             asked.append(number)
     assert asked == [1, 2, 4, 8, 16, 32, 63, 94]
-    assert "it is left alone for 7 polls" in str(stage.said(What.NOT_CLAIMED)[3])
+    assert "it is left alone for 7 polls" in str(stage.said(RouterEvent.NOT_CLAIMED)[3])
 
 
 def test_when_it_takes_writing_again_all_is_routed() -> None:
@@ -194,14 +194,14 @@ def test_refused_jobs_do_not_keep_others_away() -> None:
     stage, fickle = sulking(mood=choosy)
     assert poll(stage, stage.router)
     assert len(stage.copies()) == MANY - len(mine)
-    first, rest = stage.said(What.NOT_CLAIMED)
+    first, rest = stage.said(RouterEvent.NOT_CLAIMED)
     assert "is not yours" in str(first)
     assert f"for {len(mine) - 1} more:" in str(rest)
     tries = []
     for number in range(2, 70):
-        lines = len(stage.said(What.FOUND))
+        lines = len(stage.said(RouterEvent.FOUND))
         poll(stage, stage.router)
-        if len(stage.said(What.FOUND)) > lines:
+        if len(stage.said(RouterEvent.FOUND)) > lines:
             tries.append(number)
     assert tries == [2, 4, 8, 16, 32, 62]
     fickle.mood = lambda _: None

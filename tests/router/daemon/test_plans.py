@@ -5,7 +5,7 @@ from __future__ import annotations
 from crondor.classad import Expression
 from crondor.router.daemon import RouterOptions
 from crondor.router.daemon.sites import Site
-from crondor.router_bridge import JobSettings, Outcome, PlanOptions, plan
+from crondor.router_bridge import JobSettings, PlannedOutcome, PlanOptions, plan
 from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 
 UNTIL = NOW + 4 * 3600
@@ -28,7 +28,7 @@ def test_a_router_that_waits_takes_jobs_when_the_plan_says() -> None:
     for name, value in (("ClusterId", 1), ("ProcId", 0), ("QDate", NOW), ("JobStatus", 1)):
         ad.set(name, value)
     options = PlanOptions(at_gate=True, run_time=60, reading=JobSettings("UTC"))
-    foretold = [run for run in plan(ad, routes, NOW, UNTIL, options) if run.outcome is Outcome.ROUTED]
+    foretold = [run for run in plan(ad, routes, NOW, UNTIL, options) if run.outcome is PlannedOutcome.ROUTED]
     came: dict[str, tuple[int, object]] = {}
     while stage.now < UNTIL:
         stage.source.recalculate()

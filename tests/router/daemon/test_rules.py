@@ -11,7 +11,7 @@ from crondor.classad import Expression
 from crondor.config import read_config
 from crondor.event_log import EventType
 from crondor.job_queue import JobId
-from crondor.router.daemon import Reason, RouterOptions, State, What
+from crondor.router.daemon import RoutedState, RouteReason, RouterEvent, RouterOptions
 from crondor.router.daemon.sites import Site, SiteFault
 from crondor.router.match.throttle import WINDOW
 from crondor.router.table.loading import load_table
@@ -56,7 +56,7 @@ def test_who_is_no_candidate(attributes: dict[str, object]) -> None:
     (found,) = stage.submit(job(**attributes))
     stage.poll(3)
     assert stage.states() == []
-    assert stage.router.why(found).reason in {Reason.NOT_CANDIDATE, Reason.NO_MATCH, Reason.COPY}
+    assert stage.router.why(found).reason in {RouteReason.NOT_CANDIDATE, RouteReason.NO_MATCH, RouteReason.COPY}
 
 
 def test_a_job_whose_spooling_is_over_is_a_candidate() -> None:
@@ -64,7 +64,7 @@ def test_a_job_whose_spooling_is_over_is_a_candidate() -> None:
     stage = one()
     stage.submit(job(StageInStart=1, StageInFinish=2, Managed="Schedd", ManagedManager=""))
     stage.poll()
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
 
 
 def test_only_the_owners_jobs_where_the_router_is_not_root() -> None:
@@ -82,7 +82,7 @@ def test_the_first_route_that_matches_takes_the_job() -> None:
     stage.poll()
     assert [stage.router.jobs[found].route for found in jobs[:2]] == ["A", "B"]
     because = stage.router.why(jobs[2])
-    assert (because.reason, because.text) == (Reason.FULL, "A: 1 jobs, MaxJobs = 1")
+    assert (because.reason, because.text) == (RouteReason.FULL, "A: 1 jobs, MaxJobs = 1")
 
 
 def test_round_robin_takes_turns() -> None:
@@ -99,7 +99,7 @@ def test_the_idle_limit_stops_a_route_until_jobs_run() -> None:
     stage.submit(*[job() for _ in range(30)])
     stage.poll()
     assert len(stage.copies()) == 10
-    assert stage.router.summary()[Reason.IDLE_LIMIT, "Site1"] == 20
+    assert stage.router.summary()[RouteReason.IDLE_LIMIT, "Site1"] == 20
     stage.poll(2)
     assert len(stage.copies()) == 14
     (now,) = stage.router.routes()
@@ -129,7 +129,7 @@ def test_job_router_max_jobs_is_for_all_routes() -> None:
     jobs = stage.submit(*[job() for _ in range(5)])
     stage.poll(2)
     assert len(stage.copies()) == 3
-    assert stage.router.why(jobs[4]).reason is Reason.ROUTER_FULL
+    assert stage.router.why(jobs[4]).reason is RouteReason.ROUTER_FULL
 
 
 @pytest.mark.parametrize(("knob", "count"), [("MaxJobs = -1", 0), ("MaxIdleJobs = 0", 0), ("MaxIdleJobs = -1", 60)])
@@ -161,7 +161,7 @@ def test_a_black_hole_is_throttled_and_recovers() -> None:
     assert now.text.startswith("throttled: ")
     waiting = stage.submit(job())
     stage.poll()
-    assert stage.router.why(waiting[0]).reason is Reason.THROTTLED
+    assert stage.router.why(waiting[0]).reason is RouteReason.THROTTLED
     stage.sites.change(Site("Site1", slots=500, delay=1, run_time=1))
     stage.poll(3 * WINDOW // 10)
     (eased,) = stage.router.routes()
@@ -231,7 +231,7 @@ def test_a_job_that_another_router_takes_first_is_left_to_it() -> None:
 
     stage.source.jobs = jobs  # type: ignore[method-assign, assignment]
     stage.poll(2)
-    assert "already managed by another process" in stage.said(What.NOT_CLAIMED)[0].text
+    assert "already managed by another process" in stage.said(RouterEvent.NOT_CLAIMED)[0].text
     assert stage.values(found, "ManagedManager") == ["other"]
     assert stage.copies() == []
 
@@ -242,10 +242,10 @@ def test_a_transform_that_fails_gives_the_job_back() -> None:
     (found,) = stage.submit(job(Broken=Expression("1 + Owner")))
     stage.poll()
     assert stage.values(found, "Managed", "ManagedManager") == ["Schedd", ""]
-    assert len(stage.said(What.NOT_TRANSFORMED)) == 1
+    assert len(stage.said(RouterEvent.NOT_TRANSFORMED)) == 1
     assert stage.states() == []
     stage.poll(2)
-    assert len(stage.said(What.NOT_TRANSFORMED)) == 3
+    assert len(stage.said(RouterEvent.NOT_TRANSFORMED)) == 3
     assert stage.router.routes()[0].throttle.failed == 3
     assert stage.copies() == []
 
@@ -268,7 +268,7 @@ def test_a_job_edited_in_place_is_never_claimed() -> None:
     assert stage.values(found, "Edited", "Notes", "Twice", "Managed")[0] is True
     assert stage.ad(found).text("Notes").lower() == "undefined"
     assert stage.values(found, "Twice", "Managed", "JobStatus") == [2, None, 1]
-    assert len(stage.said(What.EDITED)) == 1
+    assert len(stage.said(RouterEvent.EDITED)) == 1
     assert stage.copies() == []
     assert stage.events == []
 
@@ -278,9 +278,9 @@ def test_a_sandbox_is_refused_where_nobody_moves_files() -> None:
     stage = one(f"{ROUTE}JobShouldBeSandboxed = true")
     (found,) = stage.submit(job())
     stage.poll()
-    assert len(stage.said(What.NO_SANDBOX)) == 1
+    assert len(stage.said(RouterEvent.NO_SANDBOX)) == 1
     assert stage.values(found, "Managed") == [None]
-    assert stage.said(What.CLAIMED) == []
+    assert stage.said(RouterEvent.CLAIMED) == []
 
 
 # 1.6 and 1.8 While the copy lives
@@ -342,7 +342,7 @@ def test_a_hold_of_the_copy_is_mirrored_and_ends_with_it() -> None:
     stage.destination.release(stage.copy(), "mended")
     stage.poll()
     assert stage.values(found, "JobStatus", "HoldCopiedFromTargetJob") == [1, False]
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
 
 
 def test_a_hold_of_the_copy_without_a_reason_shows_none() -> None:
@@ -407,7 +407,7 @@ def test_a_held_source_takes_its_copy_with_it_and_stays_held() -> None:
     stage.poll(2)
     stage.source.release(found, "by alice")
     stage.poll(2)
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
 
 
 @pytest.mark.parametrize("how", ["removed", "held"])
@@ -474,11 +474,11 @@ def test_a_copy_that_completed_without_the_flag_keeps_waiting() -> None:
     stage.poll(2)
     stage.edit(stage.copy(), JobStatus=4, ExitCode=0, LeaveJobInQueue=True)
     stage.poll(3)
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
     assert stage.values(found, "JobStatus") == [4]
     stage.edit(stage.copy(), JobFinishedHookDone=1)
     stage.poll()
-    assert stage.states() == [State.RETIRED]
+    assert stage.states() == [RoutedState.RETIRED]
 
 
 def test_a_log_that_cannot_be_written_is_no_completion() -> None:
@@ -489,7 +489,7 @@ def test_a_log_that_cannot_be_written_is_no_completion() -> None:
     stage.log_works = False
     stage.poll(3)
     assert stage.values(found, "Managed") == ["Schedd"]
-    assert len(stage.said(What.NO_LOG)) > 0
+    assert len(stage.said(RouterEvent.NO_LOG)) > 0
     assert stage.copies() == []
 
 
@@ -636,7 +636,7 @@ def test_a_source_that_runs_too_long_is_held(allowed: dict[str, int], reason: st
     stage.poll(2)
     stage.edit(stage.copy(), ShadowBday=NOW)
     stage.poll()
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
     stage.poll(10, seconds=500)
     assert stage.values(found, "JobStatus", "HoldReason", "HoldReasonCode") == [5, reason, code]
     assert stage.copies() == []
@@ -667,7 +667,7 @@ def test_a_job_that_is_no_longer_the_routers_is_not_yielded() -> None:
     stage.poll(2)
     assert stage.values(found, "Managed", "ManagedManager") == ["External", "other"]
     assert stage.copies() == []
-    assert "instead of expected" in stage.said(What.NOT_YIELDED)[0].text
+    assert "instead of expected" in stage.said(RouterEvent.NOT_YIELDED)[0].text
 
 
 @pytest.mark.parametrize("again", ["no", "removed", "restarted"])
@@ -701,10 +701,10 @@ def test_a_retired_job_waits_for_the_queues() -> None:
     stage.poll(2)
     stage.sites._schedd.clear_finished = list  # type: ignore[method-assign]
     stage.poll(2)
-    assert stage.states() == [State.RETIRED]
+    assert stage.states() == [RoutedState.RETIRED]
     stage.poll()
     assert stage.states() == []
-    assert len(stage.said(What.STALE)) == 1
+    assert len(stage.said(RouterEvent.STALE)) == 1
 
 
 def test_a_copy_whose_submission_ended_halfway_is_made_anew() -> None:
@@ -716,7 +716,7 @@ def test_a_copy_whose_submission_ended_halfway_is_made_anew() -> None:
     stage.source.hold(left, Hold(f"{SUBMITTING} (by user alice)"))
     stage.start()
     stage.poll()
-    assert len(stage.said(What.NOT_WHOLE)) == 1
+    assert len(stage.said(RouterEvent.NOT_WHOLE)) == 1
     assert stage.values(found, "Managed", "JobStatus", "HoldReason") == ["Schedd", 1, None]
     stage.poll(2)
     assert stage.copy() > left
@@ -730,7 +730,7 @@ def test_a_new_router_adopts_copies() -> None:
     stage.poll(2)
     stage.start()
     stage.poll()
-    assert len(stage.said(What.ADOPTED)) == 1
+    assert len(stage.said(RouterEvent.ADOPTED)) == 1
     stage.poll(8)
     assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
     assert len(stage.sites.runs) == 1
@@ -744,7 +744,7 @@ def test_a_copy_without_a_source_is_removed() -> None:
     stage.poll()
     assert [str(ad["ClusterId"]) for ad in stage.copies()] == ["2"]
     assert [ad.python("RemoveReason") for ad in stage.destination.history()] == ["JobRouter orphan"]
-    assert len(stage.said(What.NO_ROUTING)) == 1
+    assert len(stage.said(RouterEvent.NO_ROUTING)) == 1
 
 
 def test_a_source_without_a_copy_is_given_back() -> None:
@@ -755,7 +755,7 @@ def test_a_source_without_a_copy_is_given_back() -> None:
     assert stage.values(found, "JobStatus", "Managed") == [1, "Schedd"]
     assert stage.told() == [EVICTED]
     stage.poll()
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
 
 
 def test_a_completed_source_without_a_copy_is_told_to_its_user() -> None:
@@ -829,7 +829,7 @@ def test_a_table_that_is_not_enabled_takes_no_more_jobs() -> None:
     stage.poll(9)
     assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]
     assert stage.values(more, "JobStatus", "Managed") == [1, None]
-    assert stage.router.why(more).reason is Reason.DISABLED
+    assert stage.router.why(more).reason is RouteReason.DISABLED
     assert [each.throttle.succeeded for each in stage.router.routes()] == [1]
     stage.router.reload(stage.table)
     stage.poll()
@@ -851,10 +851,10 @@ def test_a_new_table_asks_waiting_jobs_anew() -> None:
     stage = one("REQUIREMENTS false\nUNIVERSE vanilla")
     (found,) = stage.submit(job())
     stage.poll(3)
-    assert stage.router.why(found).reason is Reason.NO_MATCH
+    assert stage.router.why(found).reason is RouteReason.NO_MATCH
     stage.router.reload(table({"Site1": ROUTE}))
     stage.poll()
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
 
 
 # The clock
@@ -868,7 +868,7 @@ def test_a_clock_that_is_set_back_stops_nothing() -> None:
     begun = stage.router.routes()[0].throttle.begin
     stage.now -= 30 * 86400
     stage.router.poll()
-    (said,) = stage.said(What.CLOCK_SET_BACK)
+    (said,) = stage.said(RouterEvent.CLOCK_SET_BACK)
     assert said.text == f" by {30 * 86400} seconds"
     assert stage.router.routes()[0].throttle.begin == begun - 30 * 86400
     for _ in range(8):
@@ -890,7 +890,7 @@ def test_an_unanswered_submission_is_given_up_though_the_clock_was_set_back() ->
     for _ in range(10):
         stage.now += 10
         stage.router.poll()
-    assert len(stage.said(What.LAG)) == 1
+    assert len(stage.said(RouterEvent.LAG)) == 1
     assert len(stage.copies()) == 1
 
 
@@ -914,7 +914,7 @@ def test_an_hour_of_silence_loses_nothing(which: str) -> None:
     stage.source.remove(jobs[2], "by alice")
     jobs += stage.submit(job())
     stage.poll(360)
-    assert len(stage.said(What.UNREACHABLE)) == 361
+    assert len(stage.said(RouterEvent.UNREACHABLE)) == 361
     silent.changes = original
     stage.poll(200)
     assert [stage.values(found, "JobStatus") for found in jobs] == [[4], [4], [3], [4]]
@@ -936,10 +936,10 @@ def test_a_job_that_waits_for_a_local_rejection() -> None:
     (found,) = stage.submit(job(WantJobRouter=Expression("LastRejMatchTime =!= UNDEFINED")))
     stage.poll(3)
     assert stage.copies() == []
-    assert stage.router.why(found).reason is Reason.NO_MATCH
+    assert stage.router.why(found).reason is RouteReason.NO_MATCH
     stage.edit(found, LastRejMatchTime=stage.now)
     stage.poll()
-    assert stage.states() == [State.SUBMITTED]
+    assert stage.states() == [RoutedState.SUBMITTED]
 
 
 def test_a_requirement_that_asks_the_clock() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
-from crondor.router.daemon import Reason, RouterOptions, What
+from crondor.router.daemon import RouteReason, RouterEvent, RouterOptions
 from crondor.router.daemon.sites import Site
 from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 
@@ -58,8 +58,8 @@ def test_a_gate_keeps_a_job_from_the_route_until_it_opens() -> None:
     opens = FIRST - 180
     assert live(stage, opens - 10) == []
     because = stage.router.why(found)
-    assert (because.reason, because.text) == (Reason.WAITS_FOR_RUN, f"its gate opens at {opens}")
-    assert stage.router.summary() == {(Reason.WAITS_FOR_RUN, ""): 1}
+    assert (because.reason, because.text) == (RouteReason.WAITS_FOR_RUN, f"its gate opens at {opens}")
+    assert stage.router.summary() == {(RouteReason.WAITS_FOR_RUN, ""): 1}
     came = live(stage, opens + 20)
     assert [opens <= time <= opens + 10 for time in came] == [True]
     (copy,) = stage.copies()
@@ -75,7 +75,7 @@ def test_each_run_is_routed_anew() -> None:
     assert [(time - FIRST + 180) // HOUR for time in came] == [0, 1, 2]
     assert stage.values(found, "JobStatus", "Managed", "NumJobCompletions") == [1, "Schedd", 3]
     assert stage.values(found, "DeferralTime") == [FIRST + 3 * HOUR]
-    assert len(stage.said(What.AGAIN)) == 3
+    assert len(stage.said(RouterEvent.AGAIN)) == 3
     assert [run.source for run in stage.sites.runs] == ["1.0"] * 3
 
 
@@ -125,5 +125,5 @@ def test_a_schedule_that_nobody_can_read_is_nobodys() -> None:
     stage = stage_of(waits=True)
     (found,) = stage.submit(job(**CRON, CronDayOfWeek="MON"))
     stage.poll(3)
-    assert stage.router.why(found)[:2] == (Reason.WAITS_FOR_RUN, "there is none")
+    assert stage.router.why(found)[:2] == (RouteReason.WAITS_FOR_RUN, "there is none")
     assert stage.copies() == []

@@ -12,8 +12,8 @@ import pytest
 from crondor.classad.ad import ClassAd
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.job_queue.mirror import Change, ChangeKind
-from crondor.router.daemon import Entry, Router, RouterOptions
+from crondor.job_queue.mirror import AdChange, ChangeKind
+from crondor.router.daemon import LogEntry, Router, RouterOptions
 from crondor.router.daemon.sites import Site, SiteFault, Sites
 from crondor.router.table.table import RoutingTable
 from crondor.schedd.changes import ChangeList
@@ -91,7 +91,7 @@ class Life:
         copies = None if self.copies is self.source else Own(self.copies, self)
         return Router(self.tables[name], Own(self.source, self), copies, clock=lambda: self.now, options=options)
 
-    def _say(self, entry: Entry) -> None:
+    def _say(self, entry: LogEntry) -> None:
         self.log.append(f"{entry.time - NOW} {entry}")
 
     def _silence(self, schedd: MemorySchedd) -> None:
@@ -105,7 +105,7 @@ class Life:
 
         schedd.jobs = jobs  # type: ignore[method-assign, assignment]
 
-    def _look(self, changes: tuple[Change, ...]) -> None:
+    def _look(self, changes: tuple[AdChange, ...]) -> None:
         """Look at the queue of copies after every transaction: limits hold where a copy comes, no source has two."""
         mirror = self.copies.mirror
         live = [
@@ -136,7 +136,7 @@ class Life:
             if source is None or source not in where or where.text(source, "ManagedManager") != f'"{by}"':
                 self.wrong.append(f"{self.now - NOW}: {found} is a copy of {source}, which is not the router's")
 
-    def _look_at_sources(self, changes: tuple[Change, ...]) -> None:
+    def _look_at_sources(self, changes: tuple[AdChange, ...]) -> None:
         """Look at each source that changes: what users did stays done, and only idle jobs of nobody are taken."""
         mirror = self.source.mirror
         for found in filter(None, (JobId.parse(change.key) for change in changes)):

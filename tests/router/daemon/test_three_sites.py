@@ -8,7 +8,7 @@ import pytest
 
 from crondor.config import read_config
 from crondor.router import RoutingTable, load_table
-from crondor.router.daemon import Reason, Rehearsal
+from crondor.router.daemon import Rehearsal, RouteReason
 from crondor.router.daemon.sites import Site, SiteFault
 from crondor.router.legacy import legacy_table, read_legacy
 from crondor.source import Source
@@ -56,8 +56,8 @@ def test_a_site_gets_no_more_than_may_be_idle(table: RoutingTable, limits: list[
     assert [now.load for now in pool.router.routes()] == [(limit, limit) for limit in limits]
     assert len(pool.schedd.jobs("RoutedBy isnt undefined")) == sum(limits)
     found = pool.router.why(jobs[-1])
-    assert (found.reason, found.text) == (Reason.IDLE_LIMIT, f"{names[0]}: 10 idle, MaxIdleJobs = 10")
-    assert pool.router.summary()[Reason.IDLE_LIMIT, names[0]] == 60 - sum(limits)
+    assert (found.reason, found.text) == (RouteReason.IDLE_LIMIT, f"{names[0]}: 10 idle, MaxIdleJobs = 10")
+    assert pool.router.summary()[RouteReason.IDLE_LIMIT, names[0]] == 60 - sum(limits)
 
 
 @pytest.mark.parametrize("table", [new(), old()], ids=["new", "old"])

@@ -12,7 +12,7 @@ import pytest
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job_queue import JobId
-from crondor.router.sandbox import Account, Limits, Sandbox, Spool
+from crondor.router.sandbox import Account, Sandbox, SandboxLimits, Spool
 from crondor.router.sandbox.rewriting import rewritten
 
 JOB = JobId(12_345, 6)
@@ -40,7 +40,7 @@ class Place:
         self.home.mkdir()
         self.reports: list[Diagnostic] = []
         self.spool = Spool(folder / "spool")
-        options = {"accounts": me, "report": self.reports.append, "limits": Limits(), **more}
+        options = {"accounts": me, "report": self.reports.append, "limits": SandboxLimits(), **more}
         self.sandbox = Sandbox(self.spool, [self.home], **options)  # type: ignore[arg-type]
 
     @property

@@ -12,9 +12,9 @@ from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue import JobId
-from crondor.router.daemon import Entry, Router, RouterOptions, State, What
+from crondor.router.daemon import LogEntry, RoutedState, Router, RouterEvent, RouterOptions
 from crondor.router.daemon.sites import Site, Sites
-from crondor.router.sandbox import FileDelivery, Proxies, Sandbox, Spool, TokenRequest, Tokens, read_tokens
+from crondor.router.sandbox import FileDelivery, Proxies, Sandbox, Spool, TokenFiles, TokenRequest, read_tokens
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.memory import MemorySchedd
 from tests.router.daemon.scenes import NOW, ROUTE, job, table
@@ -33,7 +33,7 @@ class World:
         self.home = folder / "home"
         self.home.mkdir(exist_ok=True)
         self.now = now
-        self.entries: list[Entry] = []
+        self.entries: list[LogEntry] = []
         self.reports: list[Diagnostic] = []
         self.table = table({"Site1": rules}, knobs)
         self.plan = read_tokens(read_config(knobs))
@@ -52,7 +52,7 @@ class World:
             Sandbox(self.spool, [self.home, self.folder / "tokens"], accounts=me, report=report),
             clock=lambda: self.now,
             proxies=Proxies(self.folder / "state/proxies", accounts=me, report=report),
-            tokens=Tokens(self.plan, issued, self.folder / "state/tokens", accounts=me, report=report),
+            tokens=TokenFiles(self.plan, issued, self.folder / "state/tokens", accounts=me, report=report),
             report=report,
         )
 
@@ -84,7 +84,7 @@ class World:
         """Return a job as it is, or as it left."""
         return (self.schedd.jobs(found) or self.schedd.history(found))[0]
 
-    def said(self, what: What) -> list[str]:
+    def said(self, what: RouterEvent) -> list[str]:
         """Return what the router has said of a kind."""
         return [entry.text for entry in self.entries if entry.what is what]
 
@@ -159,7 +159,7 @@ def test_a_file_that_is_missing_fails_the_submission(tmp_path: Path) -> None:
     pool = World(tmp_path)
     found = pool.submit(TransferInput="gone1,gone2")
     pool.poll()
-    (said,) = pool.said(What.NOT_SUBMITTED)
+    (said,) = pool.said(RouterEvent.NOT_SUBMITTED)
     assert "gone1" in said
     assert "gone2" in said
     assert pool.schedd.next_cluster == 2
@@ -181,7 +181,7 @@ def test_input_that_goes_between_submission_and_spooling_takes_the_copy_with_it(
 
     pool.schedd.submit = submit  # type: ignore[method-assign, assignment]
     pool.poll()
-    assert len(pool.said(What.NOT_SUBMITTED)) == 1
+    assert len(pool.said(RouterEvent.NOT_SUBMITTED)) == 1
     assert pool.copies() == []
     assert values(pool.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
     assert pool.left() in ([], ["state/tokens"])
@@ -193,12 +193,12 @@ def test_output_that_cannot_be_fetched_makes_the_source_idle(tmp_path: Path) -> 
     pool = World(tmp_path)
     found = pool.submit(TransferOutput="never")
     pool.poll(4)
-    assert len(pool.said(What.NOT_FINALIZED)) == 1
-    assert "never is not in the sandbox" in pool.said(What.NOT_FINALIZED)[0]
+    assert len(pool.said(RouterEvent.NOT_FINALIZED)) == 1
+    assert "never is not in the sandbox" in pool.said(RouterEvent.NOT_FINALIZED)[0]
     assert values(pool.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
     assert pool.schedd.jobs(found) != []
     pool.poll(2)
-    assert len(pool.said(What.SUBMITTED)) == 2
+    assert len(pool.said(RouterEvent.SUBMITTED)) == 2
     pool.schedd.close()
 
 
@@ -241,7 +241,7 @@ def test_a_shared_proxy_that_cannot_be_read_fails_the_submission(tmp_path: Path)
     pool = World(tmp_path, rules)
     pool.submit()
     pool.poll()
-    assert "cannot read the shared proxy" in pool.said(What.NOT_SUBMITTED)[0]
+    assert "cannot read the shared proxy" in pool.said(RouterEvent.NOT_SUBMITTED)[0]
     assert pool.copies() == []
     pool.schedd.close()
 
@@ -287,7 +287,7 @@ def test_an_unknown_token_fails_the_job(tmp_path: Path) -> None:
     pool = World(tmp_path, f'{ROUTE}SendIDTokens = "site other"\n')
     found = pool.submit()
     pool.poll()
-    assert pool.said(What.NOT_TRANSFORMED) == [": unknown IDTOKEN site"]
+    assert pool.said(RouterEvent.NOT_TRANSFORMED) == [": unknown IDTOKEN site"]
     assert values(pool.ad(found), "JobStatus", "Managed") == [1, "Schedd"]
     pool.schedd.close()
 
@@ -296,13 +296,13 @@ def test_a_schedd_that_has_a_spool_of_its_own_is_not_spooled_for(tmp_path: Path)
     """A live one: said before anything is submitted."""
     schedd = MemorySchedd(clock=lambda: NOW, atomic_edits=False)
     delivery = FileDelivery(schedd, Sandbox(Spool(tmp_path / "spool"), [tmp_path], accounts=me), clock=lambda: NOW)
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     options = RouterOptions(log=entries.append, delivery=delivery)
     router = Router(table({"Site1": SANDBOXED}), schedd, clock=lambda: NOW, options=options)
     schedd.submit([job(Iwd=str(tmp_path), TransferExecutable=False)])
     router.poll()
     assert [
-        "this schedd's spool is its own" in entry.text for entry in entries if entry.what is What.NOT_SUBMITTED
+        "this schedd's spool is its own" in entry.text for entry in entries if entry.what is RouterEvent.NOT_SUBMITTED
     ] == [True]
     assert len(schedd.jobs()) == 1
 
@@ -320,10 +320,10 @@ def test_a_copy_whose_router_ended_before_its_input_was_spooled(
     pool.schedd.close()
     pool = World(tmp_path, now=pool.now)
     pool.poll()
-    assert len(pool.said(What.ADOPTED)) == 1
+    assert len(pool.said(RouterEvent.ADOPTED)) == 1
     assert values(pool.copies()[0], "JobStatus", "StageInFinish") == [1, pool.now]
     assert values(pool.ad(found), "JobStatus") == [1]
-    assert [each.state for each in pool.router.jobs.values()] == [State.SUBMITTED]
+    assert [each.state for each in pool.router.jobs.values()] == [RoutedState.SUBMITTED]
     pool.schedd.close()
 
 

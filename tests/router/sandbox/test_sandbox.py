@@ -11,7 +11,7 @@ import pytest
 
 from crondor.classad import Expression
 from crondor.job_queue import JobId
-from crondor.router.sandbox import FilesRefused, Limits, Sandbox, Spool
+from crondor.router.sandbox import FilesRefused, Sandbox, SandboxLimits, Spool
 from crondor.router.sandbox.rewriting import kept_apart, restored, rewritten, text
 from tests.router.sandbox.places import JOB, NOBODY, Place, as_root, codes, ends_at, me, nobody
 
@@ -163,8 +163,8 @@ def test_of_two_files_of_a_name_the_later_one_is_there(place: Place) -> None:
     assert [each.kind for each in place.reports] == ["sandbox-twice"]
 
 
-@pytest.mark.parametrize("limits", [Limits(most_bytes=9), Limits(most_files=2), Limits(deepest=1)])
-def test_a_sandbox_has_bounds(tmp_path: Path, limits: Limits) -> None:
+@pytest.mark.parametrize("limits", [SandboxLimits(most_bytes=9), SandboxLimits(most_files=2), SandboxLimits(deepest=1)])
+def test_a_sandbox_has_bounds(tmp_path: Path, limits: SandboxLimits) -> None:
     """Bytes, files, depth; nothing is left of one that is too large."""
     place = Place(tmp_path, limits=limits)
     place.put("d/e/f/g", "12345")
@@ -176,7 +176,7 @@ def test_a_sandbox_has_bounds(tmp_path: Path, limits: Limits) -> None:
 
 def test_a_file_that_grows_meanwhile_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted is what is copied."""
-    place = Place(tmp_path, limits=Limits(most_bytes=100))
+    place = Place(tmp_path, limits=SandboxLimits(most_bytes=100))
     path = place.put("a", "x" * 90)
     begin = place.spool.begin
 

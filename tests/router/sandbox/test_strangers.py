@@ -12,7 +12,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.rights.trust import Untrusted
 from crondor.router.apply.applying import SharedProxy
-from crondor.router.sandbox import FilesRefused, Proxies, Sandbox, Spool, TokenPlan, TokenRequest, Tokens, TokenSpec
+from crondor.router.sandbox import FilesRefused, Proxies, Sandbox, Spool, TokenFiles, TokenPlan, TokenRequest, TokenSpec
 from crondor.router.sandbox import transfer as sandbox_module
 from crondor.router.sandbox.reach import Reach
 from tests.rights.people import ALICE, BOB, IS_ROOT, PEOPLE, as_root, home, link_in_place, swapping
@@ -167,7 +167,7 @@ def test_a_note_that_another_user_could_have_written_is_not_believed(commons: Pa
     spoilt(state)
     for make in (
         lambda: Proxies(state / "note"),
-        lambda: Tokens(TokenPlan(), lambda _: "", state / "note"),
+        lambda: TokenFiles(TokenPlan(), lambda _: "", state / "note"),
     ):
         with pytest.raises(Untrusted):
             make()
@@ -201,7 +201,7 @@ class Issued:
         self.said: list[Diagnostic] = []
         spec = TokenSpec("site", "site", "", -1, (), f"{folder}/site", owner)
         note = commons / "state/tokens"
-        self.tokens = Tokens(TokenPlan((spec,)), self.issue, note, accounts=PEOPLE.get, report=self.said.append)
+        self.tokens = TokenFiles(TokenPlan((spec,)), self.issue, note, accounts=PEOPLE.get, report=self.said.append)
 
     @staticmethod
     def issue(request: TokenRequest) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from crondor.config import read_config
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.router.sandbox import TokenPlan, TokenRequest, Tokens, TokenSpec, read_tokens
+from crondor.router.sandbox import TokenFiles, TokenPlan, TokenRequest, TokenSpec, read_tokens
 from crondor.source import Source
 from tests.router.sandbox.places import NOBODY, as_root, ends_at, me, nobody
 
@@ -136,9 +136,9 @@ class Stage:
         )
         return TokenPlan(tuple(specs), refresh)
 
-    def tokens(self, plan: TokenPlan) -> Tokens:
+    def tokens(self, plan: TokenPlan) -> TokenFiles:
         """Return what makes the tokens of a plan, as a new process has it."""
-        return Tokens(plan, self.issuer, self.note, accounts=me, report=self.reports.append)
+        return TokenFiles(plan, self.issuer, self.note, accounts=me, report=self.reports.append)
 
     def there(self) -> dict[str, str]:
         """Return the files, and what is in them."""
@@ -229,7 +229,7 @@ def test_what_is_no_token_is_not_written(stage: Stage, answer: str) -> None:
 def test_root_gives_a_token_to_its_owner(stage: Stage) -> None:
     """An account that is not there: no token, as in HTCondor."""
     plan = TokenPlan((*stage.plan("a", owner="nobody").tokens, *stage.plan("b", owner="alice").tokens))
-    tokens = Tokens(plan, stage.issuer, stage.note, accounts=nobody, report=stage.reports.append)
+    tokens = TokenFiles(plan, stage.issuer, stage.note, accounts=nobody, report=stage.reports.append)
     tokens.tick(NOW)
     assert list(tokens.paths()) == ["a"]
     assert (stage.folder / "a").stat().st_uid == NOBODY.uid
@@ -240,7 +240,7 @@ def test_who_is_not_root_keeps_a_token_and_says_so(stage: Stage, monkeypatch: py
     """The file is there, and the router's."""
     monkeypatch.setattr("crondor.router.sandbox.tokens.is_root", lambda: False)
     plan = stage.plan("a", owner="nobody")
-    tokens = Tokens(plan, stage.issuer, stage.note, accounts=nobody, report=stage.reports.append)
+    tokens = TokenFiles(plan, stage.issuer, stage.note, accounts=nobody, report=stage.reports.append)
     tokens.tick(NOW)
     assert (stage.folder / "a").stat().st_uid == os.geteuid()
     assert [each.kind for each in stage.reports] == ["id-token-owner"]

@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from crondor.classad import Context, Expression, Form
+from crondor.classad import Context, Expression, UnparseForm
 from crondor.classad.ad import ClassAd
 from crondor.source import Source
 
@@ -40,7 +40,7 @@ class Ad(dict[str, str]):
 
     def printOld(self) -> str:  # noqa: N802 - the bindings' name
         """Return ``name = value`` lines."""
-        return "".join(f"{name} = {Expression(text).unparse(Form.OLD)}\n" for name, text in self.items())
+        return "".join(f"{name} = {Expression(text).unparse(UnparseForm.OLD)}\n" for name, text in self.items())
 
 
 class Submit(dict[str, str]):

@@ -7,11 +7,11 @@ from collections import Counter
 from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity
 from crondor.source import Span
-from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.streaming import echo_json
 
 
-def print_json(result: Checked) -> None:
+def print_json(result: ChosenReports) -> None:
     """Print one object with the files in the order named."""
     counted = Counter(finding.diagnostic.severity for finding in result.all_findings)
     data = {
@@ -28,7 +28,7 @@ def print_json(result: Checked) -> None:
     echo_json(data)
 
 
-def _finding(finding: Finding, result: Checked) -> dict[str, object]:
+def _finding(finding: Finding, result: ChosenReports) -> dict[str, object]:
     diagnostic = finding.diagnostic
     return {
         "code": diagnostic.code,

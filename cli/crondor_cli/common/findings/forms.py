@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 
 from crondor_cli.common.findings.data import print_json
 from crondor_cli.common.findings.github import print_github
-from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.sarif import print_sarif
 from crondor_cli.common.streaming import echo_json
 
-FORMS: dict[str, Callable[[Checked], None]] = {"json": print_json, "sarif": print_sarif, "github": print_github}
+FORMS: dict[str, Callable[[ChosenReports], None]] = {"json": print_json, "sarif": print_sarif, "github": print_github}
 
 
-def print_counts(result: Checked, rows: Iterable[tuple[str, int]]) -> None:
+def print_counts(result: ChosenReports, rows: Iterable[tuple[str, int]]) -> None:
     """Print one object with the rules that found something, by code, and how often."""
     data = [
         {

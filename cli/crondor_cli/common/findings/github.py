@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from crondor.diagnostics import Diagnostic, Severity, printable
-from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.output import say
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def print_github(result: Checked) -> None:
+def print_github(result: ChosenReports) -> None:
     """Print a line for each finding."""
     for finding in result.all_findings:
         say(_line(finding.diagnostic, result))
 
 
-def _line(diagnostic: Diagnostic, result: Checked) -> str:
+def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:
     properties = {"title": f"{diagnostic.code} {result.rules[diagnostic.code].name}"}
     span = diagnostic.span
     if span is not None:

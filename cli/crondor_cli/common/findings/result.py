@@ -13,7 +13,7 @@ STDIN = "<stdin>"  # the name of the text of standard input
 
 
 @dataclass(frozen=True)
-class Checked:
+class ChosenReports:
     """The reports in the order of the files, and what of them was chosen.
 
     ``unread`` says of each file that could not be read why.

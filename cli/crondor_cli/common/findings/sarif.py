@@ -9,14 +9,14 @@ from urllib.parse import quote
 from crondor.check import Finding
 from crondor.diagnostics import Severity
 from crondor.source import Span
-from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.streaming import echo_json
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def print_sarif(result: Checked) -> None:
+def print_sarif(result: ChosenReports) -> None:
     """Print one log with one run; only rules that found something are described in it."""
     findings = list(result.all_findings)
     codes = sorted({finding.diagnostic.code for finding in findings})
@@ -31,7 +31,7 @@ def print_sarif(result: Checked) -> None:
     echo_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _rule(code: str, result: Checked) -> dict[str, object]:
+def _rule(code: str, result: ChosenReports) -> dict[str, object]:
     rule, page = result.rules[code], result.page(code)
     return {
         "id": code,

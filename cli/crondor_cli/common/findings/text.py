@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 from crondor.check import Finding
 from crondor.diagnostics import Severity, render
-from crondor_cli.common.findings.result import Checked
+from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.output import say
 from crondor_cli.common.show import coloured, wants_colour
 
 
-def print_report(result: Checked, form: str) -> None:
+def print_report(result: ChosenReports, form: str) -> None:
     """Print the findings of all files in one of the forms."""
     if form == "text":
         _print_text(result)
@@ -23,7 +23,7 @@ def print_report(result: Checked, form: str) -> None:
         FORMS[form](result)
 
 
-def _print_text(result: Checked) -> None:
+def _print_text(result: ChosenReports) -> None:
     colour = wants_colour(sys.stdout)
     count: Counter[Severity] = Counter()
     cures: Counter[bool] = Counter()
@@ -55,7 +55,7 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def print_statistics(result: Checked, form: str) -> None:
+def print_statistics(result: ChosenReports, form: str) -> None:
     """Print how often each rule found something, the most frequent first."""
     rows = _counted(result.all_findings)
     if form == "json":

@@ -8,7 +8,7 @@ from typing import Final
 from crondor.classad import Context, Expression, lower
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import expression, number_of, result
-from crondor.pool.daemons.clock import Entry
+from crondor.pool.daemons.clock import TimetableEntry
 from crondor.pool.daemons.pool_job import PoolJob
 
 # What the shadow changes in its own copy, and tells the schedd with its next update only (qmgr_job_updater.cpp).
@@ -31,9 +31,9 @@ class Attempt:
         self.tries = 0
         self.is_broken = False
         self.killed: Callable[[], None] | None = None
-        self.lease: Entry | None = None
-        self.starter_next: Entry | None = None
-        self.shadow_next: Entry | None = None
+        self.lease: TimetableEntry | None = None
+        self.starter_next: TimetableEntry | None = None
+        self.shadow_next: TimetableEntry | None = None
 
     def seconds(self, now: int) -> int:
         """Return how long the program has run."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from crondor.classad import Context, Form, lower
+from crondor.classad import Context, UnparseForm, lower
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import count, expression, printed
 from crondor.job_queue import JobId
@@ -18,7 +18,7 @@ from crondor.pool.daemons.clock import Timetable
 from crondor.pool.daemons.flow.copies import LAGGING, Attempt, Copies, put
 from crondor.pool.daemons.flow.messages import NOTHING, Listener, Message
 from crondor.pool.daemons.flow.router_copy import RouterCopy
-from crondor.pool.daemons.pool_job import PoolJob, Run
+from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.settings.links import Link, Party
 from crondor.pool.settings.pool import PoolSettings
 
@@ -152,7 +152,7 @@ class Flow:
         copies.negotiator, copies.negotiated = copies.schedd(), self._timetable.now
         return True
 
-    def match(self, job: PoolJob, run: Run, slot: ClassAd | None) -> None:
+    def match(self, job: PoolJob, run: JobRun, slot: ClassAd | None) -> None:
         """Start a shadow with a job's ad, which it gives on to startd and starter; or the schedd's own starter."""
         copies, now = self._copies[job.id], self._timetable.now
         expanded = _expanded(job.ad, run.ad) if job.has_dollars else {}
@@ -313,9 +313,9 @@ class Flow:
         shadow, job = copies.shadow, copies.job
         if shadow is None:
             return True
-        told = {name: shadow[name].unparse(Form.OLD) for name, _ in copies.unsent.values() if name in shadow}
+        told = {name: shadow[name].unparse(UnparseForm.OLD) for name, _ in copies.unsent.values() if name in shadow}
         if _USAGE in shadow:
-            told[_USAGE] = shadow[_USAGE].unparse(Form.OLD)
+            told[_USAGE] = shadow[_USAGE].unparse(UnparseForm.OLD)
         if not self._send(Link.SHADOW_SCHEDD, job, why, told):
             return False
         copies.unsent.clear()
