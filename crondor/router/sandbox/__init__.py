@@ -3,7 +3,7 @@
 ``Sandbox(Spool(folder), folders)`` moves files between a spool laid out as HTCondor's and the folders that are
 allowed: ``spool_in``, ``fetch_back``. ``Proxies`` copies a shared X.509 proxy for each job, ``TokenFiles`` makes the
 token files of ``read_tokens(configuration)`` with an issuer that the caller has. ``FileDelivery`` puts them together
-for a router. Files are opened as the job's owner might, links lead nowhere else; whatever ends the process, the next one
+for a router. Files are opened as the owner might, links lead nowhere else; whatever ends the process, the next one
 goes on: the state is in the queue and in the files.
 """
 
