@@ -35,6 +35,7 @@ COMMANDS = {
     "route": ("crondor_cli.route.group", "A job router: its routes, who goes where and why not; run one."),
     "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
+    "help": ("crondor_cli.help", "What a command does and takes, as its --help."),
 }
 
 _OBJECTS = 20_000  # new ones between two looks for garbage: most are of modules, and looking takes 1 ms of each start
@@ -62,7 +63,9 @@ To begin with:
 
 
 @click.group(cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, context_settings=SETTINGS, no_args_is_help=True)
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.option(
+    "-V", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
+)
 def cli() -> None:
     """When HTCondor jobs run and where they go: crontab and deferral, queues, routes, hooks, ClassAds.
 

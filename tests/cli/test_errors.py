@@ -398,3 +398,16 @@ def test_any_text_is_a_zone(text: str) -> None:
 def test_the_sentence_of_the_help_on_status_is_kept(command: list[str], said: str) -> None:
     """Each help says which statuses there are."""
     assert said in " ".join(crondor(*command, "--help").out.split())
+
+
+@pytest.mark.parametrize("names", [(), ("next",), ("route", "explain")])
+def test_help_of_a_command_by_its_name(names: tuple[str, ...]) -> None:
+    """It is what the command's own option shows."""
+    shown = crondor("help", *names)
+    assert (shown.status, shown.out) == (0, crondor(*names, "--help").out)
+
+
+def test_help_of_no_command_is_wrong_usage() -> None:
+    """What was meant, or that there is nothing below."""
+    assert_usage(crondor("help", "nxt"), "Did you mean next?")
+    assert_usage(crondor("help", "next", "x"), "crondor next has no commands of its own, so there is no 'x'.")

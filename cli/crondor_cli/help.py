@@ -1,0 +1,23 @@
+"""`crondor help`: the help of a command, by its name."""
+
+from __future__ import annotations
+
+import click
+
+from crondor_cli.common.output import say
+
+
+@click.command("help")
+@click.argument("names", nargs=-1, metavar="[COMMAND]...")
+@click.pass_context
+def command(ctx: click.Context, names: tuple[str, ...]) -> None:
+    """Show what a command does and takes: `crondor help route explain` is `crondor route explain --help`."""
+    shown = ctx.find_root()
+    for name in names:
+        group = shown.command
+        if not isinstance(group, click.Group):
+            raise click.UsageError(f"{shown.command_path} has no commands of its own, so there is no {name!r}.", shown)
+        _, found, _ = group.resolve_command(shown, [name])
+        if found is not None:
+            shown = found.context_class(found, info_name=name, parent=shown, **found.context_settings)
+    say(shown.get_help())
