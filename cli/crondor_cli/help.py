@@ -7,11 +7,19 @@ import click
 from crondor_cli.common.output import say
 
 
-@click.command("help")
+EPILOG = """\b
+Examples:
+  crondor help                  all commands
+  crondor help route explain    what `crondor route explain --help` shows
+
+Exit status: 0 shown, 2 no such command."""
+
+
+@click.command("help", epilog=EPILOG, short_help="What a command does and takes, as its --help.")
 @click.argument("names", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def command(ctx: click.Context, names: tuple[str, ...]) -> None:
-    """Show what a command does and takes: `crondor help route explain` is `crondor route explain --help`."""
+    """Show what a command does and takes, as its --help."""
     shown = ctx.find_root()
     for name in names:
         group = shown.command
