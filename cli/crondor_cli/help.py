@@ -6,7 +6,6 @@ import click
 
 from crondor_cli.common.output import say
 
-
 EPILOG = """\b
 Examples:
   crondor help                  all commands
