@@ -61,7 +61,7 @@ def test_wheel_installs_one_command(wheel: dict[str, str]) -> None:
     points = configparser.ConfigParser()
     points.read_string(_info(wheel, "entry_points.txt"))
     assert {section: dict(points[section]) for section in points.sections()} == {
-        "console_scripts": {"crondor": "crondor_cli.main:main"}
+        "console_scripts": {"crondor": "crondor_cli.main:script"}
     }
 
 

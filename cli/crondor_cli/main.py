@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 import click
 
@@ -76,7 +76,7 @@ def cli() -> None:
     """
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the command line; a closed pipe and Ctrl-C end it quietly."""
     gc.set_threshold(_OBJECTS)
     stdout, stderr = sys.stdout, sys.stderr
@@ -95,6 +95,18 @@ def main() -> None:
             raise  # shell completion is done
         status = _unwritten(BrokenPipeError(), stdout, stderr)  # click has met the closed pipe, and replaced stdout
     sys.exit(status)
+
+
+def script() -> NoReturn:
+    """Run the command line as a program: leave at once, for taking all objects apart takes 6 of 73 ms."""
+    try:
+        main()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
 
 
 def _status() -> int:

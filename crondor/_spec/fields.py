@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 
 from crondor.calendar import SHORT_MONTHS, SHORT_WEEKDAYS
@@ -17,17 +16,22 @@ class Dialect(str, Enum):
     UNIX = "unix"  # as Vixie and Debian cron do
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Field:
     """One of the five: where it stands, what it is called, and the values it takes."""
 
-    index: int
-    name: str
-    command: str
-    attribute: str
-    low: int
-    high: int
-    names: tuple[str, ...] = ()
+    __slots__ = ("attribute", "command", "high", "index", "low", "name", "names")
+
+    def __init__(
+        self, index: int, name: str, command: str, attribute: str, low: int, high: int, names: tuple[str, ...] = ()
+    ) -> None:
+        """Take the place from 0, the three names, the lowest and the highest value, and the names of values."""
+        self.index = index
+        self.name = name
+        self.command = command
+        self.attribute = attribute
+        self.low = low
+        self.high = high
+        self.names = names
 
     def __repr__(self) -> str:
         """Return the name."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source, Span
@@ -17,7 +16,6 @@ from crondor.submit.table import Table
 LIMIT = 100_000
 
 
-@dataclass(frozen=True)
 class SubmitFile:
     """The jobs that a submit description asks for; ``warnings`` is what will surprise its author.
 
@@ -26,14 +24,29 @@ class SubmitFile:
     may make other jobs, or more. ``behind_queue`` is the first line behind the first queue statement, if there is any.
     """
 
-    source: Source
-    sources: tuple[Source, ...]
-    queues: tuple[QueuedItems, ...]
-    warnings: tuple[Diagnostic, ...]
-    unknown: tuple[Diagnostic, ...]
-    _table: Table = field(repr=False)
-    _facts: SubmitFacts = field(repr=False)
-    behind_queue: Span | None = field(default=None, repr=False)
+    def __init__(
+        self,
+        sources: tuple[Source, ...],
+        queues: tuple[QueuedItems, ...],
+        warnings: tuple[Diagnostic, ...],
+        unknown: tuple[Diagnostic, ...],
+        table: Table,
+        facts: SubmitFacts,
+        behind_queue: Span | None = None,
+    ) -> None:
+        """Take what a reader has found; ``sources`` begins with the submit file itself."""
+        self.sources = sources
+        self.queues = queues
+        self.warnings = warnings
+        self.unknown = unknown
+        self.behind_queue = behind_queue
+        self._table = table
+        self._facts = facts
+
+    @property
+    def source(self) -> Source:
+        """The submit file itself."""
+        return self.sources[0]
 
     @property
     def job_count(self) -> int:
@@ -74,7 +87,8 @@ class SubmitFile:
         """
         first = next((queue for queue in self.queues if queue.jobs), None)
         node = "" if first is None else node_of_jobs(first, self._table, self._facts, default_universe)
-        return replace(self, _facts=self._facts._replace(cluster=cluster, node=node))
+        facts = self._facts._replace(cluster=cluster, node=node)
+        return SubmitFile(self.sources, self.queues, self.warnings, self.unknown, self._table, facts, self.behind_queue)
 
     def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:
         """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class SubmitHost:
+class SubmitHost(NamedTuple):
     """What condor_submit knows of its machine beside the file; None: not known, and a fault where it is needed.
 
-    The values given are those that condor_submit 25.14 has on Linux without a configuration of its own; ``replace``
-    of dataclasses changes any of them. ``schedd_interval`` is in seconds; ``version`` is what ``if version`` compares;
+    The values given are those that condor_submit 25.14 has on Linux without a configuration of its own; ``_replace``
+    changes any of them. ``schedd_interval`` is in seconds; ``version`` is what ``if version`` compares;
     ``folder`` is where condor_submit is started, which relative file names are meant in, empty where it is not known.
     """
 

@@ -111,7 +111,7 @@ class _Reader(StatementReader):
         unknown = tuple(self.found.unknown)
         queues, sources = tuple(self.work.queues), tuple(self.sources)
         table, facts = self.work.table, self.work.facts
-        return SubmitFile(self.source, sources, queues, warnings, unknown, table, facts, self.behind_queue)
+        return SubmitFile(sources, queues, warnings, unknown, table, facts, self.behind_queue)
 
     def run(self, source: Source) -> None:
         """Read a text, if it is one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -283,7 +282,7 @@ GIVEN = "$(SUBMIT_TIME) $(YEAR)-$(Month)-$(DAY) $(ARCH) $(OPSYS) $(IsLinux)$(IsW
 def test_built_in_variables_are_what_the_caller_says() -> None:
     """Moment, zone and machine are arguments."""
     source = Source(f"x = {GIVEN}\nqueue\n", "job.sub")
-    host = replace(SubmitHost(), arch="aarch64", islinux=False)
+    host = SubmitHost()._replace(arch="aarch64", islinux=False)
     file = read_submit(source, now=1_780_000_000, zone=ZoneInfo("Pacific/Kiritimati"), host=host)
     (group,) = file.groups(("x",))
     assert group.values["x"] == "1780000000 2026-05-29 aarch64 LINUX 00 job.sub"
