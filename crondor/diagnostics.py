@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -12,6 +11,8 @@ from crondor.source import Span
 
 _CONTEXT = 60  # characters of a long line shown on either side of the underlined piece
 _UNDERLINE = 80  # a longer piece is underlined only so far
+_LEAST_ROOM = 20  # characters of a line that are shown however narrow the terminal is
+_CUT = "..."
 
 
 class Severity(str, Enum):
@@ -71,14 +72,17 @@ class CrondorError(Exception):
         return "\n".join(render(d) for d in self.diagnostics)
 
 
-def render(diagnostic: Diagnostic) -> str:
-    """Return a diagnostic as lines of plain text: place, what, the line with the piece underlined, help."""
+def render(diagnostic: Diagnostic, columns: int | None = None) -> str:
+    """Return a diagnostic as lines of plain text: place, what, the line with the piece underlined, help.
+
+    ``columns`` is the width of a terminal: of a longer line of the file only what fits beside the piece is shown.
+    """
     head = f"{diagnostic.severity.value}: {printable(diagnostic.message)} [{diagnostic.code}]"
     lines = [head]
     if diagnostic.span is not None:
         lines[0] = f"{printable(diagnostic.span.location)}: {head}"
         if diagnostic.span.source.text:
-            lines += _excerpt(diagnostic.span)
+            lines += _excerpt(diagnostic.span, columns)
     if diagnostic.help:
         lines.append(f"    = help: {printable(diagnostic.help)}")
     return "\n".join(lines)
@@ -98,27 +102,41 @@ def similar(word: str, known: Iterable[str], likeness: float = 0.6, most: int = 
     return get_close_matches(word, list(known), most, likeness)
 
 
-def _excerpt(span: Span) -> list[str]:
+def _excerpt(span: Span, columns: int | None) -> list[str]:
     number, column = span.source.position(span.start)
     line = span.source.line(number)
-    begin = column - 1
-    end = min(max(begin + (span.end - span.start), begin + 1), max(len(line), begin + 1), begin + _UNDERLINE)
-    low = max(0, begin - _CONTEXT)
-    high = min(len(line), end + _CONTEXT)
-    before = ("..." if low else "") + printable(line[low:begin].replace("\t", " "))
-    piece = printable(line[begin:end].replace("\t", " "))
-    after = printable(line[end:high].replace("\t", " ")) + ("..." if high < len(line) else "")
     gutter = f"{number:>4} | "
     blank = " " * (len(gutter) - 2) + "| "
-    return [f"{gutter}{before}{piece}{after}", f"{blank}{' ' * _width(before)}{'^' * max(1, _width(piece))}"]
+    room = _UNDERLINE + 2 * _CONTEXT if columns is None else max(_LEAST_ROOM, columns - len(gutter) - 2 * len(_CUT))
+    begin = column - 1
+    end = min(max(begin + (span.end - span.start), begin + 1), max(len(line), begin + 1), begin + _UNDERLINE)
+    while True:
+        end = min(end, begin + room)
+        beside = max(0, room - (end - begin))
+        low = max(0, begin - min(_CONTEXT, max(beside // 2, beside - (len(line) - end))))
+        high = min(len(line), end + min(_CONTEXT, beside - (begin - low)))
+        before = (_CUT if low else "") + _shown(line[low:begin])
+        piece = _shown(line[begin:end])
+        after = _shown(line[end:high]) + (_CUT if high < len(line) else "")
+        over = 0 if columns is None else columns_of(f"{gutter}{before}{piece}{after}") - columns
+        if over <= 0 or room <= _LEAST_ROOM:
+            break
+        room = max(_LEAST_ROOM, room - over)  # escapes and wide letters take more than one column
+    return [f"{gutter}{before}{piece}{after}", f"{blank}{' ' * columns_of(before)}{'^' * max(1, columns_of(piece))}"]
 
 
-def _width(text: str) -> int:
-    """Terminal columns of printable text: East Asian wide characters take two, combining ones none."""
+def _shown(text: str) -> str:
+    return printable(text.replace("\t", " "))
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal printable text takes: wide characters two, combining ones none."""
     if text.isascii():
         return len(text)
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)
+    from wcwidth import wcswidth  # noqa: PLC0415 - 15 ms, for text beyond ASCII only
+
+    width = wcswidth(text)
+    return width if width >= 0 else len(text)
 
 
 def has_error(found: Iterable[Diagnostic]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Container, Iterator, Sequence
 from datetime import tzinfo
 
 from crondor.calendar import DAY, short_weekday
@@ -10,12 +11,14 @@ from crondor.diagnostics import printable
 from crondor_cli.agenda.days import Agenda, AgendaEntry, Minute
 from crondor_cli.agenda.span import AgendaSpan, Day
 from crondor_cli.common.columns import plural
+from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
 from crondor_cli.times.text import local_text, relative
 
 _NAMED = 3  # jobs named in a line
 _LISTED = 10  # jobs of a list
+_WIDEST_DATES = 91  # columns of a table with whole dates
 _HOURS = tuple(f"{hour:02}" for hour in range(24))
 
 
@@ -67,7 +70,9 @@ def _table(agenda: Agenda) -> list[str]:
         for day, row in zip(days, counts, strict=True)
     ]
     width = max(2, *(len(cell) for row in cells for cell in row))
-    names = [_date(day, short=width > 2) for day in days]
+    columns = screen_columns(sys.stdout)
+    short = width > 2 or (columns is not None and columns < _WIDEST_DATES)
+    names = [_date(day, short=short) for day in days]
     totals = [_cell(agenda.in_day(day), unit) for day in days]
     last = max(3, *map(len, totals))
     table = [(" " * len(names[0]), _HOURS, "all"), *zip(names, cells, totals, strict=True)]
@@ -183,13 +188,6 @@ def _invalid(agenda: Agenda) -> list[str]:
     return ["", "Left out, for the errors above", *(f"  {name}" for name in names), *more]
 
 
-def _aligned(rows: list[list[str]], right: set[int] | None = None) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  "
-        + "  ".join(
-            cell.rjust(width) if right and number in right else cell.ljust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+def _aligned(rows: list[list[str]], right: Container[int] = ()) -> list[str]:
+    head = [""] * len(rows[0]) if rows else []
+    return in_columns(head, rows, screen_columns(sys.stdout), margin="  ", right=right)

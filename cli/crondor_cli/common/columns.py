@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 from crondor.diagnostics import printable
+from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.output import echo_lines
 
 _WIDEST = 40  # characters of a cell that comes from an ad
@@ -10,17 +13,7 @@ _WIDEST = 40  # characters of a cell that comes from an ad
 
 def print_rows(head: list[str], rows: list[list[str]]) -> None:
     """Print rows in columns below their heads; a row of one cell stands below the row before, indented."""
-    widths = list(map(len, head))
-    for row in rows:
-        if len(row) > 1:
-            widths = list(map(max, widths, map(len, row)))
-    echo_lines(_line(row, widths) for row in (head, *rows))
-
-
-def _line(row: list[str], widths: list[int]) -> str:
-    if len(row) == 1:
-        return f"      {row[0]}"
-    return "  ".join(map(str.ljust, row, widths)).rstrip()
+    echo_lines(in_columns(head, rows, screen_columns(sys.stdout)))
 
 
 def cell(text: str | None) -> str:

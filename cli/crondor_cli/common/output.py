@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import click
 
 from crondor.diagnostics import printable
+from crondor_cli.common.layout import fitted, screen_columns
 
 
 class Visible(str):
@@ -43,9 +44,11 @@ def together(*pieces: str) -> Visible:
     return Visible("".join(piece if isinstance(piece, Visible) else visible(piece) for piece in pieces))
 
 
-def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
-    """Write text for people, on stdout or stderr."""
-    click.echo(text if isinstance(text, Visible) else visible(str(text)), err=err, nl=nl)
+def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = True) -> None:
+    """Write text for people, on stdout or stderr; on a terminal its lines are broken between words, if it ``fits``."""
+    shown = text if isinstance(text, Visible) else visible(str(text))
+    columns = screen_columns(sys.stderr if err else sys.stdout) if fits else None
+    click.echo(shown if columns is None else fitted(shown, columns), err=err, nl=nl)
 
 
 def echo_lines(lines: Iterable[str]) -> None:
@@ -61,14 +64,15 @@ def echo_pieces(pieces: Iterable[str]) -> None:
         waiting.append(piece)
         size += len(piece)
         if size >= _PIECE:
-            say("".join(waiting), nl=False)
-            waiting, size = [], 0
+            whole, end, begun = "".join(waiting).rpartition("\n")
+            say(whole + end, nl=False)
+            waiting, size = [begun], len(begun)
     say("".join(waiting), nl=False)
 
 
 def overwrite(text: str) -> None:
     """Write text for people over the line of stderr that is being written."""
-    say(together(_ERASE, text), err=True, nl=False)
+    say(together(_ERASE, text), err=True, nl=False, fits=False)
 
 
 def emit(data: str | bytes, *, nl: bool = False) -> None:
@@ -79,7 +83,7 @@ def emit(data: str | bytes, *, nl: bool = False) -> None:
     terminal = sys.stdout is not None and sys.stdout.isatty()
     if terminal or not hasattr(sys.stdout, "buffer"):
         text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
-        say(text if terminal else Visible(text), nl=nl)
+        say(text if terminal else Visible(text), nl=nl, fits=False)
         return
     raw = data if isinstance(data, bytes) else _encoded(data)
     if raw or nl:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from crondor.diagnostics import CrondorError, Diagnostic, render
+from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import Visible, say, styled, together
 
 _SEVERITY = r"\b(error|warning|note)(?=: )"
@@ -23,7 +24,7 @@ def show(diagnostics: Iterable[Diagnostic]) -> None:
 
 def shown(diagnostic: Diagnostic, stream: TextIO | None) -> str:
     """Return a diagnostic as it is written to a stream, in colour where a person looks."""
-    text = render(diagnostic)
+    text = render(diagnostic, screen_columns(stream))
     return coloured(text) if wants_colour(stream) else text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import date, timedelta
 from itertools import pairwise
@@ -9,6 +10,7 @@ from itertools import pairwise
 from crondor.calendar import SHORT_MONTHS, SHORT_WEEKDAYS
 from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, MONTH, CronSpec, Field
+from crondor_cli.common.layout import in_columns, screen_columns
 
 _UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 _MOST_ITEMS = 12
@@ -93,6 +95,5 @@ def day_rule_words(spec: CronSpec) -> str:
 
 def columns(rows: list[list[str]]) -> list[str]:
     """Return rows as indented lines of columns, the first at least as wide as the names of facts."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    widths[0] = max(12, widths[0])
-    return ["  " + "  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    named = [[row[0].ljust(12), *row[1:]] for row in rows]
+    return in_columns([""] * len(rows[0]), named, screen_columns(sys.stdout), margin="  ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from datetime import datetime, tzinfo
 
@@ -14,6 +15,7 @@ from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.words import describe
+from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.preview import Preview, shortened
 from crondor_cli.common.rows import RunRow, RunSide
@@ -107,20 +109,16 @@ def _table(preview: Preview) -> list[str]:
     clock = preview.job.clock
     refused = preview.schedule is None  # then the schedd's side is all there is
     both = preview.differs and not refused
-    header = ["", "#", "real schedd" if refused else "local time", "from now", "match opens", "last start"]
-    rows = [header + (["real schedd"] if both else [])]
+    size = max(len(str(row.number)) for row in preview.rows)
+    first = "real schedd" if refused else "local time"
+    head = ["  " + "#".rjust(size + 1), first, "from now", "match opens", "last start"]
+    rows = []
     for row in preview.rows:
         run = row.schedd if refused else row.run
-        cells = ["!" if row.differs else "", str(row.number), *_cells(run, clock.now, clock.zone)]
+        mark = f"  {'!' if row.differs else ' '}{row.number:>{size}}"
+        cells = [mark, *_cells(run, clock.now, clock.zone)]
         rows.append([*cells, _schedd_cell(row, clock.zone)] if both else cells)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [_line(row, widths) for row in rows]
-
-
-def _line(row: list[str], widths: list[int]) -> str:
-    mark, number, *rest = row
-    cells = [text.ljust(width) for text, width in zip(rest, widths[2:], strict=True)]
-    return f"  {mark:1}{number.rjust(widths[1])}  {'  '.join(cells)}".rstrip()
+    return in_columns(head + (["real schedd"] if both else []), rows, screen_columns(sys.stdout))
 
 
 def _cells(run: RunSide | None, now: int, zone: tzinfo) -> list[str]:

@@ -19,11 +19,13 @@ from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session
+from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import Visible, say, together
 from crondor_cli.common.show import shown
 from crondor_cli.run.jobs import NAME
 from crondor_cli.times.text import local_text, relative
 
+_PLAIN_WIDTH: Final = 80  # columns of a terminal that does not say
 _PACE: Final = 1.0  # seconds between two pictures
 _MOST: Final = 20  # jobs of a picture
 _LONGEST: Final = 300  # characters of a reason
@@ -173,7 +175,8 @@ class LiveView(RunLines):
     def refresh(self) -> None:
         """Draw the jobs, those that run first."""
         jobs = sorted(self._session.pool.jobs.values(), key=_order)
-        width, height = shutil.get_terminal_size()
+        height = shutil.get_terminal_size().lines
+        width = screen_columns(sys.stderr) or _PLAIN_WIDTH
         most = max(1, min(_MOST, height - 3))
         lines = [self._line(job)[: max(1, width - 1)] for job in jobs[:most]]
         if len(jobs) > most:
@@ -195,7 +198,7 @@ class LiveView(RunLines):
 
     def _put(self, text: str) -> None:
         with suppress(OSError, ValueError):
-            say(text, err=True, nl=False)
+            say(text, err=True, nl=False, fits=False)
 
     def _erased(self) -> Visible:
         return Visible(f"\x1b[{self._drawn}A\x1b[J" if self._drawn else "")

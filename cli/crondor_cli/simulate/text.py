@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from crondor.diagnostics import printable
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.spec import Dialect
 from crondor_cli.common.columns import plural
+from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.simulate.lines import Lanes
 from crondor_cli.simulate.runs import Group, Simulated, SimulatedResult
@@ -68,18 +71,13 @@ def _table(simulated: Simulated, results: list[SimulatedResult]) -> list[str]:
         for name, fate in _COLUMNS.items()
         if name in _ALWAYS or any(result.outcome.counts[fate] for result in results)
     }
-    rows = [["", "planned", *shown, "slot idle"]]
+    rows = []
     for group, (outcome, _) in zip(simulated.groups, results, strict=True):
         label = group.label if group.jobs.count == 1 else f"{group.label} ({group.jobs.count} jobs)"
         counts = [str(outcome.counts[fate]) for fate in shown.values()]
         rows.append([label, str(outcome.planned), *counts, length(outcome.idle_slot)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    ]
+    head = ["", "planned", *shown, "slot idle"]
+    return in_columns(head, rows, screen_columns(sys.stdout), right=range(1, len(head)))
 
 
 def _notes(simulated: Simulated, results: list[SimulatedResult]) -> list[str]:

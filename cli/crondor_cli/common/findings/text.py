@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from crondor.check import Finding
 from crondor.diagnostics import Severity, render
 from crondor_cli.common.findings.result import ChosenReports
+from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.show import coloured, wants_colour
 
@@ -24,11 +25,11 @@ def print_report(result: ChosenReports, form: str) -> None:
 
 
 def _print_text(result: ChosenReports) -> None:
-    colour = wants_colour(sys.stdout)
+    colour, columns = wants_colour(sys.stdout), screen_columns(sys.stdout)
     count: Counter[Severity] = Counter()
     cures: Counter[bool] = Counter()
     for finding in result.all_findings:
-        text = render(finding.diagnostic)
+        text = render(finding.diagnostic, columns)
         if finding.fix is not None:
             text += f"\n    = fix: {finding.fix.title} ({_option(finding)})"
             cures[finding.fix.safe] += 1

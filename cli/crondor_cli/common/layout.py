@@ -1,0 +1,126 @@
+"""Text laid out for the screen it goes to: lines that fit, and columns that stack where they do not.
+
+What goes to no terminal keeps its lines, however long: programs read lines, and people can search them. ``COLUMNS``
+overrules the width of a terminal, as everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container, Sequence
+from typing import TextIO
+
+from crondor.diagnostics import columns_of
+
+_NARROWEST = 20  # columns; a narrower screen gets lines of this width
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs behind
+
+
+def screen_columns(stream: TextIO | None) -> int | None:
+    """Return how many columns the terminal behind a stream has, None where none is."""
+    if stream is None or not stream.isatty():
+        return None
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return max(_NARROWEST, int(given))
+    try:
+        found = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return None
+    return max(_NARROWEST, found) if found else None
+
+
+def fitted(text: str, columns: int) -> str:
+    """Return text with each line that is wider than a screen broken between words, what follows below its beginning."""
+    if len(text) <= columns and text.isascii():
+        return text
+    return "\n".join(part for line in text.split("\n") for part in _broken(line, columns))
+
+
+def _broken(line: str, columns: int) -> list[str]:
+    if len(line) <= columns and line.isascii():
+        return [line]
+    bare = _COLOUR.sub("", line) if "\x1b" in line else line
+    if columns_of(bare) <= columns:
+        return [line]
+    found = _HANGING.match(bare)
+    hang = found.end() if found is not None else 0
+    margin = len(bare) - len(bare.lstrip(" "))
+    behind = hang if margin < hang <= columns // 2 else min(margin + 4, columns // 2)
+    return _words_in_lines(line, columns, behind)
+
+
+def _words_in_lines(line: str, columns: int, behind: int) -> list[str]:
+    """Break a line at single blanks; wider gaps, which line columns up, stay where they do not end a line."""
+    lines: list[str] = []
+    made, width = "", 0
+    for piece in re.findall(r" *[^ ]+", line):
+        size = columns_of(_COLOUR.sub("", piece))
+        if made.strip() and width + size > columns:
+            lines.append(made)
+            word = piece.lstrip(" ")
+            made, width = " " * behind + word, behind + columns_of(_COLOUR.sub("", word))
+        else:
+            made, width = made + piece, width + size
+    return [*lines, made]
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Return text filled with blanks to a width in columns, on its left for ``right``."""
+    blanks = " " * max(0, width - columns_of(text))
+    return blanks + text if right else text + blanks
+
+
+def in_columns(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    columns: int | None = None,
+    *,
+    margin: str = "",
+    right: Container[int] = (),
+) -> list[str]:
+    """Return rows in columns below their heads, those whose numbers are in ``right`` to the right.
+
+    A row of one cell is a note on the row before, and stands below it. Where the columns do not all fit into
+    ``columns`` of a screen, the last ones stand below each row with their names: nothing of a table is lost on a
+    narrow terminal. A head of empty names is not shown.
+    """
+    whole = [head, *(row for row in rows if len(row) > 1)]
+    widths = [max(map(columns_of, column)) for column in zip(*whole, strict=True)]
+    beside = _how_many_fit(widths, None if columns is None else columns - len(margin))
+
+    def line(row: Sequence[str]) -> str:
+        cells = (padded(row[i], widths[i], right=i in right) for i in range(beside))
+        return (margin + "  ".join(cells)).rstrip()
+
+    lines = [line(head)] if any(head) else []
+    for row in rows:
+        if len(row) == 1:
+            lines.append(f"{margin}      {row[0]}")
+            continue
+        lines.append(line(row))
+        below = [f"{head[i]}: {row[i]}".removeprefix(": ") for i in range(beside, len(row)) if row[i] not in {"", "-"}]
+        lines += _stacked(below, margin + "      ", columns)
+    return lines
+
+
+def _how_many_fit(widths: Sequence[int], room: int | None) -> int:
+    taken = 0
+    for number, width in enumerate(widths):
+        taken += width + (2 if number else 0)
+        if room is not None and taken > room:
+            return max(1, number)
+    return len(widths)
+
+
+def _stacked(cells: Sequence[str], margin: str, columns: int | None) -> list[str]:
+    lines: list[str] = []
+    for cell in cells:
+        joined = f"{lines[-1]}, {cell}" if lines else ""
+        if lines and (columns is None or columns_of(joined) <= columns):
+            lines[-1] = joined
+        else:
+            lines.append(margin + cell)
+    return lines

@@ -1,0 +1,114 @@
+"""What goes to a terminal fits it, and what goes to a program keeps its lines."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crondor.diagnostics import Diagnostic, columns_of, render
+from crondor.source import Source
+from crondor_cli.common.layout import fitted, in_columns, padded, screen_columns
+
+WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=12)
+LINES = st.lists(WORDS, min_size=1, max_size=30).map(" ".join)
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+@given(LINES, st.integers(30, 120))
+def test_no_line_is_wider_and_no_word_is_broken(line: str, columns: int) -> None:
+    """Words keep their order; a line is wider than the screen only where one word is."""
+    made = fitted(line, columns)
+    assert made.split() == line.split()
+    for part in made.splitlines():
+        assert columns_of(part) <= columns or len(part.split()) == 1
+
+
+def test_what_follows_stands_below_its_beginning() -> None:
+    """A fact and a help go on below their text, not at the margin."""
+    assert fitted("  timing     window 900 s, prep time 600 s, universe", 40).splitlines() == [
+        "  timing     window 900 s, prep time 600",
+        "             s, universe",
+    ]
+    assert fitted("    = help: write one complete expression of it", 40).splitlines() == [
+        "    = help: write one complete",
+        "            expression of it",
+    ]
+
+
+def test_colours_take_no_room() -> None:
+    """Sequences that colour are no columns."""
+    line = "\x1b[31m\x1b[1merror\x1b[0m: nothing"
+    assert fitted(line, 20) == line
+
+
+@pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("ก\u0e33", 2), ("👩", 2)])
+def test_wide_characters_count_as_two_and_combining_ones_as_none(text: str, columns: int) -> None:
+    """As a terminal shows them."""
+    assert columns_of(text) == columns
+    assert columns_of(padded(text, 9)) == 9
+
+
+HEAD = ("job", "owner", "next start", "state")
+ROWS = (("1.0", "alice", "Fri 2026-11-20 18:30", "idle"), ("12.0", "日本", "-", "held"), ("note",))
+
+
+def table(columns: int | None, rows: Sequence[Sequence[str]] = ROWS) -> list[str]:
+    """Return the table for a screen."""
+    return in_columns(HEAD, rows, columns)
+
+
+def test_a_wide_table_stacks_what_does_not_fit_and_loses_nothing() -> None:
+    """The last columns go below their row, with their names."""
+    wide, narrow = table(None), table(30)
+    assert wide == [
+        "job   owner  next start            state",
+        "1.0   alice  Fri 2026-11-20 18:30  idle",
+        "12.0  日本   -                     held",
+        "      note",
+    ]
+    assert narrow == [
+        "job   owner",
+        "1.0   alice",
+        "      next start: Fri 2026-11-20 18:30",
+        "      state: idle",
+        "12.0  日本",
+        "      state: held",
+        "      note",
+    ]
+    assert table(None) == table(80)
+
+
+def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file and a pipe have none; COLUMNS overrules a terminal's."""
+    monkeypatch.setenv("COLUMNS", "72")
+    assert screen_columns(Terminal()) == 72
+    assert screen_columns(io.StringIO()) is None
+    assert screen_columns(None) is None
+    monkeypatch.setenv("COLUMNS", "none")
+    assert screen_columns(Terminal()) is None  # no descriptor, so no width
+
+
+@given(st.text(max_size=200), st.integers(0, 200), st.integers(0, 60), st.integers(20, 120))
+def test_an_excerpt_fits_and_its_underline_is_below_the_piece(text: str, start: int, size: int, columns: int) -> None:
+    """However long the line of the file is, and whatever stands in it."""
+    source = Source("f", re.sub(r"[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", " ", text) or "x")
+    start = min(start, len(source.text) - 1)
+    span = source.span(start, min(len(source.text), start + size))
+    _, line, below = render(Diagnostic("x", "message", span=span), columns).splitlines()
+    widest = 1 if text.isascii() and text.isprintable() else len("\\U00010000")
+    assert columns_of(line) <= max(columns, len("   1 | ......") + 20 * widest)
+    plain = render(Diagnostic("x", "message", span=span)).splitlines()
+    assert below.strip("| ^") == ""
+    assert len(plain) == 3
