@@ -67,6 +67,28 @@ def test_a_finding_shows_place_reason_and_cure(write: Write) -> None:
     assert result.lines[-1].startswith("1 file checked: 1 error")
 
 
+def test_a_cure_shows_its_lines(write: Write) -> None:
+    """As a diff; what --fix makes is marked, what needs --unsafe is not."""
+    result = check(write(HEAD, "cron_minutes = 0", *CLEAN[2:4], "queue"))
+    heads = [line for line in result.lines if "[CRN" in line]
+    assert [line for line in heads if line.endswith("[CRN501] [*]")] == heads[:1]
+    assert "        - cron_minutes = 0\n        + cron_minute = 0\n" in result.out
+    assert "        + on_exit_remove = false\n" in result.out
+    assert "; [*] --fix cures 1, --fix --unsafe " in result.lines[-1]
+
+
+def test_a_line_each_and_no_summary(write: Write) -> None:
+    """For editors and scripts that read lines."""
+    path = write(*SIXTY)
+    concise = check("--format", "concise", path).lines
+    assert len(concise) == 2
+    assert concise[0].startswith(f"{path}:2:15: error: minute 60 is out of range")
+    assert concise[1].startswith("1 file checked")
+    assert check("--format", "concise", "-q", path).lines == concise[:1]
+    assert check("-q", path).lines == check(path).lines[:-1]
+    assert check("-q", write(*CLEAN)).out == ""
+
+
 def test_several_files_and_their_order(write: Write) -> None:
     """The findings stand in the order of the files, and the summary counts all."""
     first, second = write(*SIXTY, name="a.sub"), write(*SIXTY, name="b.sub")
@@ -348,6 +370,7 @@ def test_write_changes_the_file_and_keeps_its_mode(write: Write) -> None:
     path.chmod(0o750)
     result = check("--fix", "--write", str(path))
     assert (result.status, result.out) == (0, f"{path}: write cron_minute\n")
+    assert result.err == "1 file changed, 0 findings left\n"
     assert path.read_text(encoding="utf-8") == "\n".join(CLEAN) + "\n"
     assert path.stat().st_mode & 0o777 == 0o750
     assert sorted(p.name for p in path.parent.iterdir()) == ["job.sub"]

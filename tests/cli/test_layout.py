@@ -103,7 +103,7 @@ def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.text(max_size=200), st.integers(0, 200), st.integers(0, 60), st.integers(20, 120))
 def test_an_excerpt_fits_and_its_underline_is_below_the_piece(text: str, start: int, size: int, columns: int) -> None:
     """However long the line of the file is, and whatever stands in it."""
-    source = Source("f", re.sub(r"[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", " ", text) or "x")
+    source = Source(re.sub(r"[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", " ", text) or "x", "f")
     start = min(start, len(source.text) - 1)
     span = source.span(start, min(len(source.text), start + size))
     _, line, below = render(Diagnostic("x", "message", span=span), columns).splitlines()

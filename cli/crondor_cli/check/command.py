@@ -47,7 +47,8 @@ that cannot be read."""
     metavar="SECONDS",
     help="The schedd's SCHEDD_INTERVAL (default: 300).",
 )
-@format_option("text", "json", "sarif", "github", text="How to print the findings.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
+@format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 def command(
     files: tuple[str, ...],
     select: tuple[str, ...],
@@ -64,6 +65,7 @@ def command(
     now: str | None,
     tz: str | None,
     schedd_interval: int | None,
+    quiet: bool,
     format_: str,
 ) -> None:
     """Say what condor_submit lets through, what the schedd silently changes, and what will be held.
@@ -95,7 +97,7 @@ def command(
         print_statistics(result, format_)
         status = result.status
     else:
-        print_report(result, format_)
+        print_report(result, format_, quiet=quiet)
         status = result.status
     for reason in result.unread:
         say(f"Error: {reason}", err=True)

@@ -47,6 +47,10 @@ def _end(result: CheckResult, left: list[CheckReport], changed: int, *, write: b
     if not write and changed:
         say(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
         return 2 if result.unread else 1
+    if write:
+        left_over = sum(1 for _ in after.all_findings)
+        files = f"{changed} file{'' if changed == 1 else 's'}"
+        say(f"{files} changed, {left_over} finding{'' if left_over == 1 else 's'} left", err=True)
     return after.status
 
 

@@ -42,7 +42,8 @@ that cannot be read."""
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
-@format_option("text", "json", "sarif", "github", text="How to print the findings.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
+@format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 @clock_options
 def command(
     config: tuple[str, ...],
@@ -53,6 +54,7 @@ def command(
     rules: bool,
     statistics: bool,
     strict: bool,
+    quiet: bool,
     format_: str,
     now: str | None,
     tz: str | None,
@@ -70,5 +72,5 @@ def command(
     if statistics:
         print_statistics(result, format_)
     else:
-        print_report(result, format_)
+        print_report(result, format_, quiet=quiet)
     raise click.exceptions.Exit(result.status)

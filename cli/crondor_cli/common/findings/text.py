@@ -8,34 +8,41 @@ from collections.abc import Iterable
 
 from crondor.check import Finding
 from crondor.diagnostics import Severity, render
+from crondor_cli.common.findings.changes import change_lines
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.show import coloured, wants_colour
 
+_FIXABLE = "[*]"  # marks what --fix cures
 
-def print_report(result: ChosenReports, form: str) -> None:
-    """Print the findings of all files in one of the forms."""
-    if form == "text":
-        _print_text(result)
+
+def print_report(result: ChosenReports, form: str, *, quiet: bool = False) -> None:
+    """Print the findings of all files in one of the forms; ``quiet`` leaves the summary of those for people out."""
+    if form in {"text", "concise"}:
+        _print_text(result, is_concise=form == "concise", quiet=quiet)
     else:
         from crondor_cli.common.findings.forms import FORMS  # noqa: PLC0415 - 25 ms, for programs only
 
         FORMS[form](result)
 
 
-def _print_text(result: ChosenReports) -> None:
+def _print_text(result: ChosenReports, *, is_concise: bool, quiet: bool) -> None:
     colour, columns = wants_colour(sys.stdout), screen_columns(sys.stdout)
     count: Counter[Severity] = Counter()
     cures: Counter[bool] = Counter()
     for finding in result.all_findings:
-        text = render(finding.diagnostic, columns)
+        head, *more = render(finding.diagnostic, columns).split("\n")
         if finding.fix is not None:
-            text += f"\n    = fix: {finding.fix.title} ({_option(finding)})"
+            head += f" {_FIXABLE}" if finding.fix.safe else ""
+            more += [f"    = fix: {finding.fix.title} ({_option(finding)})"]
+            more += [f"        {line}" for line in change_lines(finding.fix)]
             cures[finding.fix.safe] += 1
+        text = head if is_concise else "\n".join([head, *more])
         say(coloured(text) if colour else text)
         count[finding.diagnostic.severity] += 1
-    say(_summary(len(result.reports), count, cures))
+    if not quiet:
+        say(_summary(len(result.reports), count, cures))
 
 
 def _option(finding: Finding) -> str:
@@ -47,7 +54,7 @@ def _summary(files: int, count: Counter[Severity], cures: Counter[bool]) -> str:
     if not count:
         return f"{checked} checked: nothing found"
     found = ", ".join(_many(count[severity], severity.value) for severity in Severity if count[severity])
-    cured = f"; --fix cures {cures[True]}" if cures[True] else ""
+    cured = f"; {_FIXABLE} --fix cures {cures[True]}" if cures[True] else ""
     more = f"{',' if cured else ';'} --fix --unsafe {cures.total()}" if cures[False] else ""
     return f"{checked} checked: {found}{cured}{more}"
 
