@@ -61,7 +61,7 @@ def _changes(folders: Iterable[str]) -> Iterator[object]:
     try:
         from watchfiles import watch  # noqa: PLC0415 - optional, and 30 ms
     except ImportError:
-        message = "--watch needs watchfiles: pip install watchfiles, or crondor with its extra watch"
+        message = "--watch needs watchfiles, which is not installed: pip install '.[watch]' in a clone of crondor"
         raise click.UsageError(message, click.get_current_context(silent=True)) from None
     yield None
     yield from watch(*folders, debounce=_SETTLE, step=_SETTLE // 2)
