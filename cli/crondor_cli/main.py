@@ -12,6 +12,7 @@ from typing import NoReturn, TextIO
 import click
 
 from crondor.diagnostics import CrondorError
+from crondor_cli.common.defaults import shared_options
 from crondor_cli.common.lazy_group import LazyGroup
 from crondor_cli.common.output import say
 from crondor_cli.common.show import show_error
@@ -35,6 +36,7 @@ COMMANDS = {
     "route": ("crondor_cli.route.group", "A job router: its routes, who goes where and why not; run one."),
     "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
+    "config": ("crondor_cli.config.command", "The settings, and where each comes from."),
     "help": ("crondor_cli.help", "What a command does and takes, as its --help."),
 }
 
@@ -74,6 +76,9 @@ def cli() -> None:
     Exit status: 0 fine, 1 a finding (an invalid schedule, one that never fires, a difference under --strict),
     2 wrong usage.
     """
+
+
+cli.params += shared_options()
 
 
 def main() -> NoReturn:

@@ -21,7 +21,7 @@ from crondor.check import RULES
 from crondor.check.fixing import fixed
 from crondor_cli.check import fix as check_fix
 from tests.cli.conftest import Write
-from tests.cli.running import PROGRAM, Result, at_now, crondor, environment, process
+from tests.cli.running import PROGRAM, Result, at_now, environment, process
 
 HEAD = "executable = /bin/true"
 CLEAN = (
@@ -212,84 +212,6 @@ def test_a_wrong_comment_is_a_finding(write: Write) -> None:
     """It would silence nothing, and nobody would know."""
     assert codes(write("# crondor: ignore CRN101", *CLEAN)) == ["CRN902"]
     assert codes(write("# crondor: ignore[CRN888]", *CLEAN)) == ["CRN902"]
-
-
-# Settings of a project
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[tool.crondor]\nstrict = 3",
-        ' [ tool . "crondor" ]\nstrict = 3',
-        "[tool]\ncrondor.strict = 3",
-        "tool.'crondor'.strict = 3",
-        '"tool".crondor = {strict = 3}',
-        "tool = {crondor = {strict = 3}}",
-    ],
-)
-def test_pyproject_may_be_spelled_in_many_ways(
-    text: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each of them is read; TOML knows them all."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").write_text(f"{text}\n")
-    assert "strict must be true or false" in crondor("check", write(*CLEAN)).err
-
-
-def test_pyproject_with_several_sections(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A section in two brackets is no table."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").write_text("[[tool.crondor]]\nstrict = true\n")
-    found = crondor("check", write(*CLEAN))
-    assert (found.status, "[tool.crondor] is no table" in found.err) == (2, True)
-
-
-def test_pyproject_deeper_than_can_be_read(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays in arrays, thousands deep, are a fault of the file."""
-    monkeypatch.chdir(tmp_path)
-    deep = "[" * 50_000 + "]" * 50_000
-    (tmp_path / "pyproject.toml").write_text(f"[tool.crondor]\nignore = {deep}\n")
-    found = crondor("check", write(*CLEAN))
-    assert (found.status, "cannot read" in found.err) == (2, True)
-
-
-def test_pyproject_settings(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The nearest pyproject.toml counts, the command line wins."""
-    path = write(HEAD, "cron_minute = 60", "queue")
-    (tmp_path / "pyproject.toml").write_text('[tool.crondor]\nignore = ["CRN4", "CRN3"]\nstrict = true\n')
-    (tmp_path / "below").mkdir()
-    monkeypatch.chdir(tmp_path / "below")
-
-    def found(*arguments: str) -> list[str]:
-        data = at_now("check", "--format", "json", *arguments, path).data
-        return [finding["code"] for finding in data["files"][0]["findings"]]
-
-    assert found() == ["CRN101"]
-    assert found("--select", "CRN401") == ["CRN401"]
-    assert "CRN401" in found("--no-config")
-
-
-@pytest.mark.parametrize(
-    ("section", "message"),
-    [
-        ("selct = []", "knows no key selct"),
-        ("select = 'CRN1'", "select must be a list of codes"),
-        ("schedd-interval = true", "schedd-interval must be a number"),
-        ("select = ['CRN7']", "begins with CRN7"),
-        ("tz = 'Mars/Base'", "Mars/Base"),
-        ("strict = [", "cannot read"),
-    ],
-)
-def test_bad_settings_are_wrong_usage(
-    section: str, message: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are named, with the file."""
-    (tmp_path / "pyproject.toml").write_text(f"[tool.crondor]\n{section}\n")
-    monkeypatch.chdir(tmp_path)
-    result = crondor("check", write(*CLEAN))
-    assert result.status == 2
-    assert message in result.err
 
 
 # Rules on paper

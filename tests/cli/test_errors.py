@@ -301,11 +301,11 @@ def test_an_unreadable_file_is_wrong_usage(tmp_path: Path, monkeypatch: pytest.M
     path.chmod(0)
     if os.access(path, os.R_OK):
 
-        def refuse(*_: object) -> None:
+        def refuse(*_: object, **__: object) -> None:
             raise PermissionError(13, os.strerror(13))
 
         monkeypatch.setattr("builtins.open", refuse)
-    assert_usage(crondor("next", "--spec", str(path)), "Permission denied")
+    assert_usage(crondor("next", "--no-config", "--spec", str(path)), "Permission denied")
 
 
 @pytest.mark.parametrize("source", ["huge", "/dev/zero"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.options import clock_options, format_option, include_option
+from crondor_cli.common.options import clock_options, format_option, include_option, interval_option
 from crondor_cli.common.output import say
 
 EPILOG = """\b
@@ -20,8 +20,7 @@ A directory stands for the files *.sub, *.submit and *.jdl below it, - for stand
 is executed, and files that it includes are read only below its own folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
-The section [tool.crondor] of the nearest pyproject.toml may set select, ignore, allow-dirs, tz, schedd-interval and
-strict; the command line wins.
+select, ignore and strict may be set in the table [check] of crondor.toml, for which see `crondor config`.
 
 Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -37,16 +36,10 @@ that cannot be read."""
 @click.option("--explain", metavar="CODE", help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
-@click.option("--strict", is_flag=True, default=None, help="Exit with 1 for notes as well.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
 @include_option
-@click.option("--no-config", is_flag=True, help="Pass over pyproject.toml.")
 @clock_options
-@click.option(
-    "--schedd-interval",
-    type=click.IntRange(0, 86400),
-    metavar="SECONDS",
-    help="The schedd's SCHEDD_INTERVAL (default: 300).",
-)
+@interval_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 def command(
@@ -59,12 +52,11 @@ def command(
     explain: str | None,
     rules: bool,
     statistics: bool,
-    strict: bool | None,
+    strict: bool,
     allow_dirs: tuple[str, ...],
-    no_config: bool,
     now: str | None,
     tz: str | None,
-    schedd_interval: int | None,
+    schedd_interval: int,
     quiet: bool,
     format_: str,
 ) -> None:
@@ -88,7 +80,7 @@ def command(
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
     given = CheckOptions(select, ignore, allow_dirs, tz, schedd_interval, strict)
-    result = run(files, given, now, use_config=not no_config)
+    result = run(files, given, now)
     if fix:
         from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for
 

@@ -16,7 +16,6 @@ from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refus
 from crondor.diagnostics import CrondorError
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
-from crondor_cli.check.config import Config, find_config
 from crondor_cli.check.files import find
 from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.findings.rules import codes_of
@@ -28,14 +27,14 @@ _MANY = 100  # files, from which on a person wants to see progress
 
 
 class CheckOptions(NamedTuple):
-    """What the command line says; empty or None where it says nothing."""
+    """What the command line and the settings say."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     allow_dirs: tuple[str, ...]
     tz: str | None
-    schedd_interval: int | None
-    strict: bool | None
+    schedd_interval: int
+    strict: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +49,12 @@ class CheckResult(ChosenReports):
         return _read(source, self.settings, self.allow_dirs)
 
 
-def run(names: tuple[str, ...], given: CheckOptions, now: str | None, *, use_config: bool) -> CheckResult:
+def run(names: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckResult:
     """Check the files; those that cannot be read are left out.
 
     Raises UsageError for options and settings that cannot be used, and where no file can be read.
     """
-    result = _settle(given, now, use_config=use_config)
+    result = _settle(given, now)
     paths = find(names)
     reports: list[CheckReport] = []
     unread: list[click.UsageError] = []
@@ -71,18 +70,16 @@ def run(names: tuple[str, ...], given: CheckOptions, now: str | None, *, use_con
     return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
 
 
-def _settle(given: CheckOptions, now: str | None, *, use_config: bool) -> CheckResult:
-    """Put together what the command line and pyproject.toml say, before anything is checked."""
-    config = find_config() if use_config else Config()
-    clock = clock_of(now, given.tz or config.tz)
-    interval = next((x for x in (given.schedd_interval, config.schedd_interval) if x is not None), 300)
+def _settle(given: CheckOptions, now: str | None) -> CheckResult:
+    """Put together what the options say, before anything is checked."""
+    clock = clock_of(now, given.tz)
     return CheckResult(
         (),
-        codes_of(given.select or config.select, RULES),
-        codes_of((*given.ignore, *config.ignore), RULES),
-        bool(config.strict) if given.strict is None else given.strict,
-        settings=CheckSettings(clock.now, clock.zone, schedd_interval=interval),
-        allow_dirs=(*given.allow_dirs, *config.allow_dirs),
+        codes_of(given.select, RULES),
+        codes_of(given.ignore, RULES),
+        given.strict,
+        settings=CheckSettings(clock.now, clock.zone, schedd_interval=given.schedd_interval),
+        allow_dirs=given.allow_dirs,
     )
 
 

@@ -1,7 +1,7 @@
 """Text laid out for the screen it goes to: lines that fit, and columns that stack where they do not.
 
 What goes to no terminal keeps its lines, however long: programs read lines, and people can search them. ``COLUMNS``
-overrules the width of a terminal, as everywhere.
+and the setting ``width`` overrule the width of a terminal.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Container, Sequence
 from typing import TextIO
 
 from crondor.diagnostics import columns_of
+from crondor_cli.common.screen import SCREEN
 
 _NARROWEST = 20  # columns; a narrower screen gets lines of this width
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -22,6 +23,8 @@ def screen_columns(stream: TextIO | None) -> int | None:
     """Return how many columns the terminal behind a stream has, None where none is."""
     if stream is None or not stream.isatty():
         return None
+    if SCREEN.width is not None:
+        return SCREEN.width
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):
         return max(_NARROWEST, int(given))

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from crondor.diagnostics import similar
+from crondor_cli.common.defaults import prepare
 
 
 class LazyGroup(click.Group):
@@ -43,7 +44,10 @@ class LazyGroup(click.Group):
             close = similar(args[0], self._modules)
             hint = f" Did you mean {close[0]}?" if close else f" There are {', '.join(self._modules)}."
             ctx.fail(f"No such command {args[0]!r}.{hint}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and not isinstance(command, click.Group):
+            prepare(ctx, name, command, rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - the same
         """List the commands from the table, without importing them."""

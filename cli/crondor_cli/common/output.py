@@ -14,6 +14,7 @@ import click
 
 from crondor.diagnostics import printable
 from crondor_cli.common.layout import fitted, screen_columns
+from crondor_cli.common.screen import SCREEN
 
 
 class Visible(str):
@@ -48,7 +49,8 @@ def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = T
     """Write text for people, on stdout or stderr; on a terminal its lines are broken between words, if it ``fits``."""
     shown = text if isinstance(text, Visible) else visible(str(text))
     columns = screen_columns(sys.stderr if err else sys.stdout) if fits else None
-    click.echo(shown if columns is None else fitted(shown, columns), err=err, nl=nl)
+    color = True if SCREEN.wants_colour(sys.stderr if err else sys.stdout) else None
+    click.echo(shown if columns is None else fitted(shown, columns), err=err, nl=nl, color=color)
 
 
 def echo_lines(lines: Iterable[str]) -> None:

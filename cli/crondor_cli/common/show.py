@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterable
@@ -11,8 +10,10 @@ from typing import TextIO
 from crondor.diagnostics import CrondorError, Diagnostic, render
 from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import Visible, say, styled, together
+from crondor_cli.common.screen import SCREEN
 
 _SEVERITY = r"\b(error|warning|note)(?=: )"
+_UNDERLINE = re.compile(r"^ *\| *(\^+)$", re.MULTILINE)
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -25,7 +26,7 @@ def show(diagnostics: Iterable[Diagnostic]) -> None:
 def shown(diagnostic: Diagnostic, stream: TextIO | None) -> str:
     """Return a diagnostic as it is written to a stream, in colour where a person looks."""
     text = render(diagnostic, screen_columns(stream))
-    return coloured(text) if wants_colour(stream) else text
+    return coloured(text) if SCREEN.wants_colour(stream) else text
 
 
 def show_error(error: CrondorError) -> None:
@@ -33,18 +34,15 @@ def show_error(error: CrondorError) -> None:
     show(error.diagnostics)
 
 
-def wants_colour(stream: TextIO | None) -> bool:
-    """Say whether a person looks at a stream, on a terminal that has colours, and has not asked for none."""
-    return (
-        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
-
-
 def coloured(text: str) -> Visible:
-    """Return a rendered diagnostic with its severity in colour."""
+    """Return a rendered diagnostic with its severity and its underline in colour."""
     head, end, rest = text.partition("\n")
     found = re.search(_SEVERITY, head)
     if found is None:
         return together(text)
-    severity = styled(found[1], colour=_COLOURS[found[1]], bold=True)
+    colour = _COLOURS[found[1]]
+    severity = styled(found[1], colour=colour, bold=True)
+    line = _UNDERLINE.search(rest)
+    if line is not None:
+        rest = together(rest[: line.start(1)], styled(line[1], colour=colour, bold=True), rest[line.end(1) :])
     return together(head[: found.start()], severity, head[found.end() :], end, rest)

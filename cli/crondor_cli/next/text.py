@@ -16,9 +16,10 @@ from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.words import describe
 from crondor_cli.common.layout import in_columns, screen_columns
-from crondor_cli.common.output import say
+from crondor_cli.common.output import say, styled, together
 from crondor_cli.common.preview import Preview, shortened
 from crondor_cli.common.rows import RunRow, RunSide
+from crondor_cli.common.screen import SCREEN
 from crondor_cli.times.text import local_text, relative
 
 _SAME_WEEK = 6 * 86400
@@ -28,7 +29,12 @@ def print_table(previews: list[Preview]) -> None:
     """Print all previews, a blank line between them."""
     blocks = ["\n".join(_block(preview)) for preview in previews if _has_something(preview)]
     if blocks:
-        say("\n\n".join(blocks))
+        say(together(*(_marked(line) for line in "\n\n".join(blocks).splitlines(keepends=True))))
+
+
+def _marked(line: str) -> str:
+    """Return a row where the real schedd differs in colour."""
+    return styled(line, colour="yellow") if line.startswith("  !") and SCREEN.wants_colour(sys.stdout) else line
 
 
 def _has_something(preview: Preview) -> bool:

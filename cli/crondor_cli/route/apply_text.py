@@ -14,7 +14,7 @@ from crondor.router import RoutedAd
 from crondor.router.table.route import universe_name
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import styled, together
-from crondor_cli.common.show import wants_colour
+from crondor_cli.common.screen import SCREEN
 
 _NOW = Context()
 
@@ -28,7 +28,7 @@ def long(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
 
 def diff(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
     """Yield what differs between each job and its copy, the old text of an attribute before the new one."""
-    colours = {"-": "red", "+": "green"} if wants_colour(sys.stdout) else {}
+    colours = {"-": "red", "+": "green"} if SCREEN.wants_colour(sys.stdout) else {}
     for job, each in routed:
         head = f"@@ {job} {_way(each)} {each.route.name} @@"
         shown = printable(head)

@@ -12,7 +12,8 @@ from crondor_cli.common.findings.changes import change_lines
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
-from crondor_cli.common.show import coloured, wants_colour
+from crondor_cli.common.screen import SCREEN
+from crondor_cli.common.show import coloured
 
 _FIXABLE = "[*]"  # marks what --fix cures
 
@@ -28,7 +29,7 @@ def print_report(result: ChosenReports, form: str, *, quiet: bool = False) -> No
 
 
 def _print_text(result: ChosenReports, *, is_concise: bool, quiet: bool) -> None:
-    colour, columns = wants_colour(sys.stdout), screen_columns(sys.stdout)
+    colour, columns = SCREEN.wants_colour(sys.stdout), screen_columns(sys.stdout)
     count: Counter[Severity] = Counter()
     cures: Counter[bool] = Counter()
     for finding in result.all_findings:

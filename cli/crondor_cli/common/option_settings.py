@@ -1,0 +1,47 @@
+"""The settings that are for a command, by the names of its parameters."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from crondor_cli.common.options import UsageProblem
+from crondor_cli.common.setting_table import Setting
+from crondor_cli.common.settings import BadSettings, SettingValue, find_settings
+from crondor_cli.common.settings_places import user_folder
+from crondor_cli.common.show import show
+
+
+def values_for(command: click.Command) -> dict[str, Any]:
+    """Return the values for the options of a command; raises UsageProblem for files and variables that are wrong."""
+    try:
+        found = find_settings(os.environ, user_folder())
+    except BadSettings as error:
+        raise UsageProblem(error) from None
+    show(found.warnings)
+    options = {option: param for param in command.params for option in param.opts}
+    values: dict[str, Any] = {}
+    for value in found.values.values():
+        setting = value.setting
+        param = options.get(setting.option)
+        if setting.key == "width":
+            values["width"] = value.value
+        elif param is not None and setting.table in {"", command.name} and _fits(setting, value, param):
+            values[param.name] = _as_given(value)
+    return values
+
+
+def _fits(setting: Setting, value: SettingValue, param: click.Parameter) -> bool:
+    """Say whether an option takes what is set for all: `crondor prev` knows no dialect htcondor, for one."""
+    if isinstance(param, click.Option) and param.multiple != setting.many:
+        return False
+    return not isinstance(param.type, click.Choice) or value.value in param.type.choices
+
+
+def _as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds
+    """Return a value as the command line would have it; folders of a file are below the file's own."""
+    if value.setting.key == "allow-dir" and value.span is not None:
+        return [os.path.join(os.path.dirname(value.source), folder) for folder in value.value]
+    return value.value if isinstance(value.value, (bool, list)) else str(value.value)

@@ -1,0 +1,1 @@
+"""`crondor config`: the settings, and where each comes from."""

@@ -1,0 +1,250 @@
+"""The settings of files and variables: for all commands, what is nearer counts, and what is wrong is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import click
+import pytest
+
+from crondor_cli.common.setting_table import BY_KEYS, SETTINGS
+from crondor_cli.main import COMMANDS, cli
+
+from .running import NOW, Result, crondor
+
+ZONES = ("Asia/Tokyo", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Dubai")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder of a project; the user's own settings are in another."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    (tmp_path / "user" / "crondor").mkdir(parents=True)
+    (tmp_path / "project" / "below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project" / "below")
+    return tmp_path
+
+
+def zone_of(*arguments: str, **env: str) -> str:
+    """Return the zone in which `crondor next` reads and shows times."""
+    result = crondor(*arguments, "next", "--crontab", "0 6 * * *", "-n", "1", "--format", "json", env=env)
+    zone: str = result.jobs[0]["zone"]
+    return zone
+
+
+def shown(*arguments: str, **env: str) -> dict[str, tuple[object, str | None]]:
+    """Return each setting's value and source, as `crondor config` says."""
+    data = crondor(*arguments, "config", "--format", "json", env=env).data
+    return {each["name"]: (each["value"], each["source"]) for each in data["settings"]}
+
+
+def test_what_is_nearer_counts(home: Path) -> None:
+    """The user's file, the project's, a variable, an option: each beats those before it."""
+    assert zone_of() == "Europe/Berlin"
+    user, project = home / "user" / "crondor" / "crondor.toml", home / "project" / "pyproject.toml"
+    user.write_text(f'tz = "{ZONES[0]}"\n')
+    assert zone_of() == ZONES[0]
+    project.write_text(f'[tool.crondor]\ntz = "{ZONES[1]}"\n')
+    assert zone_of() == ZONES[1]
+    assert zone_of(CRONDOR_TZ=ZONES[2]) == ZONES[2]
+    found = crondor(
+        "next", "--tz", ZONES[3], "--crontab", "0 6 * * *", "--format", "json", env={"CRONDOR_TZ": ZONES[2]}
+    )
+    assert found.jobs[0]["zone"] == ZONES[3]
+    assert zone_of("--no-config", CRONDOR_TZ=ZONES[2]) == "Europe/Berlin"
+    assert shown()["tz"] == (ZONES[1], str(project))
+    assert shown(CRONDOR_TZ=ZONES[2])["tz"] == (ZONES[2], "CRONDOR_TZ")
+
+
+def test_the_nearest_file_that_sets_anything_counts(home: Path) -> None:
+    """A pyproject.toml of other tools is passed over; crondor.toml comes before one of ours in the same folder."""
+    (home / "project" / "below" / "pyproject.toml").write_text("[tool.other]\nkey = 1\n")
+    (home / "project" / "pyproject.toml").write_text(f'[tool.crondor]\ntz = "{ZONES[0]}"\n')
+    assert zone_of() == ZONES[0]
+    (home / "project" / "crondor.toml").write_text(f'tz = "{ZONES[1]}"\n')
+    assert zone_of() == ZONES[1]
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in {"config", "help"}])
+def test_every_command_with_the_option_gets_the_setting(name: str) -> None:
+    """Whoever has an option of a setting's name takes the setting, and none has another idea of it."""
+    context = click.Context(cli)
+    command = cli.get_command(context, name)
+    assert command is not None
+    several = command.list_commands(context) if isinstance(command, click.Group) else [None]
+    for sub in several:
+        found = command if sub is None else command.get_command(context, sub)  # type: ignore[attr-defined]
+        for param in found.params:
+            for setting in (BY_KEYS.get((option.removeprefix("--"),)) for option in param.opts):
+                if setting is not None and param.multiple == setting.many:
+                    assert not param.envvar
+                    kinds = (type(setting.takes), click.types.StringParamType)
+                    assert isinstance(param.type, kinds), (name, sub, param.name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.crondor]\ntz = 3",
+        ' [ tool . "crondor" ]\ntz = 3',
+        "[tool]\ncrondor.tz = 3",
+        "tool.'crondor'.tz = 3",
+        '"tool".crondor = {tz = 3}',
+        "tool = {crondor = {tz = 3}}",
+    ],
+)
+def test_pyproject_may_be_spelled_in_many_ways(text: str, home: Path) -> None:
+    """Each of them is read; TOML knows them all."""
+    (home / "project" / "pyproject.toml").write_text(f"{text}\n")
+    result = crondor("config")
+    assert result.status == 2
+    assert "pyproject.toml:" in result.err
+    assert "tz must be a text" in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("zone = 'UTC'", "1:1", "there is no setting zone"),
+        ("slots = 3", "1:1", "did you mean simulate.slots?"),
+        ("[chek]\nselect = []", "1:2", "there is no setting chek"),
+        ("[check]\nselct = []", "2:1", "did you mean check.select?"),
+        ("check.select = 'CRN1'", "1:1", "check.select must be a list of texts"),
+        ("check = 3", "1:1", "check is a table: [check]"),
+        ("\nschedd-interval = true", "2:1", "must be a number"),
+        ("schedd-interval = 99999999", "1:1", "not in the range"),
+        ("tz = 'Mars/Base'", "1:1", "Mars/Base"),
+        ("dialect = 'cron'", "1:1", "'cron' is not one of"),
+        ("[check]\nstrict = 1", "2:1", "must be true or false"),
+        ("tz = [", "2:1", "this is no TOML"),
+        ("tz = 'UTC'\ntz = 'UTC'", "", "this is no TOML"),
+        ("allow-dir = " + "[" * 50_000, "1:1", "nested too deeply"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_place(text: str, place: str, message: str, home: Path) -> None:
+    """By every command, and by `crondor config`; its help is there all the same."""
+    path = home / "project" / "crondor.toml"
+    path.write_text(f"{text}\n")
+    for result in (crondor("config"), crondor("next", "--crontab", "0 6 * * *"), crondor("at", "noon")):
+        assert (result.status, result.out) == (2, "")
+        assert f"{path}:{place}" in result.err
+        assert message in result.err
+        assert "Traceback" not in result.err
+    assert crondor("next", "-h").status == 0
+    assert crondor("--no-config", "config").status == 0
+
+
+def test_all_faults_are_told_at_once(home: Path) -> None:
+    """Those of files and of variables."""
+    (home / "project" / "crondor.toml").write_text("zone = 1\ncolour = 2\n")
+    err = crondor("config", env={"CRONDOR_SCHEDD_INTERVAL": "soon"}).err
+    assert "no setting zone" in err
+    assert "did you mean color?" in err
+    assert "CRONDOR_SCHEDD_INTERVAL:1:1: error: schedd-interval: 'soon' is not a valid integer" in err
+
+
+def test_check_takes_its_table(home: Path) -> None:
+    """And what the command line says comes before it."""
+    (home / "project" / "crondor.toml").write_text('[check]\nignore = ["CRN4", "CRN3"]\nstrict = true\n')
+    job = home / "job.sub"
+    job.write_text("executable = /bin/true\ncron_minute = 60\nqueue\n")
+
+    def found(*arguments: str) -> list[str]:
+        data = crondor("check", "--now", NOW, "--format", "json", *arguments, str(job)).data
+        return [finding["code"] for finding in data["files"][0]["findings"]]
+
+    assert found() == ["CRN101"]
+    assert found("--select", "CRN401") == ["CRN401"]
+    assert "CRN401" in found("--no-config")
+    assert "CRN401" in found("--ignore", "CRN5")
+
+
+def test_folders_are_those_of_the_file(home: Path) -> None:
+    """And of a file that somebody else has made none is believed."""
+    (home / "project" / "crondor.toml").write_text('allow-dir = ["../shared"]\n')
+    (home / "shared").mkdir()
+    (home / "shared" / "more.sub").write_text("cron_hour = 6\n")
+    job = home / "project" / "job.sub"
+    job.write_text("executable = x\ncron_minute = 0\ninclude : ../shared/more.sub\nqueue\n")
+
+    def result() -> Result:
+        return crondor("next", "--spec", str(job), "-n", "1", "--format", "json")
+
+    assert result().jobs[0]["schedule"]["canonical"].startswith("0 6")
+    if os.geteuid() == 0:
+        os.chown(home / "project" / "crondor.toml", 12345, 12345)
+        assert "belongs to another user" in result().err
+
+
+def test_settings_of_the_simulation(home: Path) -> None:
+    """Its pool."""
+    (home / "project" / "crondor.toml").write_text("[simulate]\nslots = 7\nrun-time = 20\n")
+    job = home / "job.sub"
+    job.write_text("executable = x\ncron_minute = 0\nqueue\n")
+    data = crondor("simulate", "--spec", str(job), "--days", "1", "--now", NOW, "--format", "json").data
+    assert (data["slots"], data["run_time"]) == (7, "20")
+
+
+def test_config_shows_where_each_value_comes_from(home: Path) -> None:
+    """A file and its line, a variable, the default."""
+    path = home / "project" / "crondor.toml"
+    path.write_text('tz = "UTC"\n\n[check]\nignore = ["CRN4"]\n')
+    lines = crondor("config", env={"CRONDOR_WIDTH": "90"}).lines
+    rows = {line.split()[0]: line for line in lines if line}
+    assert rows["tz"].split()[1:3] == ["UTC", f"{path}:1"]
+    assert f"{path}:4" in rows["check.ignore"]
+    assert "CRONDOR_WIDTH" in rows["width"]
+    assert "default" in rows["policy"]
+    assert len(SETTINGS) == sum(name in rows for name in (setting.name for setting in SETTINGS))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "coloured"),
+    [
+        ((), {}, False),
+        (("--color", "always"), {"NO_COLOR": "1"}, True),
+        ((), {"FORCE_COLOR": "1"}, True),
+        ((), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ((), {"CRONDOR_COLOR": "always", "NO_COLOR": "1"}, True),
+        (("--color", "never"), {"CRONDOR_COLOR": "always", "FORCE_COLOR": "1"}, False),
+    ],
+)
+@pytest.mark.parametrize("is_before", [True, False])
+@pytest.mark.usefixtures("home")
+def test_who_decides_on_colours(
+    arguments: tuple[str, ...], env: dict[str, str], coloured: bool, is_before: bool
+) -> None:
+    """--color, the settings, NO_COLOR, FORCE_COLOR, the terminal: before the command and behind it."""
+    asked = ("next", "--crontab", "61 6 * * *")
+    result = crondor(*arguments, *asked, env=env) if is_before else crondor(*asked, *arguments, env=env)
+    assert ("\x1b[" in result.err) is coloured
+    if coloured:
+        assert "\x1b[31m\x1b[1m^^\x1b[0m" in result.err
+
+
+def test_rows_that_differ_are_coloured() -> None:
+    """Those that begin with an exclamation mark."""
+    result = crondor("--color", "always", "next", "--crontab", "0 6 1-10/3 * *", "--now", NOW)
+    marked = [line for line in result.lines if "  !" in line]
+    assert any(line.startswith("\x1b[33m  !") for line in marked)
+    assert "\x1b" not in crondor("--color", "never", "next", "--crontab", "0 6 1-10/3 * *", "--now", NOW).out
+
+
+def test_a_folder_that_is_gone_has_no_settings(home: Path) -> None:
+    """And no traceback."""
+    (home / "gone").mkdir()
+    os.chdir(home / "gone")
+    (home / "gone").rmdir()
+    result = crondor("next", "--crontab", "0 6 * * *", "-n", "1")
+    assert (result.status, result.err) == (0, "")
+
+
+@pytest.mark.usefixtures("home")
+def test_json_names_every_setting() -> None:
+    """With its variable."""
+    data = json.loads(crondor("config", "--format", "json").out)
+    assert [each["name"] for each in data["settings"]] == [setting.name for setting in SETTINGS]
+    assert all(each["variable"].startswith("CRONDOR_") for each in data["settings"])
+    assert data["files"] == []
