@@ -149,7 +149,7 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
     if not os.access(folder, os.R_OK | os.X_OK):
         findings.append(_refused(folder, f"{user_name(current_user())} may not read it"))
         return
-    request = ScheduleRequest(None, None, {}, clock)
+    request = ScheduleRequest((), None, {}, clock)
     for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
         try:
             writer, text = _read_file(path)
