@@ -137,8 +137,8 @@ def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
         (("--rules", "r", "a", "."), "cannot read '.': Is a directory"),
         (("--rules", "r", "-", "-"), "standard input is one file"),
         (("--rules", "r", "-D", "x"), "write NAME=VALUE"),
-        (("--rules", "r", "a", "--output", "a"), "--output 'a' is read, too"),
-        (("--rules", "r", "--output", "r"), "--output 'r' is read, too"),
+        (("--rules", "r", "a", "--output", "a", "--force"), "--output 'a' is read, too"),
+        (("--rules", "r", "--output", "r", "--force"), "--output 'r' is read, too"),
     ],
 )
 def test_wrong_usage(arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +210,7 @@ def test_a_terminal_sees_how_far_a_long_run_is(rules: str, tmp_path: Path) -> No
     """While the ads go elsewhere; the line is gone at the end, and a file for stderr has none."""
     path = tmp_path / "many.ads"
     path.write_text((ADS + "\n") * 1000)
-    arguments = [*PROGRAM, "transform", "--rules", rules, str(path), "--output", str(tmp_path / "new.ads")]
+    arguments = [*PROGRAM, "transform", "--rules", rules, str(path), "--force", "--output", str(tmp_path / "new.ads")]
     ours, theirs = os.openpty()
     subprocess.run(arguments, stderr=theirs, env=environment(), check=True, timeout=SLOWEST)
     os.close(theirs)

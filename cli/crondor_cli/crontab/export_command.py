@@ -28,10 +28,11 @@ from crondor_cli.crontab.lines import crontab_of
 
 EPILOG = """\b
 Examples:
-  crondor export --spec job.sub --to crontab
-  crondor export --crontab '0 6 * * 1' --command 'report --weekly' --to crontab
-  crondor export --spec job.sub --to ics -n 50 -o runs.ics
-  crondor export --spec job.sub --to ics --rrule
+  crondor export job.sub --to crontab
+  crondor export --crontab '0 6 * * 1' --command 'report --weekly' \\
+      --to crontab
+  crondor export job.sub --to ics -n 50 -o runs.ics
+  crondor export job.sub --to ics --rrule
 
 A crontab has no window, no prep time, no pool and no deferral_time: what is lost is said. Calendars need the Python
 library icalendar (in a clone of crondor: pip install '.[ics]').

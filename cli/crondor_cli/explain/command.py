@@ -27,7 +27,7 @@ from crondor_cli.explain.text import print_table
 
 EPILOG = """\b
 Examples:
-  crondor explain --spec job.sub
+  crondor explain job.sub
   crondor explain --crontab '0 6 1-10/3 * 1' --tz Europe/Berlin
   crondor explain --crontab '30 2 * * *' --at '2026-12-02 02:31'
   crondor explain --minute 0 --hour '*/6' --until 2030-01-01 --format json

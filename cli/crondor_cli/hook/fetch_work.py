@@ -33,7 +33,8 @@ from crondor_cli.times.text import local_text
 EPILOG = """\b
 Examples:
   crondor hook fetch-work --specs /etc/crondor/jobs < slot.ad
-  crondor hook fetch-work --specs /etc/crondor/jobs --as REPLY_FETCH accept < job-and-slot.ads
+  crondor hook fetch-work --specs /etc/crondor/jobs \\
+      --as REPLY_FETCH accept < job-and-slot.ads
   crondor hook fetch-work --specs /etc/crondor/jobs --list
 
 HTCondor calls a hook without arguments of yours: give each a script of two lines, #!/bin/sh and

@@ -29,7 +29,8 @@ from crondor_cli.next.text import print_table
 EPILOG = """\b
 Examples:
   crondor next --spec job.sub
-  crondor next --spec job.sub -n 20 --from 'tomorrow 6:00' --tz Europe/Berlin
+  crondor next --spec job.sub -n 20 --from 'tomorrow 6:00' \\
+      --tz Europe/Berlin
   crondor next --crontab '0 6 * * 1' --format json
   crondor next --minute 0 --hour '*/6' --until 2027-01-01
   condor_q -long | crondor next --ads - -n 3

@@ -29,7 +29,7 @@ from crondor_cli.next.past import VIEWS
 
 EPILOG = """\b
 Examples:
-  crondor prev --spec job.sub
+  crondor prev job.sub
   crondor prev --crontab '0 6 * * 1' -n 3 --from 2026-12-01 --format epoch
 
 The times are those of the schedule as HTCondor's manual reads it (or --dialect unix). What a schedd did is another

@@ -35,11 +35,14 @@ from crondor_cli.route.state import route_state_of, route_state_options, with_co
 
 EPILOG = """\b
 Examples:
-  crondor route plan --spec nightly.sub --config 50-routes.conf
-  crondor route plan --spec nightly.sub --config 50-routes.conf --at-gate --run-time 3600 --days 7
-  crondor route plan --queue /var/lib/condor/spool/job_queue.log --config 50-routes.conf --count-copies
-  condor_q -long | crondor route plan --ads - --config 50-routes.conf --format json
-  crondor route plan --spec nightly.sub --config 50-routes.conf --cure
+  crondor route plan nightly.sub --config 50-routes.conf
+  crondor route plan nightly.sub --config 50-routes.conf --at-gate \\
+      --run-time 3600 --days 7
+  crondor route plan --queue /var/lib/condor/spool/job_queue.log \\
+      --config 50-routes.conf --count-copies
+  condor_q -long | crondor route plan --ads - --config 50-routes.conf \\
+      --format json
+  crondor route plan nightly.sub --config 50-routes.conf --cure
 
 HTCondor's job router takes a job at its next poll after it is idle, whole, and does not wait for the gate of a run: the
 copy has the schedule, and what becomes of the runs depends on where it goes. --at-gate shows what a router does that

@@ -17,9 +17,9 @@ from crondor_cli.times.parse import parse_time
 
 EPILOG = """\b
 Examples:
-  crondor run --spec backup.sub
-  crondor run --spec job.sub --once
-  crondor run --spec job.sub --until "tomorrow 06:00" --format json
+  crondor run backup.sub
+  crondor run job.sub --once
+  crondor run job.sub --until "tomorrow 06:00" --format json
   crondor schedd status --queue .crondor/backup.sub
   crondor schedd hold --queue .crondor/backup.sub 1.0
 

@@ -28,12 +28,13 @@ from crondor_cli.schedd.starts import Start, starts_of
 EPILOG = """\b
 Examples:
   crondor advertise --log /var/lib/condor/spool/job_queue.log
-  crondor advertise --spec nightly.sub --spec weekly.sub -n 5
+  crondor advertise nightly.sub weekly.sub -n 5
   condor_q -all -long | crondor advertise --ads -
 
 \b
-One line in the schedd's configuration, so that condor_status -schedd -long shows them:
-  use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, advertise --log $(SPOOL)/job_queue.log)
+In the schedd's configuration, so that condor_status -schedd -long shows them:
+  use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, \\
+      advertise --log $(SPOOL)/job_queue.log)
 
 Attributes: CrondorJobs counts the jobs with a schedule, CrondorIdle, CrondorWaiting, CrondorRunning and CrondorHeld
 those in a state, CrondorTrouble those with trouble; CrondorNextJob, CrondorNextOwner and CrondorNextDeferral (epoch

@@ -31,7 +31,8 @@ EPILOG = """\b
 Examples:
   crondor schedd submit nightly.sub
   crondor schedd submit --queue ./queue - < nightly.sub
-  crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' -a 'cron_hour = 3'
+  crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' -a \\
+      'cron_hour = 3'
 
 The file is read as condor_submit 25.14 reads it, and nothing in it is run. All its jobs come into the queue at once, or
 none of them; their DeferralTime is computed with them. Each job's folder (Iwd) is its initialdir, and where that is

@@ -22,12 +22,14 @@ from crondor_cli.simulate.options import SimulatedRouter, check_options
 
 EPILOG = """\b
 Examples:
-  crondor simulate --spec examples/nightly.sub
-  crondor simulate --spec a.sub b.sub --days 90 --slots 4 --run-time 20m-2h
-  crondor simulate --spec job.sub --interval 60 --match-delay 120 --transfer 5m --dialect manual
-  crondor simulate --spec job.sub --days 2 --events
-  crondor simulate --spec job.sub --days 1 --trace flow --fail shadow-schedd@1h..2h
-  crondor simulate --spec job.sub --routes 50-routes.conf --site Site1=fail:30% --timeline
+  crondor simulate examples/nightly.sub
+  crondor simulate a.sub b.sub --days 90 --slots 4 --run-time 20m-2h
+  crondor simulate job.sub --schedd-interval 60 --match-delay 120 \\
+      --transfer 5m --dialect manual
+  crondor simulate job.sub --days 2 --events
+  crondor simulate job.sub --days 1 --trace flow --fail shadow-schedd@1h..2h
+  crondor simulate job.sub --routes 50-routes.conf \\
+      --site Site1=fail:30% --timeline
 
 All jobs are submitted at --now, at once. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
 that mean); those that are drawn are the same for the same --seed. What is shown is what HTCondor 25.14 does.
