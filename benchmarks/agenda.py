@@ -57,7 +57,7 @@ def _measure(name: str, lines: list[str], goal: float) -> Measured:
         total = 0
         for _ in range(_ROUNDS):
             start = perf_counter()
-            for request in _requests(paths):
+            for _, request in _requests(paths):
                 for job in request.jobs()[0]:
                     job.read(Dialect.MANUAL)
             between = perf_counter()
@@ -75,9 +75,9 @@ def _write(folder: Path, number: int, line: str) -> str:
     return str(path)
 
 
-def _requests(paths: list[str]) -> list[ScheduleRequest]:
+def _requests(paths: list[str]) -> list[tuple[str, ScheduleRequest]]:
     clock = Clock(_START, "America/New_York", _ZONE)
-    return [ScheduleRequest(path, None, {}, clock, Dialect.MANUAL) for path in paths]
+    return [(path, ScheduleRequest((path,), None, {}, clock, Dialect.MANUAL)) for path in paths]
 
 
 def _agenda(paths: list[str]) -> int:

@@ -41,7 +41,7 @@ COMMANDS = {
 }
 
 _OBJECTS = 20_000  # new ones between two looks for garbage: most are of modules, and looking takes 1 ms of each start
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
 
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -57,11 +57,12 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 EPILOG = """\b
 To begin with:
-  crondor next --spec nightly.sub                           when it will run
-  crondor check nightly.sub                                 what will go wrong, and the cure
-  crondor simulate --spec nightly.sub                       what a pool makes of it
-  crondor route explain --config routes.conf nightly.sub    which route takes it, and why not
-  crondor COMMAND --help                                    everything else, with examples"""
+  crondor next --spec nightly.sub      when it will run
+  crondor check nightly.sub            what will go wrong, and the cure
+  crondor simulate nightly.sub         what a pool makes of it
+  crondor route explain --config routes.conf nightly.sub
+                                       which route takes it, and why not
+  crondor COMMAND --help               everything else, with examples"""
 
 
 @click.group(cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, context_settings=SETTINGS, no_args_is_help=True)

@@ -33,10 +33,12 @@ from crondor_cli.common.transform_progress import AdFindings, Progress
 EPILOG = """\b
 Examples:
   crondor transform --rules site.rules jobs.ads
-  condor_q -long | crondor transform --rules one.rules --rules two.rules --format json
-  crondor transform --rules site.rules jobs.ads --diff          -- what would change
+  condor_q -long | crondor transform --rules one.rules --rules two.rules \\
+      --format json
+  crondor transform --rules site.rules jobs.ads --diff
   crondor transform --rules site.rules jobs.ads --trace > new.ads
-  crondor transform --config 50-site.conf --job-transform Accounting jobs.ads
+  crondor transform --config 50-site.conf \\
+      --job-transform Accounting jobs.ads
   crondor transform --rules site.rules -D queue=long monday.ads tuesday.ads
 
 Rules are applied as condor_transform_ads of HTCondor 25.14 does: --rules first, then --job-transform, then --job-route.

@@ -75,7 +75,7 @@ def test_help_has_examples_and_the_exit_status(path: str) -> None:
         ("--constraint", {"EXPR"}),
         ("--pool", {"HOST"}),
         ("--name", {"NAME"}),
-        ("--spec", {"FILE", "FILE..."}),
+        ("--spec", {"FILE"}),
         ("--ads", {"FILE"}),
         ("--schedd-interval", {"SECONDS"}),
         ("--output", {"FILE", "DIR"}),
@@ -99,10 +99,88 @@ def test_a_clock_comes_with_its_zone() -> None:
 
 
 def test_a_file_to_write_is_named_alike() -> None:
-    """-o and --output; --out is HTCondor's name for it."""
+    """-o and --output."""
     for path, command in COMMANDS.items():
         given = options(command)
-        if "--out" in given:
-            assert "--output" in given, path
         if "--output" in given:
             assert "-o" in given["--output"].opts, path
+
+
+@pytest.mark.parametrize("path", ["", *GROUPS, *COMMANDS])
+def test_help_fits_a_terminal(path: str) -> None:
+    """Eighty columns, also where there is more room."""
+    screen = crondor(*path.split(), "--help", env={"COLUMNS": "200"}).out
+    assert [line for line in screen.splitlines() if len(line) > 80] == []
+
+
+SUBMIT_FILES = ("--allow-dir", "--env", "--seed")
+READERS = (
+    *("next", "prev", "explain", "agenda", "check", "simulate", "run", "export", "advertise", "schedd submit"),
+    *("route match", "route explain", "route apply", "route plan"),
+)
+
+
+@pytest.mark.parametrize("path", READERS)
+def test_submit_files_are_named_alike(path: str) -> None:
+    """FILES, --spec, and what says which files and variables they see."""
+    given = options(COMMANDS[path])
+    arguments = [each for each in COMMANDS[path].params if isinstance(each, click.Argument)]
+    assert [(each.metavar, each.nargs, each.required) for each in arguments] == [("[FILES]...", -1, False)]
+    assert given["--spec"].multiple
+    assert set(given) >= set(SUBMIT_FILES)
+
+
+def test_whoever_takes_a_submit_file_takes_it_so() -> None:
+    """No command has --spec and a grammar of its own."""
+    assert {path for path, command in COMMANDS.items() if "--spec" in options(command)} == set(READERS)
+
+
+def taken(option: click.Option) -> tuple[str | None, str, bool, str]:
+    """Return how an option takes its value: what it is called, its type, whether it repeats, what holds without it."""
+    return option.metavar, str(option.type), option.multiple, repr(option.default)
+
+
+# Options that several commands have, and that are not the same everywhere: why.
+OTHERWISE = {
+    "--ads": "a queue is one file, jobs may come from several",
+    "--constraint": "condor_q and condor_rm take several, and route q and rm are their kin",
+    "--count": "how many are shown without it depends on how long one is",
+    "--days": "how far it is sensible to look; for route history as HTCondor's tool has it",
+    "--dialect": "diff compares two, simulate shows several, run needs one, and cron has no htcondor",
+    "--explain": "a rule by its code, or an expression",
+    "--format": "the first is what the command is for: a table, a text, or ads",
+    "--from": "from when on; for ads the form they come in, beside --to",
+    "--job": "a job by its number; for hook run the file with its ad",
+    "--log": "route plan tells a folder from a log",
+    "--order": "transform prints as HTCondor's tools do, classad as its library",
+    "--output": "import writes several files",
+    "--reason": "who did it; for hook run why the job ends",
+    "--route": "of jobs several routes, to be taken one",
+    "--rules": "the rules that find something, or those that change ads",
+    "--run-time": "simulate draws it",
+    "--schedd-interval": "check has pyproject.toml for it",
+    "--seed": "transform draws as HTCondor's tool does, without being asked",
+    "--site": "HTCondor's name for a route; simulate says what a site does",
+    "--slots": "of a pool, or of a machine",
+    "--strict": "check has pyproject.toml for it",
+    "--to": "a format of the world outside, or a form of ads",
+    "--trace": "simulate has several kinds",
+    "--universe": "of jobs by its name, in a hook's input by its number",
+}
+
+
+def test_an_option_of_several_commands_is_the_same() -> None:
+    """Its value's name, its type, whether it repeats, its default; and no exception is without a use."""
+    found: dict[str, set[object]] = defaultdict(set)
+    for command in COMMANDS.values():
+        for name, option in options(command).items():
+            found[name].add(taken(option))
+    assert {name for name, ways in found.items() if len(ways) > 1} == set(OTHERWISE)
+
+
+def test_what_is_overwritten_is_forced() -> None:
+    """Whoever has -o has --force; no option has a second name for the same."""
+    for path, command in COMMANDS.items():
+        given = options(command)
+        assert ("--output" in given) == ("--force" in given), path
+        assert not {"--out", "--interval"} & set(given), path

@@ -140,7 +140,6 @@ def test_standard_input() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "name the files to check"),
         (("-", "-"), "only once"),
         (("no-such-file.sub",), "cannot read"),
         (("no-such-*.sub",), "matches no file"),
@@ -464,3 +463,13 @@ def test_ctrl_c_ends_a_progress_bar(many: Path) -> None:
     assert status == 130
     assert b"\x1b[?25h" in seen
     assert b"Traceback" not in seen
+
+
+def test_without_files_those_of_the_folder_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As linters do; where there is none, that is said."""
+    monkeypatch.chdir(tmp_path)
+    empty = check()
+    assert (empty.status, empty.out) == (2, "")
+    assert "there is no *.sub, *.submit, *.jdl in this folder" in empty.err
+    (tmp_path / "a.sub").write_text("executable = /bin/date\ncron_minute = 70\nqueue\n")
+    assert check().lines[0].startswith("a.sub:2:")

@@ -69,12 +69,16 @@ def test_a_mistyped_word_is_guessed(arguments: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name one schedule"),
-        (["--spec", "a", "--crontab", "* * * * *"], "name one schedule, in one way"),
-        (["--spec", "a", "--minute", "5"], "name one schedule, in one way"),
-        (["--crontab", "* * * * *", "--hour", "5"], "name one schedule, in one way"),
-        (["job.sub"], "(job.sub): a submit file goes after --spec"),
-        (["--crontab", "0", "6", "*", "*", "1"], "a crontab line in quotes after --crontab"),
+        ([], "name the schedule, in one way: FILES"),
+        (["--spec", "a", "--crontab", "* * * * *"], "name the schedule, in one way"),
+        (["--spec", "a", "--minute", "5"], "name the schedule, in one way"),
+        (["--crontab", "* * * * *", "--hour", "5"], "name the schedule, in one way"),
+        (["a", "--crontab", "* * * * *"], "name the schedule, in one way"),
+        (["no.sub"], "cannot read 'no.sub': No such file"),
+        (["*/5 * * * *"], "'*/5 * * * *' is no file: a crontab line goes in quotes after --crontab"),
+        (["@daily"], "'@daily' is no file: a crontab line goes in quotes after --crontab"),
+        (["30", "2", "*", "*", "*"], "'30' is no file: a crontab line goes in quotes after --crontab"),
+        (["--crontab", "0", "6", "*", "*", "1"], "a crontab line goes in quotes after --crontab"),
     ],
 )
 @pytest.mark.parametrize("command", ["next", "prev"])
@@ -281,10 +285,10 @@ def test_what_is_no_file_is_wrong_usage(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name, said in [
         ("missing.sub", "cannot read 'missing.sub': No such file or directory"),
-        ("folder", "cannot read 'folder': Is a directory"),
+        ("folder", "'folder' holds no *.sub, *.submit, *.jdl"),
         ("", "cannot read '': No such file or directory"),
         ("x" * 5000, "File name too long"),
-        ("\x1b[31mred", r"cannot read '\x1b[31mred': No such file"),
+        ("\x1b[31mred", r"'\x1b[31mred' matches no file"),
         ("a/b", "cannot read 'a/b': No such file or directory"),
     ]:
         ended = process("next", "--spec", name, folder=tmp_path)

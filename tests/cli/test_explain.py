@@ -497,8 +497,8 @@ def test_the_schedds_way_with_an_invalid_schedule_is_said() -> None:
         (["--until", "yesterday"], "--until is earlier than now"),
         (["--until", "tomorrow", "--at", "tomorrow"], "--until is for the clock changes ahead"),
         (["--format", "csv"], "'csv' is not one of 'table', 'json'"),
-        (["--hour", "5"], "name one schedule, in one way"),
-        (["job.sub"], "a submit file goes after --spec"),
+        (["--hour", "5"], "name the schedule, in one way"),
+        (["0 7 * * *"], "a crontab line goes in quotes after --crontab"),
     ],
 )
 def test_wrong_usage(arguments: list[str], said: str) -> None:

@@ -717,3 +717,16 @@ def test_a_folder_may_be_allowed(tmp_path: Path) -> None:
     assert "minute 9" not in crondor("next", "--spec", str(own)).out
     allowed = crondor("next", "--spec", str(own), "--allow-dir", str(tmp_path / "other"))
     assert "at minute 9" in allowed.out
+
+
+def test_files_and_folders_are_answered_in_their_order(tmp_path: Path) -> None:
+    """One that is refused is a finding, the others are shown; --spec adds up with FILES."""
+    (tmp_path / "jobs").mkdir()
+    for name, hour in (("jobs/b.sub", "5"), ("jobs/a.sub", "4"), ("c.sub", "3")):
+        (tmp_path / name).write_text(f"cron_hour = {hour}\nqueue\n")
+    (tmp_path / "bad.sub").write_text("cron_hour = 3\nqueue x from\n")
+    paths = [str(tmp_path / name) for name in ("jobs", "bad.sub")]
+    result = at_now("next", *paths, "--spec", str(tmp_path / "c.sub"), "--format", "json")
+    assert result.status == 1
+    assert [job["name"] for job in result.jobs] == [str(tmp_path / n) for n in ("c.sub", "jobs/a.sub", "jobs/b.sub")]
+    assert any(found["severity"] == "error" for found in result.data["diagnostics"])

@@ -299,7 +299,7 @@ def test_a_rejected_route_is_named(ads: str, tmp_path: Path) -> None:
         ("match",),
         ("match", "--config", "CONFIG"),
         ("match", "--config", "CONFIG", "no-such-file"),
-        ("match", "--config", "CONFIG", "."),
+        ("match", "--config", "CONFIG", "docs"),
         ("match", "--config", "-", "-"),
         ("match", "--config", "CONFIG", "ADS", "--load", "Small"),
         ("match", "--config", "CONFIG", "ADS", "--load", "Small=1/2"),

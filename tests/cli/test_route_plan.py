@@ -173,7 +173,7 @@ def test_copies_in_the_queue_are_counted(config: str, job: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "name the jobs: --spec FILE, --ads FILE or --queue FILE"),
+        ((), "name the jobs: FILES, --ads FILE or --queue PATH"),
         (("--spec", "-", "--ads", "-"), "standard input (-) can be read only once"),
         (("--spec", "JOB", "--until", "13:00", "--days", "1"), "choose one"),
         (("--spec", "JOB", "--until", "2026-11-19"), "--until is earlier than now"),

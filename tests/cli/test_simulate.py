@@ -117,7 +117,7 @@ def test_events_and_the_user_log_tell_the_same(write: Write, tmp_path: Path) -> 
 def test_a_line_of_time(write: Write) -> None:
     """Missed runs are seen in it."""
     path = write(*HOURLY, "cron_prep_time = 0", "queue")
-    result = simulate("--spec", path, "--interval", "5", "--timeline", "--days", "1")
+    result = simulate("--spec", path, "--schedd-interval", "5", "--timeline", "--days", "1")
     lane = result.lines[-1]
     assert lane.count("M") >= 20
     assert "r" not in lane.split("  ")[-1]

@@ -49,9 +49,9 @@ def test_standard_input_is_the_default(rules: str) -> None:
 
 def test_out_names_a_file(ads: str, rules: str, tmp_path: Path) -> None:
     """One that cannot be written is wrong usage."""
-    assert crondor("transform", "--rules", rules, ads, "--out", str(tmp_path / "new.ads")).out == ""
+    assert crondor("transform", "--rules", rules, ads, "--output", str(tmp_path / "new.ads")).out == ""
     assert (tmp_path / "new.ads").read_text().endswith('Queue = "short"\n\n')
-    assert crondor("transform", "--rules", rules, ads, "--out", str(tmp_path / "no" / "new.ads")).status == 2
+    assert crondor("transform", "--rules", rules, ads, "--output", str(tmp_path / "no" / "new.ads")).status == 2
 
 
 def test_diff_shows_what_changes(ads: str, rules: str) -> None:
@@ -137,8 +137,8 @@ def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
         (("--rules", "r", "a", "."), "cannot read '.': Is a directory"),
         (("--rules", "r", "-", "-"), "standard input is one file"),
         (("--rules", "r", "-D", "x"), "write NAME=VALUE"),
-        (("--rules", "r", "a", "--out", "a"), "--output 'a' is read, too"),
-        (("--rules", "r", "--out", "r"), "--output 'r' is read, too"),
+        (("--rules", "r", "a", "--output", "a", "--force"), "--output 'a' is read, too"),
+        (("--rules", "r", "--output", "r", "--force"), "--output 'r' is read, too"),
     ],
 )
 def test_wrong_usage(arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +210,7 @@ def test_a_terminal_sees_how_far_a_long_run_is(rules: str, tmp_path: Path) -> No
     """While the ads go elsewhere; the line is gone at the end, and a file for stderr has none."""
     path = tmp_path / "many.ads"
     path.write_text((ADS + "\n") * 1000)
-    arguments = [*PROGRAM, "transform", "--rules", rules, str(path), "--out", str(tmp_path / "new.ads")]
+    arguments = [*PROGRAM, "transform", "--rules", rules, str(path), "--force", "--output", str(tmp_path / "new.ads")]
     ours, theirs = os.openpty()
     subprocess.run(arguments, stderr=theirs, env=environment(), check=True, timeout=SLOWEST)
     os.close(theirs)

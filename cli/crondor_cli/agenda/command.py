@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from crondor.diagnostics import printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.agenda.days import Agenda
@@ -16,14 +13,18 @@ from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
     Surroundings,
+    ads_option,
     clock_of,
     clock_options,
     file_options,
     format_option,
+    interval_option,
     reading_options,
+    schedule_options,
 )
-from crondor_cli.common.plot_file import needs_matplotlib, writes
+from crondor_cli.common.plot_file import check_plot, needs_matplotlib, writes
 from crondor_cli.common.show import show
+from crondor_cli.common.watching import watch_option
 
 EPILOG = """\b
 Examples:
@@ -39,27 +40,24 @@ Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; t
 
 
 @click.command("agenda", epilog=EPILOG, short_help="The coming days of all jobs of some files.")
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@watch_option()
+@schedule_options
+@ads_option
 @click.option("--days", type=click.IntRange(1, 366), default=7, show_default=True, help="Local dates to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show starts at this time or later (default: now).")
 @file_options
 @clock_options
 @reading_options(htcondor=True)
-@click.option(
-    "--schedd-interval",
-    type=click.IntRange(0, 86400),
-    default=300,
-    show_default=True,
-    metavar="SECONDS",
-    help="The schedd's SCHEDD_INTERVAL, for --plot.",
-)
+@interval_option
 @click.option(
     "--pairs", type=click.IntRange(0, 100_000), default=10, show_default=True, help="Pairs of colliding jobs to list."
 )
 @format_option("table", "json", text="How to print the agenda.")
 @click.option("--plot", metavar="FILE", help="Draw it as well, into a file .svg or .png (needs matplotlib).")
 def command(
-    files: tuple[str, ...],
+    paths: tuple[str, ...],
+    crontab: str | None,
+    ads: tuple[str, ...],
     days: int,
     from_: str | None,
     now: str | None,
@@ -71,20 +69,22 @@ def command(
     format_: str,
     plot: str | None,
     surroundings: Surroundings,
+    **fields: str | None,
 ) -> None:
     """Show when the jobs of submit files start in the coming days, all together; - reads standard input.
 
     A table of days and hours counts the starts. Below it stand the first starts, the busiest minutes, the jobs that
     start in the same minute, and those that do not start in these days.
     """
-    _hold_usage(files, plot)
+    check_plot(plot)
     clock = clock_of(now, tz)
     span = AgendaSpan(clock.read(from_, "--from"), days, clock.zone)
     agenda = Agenda(span, dialect or Dialect.MANUAL)
-    agenda.read(
-        ScheduleRequest(path, None, {}, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings)
-        for path in files
+    request = ScheduleRequest(
+        paths, crontab, fields, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
     )
+    request.check()
+    agenda.read(request.each())
     if plot is not None:
         _draw(agenda, clock, plot)
     show(dict.fromkeys(agenda.findings))
@@ -96,20 +96,6 @@ def command(
         print_json(agenda, clock, pairs)
     if agenda.failed:
         raise click.exceptions.Exit(1)
-
-
-def _hold_usage(files: tuple[str, ...], plot: str | None) -> None:
-    """Refuse what no reading can make good, before any work is done."""
-    context = click.get_current_context(silent=True)
-    for path in files:
-        if path != "-" and "\0" not in path and Path(path).is_dir():
-            folder = printable(path.rstrip("/") or "/")
-            message = f"'{printable(path)}' is a directory: name the files in it, {folder.rstrip('/')}/*.sub"
-            raise click.UsageError(message, context)
-    if files.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once", context)
-    if plot is not None and Path(plot).suffix.lower() not in {".svg", ".png"}:
-        raise click.UsageError(f"--plot draws .svg and .png; '{printable(plot)}' is neither", context)
 
 
 def _draw(agenda: Agenda, clock: Clock, path: str) -> None:

@@ -15,6 +15,7 @@ from crondor_cli.agenda.span import AgendaSpan, Day, Hour
 from crondor_cli.agenda.starts import Tally, first_start, members, starts
 from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
 from crondor_cli.common.preview import placed, too_late
+from crondor_cli.common.schedules import read_schedules
 
 LISTED = 5  # minutes of each list
 
@@ -58,14 +59,14 @@ class Agenda:
         self._strands: dict[CronSpec | int, Strand] = {}
         self._tally = Tally()
 
-    def read(self, requests: Iterable[ScheduleRequest]) -> None:
-        """Take the jobs of each file; what is wrong with one is kept as a finding, and the others count."""
-        for request in requests:
+    def read(self, requests: Iterable[tuple[str, ScheduleRequest]]) -> None:
+        """Take the jobs of each named request; what is wrong with one is kept as a finding, and the others count."""
+        for name, request in requests:
             try:
-                jobs, warnings = request.jobs()
+                jobs, warnings = read_schedules(request)
             except CrondorError as error:
                 self.findings += error.diagnostics
-                self.invalid.append(("<stdin>" if request.spec == "-" else str(request.spec), None))
+                self.invalid.append((name, None))
                 continue
             self.findings += warnings
             for job in jobs:
@@ -80,6 +81,8 @@ class Agenda:
             self.invalid.append((job.name, job.line))
             return
         self.findings += schedule.notes
+        if job.state is not None and job.state.is_halted:
+            return
         if has_error(schedule.notes):  # accepted, and never runs
             self.invalid.append((job.name, job.line))
             return

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.options import clock_options, format_option, include_option, interval_option
+from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
+from crondor_cli.common.submit_files import KINDS, below, submit_files
+from crondor_cli.common.watching import watch_option
 
 EPILOG = """\b
 Examples:
@@ -16,7 +18,7 @@ Examples:
   crondor check --format sarif jobs/ > crondor.sarif
   crondor check --explain CRN204
 
-A directory stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
+A folder stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
 is executed, and files that it includes are read only below its own folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
@@ -27,7 +29,8 @@ that cannot be read."""
 
 
 @click.command("check", epilog=EPILOG, short_help="What will go wrong with submit files, before submission.")
-@click.argument("files", nargs=-1, metavar="FILES...")
+@watch_option(here=True)
+@submit_files()
 @click.option("--select", multiple=True, metavar="CODES", help="Only rules whose code begins so (comma-separated).")
 @click.option("--ignore", multiple=True, metavar="CODES", help="No rules whose code begins so.")
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
@@ -37,13 +40,13 @@ that cannot be read."""
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
-@include_option
+@file_options
 @clock_options
 @interval_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 def command(
-    files: tuple[str, ...],
+    paths: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fix: bool,
@@ -53,7 +56,7 @@ def command(
     rules: bool,
     statistics: bool,
     strict: bool,
-    allow_dirs: tuple[str, ...],
+    surroundings: Surroundings,
     now: str | None,
     tz: str | None,
     schedd_interval: int,
@@ -62,7 +65,7 @@ def command(
 ) -> None:
     """Say what condor_submit lets through, what the schedd silently changes, and what will be held.
 
-    Every finding has a code, the place, why, and what to write instead.
+    Every finding has a code, the place, why, and what to write instead. Without FILES those of this folder are checked.
     """
     # These take 40 ms, which --help does not need.
     from crondor_cli.check.run import CheckOptions, run  # noqa: PLC0415
@@ -73,14 +76,12 @@ def command(
         explain_rule(explain) if explain is not None else list_rules()
         return
     context = click.get_current_context(silent=True)
-    if not files:
-        raise click.UsageError("name the files to check, a directory, or - for standard input", context)
     if (write or unsafe) and not fix:
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, allow_dirs, tz, schedd_interval, strict)
-    result = run(files, given, now)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict)
+    result = run(paths or _here(), given, now)
     if fix:
         from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for
 
@@ -94,3 +95,12 @@ def command(
     for reason in result.unread:
         say(f"Error: {reason}", err=True)
     raise click.exceptions.Exit(status)
+
+
+def _here() -> tuple[str, ...]:
+    """Return the submit files of this folder. Raises UsageError where there is none."""
+    found = tuple(path.removeprefix("./") for path in below("."))
+    if not found:
+        message = f"there is no {KINDS} in this folder: name the files to check, a folder, or - for standard input"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    return found

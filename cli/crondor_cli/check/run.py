@@ -16,11 +16,10 @@ from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refus
 from crondor.diagnostics import CrondorError
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
-from crondor_cli.check.files import find
 from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import files_of, read_source
-from crondor_cli.common.options import clock_of
+from crondor_cli.common.options import Surroundings, clock_of
 
 _AROUND_BAR = 32  # columns of the label, the number and the time left
 _MANY = 100  # files, from which on a person wants to see progress
@@ -31,7 +30,7 @@ class CheckOptions(NamedTuple):
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
-    allow_dirs: tuple[str, ...]
+    surroundings: Surroundings
     tz: str | None
     schedd_interval: int
     strict: bool
@@ -42,20 +41,19 @@ class CheckResult(ChosenReports):
     """What was found, and how to check again."""
 
     settings: CheckSettings
-    allow_dirs: tuple[str, ...]
+    surroundings: Surroundings
 
     def read(self, source: Source) -> SubmitFile:
         """Read one of the descriptions once more, changed perhaps."""
-        return _read(source, self.settings, self.allow_dirs)
+        return _read(source, self.settings, self.surroundings)
 
 
-def run(names: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckResult:
+def run(paths: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckResult:
     """Check the files; those that cannot be read are left out.
 
     Raises UsageError for options and settings that cannot be used, and where no file can be read.
     """
     result = _settle(given, now)
-    paths = find(names)
     reports: list[CheckReport] = []
     unread: list[click.UsageError] = []
     with _progress(paths) as shown:
@@ -79,7 +77,7 @@ def _settle(given: CheckOptions, now: str | None) -> CheckResult:
         codes_of(given.ignore, RULES),
         given.strict,
         settings=CheckSettings(clock.now, clock.zone, schedd_interval=given.schedd_interval),
-        allow_dirs=given.allow_dirs,
+        surroundings=given.surroundings,
     )
 
 
@@ -94,14 +92,17 @@ def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
     return check_submit(source, result.settings, result.read)
 
 
-def _read(source: Source, settings: CheckSettings, allow_dirs: tuple[str, ...]) -> SubmitFile:
+def _read(source: Source, settings: CheckSettings, surroundings: Surroundings) -> SubmitFile:
     path = "-" if source.name == STDIN else source.name
     zone = settings.zone if isinstance(settings.zone, tzinfo) else None
-    return read_submit(source, files=files_of(path, allow_dirs), now=settings.now, zone=zone)
+    allow_dirs, seed, environ = surroundings
+    return read_submit(
+        source, files=files_of(path, allow_dirs), environ=environ, now=settings.now, zone=zone, seed=seed
+    )
 
 
 @contextmanager
-def _progress(paths: list[str]) -> Iterator[Iterable[str]]:
+def _progress(paths: tuple[str, ...]) -> Iterator[Iterable[str]]:
     if len(paths) < _MANY or not sys.stderr.isatty():
         yield paths
         return

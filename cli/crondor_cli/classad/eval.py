@@ -17,10 +17,12 @@ from crondor_cli.common.streaming import echo_json
 EPILOG = """\b
 Examples:
   crondor classad eval '1 + 2 * 3'
-  crondor classad eval 'formatTime(time(), "%F %T")' --now '2026-12-24 18:00' --tz Europe/Berlin
+  crondor classad eval 'formatTime(time(), "%F %T")' \\
+      --now '2026-12-24 18:00' --tz Europe/Berlin
   crondor classad eval 'Memory > 1024' --my slot.ad
-  condor_q -long 12.0 | crondor classad eval Requirements --my - --target slot.ad --explain
-  crondor classad eval -- '-1 % 2'          -- lets an expression begin with a minus
+  condor_q -long 12.0 | crondor classad eval Requirements --my - \\
+      --target slot.ad --explain
+  crondor classad eval -- '-1 % 2'
 
 A bare name is looked up in --my, then in --target; MY.x and TARGET.x ask one of them.
 

@@ -30,7 +30,8 @@ EPILOG = """\b
 Examples:
   crondor classad match job.ad slot.ad
   crondor classad match job.ad slot.ad --explain
-  condor_q -long 12.0 | crondor classad match - slot.ad --now '2026-12-24 18:00'
+  condor_q -long 12.0 | crondor classad match - slot.ad \\
+      --now '2026-12-24 18:00'
 
 An ad accepts the other where its Requirements are true, with MY for itself and TARGET for the other; an ad without
 Requirements accepts none.

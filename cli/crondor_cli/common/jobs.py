@@ -163,7 +163,7 @@ class JobState(NamedTuple):
 class ScheduleRequest(NamedTuple):
     """What the command line says about the schedules to read."""
 
-    spec: str | None
+    paths: tuple[str, ...]
     crontab: str | None
     fields: Mapping[str, str | None]
     clock: Clock
@@ -172,21 +172,31 @@ class ScheduleRequest(NamedTuple):
     policy: Policy | None = None
     line_name: str = "--crontab"  # what errors call the line
     surroundings: Surroundings = Surroundings()
+    ads: tuple[str, ...] = ()  # files with the jobs of a queue
 
-    @property
-    def is_given(self) -> bool:
-        """Say whether a schedule is named at all."""
-        return self.spec is not None or self.crontab is not None or any(t is not None for t in self.fields.values())
+    def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
+        """Yield a request for each file alone, with its name; without files the request itself."""
+        for path in self.paths:
+            yield "<stdin>" if path == "-" else path, self._replace(paths=(path,))
+        if not self.paths:
+            yield (self.crontab or next(iter(self.ads), "command line")).strip(), self
+
+    def check(self) -> None:
+        """Look whether schedules are named, in one way. Raises UsageError."""
+        given = any(text is not None for text in self.fields.values())
+        if sum([bool(self.paths), self.crontab is not None, bool(self.ads), given]) != 1:
+            raise click.UsageError(_ways(), click.get_current_context(silent=True))
+        if self.ads.count("-") > 1:
+            raise click.UsageError("standard input (-) can be read only once", click.get_current_context(silent=True))
 
     def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
-        """Return the jobs and the warnings about their file. Raises CrondorError, and UsageError for a bad request."""
+        """Return the jobs and the warnings about their file; those of a queue are not looked for.
+
+        Raises CrondorError, and UsageError for a file that cannot be read.
+        """
         given = {name: text for name, text in self.fields.items() if text is not None}
-        ways = [self.spec is not None, self.crontab is not None, bool(given)]
-        if sum(ways) != 1:
-            message = "name one schedule, in one way: --spec FILE, --crontab LINE, or --minute, --hour and so on"
-            raise click.UsageError(message, click.get_current_context(silent=True))
-        if self.spec is not None:
-            return self._of_file(self.spec)
+        if self.paths:
+            return self._of_files()
         if self.crontab is not None:
             return [self._of_line(self.crontab)], []
         spans = {f"cron_{name}": Source(text, f"--{name.replace('_', '-')}").span() for name, text in given.items()}
@@ -208,6 +218,22 @@ class ScheduleRequest(NamedTuple):
         spec = CronSpec.from_line(line, dialect=self.dialect or Dialect.MANUAL, name=source.name)
         commands = {field.command: text or "*" for field, text in zip(FIELDS, spec.given, strict=True)}
         return self._job(line.strip(), None, 1, commands, {name: source.span() for name in commands})
+
+    def _of_files(self) -> tuple[list[Job], list[Diagnostic]]:
+        """Read the files in their order; of several, what is refused is a finding, and the others count."""
+        jobs: list[Job] = []
+        findings: list[Diagnostic] = []
+        for path in self.paths:
+            try:
+                found, said = self._of_file(path)
+            except CrondorError as error:
+                if len(self.paths) == 1:
+                    raise
+                findings += error.diagnostics
+                continue
+            jobs += found
+            findings += said
+        return jobs, findings
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
         file = self.read(path)
@@ -246,6 +272,14 @@ class ScheduleRequest(NamedTuple):
             job = Job(file.source.name, group.queue, count, commands, group.spans, self, group.first[1], group.origins)
             job.requirements = next((group.values[name] for name in _REQUIREMENTS if group.values.get(name)), "")
             yield job
+
+
+def _ways() -> str:
+    """Say how a schedule is named in the command that runs."""
+    context = click.get_current_context(silent=True)
+    takes = {name for parameter in context.command.params for name in parameter.opts} if context is not None else set()
+    ways = ["FILES", *(way for way in ("--crontab LINE", "--ads FILE") if way.split()[0] in takes)]
+    return f"name the schedule, in one way: {', '.join(ways)}, or --minute, --hour and so on"
 
 
 def _with_attributes(file: SubmitFile) -> list[JobGroup]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
 from functools import wraps
 from typing import NamedTuple, TypeVar
@@ -15,6 +15,7 @@ from crondor.diagnostics import CrondorError, printable
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
 from crondor_cli.common.show import show_error
+from crondor_cli.common.submit_files import submit_files
 from crondor_cli.times.zone import find_zone, local_zone
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -47,6 +48,10 @@ class Surroundings(NamedTuple):
     seed: int | None = None
     environ: Mapping[str, str] | None = None
 
+    def around(self, environ: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the variables over those of an environment that is known."""
+        return {**environ, **(self.environ or {})}
+
 
 class UsageProblem(click.ClickException):
     """A value on the command line that cannot be read; carries the diagnostics to show."""
@@ -63,20 +68,6 @@ class UsageProblem(click.ClickException):
         show_error(self.error)
 
 
-class SpecCommand(click.Command):
-    """A command that takes no arguments, and says where a file or a crontab line goes."""
-
-    allow_extra_args = True
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse what is left over, with a hint."""
-        left = super().parse_args(ctx, args)
-        if left and not ctx.resilient_parsing:
-            hint = "a submit file goes after --spec, and a crontab line in quotes after --crontab"
-            ctx.fail(f"Got unexpected extra argument ({' '.join(left)}): {hint}")
-        return left
-
-
 def clock_of(now: str | None, tz: str | None) -> Clock:
     """Return the clock for --now and --tz; a bad value is a usage error."""
     try:
@@ -87,14 +78,24 @@ def clock_of(now: str | None, tz: str | None) -> Clock:
     return Clock(clock.read(now, "--now"), name, zone, is_given=tz is not None)
 
 
-def spec_options(function: _Function) -> _Function:
-    """Add the ways to name a schedule: a submit file, a crontab line, or single fields."""
+def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ways to name schedules: submit files (as ``paths``), a crontab line, or single fields."""
     for field in reversed(FIELDS):
         option = f"--{field.name.replace('_', '-')}"
         help_text = f"{field.command} without a file: {field.low}-{field.high}."
         function = click.option(option, field.name, metavar="FIELD", help=help_text)(function)
-    function = click.option("--crontab", metavar="LINE", help='A crontab line, such as "30 2 * * *".')(function)
-    return click.option("--spec", metavar="FILE", help="A submit file; - reads standard input.")(function)
+    return submit_files()(crontab_option(function))
+
+
+def crontab_option(function: _Function) -> _Function:
+    """Add --crontab LINE, as ``crontab``."""
+    return click.option("--crontab", metavar="LINE", help='A crontab line, such as "30 2 * * *".')(function)
+
+
+def ads_option(function: _Function) -> _Function:
+    """Add --ads FILE, as ``ads``: the jobs of a queue."""
+    help_text = "Jobs in a queue, as condor_q -long, -json or -xml prints them."
+    return click.option("--ads", metavar="FILE", multiple=True, help=help_text)(function)
 
 
 def file_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -143,9 +144,42 @@ def format_option(*formats: str, text: str = "How to print.") -> Callable[[_Func
     return click.option("--format", "format_", type=kinds, default=formats[0], show_default=True, help=text)
 
 
-def output_option(text: str) -> Callable[[_Function], _Function]:
-    """Add -o FILE, as ``out``: where the output goes, ``-`` for standard output."""
-    return click.option("-o", "--output", "--out", "out", metavar="FILE", default="-", show_default=True, help=text)
+def output_option(
+    text: str, metavar: str = "FILE", default: str | None = "-"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add -o, as ``out``: where the output goes, ``-`` for standard output; and --force.
+
+    A file that exists is refused without --force; of a folder (``metavar`` DIR) the command gets ``force`` and looks.
+    """
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(*args: object, out: str | None, force: bool, **options: object) -> None:
+            if metavar == "DIR":
+                options["force"] = force
+            elif out not in {None, "-"} and not force:
+                refuse_existing([str(out)])
+            function(*args, out=out, **options)
+
+        add_force = click.option("--force", is_flag=True, help="Overwrite what exists.")
+        shown = default is not None
+        add_out = click.option("-o", "--output", "out", metavar=metavar, default=default, show_default=shown, help=text)
+        return add_out(add_force(command))
+
+    return add
+
+
+def refuse_existing(paths: Iterable[str]) -> None:
+    """Refuse to write files of which one exists; a device or a pipe is no such file. Raises UsageError."""
+    taken = [path for path in paths if _is_taken(path)]
+    if taken:
+        exist = f"and {len(taken) - 1} more exist" if len(taken) > 1 else "exists"
+        message = f"'{printable(taken[0])}' {exist}: nothing was written; --force overwrites"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+
+
+def _is_taken(path: str) -> bool:
+    return "\0" not in path and (os.path.isfile(path) or (os.path.lexists(path) and not os.path.exists(path)))
 
 
 def interval_option(function: _Function) -> _Function:

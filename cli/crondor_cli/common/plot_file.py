@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
 from crondor.diagnostics import printable
+
+
+def check_plot(path: str | None) -> None:
+    """Refuse a picture in a form that is not drawn. Raises UsageError."""
+    if path is not None and Path(path).suffix.lower() not in {".svg", ".png"}:
+        context = click.get_current_context(silent=True)
+        raise click.UsageError(f"--plot draws .svg and .png; '{printable(path)}' is neither", context)
 
 
 @contextmanager

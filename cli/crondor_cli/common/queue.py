@@ -129,9 +129,13 @@ def _live_options(function: _Function) -> _Function:
 
 def job_arguments(function: _Function) -> _Function:
     """Add the jobs: ids, owners, and --constraint."""
+    return click.argument("jobs", nargs=-1, metavar="[JOB]...")(constraint_option(function))
+
+
+def constraint_option(function: _Function) -> _Function:
+    """Add --constraint."""
     help_text = "Only jobs for which this expression is true."
-    function = click.option("--constraint", metavar="EXPR", help=help_text)(function)
-    return click.argument("jobs", nargs=-1, metavar="[JOB]...")(function)
+    return click.option("--constraint", metavar="EXPR", help=help_text)(function)
 
 
 def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool = False) -> Selection:

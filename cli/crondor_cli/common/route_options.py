@@ -45,14 +45,12 @@ class ConfigCommand(click.Command):
 
 def config_option(function: _Function) -> _Function:
     """Add --config FILE, at least one, to a command, as ``config``; --allow-dir DIR as ``allow_dirs``."""
-    add_config = click.option(
-        "--config",
-        metavar="FILE",
-        multiple=True,
-        required=True,
-        help=CONFIG_HELP,
-    )
-    return add_config(include_option(function))
+    return config_only_option(include_option(function))
+
+
+def config_only_option(function: _Function) -> _Function:
+    """Add --config FILE, at least one, to a command that has --allow-dir already."""
+    return click.option("--config", metavar="FILE", multiple=True, required=True, help=CONFIG_HELP)(function)
 
 
 def legacy_option(function: _Function) -> _Function:

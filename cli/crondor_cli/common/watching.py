@@ -17,19 +17,24 @@ from crondor_cli.common.show import show_error
 _SETTLE = 200  # milliseconds without a change before the command runs: editors write a file in several steps
 
 
-def watch_option(function: Callable[..., None]) -> Callable[..., None]:
-    """Add --watch to a command that takes its files as ``paths``; none are those of the current folder."""
+def watch_option(*, here: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add --watch to a command that takes FILES and --spec; ``here``: without any it takes those of this folder."""
 
-    @wraps(function)
-    def command(*args: object, watch: bool, paths: tuple[str, ...], **options: object) -> None:
-        once = partial(function, *args, paths=paths, **options)
-        if watch:
-            run_on_changes(once, paths or (".",))
-        else:
-            once()
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(
+            *args: object, watch: bool, files: tuple[str, ...], specs: tuple[str, ...], **options: object
+        ) -> None:
+            once = partial(function, *args, files=files, specs=specs, **options)
+            if watch:
+                run_on_changes(once, (*specs, *files) or ((".",) if here else ()))
+            else:
+                once()
 
-    help_text = "Run again whenever a file changes, until Ctrl-C."
-    return click.option("--watch", is_flag=True, help=help_text)(command)
+        help_text = "Run again whenever a file changes, until Ctrl-C."
+        return click.option("--watch", is_flag=True, help=help_text)(command)
+
+    return add
 
 
 def run_on_changes(once: Callable[[], None], paths: Sequence[str]) -> None:
@@ -38,7 +43,7 @@ def run_on_changes(once: Callable[[], None], paths: Sequence[str]) -> None:
     Raises UsageError for standard input, for files that are not there, and without the package watchfiles.
     """
     context = click.get_current_context(silent=True)
-    if "-" in paths:
+    if "-" in paths or not paths:
         raise click.UsageError("--watch follows files and folders, and not standard input", context)
     folders = sorted({_folder(path) for path in paths})
     missing = [folder for folder in folders if not os.path.isdir(folder)]

@@ -12,13 +12,13 @@ from crondor.zones import Policy
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
-    SpecCommand,
     Surroundings,
     clock_of,
     clock_options,
     file_options,
+    output_option,
     reading_options,
-    spec_options,
+    schedule_options,
 )
 from crondor_cli.common.output import emit
 from crondor_cli.common.show import show
@@ -28,10 +28,11 @@ from crondor_cli.crontab.lines import crontab_of
 
 EPILOG = """\b
 Examples:
-  crondor export --spec job.sub --to crontab
-  crondor export --crontab '0 6 * * 1' --command 'report --weekly' --to crontab
-  crondor export --spec job.sub --to ics -n 50 -o runs.ics
-  crondor export --spec job.sub --to ics --rrule
+  crondor export job.sub --to crontab
+  crondor export --crontab '0 6 * * 1' --command 'report --weekly' \\
+      --to crontab
+  crondor export job.sub --to ics -n 50 -o runs.ics
+  crondor export job.sub --to ics --rrule
 
 A crontab has no window, no prep time, no pool and no deferral_time: what is lost is said. Calendars need the Python
 library icalendar (in a clone of crondor: pip install '.[ics]').
@@ -39,12 +40,10 @@ library icalendar (in a clone of crondor: pip install '.[ics]').
 Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage."""
 
 
-@click.command(
-    "export", cls=SpecCommand, epilog=EPILOG, short_help="A schedule as lines for Unix cron, or as a calendar."
-)
-@spec_options
+@click.command("export", epilog=EPILOG, short_help="A schedule as lines for Unix cron, or as a calendar.")
+@schedule_options
 @click.option("--to", type=click.Choice(["crontab", "ics"]), required=True, help="What to write.")
-@click.option("-o", "--output", metavar="FILE", help="Write into this file (default: print).")
+@output_option("Where it goes; - prints it.")
 @click.option("--command", "text", metavar="TEXT", help="The command of the lines, instead of what the file runs.")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs in the calendar (default: 10).")
 @click.option("--until", metavar="TIME", help="No run in the calendar later than this.")
@@ -53,10 +52,10 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
 @clock_options
 @reading_options(htcondor=False)
 def command(
-    spec: str | None,
+    paths: tuple[str, ...],
     crontab: str | None,
     to: str,
-    output: str | None,
+    out: str,
     text: str | None,
     count: int | None,
     until: str | None,
@@ -72,20 +71,20 @@ def command(
     clock = clock_of(now, tz)
     if to == "crontab" and (rrule or until is not None or count is not None):
         raise _usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
-    if to == "crontab" and spec is None and text is None:
+    if to == "crontab" and not paths and text is None:
         raise _usage("a crontab line needs a command: name it with --command")
     asked = ScheduleOptions(clock, dialect or Dialect.MANUAL, policy, to == "crontab")
     request = ScheduleRequest(
-        spec, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings
+        paths, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings
     )
     jobs, findings = jobs_of(request, asked, text)
     data, more = _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, _end(clock, until), rrule=rrule)
     findings += more
     show(dict.fromkeys(findings))
-    if output is None:
+    if out == "-":
         emit(data)
     elif data:
-        _write(Path(output), data)
+        _write(Path(out), data)
     if not data or has_error(findings):
         raise click.exceptions.Exit(1)
 

@@ -14,7 +14,7 @@ from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.jobs import read_source
-from crondor_cli.common.options import clock_of, format_option
+from crondor_cli.common.options import clock_of, format_option, output_option, refuse_existing
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
@@ -35,8 +35,7 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
 
 @click.command("crontab", epilog=EPILOG, short_help="A Unix crontab: a submit file for each line.")
 @click.argument("file", metavar="FILE|-")
-@click.option("-o", "--output", metavar="DIR", help="Write NAME.sub files into this folder (default: print them).")
-@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@output_option("Write NAME.sub files into this folder (default: print them).", "DIR", None)
 @click.option(
     "--system/--user",
     "has_users",
@@ -56,7 +55,7 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
 @format_option("text", "json", text="How to print the submit files.")
 def command(
     file: str,
-    output: str | None,
+    out: str | None,
     force: bool,
     has_users: bool | None,
     universe: str,
@@ -73,13 +72,13 @@ def command(
     found = import_crontab(crontab, settings)
     show(dict.fromkeys(finding for submit in found.files for finding in submit.diagnostics))
     show(found.diagnostics)
-    if output is not None:
-        for path in _write(found.files, Path(output), force=force):
+    if out is not None:
+        for path in _write(found.files, Path(out), force=force):
             if format_ == "text":
                 say(printable(str(path)))
     if format_ == "json":
         echo_json(_data(found, has_users=with_users))
-    elif output is None:
+    elif out is None:
         _print(found.files)
     if not found.files or has_error(found.diagnostics):
         raise click.exceptions.Exit(1)
@@ -93,11 +92,8 @@ def _print(files: list[SubmitText]) -> None:
 def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
     """Write the files and return their paths; none at all where one of them exists and is not to be overwritten."""
     paths = [folder / f"{submit.name}.sub" for submit in files]
-    taken = [] if force else [path for path in paths if os.path.lexists(path)]
-    if taken:
-        exist = f"and {len(taken) - 1} more exist" if len(taken) > 1 else "exists"
-        message = f"'{printable(str(taken[0]))}' {exist}: nothing was written; --force overwrites"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+    if not force:
+        refuse_existing(map(str, paths))
     try:
         folder.mkdir(exist_ok=True)
         for path, submit in zip(paths, files, strict=True):

@@ -63,21 +63,14 @@ def jobs_of(
 
     ``command`` is what to run instead of what a file says. Raises CrondorError where nothing can be read.
     """
-    findings: list[Diagnostic] = []
+    request.check()
     found: list[ExportJob] = []
     given = None if command is None else JobProgram("/bin/sh", ("-c", command))
-    if request.spec is None:
-        jobs, findings = request.jobs()
-        groups = [(job.name, job.count, job.commands, job.spans, job.queue) for job in jobs]
-    else:
-        file = request.read(request.spec)
-        findings += file.warnings
-        groups = list(_merged(file, (*COMMANDS, *(_PROGRAM if given is None else ()))))
-        findings += _left_out(file) if asked.is_crontab and given is None else ()
+    groups, findings = _of_files(request, asked, is_given=given is not None) if request.paths else _typed(request)
     for name, count, values, spans, place in groups:
         try:
             schedule = _schedule(values, spans, asked)
-            program = _program(values, spans) if given is None and request.spec is not None else given
+            program = _program(values, spans) if given is None and request.paths else given
         except CrondorError as error:
             findings += error.diagnostics
             continue
@@ -88,6 +81,32 @@ def jobs_of(
             continue
         found.append(ExportJob(name, count, schedule, program, place, values))
     return found, list(dict.fromkeys(findings))
+
+
+def _typed(request: ScheduleRequest) -> tuple[list[_Group], list[Diagnostic]]:
+    jobs, findings = request.jobs()
+    return [(job.name, job.count, job.commands, job.spans, job.queue) for job in jobs], findings
+
+
+def _of_files(
+    request: ScheduleRequest, asked: ScheduleOptions, *, is_given: bool
+) -> tuple[list[_Group], list[Diagnostic]]:
+    """Return the groups of all files; of several, what is refused is a finding, and the others count."""
+    groups: list[_Group] = []
+    findings: list[Diagnostic] = []
+    for path in request.paths:
+        try:
+            file = request.read(path)
+            made = list(_merged(file, (*COMMANDS, *(() if is_given else _PROGRAM))))
+        except CrondorError as error:
+            if len(request.paths) == 1:
+                raise
+            findings += error.diagnostics
+            continue
+        groups += made
+        findings += file.warnings
+        findings += _left_out(file) if asked.is_crontab and not is_given else ()
+    return groups, findings
 
 
 _Group = tuple[str, int, Mapping[str, str], Mapping[str, Span], "Span | None"]

@@ -128,8 +128,8 @@ def _jobs(
 
 def _of(side: str, dialect: Dialect, clock: Clock, surroundings: Surroundings) -> tuple[list[Job], list[Diagnostic]]:
     is_line = _is_line(side)
-    spec, line = (None, side) if is_line else (side, None)
-    return ScheduleRequest(spec, line, {}, clock, dialect, line_name=f"'{side}'", surroundings=surroundings).jobs()
+    paths, line = ((), side) if is_line else ((side,), None)
+    return ScheduleRequest(paths, line, {}, clock, dialect, line_name=f"'{side}'", surroundings=surroundings).jobs()
 
 
 def _is_line(side: str) -> bool:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import click
 
+from crondor.diagnostics import has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
-    SpecCommand,
     Surroundings,
+    ads_option,
     clock_of,
     clock_options,
     file_options,
     format_option,
     reading_options,
-    spec_options,
+    schedule_options,
 )
 from crondor_cli.common.schedule_facts import LAST_INSTANT, explain, years_after
+from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.explain.data import print_json
 from crondor_cli.explain.text import print_table
 
 EPILOG = """\b
 Examples:
-  crondor explain --spec job.sub
+  crondor explain job.sub
   crondor explain --crontab '0 6 1-10/3 * 1' --tz Europe/Berlin
   crondor explain --crontab '30 2 * * *' --at '2026-12-02 02:31'
   crondor explain --minute 0 --hour '*/6' --until 2030-01-01 --format json
@@ -36,10 +38,9 @@ The fields are read as HTCondor's manual says, and compared with what the schedd
 Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fires); 2 wrong usage."""
 
 
-@click.command(
-    "explain", cls=SpecCommand, epilog=EPILOG, short_help="What a schedule means, and why it fires at a time or not."
-)
-@spec_options
+@click.command("explain", epilog=EPILOG, short_help="What a schedule means, and why it fires at a time or not.")
+@schedule_options
+@ads_option
 @click.option("--at", metavar="TIME", help="Say why the schedule fires at this time, or why not.")
 @click.option("--until", metavar="TIME", help="Look for clock changes up to this time (default: two years on).")
 @file_options
@@ -47,8 +48,9 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 @reading_options(htcondor=True)
 @format_option("table", "json", text="How to print the explanation.")
 def command(
-    spec: str | None,
+    paths: tuple[str, ...],
     crontab: str | None,
+    ads: tuple[str, ...],
     at: str | None,
     until: str | None,
     now: str | None,
@@ -67,15 +69,15 @@ def command(
     end = _until(clock, until, at)
     instant = clock.read(at, "--at") if at is not None else None
     only = dialect or Dialect.MANUAL
-    request = ScheduleRequest(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
-    jobs, warnings = request.jobs()
+    request = ScheduleRequest(paths, crontab, fields, clock, only, policy=policy, surroundings=surroundings, ads=ads)
+    jobs, warnings = read_schedules(request)
     explanations = [explain(job, only, end, instant) for job in jobs]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))
     if format_ == "table":
         print_table(explanations)
     else:
         print_json(explanations, warnings)
-    if any(e.failed for e in explanations) or not any(e.is_deferred for e in explanations):
+    if has_error(warnings) or any(e.failed for e in explanations) or not any(e.is_deferred for e in explanations):
         raise click.exceptions.Exit(1)
 
 

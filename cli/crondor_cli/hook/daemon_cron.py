@@ -29,8 +29,10 @@ EPILOG = """\b
 Examples:
   crondor hook daemon-cron --config /etc/condor/config.d/50-cron.conf
   crondor hook daemon-cron --config cron.conf --once --slots 4
-  condor_status -long | crondor hook daemon-cron --config cron.conf --once --slot-ads -
-  crondor hook daemon-cron --config cron.conf --manager schedd --for 60 --format json
+  condor_status -long | crondor hook daemon-cron --config cron.conf \\
+      --once --slot-ads -
+  crondor hook daemon-cron --config cron.conf --manager schedd --for 60 \\
+      --format json
 
 All jobs of the configuration run, of STARTD_CRON_, SCHEDD_CRON_ and, with --benchmarks, BENCHMARKS_. --once ends when
 each job that can has run one time; without it and without --for it goes on until Ctrl-C or SIGTERM, which end the

@@ -33,7 +33,8 @@ from crondor_cli.times.text import local_text
 EPILOG = """\b
 Examples:
   crondor hook fetch-work --specs /etc/crondor/jobs < slot.ad
-  crondor hook fetch-work --specs /etc/crondor/jobs --as REPLY_FETCH accept < job-and-slot.ads
+  crondor hook fetch-work --specs /etc/crondor/jobs \\
+      --as REPLY_FETCH accept < job-and-slot.ads
   crondor hook fetch-work --specs /etc/crondor/jobs --list
 
 HTCondor calls a hook without arguments of yours: give each a script of two lines, #!/bin/sh and
@@ -149,7 +150,7 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
     if not os.access(folder, os.R_OK | os.X_OK):
         findings.append(_refused(folder, f"{user_name(current_user())} may not read it"))
         return
-    request = ScheduleRequest(None, None, {}, clock)
+    request = ScheduleRequest((), None, {}, clock)
     for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
         try:
             writer, text = _read_file(path)

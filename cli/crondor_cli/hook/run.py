@@ -32,11 +32,13 @@ from crondor_cli.hook.text import print_run, run_data
 
 EPILOG = """\b
 Examples:
-  crondor hook run TRANSLATE_JOB ./translate --job job.ad --route Grid --universe 9 --grid-resource 'batch slurm'
+  crondor hook run TRANSLATE_JOB ./translate --job job.ad --route Grid \\
+      --universe 9 --grid-resource 'batch slurm'
   crondor hook run JOB_FINALIZE ./finalize --job job.ad --copy copy.ad
   crondor hook run PREPARE_JOB ./java5 --job job.ad
   crondor hook run FETCH_WORK ./fetch --slot slot.ad
-  crondor hook run REPLY_FETCH ./reply --job job.ad --slot slot.ad --answer reject
+  crondor hook run REPLY_FETCH ./reply --job job.ad --slot slot.ad \\
+      --answer reject
   condor_q -long 12.0 | crondor hook run UPDATE_JOB_INFO ./update --copy -
 
 UPDATE_JOB_INFO and JOB_EXIT are hooks of the router with --copy, else of the starter. The program gets the

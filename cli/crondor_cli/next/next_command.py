@@ -9,26 +9,29 @@ import click
 from crondor.diagnostics import Diagnostic, Severity, has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.jobs import Job, ScheduleRequest
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
-    SpecCommand,
     Surroundings,
+    ads_option,
     clock_of,
     clock_options,
     file_options,
     format_option,
     interval_option,
     reading_options,
-    spec_options,
+    schedule_options,
 )
 from crondor_cli.common.preview import Preview, preview
+from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
+from crondor_cli.common.watching import watch_option
 from crondor_cli.next.text import print_table
 
 EPILOG = """\b
 Examples:
   crondor next --spec job.sub
-  crondor next --spec job.sub -n 20 --from 'tomorrow 6:00' --tz Europe/Berlin
+  crondor next --spec job.sub -n 20 --from 'tomorrow 6:00' \\
+      --tz Europe/Berlin
   crondor next --crontab '0 6 * * 1' --format json
   crondor next --minute 0 --hour '*/6' --until 2027-01-01
   condor_q -long | crondor next --ads - -n 3
@@ -39,11 +42,10 @@ does. Where the two part, the table shows both and says why.
 Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a difference), 2 wrong usage."""
 
 
-@click.command(
-    "next", cls=SpecCommand, epilog=EPILOG, short_help="When a job will run, be matched, and start at the latest."
-)
-@spec_options
-@click.option("--ads", metavar="FILE", help="Jobs in a queue, as condor_q -long, -json or -xml prints them.")
+@click.command("next", epilog=EPILOG, short_help="When a job will run, be matched, and start at the latest.")
+@watch_option()
+@schedule_options
+@ads_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs later than this (default: now).")
 @click.option("--until", metavar="TIME", help="Show no run later than this.")
@@ -54,9 +56,9 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
 @format_option("table", "json", "csv", "epoch", text="How to print the runs.")
 def command(
-    spec: str | None,
+    paths: tuple[str, ...],
     crontab: str | None,
-    ads: str | None,
+    ads: tuple[str, ...],
     count: int,
     from_: str | None,
     until: str | None,
@@ -81,8 +83,10 @@ def command(
     if end is not None and end < start:
         message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    request = ScheduleRequest(spec, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings)
-    jobs, warnings = request.jobs() if ads is None else _queue_jobs(ads, request)
+    request = ScheduleRequest(
+        paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
+    )
+    jobs, warnings = read_schedules(request)
     previews = [preview(job, dialect, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
     _print(previews, warnings, format_)
@@ -90,15 +94,6 @@ def command(
         show(_unseen(previews))
     if _is_finding(previews, strict=strict) or has_error(warnings):
         raise click.exceptions.Exit(1)
-
-
-def _queue_jobs(path: str, request: ScheduleRequest) -> tuple[list[Job], list[Diagnostic]]:
-    if request.is_given:
-        message = "--ads names jobs of a queue: leave out --spec, --crontab, --minute and the like"
-        raise click.UsageError(message, click.get_current_context(silent=True))
-    from crondor_cli.next.queue_jobs import read_jobs  # noqa: PLC0415 - ads need the engine, which takes 26 ms
-
-    return read_jobs(path, request)
 
 
 def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:

@@ -7,28 +7,29 @@ from itertools import islice
 
 import click
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.jobs import Job, ScheduleRequest
 from crondor_cli.common.options import (
-    SpecCommand,
     Surroundings,
+    ads_option,
     clock_of,
     clock_options,
     file_options,
     format_option,
     reading_options,
-    spec_options,
+    schedule_options,
 )
 from crondor_cli.common.preview import placed
+from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.next.past import VIEWS
 
 EPILOG = """\b
 Examples:
-  crondor prev --spec job.sub
+  crondor prev job.sub
   crondor prev --crontab '0 6 * * 1' -n 3 --from 2026-12-01 --format epoch
 
 The times are those of the schedule as HTCondor's manual reads it (or --dialect unix). What a schedd did is another
@@ -37,8 +38,9 @@ matter: its answers depend on when it was asked, so that they cannot be computed
 Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong usage."""
 
 
-@click.command("prev", cls=SpecCommand, epilog=EPILOG, short_help="When a schedule fired last.")
-@spec_options
+@click.command("prev", epilog=EPILOG, short_help="When a schedule fired last.")
+@schedule_options
+@ads_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs earlier than this (default: now).")
 @file_options
@@ -46,8 +48,9 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong 
 @reading_options(htcondor=False)
 @format_option("table", "json", "epoch", text="How to print the times.")
 def command(
-    spec: str | None,
+    paths: tuple[str, ...],
     crontab: str | None,
+    ads: tuple[str, ...],
     count: int,
     from_: str | None,
     now: str | None,
@@ -62,12 +65,12 @@ def command(
     clock = clock_of(now, tz)
     start = clock.read(from_, "--from")
     only = dialect or Dialect.MANUAL
-    request = ScheduleRequest(spec, crontab, fields, clock, only, policy=policy, surroundings=surroundings)
-    jobs, warnings = request.jobs()
+    request = ScheduleRequest(paths, crontab, fields, clock, only, policy=policy, surroundings=surroundings, ads=ads)
+    jobs, warnings = read_schedules(request)
     show(warnings)
     found = [(job, _times(job, only, start, count)) for job in jobs]
     VIEWS[format_](found, clock)
-    if any(times is None for _, times in found):
+    if has_error(warnings) or any(times is None for _, times in found):
         raise click.exceptions.Exit(1)
 
 

@@ -10,11 +10,19 @@ import click
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RouteState, RoutingTable
-from crondor_cli.common.options import clock_of, clock_options, format_option
+from crondor_cli.common.options import (
+    Surroundings,
+    ads_option,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+)
 from crondor_cli.common.output import say
-from crondor_cli.common.route_options import config_option, legacy_option, load_route_table
+from crondor_cli.common.route_options import config_only_option, legacy_option, load_route_table
+from crondor_cli.common.submit_files import submit_files
 from crondor_cli.common.transform_progress import AdFindings, Progress
-from crondor_cli.route.jobs import CandidateJob, JobFiles, is_terminal, jobs_options
+from crondor_cli.route.jobs import CandidateJob, JobFiles, is_terminal, reading_jobs_options
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
 
@@ -67,9 +75,10 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
         @wraps(function)
         def command(
             *,
-            jobs: tuple[str, ...],
+            paths: tuple[str, ...],
+            ads: tuple[str, ...],
             config: tuple[str, ...],
-            allow_dirs: tuple[str, ...],
+            surroundings: Surroundings,
             legacy: bool,
             now: str | None,
             tz: str | None,
@@ -82,15 +91,18 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
             lenient: bool,
             **options: object,
         ) -> None:
-            files = JobFiles(jobs, clock_of(now, tz), allow_dirs, job_owner, lenient, ignore_prior_routing)
+            if not (paths or ads):
+                raise click.UsageError("name the jobs: FILES or --ads FILE", click.get_current_context(silent=True))
+            files = JobFiles((*paths, *ads), clock_of(now, tz), surroundings, job_owner, lenient, ignore_prior_routing)
             files.check(config)
             context = files.context
-            table = load_route_table(config, allow_dirs, context, legacy=legacy)
+            table = load_route_table(config, surroundings.allow_dirs, context, legacy=legacy)
             asking = Asking(table, files, owner, Progress(is_wanted=not is_terminal()))
             asking.stand(loads, throttled, counts_copies=count_copies)
             function(asking, **options)
 
         formed = clock_options(format_option(*formats)(command))
-        return config_option(legacy_option(jobs_options(route_state_options(formed))))
+        read = submit_files()(ads_option(file_options(reading_jobs_options(route_state_options(formed)))))
+        return config_only_option(legacy_option(read))
 
     return add

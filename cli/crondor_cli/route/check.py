@@ -14,7 +14,8 @@ from crondor_cli.route.check_run import RouteCheckOptions, run
 EPILOG = """\b
 Examples:
   crondor route check --config 50-routes.conf
-  crondor route check --config 10-base.conf --config 50-routes.conf --ignore CRN644
+  crondor route check --config 10-base.conf --config 50-routes.conf \\
+      --ignore CRN644
   crondor route check --config 50-routes.conf --format sarif > crondor.sarif
   crondor route check --explain CRN621
 

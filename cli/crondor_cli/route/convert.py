@@ -24,9 +24,11 @@ from crondor_cli.common.show import show
 EPILOG = """\b
 Examples:
   crondor route convert --config 02-old-routes.conf
-  crondor route convert --config 02-old-routes.conf -o 02-routes.conf && crondor route check --config 02-routes.conf
-  ./routing_table.sh > table.txt; crondor route convert --config old.conf --cmd-output table.txt
-  crondor route convert --config old.conf --faithful    -- as condor_transform_ads -convertoldroutes:file
+  crondor route convert --config 02-old-routes.conf -o 02-routes.conf && \\
+      crondor route check --config 02-routes.conf
+  ./routing_table.sh > table.txt; crondor route convert --config old.conf \\
+      --cmd-output table.txt
+  crondor route convert --config old.conf --faithful
 
 The result takes the place of JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES, JOB_ROUTER_ENTRIES_FILE and
 JOB_ROUTER_ENTRIES_CMD; what changes in meaning is said on stderr. The command of JOB_ROUTER_ENTRIES_CMD is never run.

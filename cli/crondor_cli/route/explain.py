@@ -14,11 +14,13 @@ EPILOG = """\b
 Examples:
   crondor route explain --config 50-routes.conf job.sub
   crondor route explain --config 50-routes.conf --load Site1=100/50 jobs.ads
-  crondor route explain --config 50-routes.conf /var/lib/condor/spool/job_queue.log --count-copies --format json
+  crondor route explain \\
+      --config 50-routes.conf /var/lib/condor/spool/job_queue.log \\
+      --count-copies --format json
 
 For each job and route: matched, or the shortest reason why not. Whether a route's requirements are met is said first;
 full, idle limit and throttled are reasons of a route whose requirements are met. Jobs are taken in their order, and
-count on their routes; JOBS are read as crondor route match reads them.
+count on their routes; FILES are read as crondor route match reads them.
 
 Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
 

@@ -19,7 +19,8 @@ from crondor_cli.route.period import days_option, period_of
 EPILOG = """\b
 Examples:
   crondor route history --spool /var/lib/condor/spool
-  crondor route history --days=7 --show_records --history history.20261101T000000 --history history
+  crondor route history --days=7 --show_records \\
+      --history history.20261101T000000 --history history
   crondor route history --start='2026-11-01 00:00' --live --format json
 
 Where the history is: --spool for all history files of a folder, --history for some of them, --live for a schedd's

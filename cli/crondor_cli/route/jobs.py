@@ -24,7 +24,7 @@ from crondor.router.table.job_ids import id_text
 from crondor.submit import job_ads, read_submit
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.jobs import files_of
-from crondor_cli.common.options import Clock
+from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.transform_progress import AdFindings, Progress
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -46,7 +46,7 @@ class JobFiles(NamedTuple):
 
     paths: tuple[str, ...]
     clock: Clock
-    allow_dirs: tuple[str, ...] = ()
+    surroundings: Surroundings = Surroundings()
     owner: str | None = None
     lenient: bool = False
     ignores: bool = False
@@ -60,8 +60,6 @@ class JobFiles(NamedTuple):
         """Look at the files before anything is written; ``others`` are read too. Raises UsageError."""
         check_stdin(*self.paths, *others)
         for path in self.paths:
-            if path != "-" and os.path.isdir(path):
-                raise click.UsageError(f"cannot read '{printable(path)}': Is a directory")
             if path != "-" and not os.access(path, os.R_OK):
                 reason = "Permission denied" if os.path.exists(path) else "No such file or directory"
                 raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
@@ -111,8 +109,9 @@ class JobFiles(NamedTuple):
         """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""
         file = read_submit(
             source_from_bytes(text, name_of(path)),
-            files=files_of(path, self.allow_dirs),
-            environ=os.environ,
+            files=files_of(path, self.surroundings.allow_dirs),
+            environ=self.surroundings.around(os.environ),
+            seed=self.surroundings.seed,
             now=self.clock.now,
             zone=self.clock.zone,
         )
@@ -174,15 +173,14 @@ def _log(pieces: Iterable[str], name: str, findings: AdFindings) -> Iterator[Cla
         yield mirror.ad(job)
 
 
-def jobs_options(function: _Function) -> _Function:
-    """Add JOBS and what says how they are read: --ignore-prior-routing, --job-owner, --lenient."""
+def reading_jobs_options(function: _Function) -> _Function:
+    """Add what says how jobs are read: --ignore-prior-routing, --job-owner, --lenient."""
     for add in (
         lenient_option,
         click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you)."),
         click.option(
             "--ignore-prior-routing", is_flag=True, help="Take each job for idle, and as one that was never routed."
         ),
-        click.argument("jobs", metavar="JOBS...", nargs=-1, required=True),
     ):
         function = add(function)
     return function

@@ -12,11 +12,14 @@ from crondor_cli.route.asking import Asking, asking_options
 EPILOG = """\b
 Examples:
   crondor route match --config 50-routes.conf jobs.ads
-  crondor route match --config 50-routes.conf /var/lib/condor/spool/job_queue.log --count-copies
+  crondor route match \\
+      --config 50-routes.conf /var/lib/condor/spool/job_queue.log \\
+      --count-copies
   condor_q -long | crondor route match --config 50-routes.conf -
-  crondor route match --config 50-routes.conf --load Site1=100/50 job.sub --format json
+  crondor route match --config 50-routes.conf \\
+      --load Site1=100/50 job.sub --format json
 
-JOBS are submit files, ads in any form (-long, new, JSON, XML), or a job_queue.log, told by what is in them. Jobs are
+FILES are submit files, ads in any form (-long, new, JSON, XML), or a job_queue.log, told by what is in them. Jobs are
 taken in their order, and count on their routes, as HTCondor 25.14's job router does in one poll; table shows the
 matches, long says them in the words of condor_job_router_info -match-jobs -log-steps.
 

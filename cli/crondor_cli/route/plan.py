@@ -12,10 +12,21 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router_bridge import JobSettings, Plannable, PlannedRun, PlanOptions, RoutePlan, plan
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, interval_option, reading_options
+from crondor_cli.common.options import (
+    Clock,
+    Surroundings,
+    ads_option,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+    interval_option,
+    reading_options,
+)
 from crondor_cli.common.output import emit, say
-from crondor_cli.common.route_options import config_option, legacy_option, load_route_table
+from crondor_cli.common.route_options import config_only_option, legacy_option, load_route_table
 from crondor_cli.common.show import show
+from crondor_cli.common.submit_files import submit_files
 from crondor_cli.common.transform_progress import Progress
 from crondor_cli.route import plan_text
 from crondor_cli.route.jobs import is_terminal
@@ -24,11 +35,14 @@ from crondor_cli.route.state import route_state_of, route_state_options, with_co
 
 EPILOG = """\b
 Examples:
-  crondor route plan --spec nightly.sub --config 50-routes.conf
-  crondor route plan --spec nightly.sub --config 50-routes.conf --at-gate --run-time 3600 --days 7
-  crondor route plan --queue /var/lib/condor/spool/job_queue.log --config 50-routes.conf --count-copies
-  condor_q -long | crondor route plan --ads - --config 50-routes.conf --format json
-  crondor route plan --spec nightly.sub --config 50-routes.conf --cure
+  crondor route plan nightly.sub --config 50-routes.conf
+  crondor route plan nightly.sub --config 50-routes.conf --at-gate \\
+      --run-time 3600 --days 7
+  crondor route plan --queue /var/lib/condor/spool/job_queue.log \\
+      --config 50-routes.conf --count-copies
+  condor_q -long | crondor route plan --ads - --config 50-routes.conf \\
+      --format json
+  crondor route plan nightly.sub --config 50-routes.conf --cure
 
 HTCondor's job router takes a job at its next poll after it is idle, whole, and does not wait for the gate of a run: the
 copy has the schedule, and what becomes of the runs depends on where it goes. --at-gate shows what a router does that
@@ -42,11 +56,11 @@ _DEFAULT_COUNT = 10
 
 
 @click.command("plan", epilog=EPILOG, short_help="The coming runs of scheduled jobs, and the route of each.")
-@click.option("--spec", "specs", metavar="FILE", multiple=True, help="A submit file; - reads standard input.")
-@click.argument("files", metavar="[FILES]...", nargs=-1)
-@click.option("--ads", metavar="FILE", multiple=True, help="Jobs as condor_q -long, -json or -xml prints them.")
+@submit_files()
+@ads_option
 @click.option("--queue", "--log", metavar="PATH", help="The jobs of an embedded queue's folder, or of a job_queue.log.")
-@config_option
+@config_only_option
+@file_options
 @legacy_option
 @click.option(
     "-n", "--count", type=click.IntRange(1, 1_000_000), help="Runs of each job (default: 10; with an end: all)."
@@ -72,12 +86,11 @@ _DEFAULT_COUNT = 10
 @click.option("--cure", is_flag=True, help="Print the lines that take the schedules out of the copies.")
 @format_option("table", "long", "json", text="How to print; long: the routed ads.")
 def command(
-    specs: tuple[str, ...],
-    files: tuple[str, ...],
+    paths: tuple[str, ...],
     ads: tuple[str, ...],
     queue: str | None,
     config: tuple[str, ...],
-    allow_dirs: tuple[str, ...],
+    surroundings: Surroundings,
     legacy: bool,
     count: int | None,
     until: str | None,
@@ -99,14 +112,10 @@ def command(
     cure: bool,
     format_: str,
 ) -> None:
-    """Show which route takes a scheduled job for each coming run, and what becomes of its schedule there.
-
-    FILES are more submit files, as after --spec.
-    """
-    specs += files
-    if not (specs or ads or queue):
-        raise _usage("name the jobs: --spec FILE, --ads FILE or --queue FILE")
-    if [*specs, *ads, *config].count("-") > 1:
+    """Show which route takes a scheduled job for each coming run, and what becomes of its schedule there."""
+    if not (paths or ads or queue):
+        raise _usage("name the jobs: FILES, --ads FILE or --queue PATH")
+    if [*paths, *ads, *config].count("-") > 1:
         raise _usage("standard input (-) can be read only once")
     clock = clock_of(now, tz)
     end = _end(clock, until, days)
@@ -118,11 +127,11 @@ def command(
         job_owner or getpass.getuser(),
     )
     context = Context(now=clock.now, zone=clock.zone)
-    table = load_route_table(config, allow_dirs, context, legacy=legacy)
+    table = load_route_table(config, surroundings.allow_dirs, context, legacy=legacy)
     route_state = route_state_of(table, loads, throttled)
     jobs: list[Plannable] = []
     findings: list[Diagnostic] = []
-    read_plannable(specs, ads, queue, clock, allow_dirs, jobs, findings)
+    read_plannable(paths, ads, queue, clock, surroundings, jobs, findings)
     if count_copies:
         route_state = with_copies(route_state, table, plan_text.ads_of(jobs), context)
     limit = count if count is not None or end is not None else _DEFAULT_COUNT

@@ -18,7 +18,7 @@ from crondor.submit import read_submit
 from crondor_cli.common.ad_files import chunks, name_of
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.jobs import files_of, read_source
-from crondor_cli.common.options import Clock
+from crondor_cli.common.options import Clock, Surroundings
 
 
 def read_plannable(
@@ -26,7 +26,7 @@ def read_plannable(
     ads: Iterable[str],
     queue: str | None,
     clock: Clock,
-    allow_dirs: tuple[str, ...],
+    surroundings: Surroundings,
     jobs: list[Plannable],
     findings: list[Diagnostic],
 ) -> None:
@@ -37,8 +37,9 @@ def read_plannable(
     for path in specs:
         file = read_submit(
             read_source(path),
-            files=files_of(path, allow_dirs),
-            environ=os.environ,
+            files=files_of(path, surroundings.allow_dirs),
+            environ=surroundings.around(os.environ),
+            seed=surroundings.seed,
             now=clock.now,
             zone=clock.zone,
         )

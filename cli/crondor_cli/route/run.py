@@ -55,8 +55,10 @@ EPILOG = """\b
 Examples:
   crondor route run --config 50-routes.conf --queue ./queue --once --dry-run
   crondor route run --config 50-routes.conf --live
-  crondor route run --config 50-routes.conf --wait-for-gates --log-format json
-  crondor route run --config 50-routes.conf --queue ./jobs --destination-queue ./site
+  crondor route run --config 50-routes.conf --wait-for-gates \\
+      --log-format json
+  crondor route run --config 50-routes.conf --queue ./jobs \\
+      --destination-queue ./site
 
 With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration name the schedds that no option
 names. crondor route status shows how a router stands, also while it runs.

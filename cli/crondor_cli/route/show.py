@@ -15,7 +15,8 @@ from crondor_cli.route.text import print_json, print_table, remarks
 EPILOG = """\b
 Examples:
   crondor route show --config 50-routes.conf
-  crondor route show --config 10-base.conf --config 50-routes.conf --format json
+  crondor route show --config 10-base.conf --config 50-routes.conf \\
+      --format json
 
 Routes are shown as condor_job_router_info -config of HTCondor 25.14 shows them; those that it silently leaves out
 follow with the reason and the place. Where the value of a knob beside them cannot be read nothing is routed: they are

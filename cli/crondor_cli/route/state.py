@@ -24,7 +24,7 @@ def route_state_options(function: _Function) -> _Function:
     """Add --load, --throttled, --count-copies and --owner."""
     for add in (
         click.option("--owner", metavar="USER", help="Look at this user's jobs alone, as a router not run by root."),
-        click.option("--count-copies", is_flag=True, help="Count the routed copies among JOBS on their routes."),
+        click.option("--count-copies", is_flag=True, help="Count the routed copies among the jobs on their routes."),
         click.option("--throttled", metavar="ROUTE", multiple=True, help="Take a route for throttled by failures."),
         click.option(
             "--load", "loads", metavar="ROUTE=JOBS[/IDLE]", multiple=True, help="What is on a route (default: nothing)."

@@ -25,8 +25,10 @@ from crondor_cli.route.status_text import print_job, print_json, print_table
 EPILOG = """\b
 Examples:
   crondor route status --config 50-routes.conf --queue ./queue
-  crondor route status --config 50-routes.conf --log /var/lib/condor/spool/job_queue.log
-  crondor route status --config 50-routes.conf --live --job 1234.0 --format json
+  crondor route status --config 50-routes.conf \\
+      --log /var/lib/condor/spool/job_queue.log
+  crondor route status --config 50-routes.conf --live --job 1234.0 \\
+      --format json
   crondor route status --config 50-routes.conf --format ad
 
 Which jobs are on which route stands in the queue, whether or not a router runs. What a throttle has counted is in the

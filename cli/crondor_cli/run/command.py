@@ -10,15 +10,16 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.spec import Dialect
-from crondor_cli.common.options import Clock, UsageProblem, clock_of, format_option
+from crondor_cli.common.options import Clock, Surroundings, UsageProblem, clock_of, file_options, format_option
 from crondor_cli.common.show import show
+from crondor_cli.common.submit_files import submit_files
 from crondor_cli.times.parse import parse_time
 
 EPILOG = """\b
 Examples:
-  crondor run --spec backup.sub
-  crondor run --spec job.sub --once
-  crondor run --spec job.sub --until "tomorrow 06:00" --format json
+  crondor run backup.sub
+  crondor run job.sub --once
+  crondor run job.sub --until "tomorrow 06:00" --format json
   crondor schedd status --queue .crondor/backup.sub
   crondor schedd hold --queue .crondor/backup.sub 1.0
 
@@ -36,8 +37,8 @@ _FOLDER = ".crondor"
 
 
 @click.command("run", epilog=EPILOG, short_help="Run the jobs of a submit file on this machine.")
-@click.option("--spec", "specs", multiple=True, metavar="FILE...", help="A submit file; - reads standard input.")
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@submit_files()
+@file_options
 @click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE beside the first FILE).")
 @click.option("--once", is_flag=True, help="Each job's next run only.")
 @click.option("--until", metavar="TIME", help="Start nothing from then on: a time, or a length such as 2h.")
@@ -45,20 +46,20 @@ _FOLDER = ".crondor"
 @click.option("--tz", metavar="ZONE", help="The zone of the schedules (default: this host's).")
 @format_option("text", "json", text="How to say what happens.")
 def command(
-    specs: tuple[str, ...],
-    files: tuple[str, ...],
+    paths: tuple[str, ...],
     state: str | None,
     once: bool,
     until: str | None,
     dialect: str,
     tz: str | None,
     format_: str,
+    surroundings: Surroundings,
 ) -> None:
     """Run the jobs of submit files on this machine, when it is their time.
 
     Without a file, --state goes on with the jobs that are in the queue there.
     """
-    paths = _paths((*specs, *files), state)
+    _check_paths(paths, state)
     clock = clock_of(None, tz)
     end = _until(until, clock)
     if end is not None and end < clock.now:
@@ -67,22 +68,20 @@ def command(
     folder = _folder(paths, state)
     from crondor_cli.run.work import run  # noqa: PLC0415 - 60 ms, which --help does not need
 
-    status = run(paths, folder, clock, Dialect(dialect), once=once, until=end, is_json=format_ == "json")
+    status = run(paths, folder, clock, Dialect(dialect), surroundings, once=once, until=end, is_json=format_ == "json")
     if status:
         raise click.exceptions.Exit(status)
 
 
-def _paths(paths: tuple[str, ...], state: str | None) -> tuple[str, ...]:
+def _check_paths(paths: tuple[str, ...], state: str | None) -> None:
+    """Refuse what cannot be run. Raises UsageError."""
     context = click.get_current_context(silent=True)
     if not hasattr(os, "fork"):
         raise click.UsageError("crondor run needs a system with processes as Linux has them", context)
     if not paths and state is None:
-        raise click.UsageError("name a submit file: --spec FILE, or a queue to go on with: --state DIR", context)
+        raise click.UsageError("name a submit file: crondor run FILE, or a queue to go on with: --state DIR", context)
     if "-" in paths and state is None:
         raise click.UsageError("a file from standard input (-) needs --state DIR, where its queue is to be", context)
-    if paths.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once", context)
-    return paths
 
 
 def _folder(paths: tuple[str, ...], state: str | None) -> Path:

@@ -6,7 +6,7 @@ import getpass
 import hashlib
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from crondor.check import CheckSettings, check_submit, select
@@ -17,7 +17,7 @@ from crondor.schedule import Universe, misspelt
 from crondor.source import Source
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.common.jobs import files_of
-from crondor_cli.common.options import Clock
+from crondor_cli.common.options import Clock, Surroundings
 
 MOST: Final = 10_000  # jobs of one file; a session of more is a slip of the finger
 NAME: Final = "CrondorName"
@@ -49,13 +49,17 @@ def digest_of(source: Source) -> str:
     return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def read_spec(path: str, source: Source, clock: Clock, cluster: int) -> RunFile:
+def read_spec(path: str, source: Source, clock: Clock, cluster: int, surroundings: Surroundings) -> RunFile:
     """Read a submit file, whose jobs will be of a cluster.
 
     Raises CrondorError with what `crondor check` calls an error, and with jobs that cannot run here.
     """
-    _refuse_errors(source, path, clock)
-    file = _read(source, path, clock, ())
+
+    def read(text: Source, append: Sequence[str] = ()) -> SubmitFile:
+        return _read(text, path, clock, append, surroundings)
+
+    _refuse_errors(source, clock, read)
+    file = read(source)
     made = list(_ads(file, cluster))
     names = ((key, file.name(key)) for key in file.keys)
     findings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
@@ -66,7 +70,7 @@ def read_spec(path: str, source: Source, clock: Clock, cluster: int) -> RunFile:
     taken = [_TAKEN[Universe(universe)] for universe in foreign if universe in _TAKEN]
     if taken:
         findings += [_treated(file, universe) for universe in taken]
-        file = _read(source, path, clock, _LOCAL)
+        file = read(source, _LOCAL)
         made = list(_ads(file, cluster))
     ads = []
     for ad, diagnostics in made:
@@ -85,20 +89,21 @@ class _Origin(NamedTuple):
     fault: Diagnostic
 
 
-def _refuse_errors(source: Source, path: str, clock: Clock) -> None:
+def _refuse_errors(source: Source, clock: Clock, read: Callable[[Source], SubmitFile]) -> None:
     """Raise CrondorError with the errors of a check."""
-    report = check_submit(source, CheckSettings(clock.now, clock.zone), lambda text: _read(text, path, clock, ()))
+    report = check_submit(source, CheckSettings(clock.now, clock.zone), read)
     errors = [each.diagnostic for each in select(report.findings, (), ()) if each.diagnostic.severity is Severity.ERROR]
     if errors:
         raise CrondorError(errors)
 
 
-def _read(source: Source, path: str, clock: Clock, append: Sequence[str]) -> SubmitFile:
+def _read(source: Source, path: str, clock: Clock, append: Sequence[str], surroundings: Surroundings) -> SubmitFile:
     host = SubmitHost(user=getpass.getuser(), folder=os.getcwd())
     return read_submit(
         source,
-        files=files_of(path, ()),
-        environ=os.environ,
+        files=files_of(path, surroundings.allow_dirs),
+        environ=surroundings.around(os.environ),
+        seed=surroundings.seed,
         now=clock.now,
         zone=clock.zone,
         host=host,

@@ -20,7 +20,7 @@ from crondor.schedd.embedded import LOG
 from crondor.source import Source
 from crondor.spec import Dialect
 from crondor_cli.common.jobs import read_source
-from crondor_cli.common.options import Clock
+from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.queue import is_there, no_queue
 from crondor_cli.common.show import show
 from crondor_cli.run.jobs import DIGEST, digest_of, path_of, read_spec
@@ -36,6 +36,7 @@ def run(
     folder: Path,
     clock: Clock,
     dialect: Dialect,
+    surroundings: Surroundings,
     *,
     once: bool,
     until: int | None,
@@ -48,10 +49,10 @@ def run(
     sources = [(path, read_source(path)) for path in paths]
     if not is_there(folder / LOG):  # what is refused leaves no folder behind
         if not sources:
-            hint = "name a submit file as well (--spec FILE): its queue is made there"
+            hint = "name a submit file as well (crondor run FILE --state DIR): its queue is made there"
             raise CrondorError(replace(no_queue(folder, Severity.ERROR), help=hint))
         for number, (path, source) in enumerate(sources, start=1):
-            read_spec(path, source, clock, number)
+            read_spec(path, source, clock, number, surroundings)
     settings = _settings(clock, dialect)
     try:
         session = Session(folder, settings, time.time, SessionPlan(once=once, until=until))
@@ -62,20 +63,22 @@ def run(
         raise error.naming("--state DIR") from None
     with session:
         show(session.embedded.diagnostics)
-        return _run(session, sources, clock, is_json=is_json)
+        return _run(session, sources, clock, surroundings, is_json=is_json)
 
 
-def _run(session: Session, sources: list[tuple[str, Source]], clock: Clock, *, is_json: bool) -> int:
+def _run(
+    session: Session, sources: list[tuple[str, Source]], clock: Clock, surroundings: Surroundings, *, is_json: bool
+) -> int:
     """Submit what is new, run what there is, and return the exit status."""
     for path, source in sources:
-        _submit(session, path, source, clock)
+        _submit(session, path, source, clock, surroundings)
     view = view_of(session, clock.zone, is_json=is_json)
     logs = JobLogs(platform.node() or "localhost", clock.zone, view.say)
     session.pool.watchers += [logs.note, view.note]
     return Loop(session, view).run()
 
 
-def _submit(session: Session, path: str, source: Source, clock: Clock) -> None:
+def _submit(session: Session, path: str, source: Source, clock: Clock, surroundings: Surroundings) -> None:
     """Put the jobs of a file into the queue, unless they are there. Raises CrondorError."""
     there = session.submitted(path_of(path))
     if there is not None:
@@ -83,7 +86,7 @@ def _submit(session: Session, path: str, source: Source, clock: Clock) -> None:
         changed = any(string(mirror.ad(job), DIGEST) != digest_of(source) for job in there)
         _say_there(os.path.basename(source.name), len(there), is_changed=changed)
         return
-    spec = read_spec(path, source, clock, session.embedded.next_cluster)
+    spec = read_spec(path, source, clock, session.embedded.next_cluster, surroundings)
     show(spec.findings)
     done = session.ran_at(spec.path, spec.ads)
     if done:

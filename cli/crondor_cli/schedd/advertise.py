@@ -15,23 +15,26 @@ from crondor.schedd.status import ScheduledJob, ScheduledState
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy
+from crondor_cli.common.ad_files import context_of
 from crondor_cli.common.jobs import ScheduleRequest
-from crondor_cli.common.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, reading_options
 from crondor_cli.common.output import emit
-from crondor_cli.common.queue import QueueJobs, QueueOptions, job_arguments, source_options
+from crondor_cli.common.queue import QueueJobs, QueueOptions, constraint_option, selection_of, source_options
 from crondor_cli.common.show import show
+from crondor_cli.common.submit_files import submit_files
 from crondor_cli.schedd.reading import QueueReading, read_queue
 from crondor_cli.schedd.starts import Start, starts_of
 
 EPILOG = """\b
 Examples:
   crondor advertise --log /var/lib/condor/spool/job_queue.log
-  crondor advertise --spec nightly.sub --spec weekly.sub -n 5
+  crondor advertise nightly.sub weekly.sub -n 5
   condor_q -all -long | crondor advertise --ads -
 
 \b
-One line in the schedd's configuration, so that condor_status -schedd -long shows them:
-  use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, advertise --log $(SPOOL)/job_queue.log)
+In the schedd's configuration, so that condor_status -schedd -long shows them:
+  use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, \\
+      advertise --log $(SPOOL)/job_queue.log)
 
 Attributes: CrondorJobs counts the jobs with a schedule, CrondorIdle, CrondorWaiting, CrondorRunning and CrondorHeld
 those in a state, CrondorTrouble those with trouble; CrondorNextJob, CrondorNextOwner and CrondorNextDeferral (epoch
@@ -45,31 +48,34 @@ _STATES = (ScheduledState.IDLE, ScheduledState.WAITING, ScheduledState.RUNNING, 
 
 
 @click.command("advertise", epilog=EPILOG, short_help="A queue's next starts, as a Schedd Cron job prints them.")
-@job_arguments
-@click.option("--spec", metavar="FILE", multiple=True, help="A submit file, instead of a queue.")
+@submit_files("A submit file, as FILES, instead of a queue.")
+@constraint_option
 @click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")
 @source_options
+@file_options
 @clock_options
 @reading_options(htcondor=True)
 def command(
-    jobs: tuple[str, ...],
+    paths: tuple[str, ...],
     constraint: str | None,
-    spec: tuple[str, ...],
     count: int,
     asked: QueueOptions,
     now: str | None,
     tz: str | None,
     dialect: Dialect | None,
     policy: Policy | None,
+    surroundings: Surroundings,
 ) -> None:
-    """Print what the crontab and deferral jobs of a queue do next, as attributes for the schedd's own ad."""
-    if spec:
+    """Print what scheduled jobs do next, as attributes for the schedd's own ad: those of a queue, or of FILES."""
+    if paths:
         clock = clock_of(now, tz)
         if any(asked):
-            raise click.UsageError("--spec and a queue: choose one")
-        read = QueueReading(asked, clock, _submitted(spec, clock), dialect or Dialect.HTCONDOR, policy)
+            raise click.UsageError("FILES and a queue: choose one", click.get_current_context(silent=True))
+        read = QueueReading(
+            asked, clock, _submitted(paths, constraint, clock, surroundings), dialect or Dialect.HTCONDOR, policy
+        )
     else:
-        read = read_queue(asked, jobs, constraint, now, tz, dialect, policy)
+        read = read_queue(asked, (), constraint, now, tz, dialect, policy)
     looks = list(read.looks())
     show(dict.fromkeys(read.found.findings))
     ad = advertised(looks, starts_of(looks, count))
@@ -105,10 +111,12 @@ def advertised(looks: list[ScheduledJob], starts: list[Start]) -> ClassAd:
     return ad
 
 
-def _submitted(paths: tuple[str, ...], clock: Clock) -> QueueJobs:
+def _submitted(paths: tuple[str, ...], constraint: str | None, clock: Clock, surroundings: Surroundings) -> QueueJobs:
     """Return the jobs of submit files, as if each file was a cluster."""
-    request = ScheduleRequest(None, None, {}, clock)
-    ads = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
+    request = ScheduleRequest(paths, None, {}, clock, surroundings=surroundings)
+    chosen, context = selection_of((), constraint), context_of(clock)
+    made = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
+    ads = [ad for ad in made if chosen.holds(ad, context)]
     return QueueJobs(ads, len(ads), sees_deferral_time=True, findings=[])
 
 

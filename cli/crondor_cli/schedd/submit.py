@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import getpass
-import os
 import platform
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.macro.files import Files
+from crondor.job_queue import JobId
+from crondor.schedd.cron_tabs import CronEdit
 from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.common.data import diagnostic_data
-from crondor_cli.common.jobs import read_source
-from crondor_cli.common.options import Clock, clock_of, clock_options, format_option
+from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import embedded_of, queue_option
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
+from crondor_cli.common.submit_files import submit_files
 
 MOST = 100_000  # jobs of one file; a queue of more is a slip of the finger
 
@@ -29,7 +31,8 @@ EPILOG = """\b
 Examples:
   crondor schedd submit nightly.sub
   crondor schedd submit --queue ./queue - < nightly.sub
-  crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' -a 'cron_hour = 3'
+  crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' -a \\
+      'cron_hour = 3'
 
 The file is read as condor_submit 25.14 reads it, and nothing in it is run. All its jobs come into the queue at once, or
 none of them; their DeferralTime is computed with them. Each job's folder (Iwd) is its initialdir, and where that is
@@ -39,7 +42,8 @@ Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose s
 
 
 @click.command("submit", epilog=EPILOG, short_help="A submit file into the embedded queue.")
-@click.argument("file")
+@submit_files()
+@file_options
 @click.option(
     "-a",
     "--append",
@@ -52,44 +56,86 @@ Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose s
 @clock_options
 @format_option("text", "json")
 def command(
-    file: str, append: tuple[str, ...], queue: str | None, now: str | None, tz: str | None, format_: str
+    paths: tuple[str, ...],
+    append: tuple[str, ...],
+    queue: str | None,
+    now: str | None,
+    tz: str | None,
+    format_: str,
+    surroundings: Surroundings,
 ) -> None:
-    """Put the jobs of a submit file into the embedded queue; - reads standard input."""
+    """Put the jobs of submit files into the embedded queue; - reads standard input."""
+    if not paths:
+        raise click.UsageError("name a submit file: crondor schedd submit FILE", click.get_current_context(silent=True))
     clock = clock_of(now, tz)
     with embedded_of(queue, clock, make=True) as schedd:
-        read = _read(file, append, clock)
-        ads = _ads(read, schedd.next_cluster)
-        jobs = schedd.submit(ads)
+        files = [_read(path, append, clock, surroundings) for path in paths]
+        jobs = [schedd.submit(ads) for ads in _clusters(files, schedd.next_cluster)]
         edits = schedd.recalculate()
-    made = set(jobs)
-    held = [edit for edit in edits if edit.time is None and edit.job in made]
-    names = ((key, read.name(key)) for key in read.keys)
-    findings = list(
-        dict.fromkeys([*read.warnings, *misspelt((span.text if span else key, span) for key, span in names)])
-    )
-    findings += [Diagnostic("held", f"job {edit.job} is held: {edit.hold}", Severity.WARNING) for edit in held]
-    show(findings)
+    held = [edit for edit in edits if edit.time is None]
+    made = [_submitted(file, found, held) for file, found in zip(files, jobs, strict=True)]
+    for each in made:
+        show(each.findings)
+        if format_ != "json":
+            say(str(each))
     if format_ == "json":
-        data = {"cluster": jobs[0].cluster if jobs else None, "jobs": [str(job) for job in jobs]}
-        echo_json({**data, "diagnostics": [diagnostic_data(f) for f in findings]})
-    else:
-        count = f"{len(jobs):,} job{'' if len(jobs) == 1 else 's'}"
-        say(f"{count} submitted to cluster {jobs[0].cluster}" if jobs else "no job submitted")
-    if held or not jobs:
+        echo_json(made[0].data if len(made) == 1 else {"files": [{"file": each.name, **each.data} for each in made]})
+    if any(each.is_held or not each.jobs for each in made):
         raise click.exceptions.Exit(1)
 
 
-def _read(path: str, append: tuple[str, ...], clock: Clock) -> SubmitFile:
+class _Cluster(NamedTuple):
+    """What became of a submit file."""
+
+    name: str
+    jobs: list[JobId]
+    findings: list[Diagnostic]
+    is_held: bool
+
+    def __str__(self) -> str:
+        """Say how many jobs came into the queue."""
+        count = f"{len(self.jobs):,} job{'' if len(self.jobs) == 1 else 's'}"
+        return f"{count} submitted to cluster {self.jobs[0].cluster}" if self.jobs else "no job submitted"
+
+    @property
+    def data(self) -> dict[str, object]:
+        """The same for programs."""
+        cluster = self.jobs[0].cluster if self.jobs else None
+        found = [diagnostic_data(finding) for finding in self.findings]
+        return {"cluster": cluster, "jobs": [str(job) for job in self.jobs], "diagnostics": found}
+
+
+def _submitted(file: SubmitFile, jobs: list[JobId], held: list[CronEdit]) -> _Cluster:
+    """Put together what there is to say of a file's jobs, of which some may be held."""
+    made = set(jobs)
+    ours = [edit for edit in held if edit.job in made]
+    names = ((key, file.name(key)) for key in file.keys)
+    said = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
+    said += [Diagnostic("held", f"job {edit.job} is held: {edit.hold}", Severity.WARNING) for edit in ours]
+    return _Cluster(file.source.name, jobs, list(dict.fromkeys(said)), bool(ours))
+
+
+def _read(path: str, append: tuple[str, ...], clock: Clock, surroundings: Surroundings) -> SubmitFile:
     """Read a submit file. Raises InvalidSubmit, UsageError if unreadable."""
-    folder = os.path.dirname(path) or "."
     return read_submit(
         read_source(path),
-        files=Files([] if path == "-" else [folder], base=folder),
+        files=files_of(path, surroundings.allow_dirs),
+        environ=surroundings.environ,
+        seed=surroundings.seed,
         now=clock.now,
         zone=clock.zone,
         host=SubmitHost(user=getpass.getuser(), folder=str(Path.cwd())),
         append=append,
     )
+
+
+def _clusters(files: list[SubmitFile], first: int) -> list[list[ClassAd]]:
+    """Return the ads of each file, a cluster each; what is wrong with one is known before any job is in the queue."""
+    found: list[list[ClassAd]] = []
+    for file in files:
+        found.append(_ads(file, first))
+        first += bool(found[-1])
+    return found
 
 
 def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 from click.core import ParameterSource
 
-from crondor.diagnostics import printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.options import clock_of, clock_options, policy_option
+from crondor_cli.common.options import (
+    Surroundings,
+    clock_of,
+    clock_options,
+    crontab_option,
+    file_options,
+    interval_option,
+    policy_option,
+)
+from crondor_cli.common.plot_file import check_plot
+from crondor_cli.common.submit_files import submit_files
 from crondor_cli.simulate.options import SimulatedRouter, check_options
 
 EPILOG = """\b
 Examples:
-  crondor simulate --spec examples/nightly.sub
-  crondor simulate --spec a.sub b.sub --days 90 --slots 4 --run-time 20m-2h
-  crondor simulate --spec job.sub --interval 60 --match-delay 120 --transfer 5m --dialect manual
-  crondor simulate --spec job.sub --days 2 --events
-  crondor simulate --spec job.sub --days 1 --trace flow --fail shadow-schedd@1h..2h
-  crondor simulate --spec job.sub --routes 50-routes.conf --site Site1=fail:30% --timeline
+  crondor simulate examples/nightly.sub
+  crondor simulate a.sub b.sub --days 90 --slots 4 --run-time 20m-2h
+  crondor simulate job.sub --schedd-interval 60 --match-delay 120 \\
+      --transfer 5m --dialect manual
+  crondor simulate job.sub --days 2 --events
+  crondor simulate job.sub --days 1 --trace flow --fail shadow-schedd@1h..2h
+  crondor simulate job.sub --routes 50-routes.conf \\
+      --site Site1=fail:30% --timeline
 
 All jobs are submitted at --now, at once. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
 that mean); those that are drawn are the same for the same --seed. What is shown is what HTCondor 25.14 does.
@@ -28,14 +37,13 @@ that mean); those that are drawn are the same for the same --seed. What is shown
 Exit status: 0 all planned runs start, 1 some do not or a file is invalid, 2 wrong usage."""
 
 _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
-_SECONDS = click.IntRange(1, 86_400)
 
 
 @click.command("simulate", epilog=EPILOG, short_help="What a pool makes of the jobs: on time, late, missed, held.")
-@click.option("--spec", "specs", multiple=True, metavar="FILE...", help="A submit file; - reads standard input.")
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@submit_files()
+@crontab_option
 @click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
-@click.option("--interval", type=_SECONDS, default=300, show_default=True, help="The schedd's SCHEDD_INTERVAL (s).")
+@interval_option
 @click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
 @click.option(
     "--match-delay",
@@ -92,7 +100,7 @@ _SECONDS = click.IntRange(1, 86_400)
 )
 @click.option("--wait-for-gates", is_flag=True, help="With --routes: take scheduled jobs when a run's gate opens.")
 @click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading beside htcondor's.")
-@click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="What is drawn follows it.")
+@file_options
 @policy_option(", in the other dialects")
 @clock_options
 @click.option("--advice/--no-advice", default=True, help="Find the prep time and the window that would be enough.")
@@ -103,10 +111,10 @@ _SECONDS = click.IntRange(1, 86_400)
 @click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(
-    specs: tuple[str, ...],
-    files: tuple[str, ...],
+    paths: tuple[str, ...],
+    crontab: str | None,
     days: int | None,
-    interval: int,
+    schedd_interval: int,
     run_time: str,
     match_delay: str,
     transfer: str,
@@ -121,7 +129,7 @@ def command(
     sites: tuple[str, ...],
     wait_for_gates: bool,
     dialects: tuple[str, ...],
-    seed: int,
+    surroundings: Surroundings,
     policy: Policy | None,
     now: str | None,
     tz: str | None,
@@ -140,16 +148,21 @@ def command(
     context = click.get_current_context()
     if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
         raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
-    paths = _paths((*specs, *files), plot)
+    if not paths and crontab is None:
+        raise click.UsageError("name at least one submit file: crondor simulate FILE, or --crontab LINE", context)
+    if not schedd_interval:
+        raise click.UsageError("--schedd-interval 0: a simulated schedd has to rest between two looks", context)
+    check_plot(plot)
     check_options(routed=bool(routes))
     clock = clock_of(now, tz)
     # These take 200 ms, which --help does not need.
     from crondor_cli.simulate.pool import PoolOptions  # noqa: PLC0415
     from crondor_cli.simulate.routed import run  # noqa: PLC0415
+    from crondor_cli.simulate.runs import SimulatedFiles  # noqa: PLC0415
     from crondor_cli.simulate.work import SimulationViews, begun, simulate  # noqa: PLC0415
 
     pool = PoolOptions(
-        interval=interval,
+        interval=schedd_interval,
         match_delay=match_delay,
         transfer=transfer,
         run_time=run_time,
@@ -162,9 +175,9 @@ def command(
         skew=skew,
         zone=clock.zone,
         policy=policy,
-        seed=seed,
+        seed=surroundings.seed or 0,
     )
-    simulated = begun(pool, clock, _days(days, routes))
+    simulated = begun(pool, clock, _days(days, routes), SimulatedFiles(crontab, surroundings))
     if routes:
         run(simulated, paths, SimulatedRouter(routes, sites, wait_for_gates, events, timeline, format_))
     else:
@@ -176,14 +189,3 @@ def command(
 
 def _days(days: int | None, routes: tuple[str, ...]) -> int:
     return days if days is not None else 1 if routes else 30
-
-
-def _paths(paths: tuple[str, ...], plot: str | None) -> tuple[str, ...]:
-    context = click.get_current_context(silent=True)
-    if not paths:
-        raise click.UsageError("name at least one submit file: --spec FILE", context)
-    if paths.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once", context)
-    if plot is not None and Path(plot).suffix.lower() not in {".svg", ".png"}:
-        raise click.UsageError(f"--plot draws .svg and .png; '{printable(plot)}' is neither", context)
-    return paths

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import tzinfo
 from typing import NamedTuple
 
 from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
@@ -22,11 +23,11 @@ from crondor.pool.settings.pool import PoolSettings
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
 from crondor.schedule import Universe, misspelt
-from crondor.source import Span
-from crondor.spec import Dialect
+from crondor.source import Source, Span
+from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.common.jobs import files_of, read_source
-from crondor_cli.common.options import Clock
+from crondor_cli.common.options import Clock, Surroundings
 
 _OBJECTS = 100_000  # made and not freed between two searches for garbage
 
@@ -52,6 +53,26 @@ class Group(NamedTuple):
         """The line of the queue statement, from 1."""
         queue = self.jobs.queue
         return None if queue is None else queue.source.position(queue.start)[0]
+
+
+class SimulatedFiles(NamedTuple):
+    """A crontab line that is simulated as well, and what submit files may see beside their own text."""
+
+    crontab: str | None = None
+    surroundings: Surroundings = Surroundings()
+
+    def read(self, path: str | None, start: int, zone: tzinfo, host: SubmitHost) -> SubmitFile:
+        """Return a submit file, for None that of the crontab line. Raises CrondorError, UsageError if unreadable."""
+        allow_dirs, seed, environ = self.surroundings
+        source = self._line() if path is None else read_source(path)
+        files = files_of("-" if path is None else path, allow_dirs)
+        return read_submit(source, files=files, environ=environ, now=start, zone=zone, seed=seed, host=host)
+
+    def _line(self) -> Source:
+        line = (self.crontab or "").strip()
+        given = CronSpec.from_line(line, name="--crontab").given
+        commands = [f"{field.command} = {text}" for field, text in zip(FIELDS, given, strict=True) if text is not None]
+        return Source("\n".join(["executable = /bin/true", *commands, "queue", ""]), line)
 
 
 class LineChange(NamedTuple):
@@ -86,6 +107,7 @@ class Simulated:
     start: int
     end: int
     clock: Clock
+    files: SimulatedFiles = field(default_factory=SimulatedFiles)
     groups: list[Group] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
     sides: dict[Dialect, list[SimulatedResult]] = field(default_factory=dict)
@@ -103,17 +125,11 @@ class Simulated:
         return not self.has_failed and bool(side) and not any(_is_bad(result.outcome) for result in side)
 
     def read(self, paths: Sequence[str]) -> None:
-        """Read submit files; what is wrong with one is a finding, and the others count."""
+        """Read submit files and the crontab line; what is wrong with one is a finding, and the others count."""
         host = SubmitHost(schedd_interval=self.settings.schedd_interval)
-        for path in paths:
+        for path in (*paths, *([] if self.files.crontab is None else [None])):
             try:
-                file = read_submit(
-                    read_source(path),
-                    files=files_of(path, ()),
-                    now=self.start,
-                    zone=self.clock.zone,
-                    host=host,
-                )
+                file = self.files.read(path, self.start, self.clock.zone, host)
                 made = list(job_ads(file, in_order=True, limit=MOST_JOBS))
             except CrondorError as error:
                 self.findings += error.diagnostics
@@ -130,7 +146,11 @@ class Simulated:
     def _take(self, file: SubmitFile, jobs: JobGroup, ad: ClassAd) -> None:
         number = sum(group.file is file for group in self.groups) + 1
         group = Group("", file, jobs, ad, self.job_count)
-        place = file.source.name if group.line is None else f"{file.source.name}:{group.line}"
+        place = (
+            file.source.name
+            if group.line is None or self.files.crontab == file.source.name
+            else f"{file.source.name}:{group.line}"
+        )
         several = any(g.file is file and g.line == group.line for g in self.groups)
         self.groups.append(group._replace(label=printable(f"{place} #{number}" if several else place)))
         self.findings += jobs.findings

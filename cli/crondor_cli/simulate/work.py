@@ -23,7 +23,7 @@ from crondor_cli.simulate.data import print_json
 from crondor_cli.simulate.flow import print_messages
 from crondor_cli.simulate.lines import Lanes, print_happenings
 from crondor_cli.simulate.pool import PoolOptions
-from crondor_cli.simulate.runs import Simulated
+from crondor_cli.simulate.runs import Simulated, SimulatedFiles
 from crondor_cli.simulate.text import print_table
 
 
@@ -40,10 +40,10 @@ class SimulationViews(NamedTuple):
     format: str
 
 
-def begun(pool: PoolOptions, clock: Clock, days: int) -> Simulated:
+def begun(pool: PoolOptions, clock: Clock, days: int, files: SimulatedFiles) -> Simulated:
     """Return a simulation of some days that has no jobs yet. Raises UsageProblem for a setting that cannot be read."""
     try:
-        return Simulated(pool.settings(), clock.now, clock.now + days * 86_400, clock)
+        return Simulated(pool.settings(), clock.now, clock.now + days * 86_400, clock, files)
     except CrondorError as error:
         raise UsageProblem(error) from None
 

@@ -1,0 +1,82 @@
+"""The submit files a command is asked about: names, folders, and patterns that no shell has expanded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Final
+
+import click
+
+from crondor.diagnostics import printable
+
+SUFFIXES: Final = (".sub", ".submit", ".jdl")
+KINDS: Final = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
+"""What a folder's submit files are called, for messages."""
+
+_OF_A_LINE = re.compile(r"@.*|.*\s.*|[-\d*/,]+", re.DOTALL).fullmatch
+
+
+def submit_files(text: str = "A submit file, as FILES.") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add FILES and --spec FILE, which come as one argument ``paths``: all submit files, with those of folders."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(*args: object, files: tuple[str, ...], specs: tuple[str, ...], **options: object) -> None:
+            function(*args, paths=find((*specs, *files)), **options)
+
+        add_spec = click.option("--spec", "specs", multiple=True, metavar="FILE", help=text)
+        return click.argument("files", nargs=-1, metavar="[FILES]...")(add_spec(command))
+
+    return add
+
+
+def find(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths, each once, in the order named; those below a folder sorted.
+
+    Raises UsageError for a folder or pattern without files, for a crontab line, and for standard input named twice.
+    """
+    given = tuple(names)
+    if given.count("-") > 1:
+        raise _usage("standard input (-) can be read only once")
+    found: dict[str, None] = {}
+    for name in given:
+        paths = [name] if name == "-" or "\0" in name else list(_expand(name))
+        if _OF_A_LINE(name) and name != "-" and not any(map(os.path.lexists, paths)):
+            _refuse_line(name)
+        if not paths:
+            what = f"holds no {KINDS}" if os.path.isdir(name) else "matches no file"
+            raise _usage(f"'{printable(name)}' {what}")
+        found.update(dict.fromkeys(paths))
+    return tuple(found)
+
+
+def _refuse_line(name: str) -> None:
+    """Say where a crontab line goes, if the command takes one. Raises UsageError."""
+    context = click.get_current_context(silent=True)
+    if context is not None and any("--crontab" in parameter.opts for parameter in context.command.params):
+        raise _usage(f"'{printable(name)}' is no file: a crontab line goes in quotes after --crontab")
+
+
+def _expand(name: str) -> Iterator[str]:
+    if os.path.isdir(name):
+        yield from below(name)
+    elif any(character in name for character in "*?[") and not os.path.exists(name):
+        from glob import iglob  # noqa: PLC0415 - 2 ms, and a shell has expanded most patterns
+
+        yield from sorted(iglob(name, recursive=True))
+    else:
+        yield name
+
+
+def below(folder: str) -> Iterator[str]:
+    """Yield the submit files below a folder; hidden folders are passed over, links to folders not followed."""
+    for at, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (os.path.join(at, name) for name in sorted(files) if name.endswith(SUFFIXES))
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context(silent=True))
