@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import click
 
+from crondor_cli.common.command import Command
 from crondor_cli.common.output import say
+
+EXAMPLE = "crondor help next"
 
 EPILOG = """\b
 Examples:
@@ -14,7 +17,9 @@ Examples:
 Exit status: 0 shown, 2 no such command."""
 
 
-@click.command("help", epilog=EPILOG, short_help="What a command does and takes, as its --help.")
+@click.command(
+    "help", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="What a command does and takes, as its --help."
+)
 @click.argument("names", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def command(ctx: click.Context, names: tuple[str, ...]) -> None:

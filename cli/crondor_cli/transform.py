@@ -24,11 +24,16 @@ from crondor.source import Source
 from crondor.transform import TransformFacts, TransformOutcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.route_options import load_config
 from crondor_cli.common.transform_progress import AdFindings, Progress
+
+EXAMPLE = """\
+echo 'SET Site "A"' > site.rules
+echo 'ClusterId = 1' | crondor transform --rules site.rules"""
 
 EPILOG = """\b
 Examples:
@@ -51,7 +56,9 @@ _MANY = 1 << 16  # characters that are written at once
 _FORMS = [form.value for form in Format]
 
 
-@click.command("transform", epilog=EPILOG, short_help="Ads through HTCondor's transform rules.")
+@click.command(
+    "transform", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Ads through HTCondor's transform rules."
+)
 @click.argument("ads", metavar="[ADS]...", nargs=-1)
 @click.option(
     "--rules",

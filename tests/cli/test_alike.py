@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 
+from crondor_cli.common.command import Command
 from crondor_cli.common.lazy_group import LazyGroup
 from crondor_cli.main import cli
-from tests.cli.running import crondor
+from tests.cli.running import Result, crondor
 
 WIDEST = 66  # characters of a command's one line
 
@@ -158,11 +161,9 @@ OTHERWISE = {
     "--route": "of jobs several routes, to be taken one",
     "--rules": "the rules that find something, or those that change ads",
     "--run-time": "simulate draws it",
-    "--schedd-interval": "check has pyproject.toml for it",
     "--seed": "transform draws as HTCondor's tool does, without being asked",
     "--site": "HTCondor's name for a route; simulate says what a site does",
     "--slots": "of a pool, or of a machine",
-    "--strict": "check has pyproject.toml for it",
     "--to": "a format of the world outside, or a form of ads",
     "--trace": "simulate has several kinds",
     "--universe": "of jobs by its name, in a hook's input by its number",
@@ -184,3 +185,37 @@ def test_what_is_overwritten_is_forced() -> None:
         given = options(command)
         assert ("--output" in given) == ("--force" in given), path
         assert not {"--out", "--interval"} & set(given), path
+
+
+# Examples that are about something that is found, or not there to be done.
+FINDS = {"diff", "check", "schedd release", "route check", "route plan", "route rm"}
+
+
+def typed(example: str) -> Result:
+    """Run the lines of an example as a shell would: crondor, echo and printf, with pipes and files."""
+    result = Result(0, "", "")
+    for line in example.replace("\\\n", " ").splitlines():
+        text = ""
+        for part in re.split(r" \| ", line):
+            words = shlex.split(part)
+            if words[0] == "crondor":
+                result = crondor(*words[1:], stdin=text)
+                assert not re.search("Usage:|Traceback", result.err), result.err
+                continue
+            text = words[1].replace("\\n", "\n") + "\n" * (words[0] == "echo")
+            if ">" in words[-2]:
+                with Path(words[-1]).open("a" if words[-2] == ">>" else "w", encoding="utf-8") as file:
+                    file.write(text)
+    return result
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_begins_with_an_example_that_works(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is typed, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    command = COMMANDS[path]
+    assert isinstance(command, Command)
+    assert f"crondor {path}" in command.example
+    screen = crondor(*path.split(), "--help").out
+    assert screen.index("Example:") < screen.index("Options:")
+    assert typed(command.example).status == (1 if path in FINDS else 0)

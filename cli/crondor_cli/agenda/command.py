@@ -9,6 +9,7 @@ from crondor.zones import Policy
 from crondor_cli.agenda.days import Agenda
 from crondor_cli.agenda.span import AgendaSpan
 from crondor_cli.agenda.text import print_table
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
@@ -26,6 +27,8 @@ from crondor_cli.common.plot_file import check_plot, needs_matplotlib, writes
 from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
 
+EXAMPLE = 'crondor agenda --crontab "0 6 * * 1-5"'
+
 EPILOG = """\b
 Examples:
   crondor agenda examples/*.sub
@@ -39,7 +42,9 @@ Schedules are read as HTCondor's manual says; --dialect htcondor shows what the 
 Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; the others are shown), 2 wrong usage."""
 
 
-@click.command("agenda", epilog=EPILOG, short_help="The coming days of all jobs of some files.")
+@click.command(
+    "agenda", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="The coming days of all jobs of some files."
+)
 @watch_option()
 @schedule_options
 @ads_option

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import click
 
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
 from crondor_cli.common.submit_files import KINDS, below, submit_files
 from crondor_cli.common.watching import watch_option
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor check job.sub"""
 
 EPILOG = """\b
 Examples:
@@ -28,7 +33,13 @@ Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note
 that cannot be read."""
 
 
-@click.command("check", epilog=EPILOG, short_help="What will go wrong with submit files, before submission.")
+@click.command(
+    "check",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="What will go wrong with submit files, before submission.",
+)
 @watch_option(here=True)
 @submit_files()
 @click.option("--select", multiple=True, metavar="CODES", help="Only rules whose code begins so (comma-separated).")

@@ -10,9 +10,12 @@ from crondor.classad.tree import Reference
 from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.common.ad_files import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.streaming import echo_json
+
+EXAMPLE = "crondor classad eval '1 + 2 * 3'"
 
 EPILOG = """\b
 Examples:
@@ -29,7 +32,13 @@ A bare name is looked up in --my, then in --target; MY.x and TARGET.x ask one of
 Exit status: 0 there is a value, be it undefined or error; 1 a text that cannot be read, or no value; 2 wrong usage."""
 
 
-@click.command("eval", epilog=EPILOG, short_help="The value of an expression, and why it is not true.")
+@click.command(
+    "eval",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="The value of an expression, and why it is not true.",
+)
 @click.argument("expression", metavar="EXPR")
 @click.option("--my", "my_path", metavar="FILE", help="The ad that EXPR stands in; - reads standard input.")
 @click.option("--target", "target_path", metavar="FILE", help="The ad it is matched with.")

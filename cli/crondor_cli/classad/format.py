@@ -7,8 +7,11 @@ import click
 from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.diagnostics import Diagnostic
 from crondor_cli.common.ad_files import chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.command import Command
 from crondor_cli.common.output import emit
 from crondor_cli.common.show import show
+
+EXAMPLE = "echo 'Cpus = 1' | crondor classad format - --to json"
 
 EPILOG = """\b
 Examples:
@@ -26,7 +29,7 @@ _MANY = 1 << 16  # characters that are written at once
 _FORMS = [form.value for form in Format]
 
 
-@click.command("format", epilog=EPILOG, short_help="Ads from one form into another.")
+@click.command("format", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Ads from one form into another.")
 @click.argument("file", metavar="FILE")
 @click.option("--to", "to", type=click.Choice(_FORMS), required=True, help="The form to write.")
 @click.option("--from", "from_", type=click.Choice(_FORMS), help="The form to read (default: told by the beginning).")

@@ -21,10 +21,15 @@ from crondor_cli.common.ad_files import (
     mode_of,
     name_of,
 )
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
+
+EXAMPLE = """\
+echo 'Requirements = true' > job.ad
+crondor classad match job.ad job.ad"""
 
 EPILOG = """\b
 Examples:
@@ -55,7 +60,9 @@ class MatchSide(NamedTuple):
         return "it has no Requirements" if self.explanation is None else self.explanation.reason()
 
 
-@click.command("match", epilog=EPILOG, short_help="Whether two ads accept each other, and why not.")
+@click.command(
+    "match", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Whether two ads accept each other, and why not."
+)
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @clock_options

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
+from crondor_cli.common.command import Command
+
 _AUTOFORMAT = re.compile(r"--?(?:af|autoformat)(?::(.*))?", re.DOTALL).fullmatch
 
 
-class OneDashCommand(click.Command):
+class OneDashCommand(Command):
     """A command whose long options may be written with one dash; -af[:OPTIONS] takes all words up to the next dash."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

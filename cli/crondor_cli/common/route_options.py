@@ -16,6 +16,7 @@ from crondor.macro.files import Files
 from crondor.router import RoutingTable, load_table
 from crondor.router.legacy import legacy_table, read_legacy
 from crondor.source import Source
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import include_option
 from crondor_cli.common.show import show
@@ -25,7 +26,7 @@ CONFIG_HELP: Final = "A configuration file, - for standard input; of several, la
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
-class ConfigCommand(click.Command):
+class ConfigCommand(Command):
     """A command that takes no arguments: who names a file alone is told how to."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import click
 
 from crondor_cli.common.columns import print_rows
+from crondor_cli.common.command import Command
 from crondor_cli.common.defaults import is_without_config
 from crondor_cli.common.options import UsageProblem, format_option
 from crondor_cli.common.output import say
@@ -15,6 +16,8 @@ from crondor_cli.common.settings import BadSettings, Found, SettingValue, find_s
 from crondor_cli.common.settings_places import user_folder
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
+
+EXAMPLE = "CRONDOR_TZ=Europe/Berlin crondor config"
 
 EPILOG = """\b
 Examples:
@@ -37,7 +40,9 @@ this folder upwards, crondor.toml in the user's own folder of settings, the defa
 Exit status: 0 shown, 2 a file or a variable that is wrong."""
 
 
-@click.command("config", epilog=EPILOG, short_help="The settings, and where each comes from.")
+@click.command(
+    "config", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="The settings, and where each comes from."
+)
 @format_option("table", "json", text="How to print the settings.")
 @click.pass_context
 def command(ctx: click.Context, format_: str) -> None:

@@ -9,6 +9,7 @@ import click
 from crondor.diagnostics import Diagnostic, has_error, printable
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
@@ -26,6 +27,9 @@ from crondor_cli.crontab.calendar import calendar_of
 from crondor_cli.crontab.jobs import ExportJob, ScheduleOptions, jobs_of
 from crondor_cli.crontab.lines import crontab_of
 
+EXAMPLE = """\
+crondor export --to crontab --crontab "30 2 * * *" --command backup"""
+
 EPILOG = """\b
 Examples:
   crondor export job.sub --to crontab
@@ -40,7 +44,13 @@ library icalendar (in a clone of crondor: pip install '.[ics]').
 Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage."""
 
 
-@click.command("export", epilog=EPILOG, short_help="A schedule as lines for Unix cron, or as a calendar.")
+@click.command(
+    "export",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="A schedule as lines for Unix cron, or as a calendar.",
+)
 @schedule_options
 @click.option("--to", type=click.Choice(["crontab", "ics"]), required=True, help="What to write.")
 @output_option("Where it goes; - prints it.")

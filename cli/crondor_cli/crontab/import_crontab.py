@@ -12,12 +12,15 @@ from crondor.crontab.import_ import Imported, ImportSettings, SubmitText, import
 from crondor.diagnostics import has_error, printable
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
+from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, format_option, output_option, refuse_existing
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
+
+EXAMPLE = "echo '30 2 * * * backup' | crondor import crontab -"
 
 EPILOG = """\b
 Examples:
@@ -33,7 +36,9 @@ line; docs/crontab.md has the list.
 Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all), 2 wrong usage."""
 
 
-@click.command("crontab", epilog=EPILOG, short_help="A Unix crontab: a submit file for each line.")
+@click.command(
+    "crontab", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="A Unix crontab: a submit file for each line."
+)
 @click.argument("file", metavar="FILE|-")
 @output_option("Write NAME.sub files into this folder (default: print them).", "DIR", None)
 @click.option(

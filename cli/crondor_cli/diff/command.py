@@ -8,6 +8,7 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.spec import Dialect
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import Job, ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
@@ -23,6 +24,8 @@ from crondor_cli.common.show import show
 from crondor_cli.diff.comparison import Comparison, compare, pairs
 from crondor_cli.diff.data import print_json
 from crondor_cli.diff.text import print_table
+
+EXAMPLE = "crondor diff '0 6 * * 1' '0 6 * * 1-5'"
 
 EPILOG = """\b
 Examples:
@@ -50,7 +53,9 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return tuple(known[name] for name in names)
 
 
-@click.command("diff", epilog=EPILOG, short_help="Where two schedules, or two readings of one, part.")
+@click.command(
+    "diff", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Where two schedules, or two readings of one, part."
+)
 @click.argument("sides", nargs=-1, metavar="A [B]")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")
 @click.option("--until", metavar="TIME", help="Look no further (default: 2200; with the real schedd: a year on).")

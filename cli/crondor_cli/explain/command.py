@@ -7,6 +7,7 @@ import click
 from crondor.diagnostics import has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
@@ -25,6 +26,8 @@ from crondor_cli.common.show import show
 from crondor_cli.explain.data import print_json
 from crondor_cli.explain.text import print_table
 
+EXAMPLE = 'crondor explain --crontab "30 2 * * *"'
+
 EPILOG = """\b
 Examples:
   crondor explain job.sub
@@ -38,7 +41,13 @@ The fields are read as HTCondor's manual says, and compared with what the schedd
 Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fires); 2 wrong usage."""
 
 
-@click.command("explain", epilog=EPILOG, short_help="What a schedule means, and why it fires at a time or not.")
+@click.command(
+    "explain",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="What a schedule means, and why it fires at a time or not.",
+)
 @schedule_options
 @ads_option
 @click.option("--at", metavar="TIME", help="Say why the schedule fires at this time, or why not.")

@@ -19,11 +19,17 @@ from crondor.hooks.cron.schedule import CronManager
 from crondor.hooks.cron.settings import CronSettings, Manager, read_settings
 from crondor.hooks.environment import daemon_environment
 from crondor_cli.common.ad_files import chunks, name_of
+from crondor_cli.common.command import Command
 from crondor_cli.common.hook_config import knobs_of
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option
 from crondor_cli.common.show import show
 from crondor_cli.hook.cron_loop import CronLoop
 from crondor_cli.hook.cron_text import Screen
+
+EXAMPLE = """\
+printf 'STARTD_CRON_JOBLIST=A\\nSTARTD_CRON_A_MODE=OneShot\\n' > a.conf
+echo STARTD_CRON_A_EXECUTABLE=/bin/true >> a.conf
+crondor hook daemon-cron --config a.conf --once"""
 
 EPILOG = """\b
 Examples:
@@ -44,7 +50,13 @@ Exit status: 0 fine; 1 a fault in the configuration, or a program that could not
 _NAMES = {manager.name.lower(): manager for manager in Manager}
 
 
-@click.command("daemon-cron", epilog=EPILOG, short_help="Run a daemon's cron jobs, and show the ads they make.")
+@click.command(
+    "daemon-cron",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="Run a daemon's cron jobs, and show the ads they make.",
+)
 @click.option("--config", metavar="FILE", multiple=True, required=True, help="HTCondor configuration; later ones win.")
 @click.option("--manager", type=click.Choice(list(_NAMES)), multiple=True, help="Whose jobs (default: startd, schedd).")
 @click.option("--benchmarks", is_flag=True, help="Run the benchmarks, too: RunBenchmarks becomes true once.")

@@ -22,6 +22,7 @@ from crondor.rights.accounts import current_user, user_name
 from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Clock, clock_of, clock_options, policy_option
 from crondor_cli.common.output import emit, say
@@ -29,6 +30,8 @@ from crondor_cli.common.show import show, show_error
 from crondor_cli.common.state import state_folder
 from crondor_cli.hook.choice import HookChoice
 from crondor_cli.times.text import local_text
+
+EXAMPLE = "crondor hook fetch-work --specs . --state s --list"
 
 EPILOG = """\b
 Examples:
@@ -61,7 +64,13 @@ _MOST_JOBS = 1000  # of one submit file
 _DASHES = "-----"
 
 
-@click.command("fetch-work", epilog=EPILOG, short_help="Answer a startd's hooks with crontab work that is due.")
+@click.command(
+    "fetch-work",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="Answer a startd's hooks with crontab work that is due.",
+)
 @click.argument("answer", required=False, metavar="[ANSWER]")
 @click.option("--specs", metavar="DIR", required=True, help="The folder of the submit files, *.sub.")
 @click.option(

@@ -24,11 +24,14 @@ from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOK
 from crondor.hooks.texts import ad_text
 from crondor.job.attributes import boolean, string
 from crondor_cli.common.ad_files import ad_of, check_stdin, lenient_option, mode_of
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import format_option
 from crondor_cli.common.show import show
 from crondor_cli.common.signals import waking
 from crondor_cli.hook.choice import HookChoice
 from crondor_cli.hook.text import print_run, run_data
+
+EXAMPLE = "echo 'Cpus = 1' | crondor hook run FETCH_WORK /bin/true --slot -"
 
 EPILOG = """\b
 Examples:
@@ -89,7 +92,9 @@ class Given(NamedTuple):
     arguments: tuple[str, ...]
 
 
-@click.command("run", epilog=EPILOG, short_help="Try a hook by hand: what it gets, says and causes.")
+@click.command(
+    "run", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Try a hook by hand: what it gets, says and causes."
+)
 @click.argument("type_", metavar="TYPE", type=HookChoice(HookType))
 @click.argument("script", metavar="SCRIPT")
 @click.option("--job", metavar="FILE", help="The job's ad; for the router's hooks, the source's.")

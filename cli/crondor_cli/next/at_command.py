@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import click
 
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import clock_of, clock_options
 from crondor_cli.common.output import say
 from crondor_cli.times.text import local_text, relative
+
+EXAMPLE = "crondor at 'tomorrow 6:30'"
 
 EPILOG = """\b
 Examples:
@@ -18,7 +21,9 @@ Examples:
 Exit status: 0 fine, 2 a time that cannot be read."""
 
 
-@click.command("at", epilog=EPILOG, short_help="A time in words as deferral_time, and back.")
+@click.command(
+    "at", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="A time in words as deferral_time, and back."
+)
 @click.argument("time", nargs=-1, required=True, metavar="TIME")
 @clock_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the bare number of epoch seconds.")

@@ -9,6 +9,7 @@ import click
 from crondor.diagnostics import Diagnostic, Severity, has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Surroundings,
@@ -27,6 +28,8 @@ from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
 from crondor_cli.next.text import print_table
 
+EXAMPLE = 'crondor next --crontab "30 2 * * *"'
+
 EPILOG = """\b
 Examples:
   crondor next --spec job.sub
@@ -42,7 +45,13 @@ does. Where the two part, the table shows both and says why.
 Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a difference), 2 wrong usage."""
 
 
-@click.command("next", epilog=EPILOG, short_help="When a job will run, be matched, and start at the latest.")
+@click.command(
+    "next",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="When a job will run, be matched, and start at the latest.",
+)
 @watch_option()
 @schedule_options
 @ads_option

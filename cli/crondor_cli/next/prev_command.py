@@ -11,6 +11,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import Job, ScheduleRequest
 from crondor_cli.common.options import (
     Surroundings,
@@ -27,6 +28,8 @@ from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.next.past import VIEWS
 
+EXAMPLE = 'crondor prev --crontab "30 2 * * *"'
+
 EPILOG = """\b
 Examples:
   crondor prev job.sub
@@ -38,7 +41,7 @@ matter: its answers depend on when it was asked, so that they cannot be computed
 Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong usage."""
 
 
-@click.command("prev", epilog=EPILOG, short_help="When a schedule fired last.")
+@click.command("prev", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="When a schedule fired last.")
 @schedule_options
 @ads_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Runs to show.")

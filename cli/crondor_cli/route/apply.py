@@ -9,9 +9,16 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable
 from crondor.router import Matcher, Route, RoutedAd, apply_route
+from crondor_cli.common.command import Command
 from crondor_cli.common.output import emit, say
 from crondor_cli.route import apply_text
 from crondor_cli.route.asking import Asking, asking_options
+
+EXAMPLE = """\
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor route apply --config r.conf job.sub"""
 
 EPILOG = """\b
 Examples:
@@ -27,7 +34,9 @@ FILES are read as crondor route match reads them.
 Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched off; 2 wrong usage."""
 
 
-@click.command("apply", epilog=EPILOG, short_help="The routed ads of jobs, or what changes.")
+@click.command(
+    "apply", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="The routed ads of jobs, or what changes."
+)
 @asking_options("long", "json", "table")
 @click.option("--route", "route_name", metavar="NAME", help="Take this route for all jobs, whether they match or not.")
 @click.option("--diff", is_flag=True, help="Print what changes in each job instead of the routed ad.")

@@ -11,6 +11,11 @@ from crondor_cli.common.options import clock_options, format_option, include_opt
 from crondor_cli.common.route_options import CONFIG_HELP, ConfigCommand
 from crondor_cli.route.check_run import RouteCheckOptions, run
 
+EXAMPLE = """\
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
+crondor route check --config r.conf"""
+
 EPILOG = """\b
 Examples:
   crondor route check --config 50-routes.conf
@@ -31,6 +36,7 @@ that cannot be read."""
 
 @click.command(
     "check",
+    example=EXAMPLE,
     cls=ConfigCommand,
     epilog=EPILOG,
     short_help="What is wrong with a router's configuration, or will surprise.",

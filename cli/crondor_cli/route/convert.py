@@ -21,6 +21,10 @@ from crondor_cli.common.output import emit, say
 from crondor_cli.common.route_options import ConfigCommand, config_option, files_below, load_config
 from crondor_cli.common.show import show
 
+EXAMPLE = """\
+echo 'JOB_ROUTER_ENTRIES = [ Name = "A"; TargetUniverse = 5 ]' \\
+    | crondor route convert --config -"""
+
 EPILOG = """\b
 Examples:
   crondor route convert --config 02-old-routes.conf
@@ -37,7 +41,13 @@ Exit status: 0 all routes are converted; 1 a route, or an attribute of one, is m
 or a file that cannot be read or written."""
 
 
-@click.command("convert", cls=ConfigCommand, epilog=EPILOG, short_help="Routes written as ClassAds as routes of today.")
+@click.command(
+    "convert",
+    example=EXAMPLE,
+    cls=ConfigCommand,
+    epilog=EPILOG,
+    short_help="Routes written as ClassAds as routes of today.",
+)
 @config_option
 @output_option("Where the new configuration goes.")
 @click.option("--faithful", is_flag=True, help="Convert as HTCondor's own tool does, its defects included.")

@@ -5,10 +5,17 @@ from __future__ import annotations
 import click
 
 from crondor.router import RouteState, why
+from crondor_cli.common.command import Command
 from crondor_cli.common.output import say
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.route import explain_text
 from crondor_cli.route.asking import Asking, asking_options
+
+EXAMPLE = """\
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor route explain --config r.conf job.sub"""
 
 EPILOG = """\b
 Examples:
@@ -25,7 +32,13 @@ count on their routes; FILES are read as crondor route match reads them.
 Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
 
 
-@click.command("explain", epilog=EPILOG, short_help="For each job and route: matched, or the reason why not.")
+@click.command(
+    "explain",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="For each job and route: matched, or the reason why not.",
+)
 @asking_options("table", "json")
 def command(asking: Asking, format_: str) -> None:
     """Say of each job which route takes it, and why the others do not."""

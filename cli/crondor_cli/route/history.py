@@ -16,6 +16,8 @@ from crondor_cli.route.ended import Wanted, ended_jobs
 from crondor_cli.route.history_text import print_json, print_report
 from crondor_cli.route.period import days_option, period_of
 
+EXAMPLE = "crondor route history --queue q"
+
 EPILOG = """\b
 Examples:
   crondor route history --spool /var/lib/condor/spool
@@ -34,6 +36,7 @@ _MOST = 10  # findings that are shown
 
 @click.command(
     "history",
+    example=EXAMPLE,
     cls=OneDashCommand,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "-help", "--help"]},

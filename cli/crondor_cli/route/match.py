@@ -5,9 +5,16 @@ from __future__ import annotations
 import click
 
 from crondor.router import Matcher
+from crondor_cli.common.command import Command
 from crondor_cli.common.output import emit, say
 from crondor_cli.route import match_text
 from crondor_cli.route.asking import Asking, asking_options
+
+EXAMPLE = """\
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor route match --config r.conf job.sub"""
 
 EPILOG = """\b
 Examples:
@@ -26,7 +33,7 @@ matches, long says them in the words of condor_job_router_info -match-jobs -log-
 Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
 
 
-@click.command("match", epilog=EPILOG, short_help="Which job goes on which route.")
+@click.command("match", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Which job goes on which route.")
 @asking_options("table", "long", "json")
 def command(asking: Asking, format_: str) -> None:
     """Find the jobs that a router would take now, and the route of each."""

@@ -12,6 +12,7 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router_bridge import JobSettings, Plannable, PlannedRun, PlanOptions, RoutePlan, plan
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import (
     Clock,
     Surroundings,
@@ -32,6 +33,12 @@ from crondor_cli.route import plan_text
 from crondor_cli.route.jobs import is_terminal
 from crondor_cli.route.plan_jobs import read_plannable
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
+
+EXAMPLE = """\
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor route plan --config r.conf job.sub"""
 
 EPILOG = """\b
 Examples:
@@ -55,7 +62,13 @@ _MOST_FINDINGS = 1000
 _DEFAULT_COUNT = 10
 
 
-@click.command("plan", epilog=EPILOG, short_help="The coming runs of scheduled jobs, and the route of each.")
+@click.command(
+    "plan",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="The coming runs of scheduled jobs, and the route of each.",
+)
 @submit_files()
 @ads_option
 @click.option("--queue", "--log", metavar="PATH", help="The jobs of an embedded queue's folder, or of a job_queue.log.")

@@ -27,6 +27,8 @@ from crondor_cli.route.q_text import (
     summary_data,
 )
 
+EXAMPLE = "crondor route q -S --queue q"
+
 EPILOG = """\b
 Examples:
   crondor route q -S --log /var/lib/condor/spool/job_queue.log
@@ -52,6 +54,7 @@ class RoutedJobs(NamedTuple):
 
 @click.command(
     "q",
+    example=EXAMPLE,
     cls=OneDashCommand,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "-help", "--help"]},

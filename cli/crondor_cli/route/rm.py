@@ -22,6 +22,11 @@ from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor schedd submit --queue q job.sub
+crondor route rm -all --queue q"""
+
 EPILOG = """\b
 Examples:
   crondor route rm -route Campus -held --live
@@ -40,6 +45,7 @@ _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=
 
 @click.command(
     "rm",
+    example=EXAMPLE,
     cls=OneDashCommand,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "-help", "--help"]},

@@ -35,6 +35,7 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 from crondor_cli.common.columns import plural
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import (
@@ -50,6 +51,13 @@ from crondor_cli.common.show import show, show_error
 from crondor_cli.common.signals import Handler, Waker, waking
 from crondor_cli.route.files import FileOptions, file_options
 from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor schedd submit --queue q job.sub
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
+crondor route run --config r.conf --queue q --once --dry-run"""
 
 EPILOG = """\b
 Examples:
@@ -77,7 +85,7 @@ _NO_LOGS = "the user logs of the jobs are not written: nobody sees there that a 
 _STAYS = "the routing table stays as it was"
 
 
-@click.command("run", epilog=EPILOG, short_help="Run a job router over a queue.")
+@click.command("run", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Run a job router over a queue.")
 @config_option
 @legacy_option
 @schedd_options

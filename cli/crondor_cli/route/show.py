@@ -12,6 +12,11 @@ from crondor_cli.common.route_options import ConfigCommand, config_option, legac
 from crondor_cli.common.show import show
 from crondor_cli.route.text import print_json, print_table, remarks
 
+EXAMPLE = """\
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
+crondor route show --config r.conf"""
+
 EPILOG = """\b
 Examples:
   crondor route show --config 50-routes.conf
@@ -27,7 +32,11 @@ Exit status: 0 every listed route is there; 1 a route is rejected, routing is sw
 
 
 @click.command(
-    "show", cls=ConfigCommand, epilog=EPILOG, short_help="The routing table, and the routes that are rejected."
+    "show",
+    example=EXAMPLE,
+    cls=ConfigCommand,
+    epilog=EPILOG,
+    short_help="The routing table, and the routes that are rejected.",
 )
 @config_option
 @legacy_option

@@ -14,6 +14,7 @@ from crondor.router import RoutingTable
 from crondor.router.daemon import QueueStatus, RouterOptions, RouterReport
 from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.public_ad import public_ad
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.queue import QueueOptions, read_jobs, selection_of, source_options, unknown_job
@@ -21,6 +22,11 @@ from crondor_cli.common.route_options import config_option, legacy_option, load_
 from crondor_cli.common.show import show
 from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
 from crondor_cli.route.status_text import print_job, print_json, print_table
+
+EXAMPLE = """\
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
+crondor route status --config r.conf --queue q"""
 
 EPILOG = """\b
 Examples:
@@ -37,7 +43,13 @@ router's memory only: it is taken from crondor route run where that runs over th
 Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there is no such job; 2 wrong usage."""
 
 
-@click.command("status", epilog=EPILOG, short_help="How the routes stand, and why jobs are not routed now.")
+@click.command(
+    "status",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="How the routes stand, and why jobs are not routed now.",
+)
 @config_option
 @legacy_option
 @source_options

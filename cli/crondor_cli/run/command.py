@@ -10,10 +10,15 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.spec import Dialect
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import Clock, Surroundings, UsageProblem, clock_of, file_options, format_option
 from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.times.parse import parse_time
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor run job.sub --state q --until 1s"""
 
 EPILOG = """\b
 Examples:
@@ -36,7 +41,9 @@ _LENGTH = re.compile(r"\s*\d+(?!\d)\s*(?:[a-z]+\s*)?(?:\d+\s*[a-z]+\s*)*", re.IG
 _FOLDER = ".crondor"
 
 
-@click.command("run", epilog=EPILOG, short_help="Run the jobs of a submit file on this machine.")
+@click.command(
+    "run", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Run the jobs of a submit file on this machine."
+)
 @submit_files()
 @file_options
 @click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE beside the first FILE).")

@@ -11,6 +11,7 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Acted
 from crondor.schedd.selection import Selection
+from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
@@ -18,6 +19,11 @@ from crondor_cli.common.queue import job_arguments, no_job, queue_option, select
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.schedd.running import changed
+
+_EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor schedd submit --queue q job.sub
+crondor schedd """
 
 Act = Callable[[EmbeddedSchedd, Selection, str], Acted]
 
@@ -37,7 +43,16 @@ def acting(action: QueueAction, short_help: str, help_text: str) -> click.Comman
     reason_text = f"via crondor schedd {action.name}"
     reason_help = f'What is written as the reason (default: "{reason_text}").'
 
-    @click.command(action.name, epilog=_epilog(action.name), short_help=short_help, help=help_text)
+    example = _EXAMPLE + action.name + " --queue q 1.0"
+
+    @click.command(
+        action.name,
+        cls=Command,
+        example=example,
+        epilog=_epilog(action.name),
+        short_help=short_help,
+        help=help_text,
+    )
     @job_arguments
     @queue_option
     @click.option("--reason", metavar="TEXT", default=reason_text, help=reason_help)

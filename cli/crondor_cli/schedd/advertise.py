@@ -16,6 +16,7 @@ from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy
 from crondor_cli.common.ad_files import context_of
+from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, reading_options
 from crondor_cli.common.output import emit
@@ -24,6 +25,10 @@ from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.schedd.reading import QueueReading, read_queue
 from crondor_cli.schedd.starts import Start, starts_of
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor advertise job.sub"""
 
 EPILOG = """\b
 Examples:
@@ -47,7 +52,13 @@ _MOST_JOBS = 1000  # of one submit file
 _STATES = (ScheduledState.IDLE, ScheduledState.WAITING, ScheduledState.RUNNING, ScheduledState.HELD)
 
 
-@click.command("advertise", epilog=EPILOG, short_help="A queue's next starts, as a Schedd Cron job prints them.")
+@click.command(
+    "advertise",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="A queue's next starts, as a Schedd Cron job prints them.",
+)
 @submit_files("A submit file, as FILES, instead of a queue.")
 @constraint_option
 @click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")

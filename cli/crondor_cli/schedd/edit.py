@@ -11,6 +11,7 @@ from crondor.diagnostics import CrondorError
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.selection import read_constraint
 from crondor.source import Source
+from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import UsageProblem, clock_of, clock_options, format_option
 from crondor_cli.common.output import say
@@ -18,6 +19,11 @@ from crondor_cli.common.queue import job_arguments, no_job, queue_option, select
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.schedd.running import changed
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor schedd submit --queue q job.sub
+crondor schedd edit --queue q 1.0 --set 'CronHour="4"'"""
 
 EPILOG = """\b
 Examples:
@@ -32,7 +38,9 @@ Where crondor run has the queue open, that one does it, job by job, and takes th
 Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edited), 2 wrong usage."""
 
 
-@click.command("edit", epilog=EPILOG, short_help="Set attributes of jobs of the embedded queue.")
+@click.command(
+    "edit", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Set attributes of jobs of the embedded queue."
+)
 @job_arguments
 @click.option("--set", "edits", metavar="NAME=EXPR", multiple=True, required=True, help="An attribute and its value.")
 @click.option("--if", "condition", metavar="EXPR", default="true", help="Only where this is true (default: true).")

@@ -12,6 +12,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.guard import Guard, GuardPass
 from crondor.schedd.protocol import Schedd, Unreachable
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, policy_option
 from crondor_cli.common.output import say
@@ -27,6 +28,11 @@ from crondor_cli.common.queue import (
 )
 from crondor_cli.common.show import show, show_error
 from crondor_cli.times.text import local_text
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor schedd submit --queue q job.sub
+crondor schedd guard --queue q --once"""
 
 EPILOG = """\b
 Examples:
@@ -49,7 +55,9 @@ _WARNING = Diagnostic(
 )
 
 
-@click.command("guard", epilog=EPILOG, short_help="Keep DeferralTime on the manual's meaning.")
+@click.command(
+    "guard", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Keep DeferralTime on the manual's meaning."
+)
 @job_arguments
 @click.option("--apply", is_flag=True, help="Edit the jobs; without it the edits are only said.")
 @click.option("--once", is_flag=True, help="Make one pass and end.")

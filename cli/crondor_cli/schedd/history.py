@@ -9,12 +9,15 @@ from crondor.classad.printing import Format
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor_cli.common.columns import cell, print_rows
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.queue import QueueOptions, job_arguments, no_queue, opened, schedd_options, selection_of
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text
+
+EXAMPLE = "crondor schedd history --queue q"
 
 EPILOG = """\b
 Examples:
@@ -25,7 +28,7 @@ Examples:
 Exit status: 0 fine, 1 a queue that cannot be read, 2 wrong usage."""
 
 
-@click.command("history", epilog=EPILOG, short_help="Jobs that have left the queue.")
+@click.command("history", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Jobs that have left the queue.")
 @job_arguments
 @click.option("-n", "--count", type=click.IntRange(1, 1_000_000), default=10, help="How many (default: 10).")
 @schedd_options

@@ -5,12 +5,15 @@ from __future__ import annotations
 import click
 
 from crondor.diagnostics import has_error
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import format_option
 from crondor_cli.common.queue import job_arguments
 from crondor_cli.common.show import show
 from crondor_cli.schedd.reading import QueueReading, reads_queue
 from crondor_cli.schedd.starts import starts_of
 from crondor_cli.schedd.text import print_starts, starts_data
+
+EXAMPLE = "crondor schedd next --queue q"
 
 EPILOG = """\b
 Examples:
@@ -24,7 +27,9 @@ A job without on_exit_remove = false leaves the queue when a run ends: it has on
 Exit status: 0 fine, 1 a finding (a job that is not there, a queue that cannot be read), 2 wrong usage."""
 
 
-@click.command("next", epilog=EPILOG, short_help="The coming starts of all jobs, in order.")
+@click.command(
+    "next", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="The coming starts of all jobs, in order."
+)
 @job_arguments
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, help="How many (default: 10).")
 @reads_queue

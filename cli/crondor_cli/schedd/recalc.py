@@ -11,11 +11,14 @@ from crondor.schedd.applying import apply_edits
 from crondor.schedd.cron_tabs import CronEdit, recalculate
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import Clock, clock_options, format_option, reading_options
 from crondor_cli.common.queue import QueueOptions, embedded_of, job_arguments, live_of, source_options
 from crondor_cli.common.show import show
 from crondor_cli.schedd.reading import read_queue
 from crondor_cli.schedd.text import edits_data, print_edits
+
+EXAMPLE = "crondor schedd recalc --queue q"
 
 EPILOG = """\b
 Examples:
@@ -30,7 +33,13 @@ HTCondor 25.14 does; --dialect chooses. A log and ads are read only.
 Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wrong usage."""
 
 
-@click.command("recalc", epilog=EPILOG, short_help="What a schedd's pass over its crontab jobs does now.")
+@click.command(
+    "recalc",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="What a schedd's pass over its crontab jobs does now.",
+)
 @job_arguments
 @click.option("--apply", is_flag=True, help="Write it: into the embedded queue, or to the live schedd.")
 @source_options

@@ -8,11 +8,14 @@ import click
 
 from crondor.diagnostics import Severity, has_error
 from crondor.schedd.status import ScheduledJob
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import format_option
 from crondor_cli.common.queue import job_arguments
 from crondor_cli.common.show import show
 from crondor_cli.schedd.reading import QueueReading, reads_queue
 from crondor_cli.schedd.text import print_status, status_data
+
+EXAMPLE = "crondor schedd status --queue q"
 
 EPILOG = """\b
 Examples:
@@ -28,7 +31,13 @@ Exit status: 0 fine, 1 a finding (a job with trouble, or that is not there; a qu
 usage."""
 
 
-@click.command("status", epilog=EPILOG, short_help="The crontab and deferral jobs: state, next start, trouble.")
+@click.command(
+    "status",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="The crontab and deferral jobs: state, next start, trouble.",
+)
 @job_arguments
 @reads_queue
 @format_option("table", "json")

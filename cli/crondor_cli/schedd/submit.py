@@ -16,6 +16,7 @@ from crondor.schedd.cron_tabs import CronEdit
 from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
+from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, format_option
@@ -26,6 +27,10 @@ from crondor_cli.common.streaming import echo_json
 from crondor_cli.common.submit_files import submit_files
 
 MOST = 100_000  # jobs of one file; a queue of more is a slip of the finger
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor schedd submit --queue q job.sub"""
 
 EPILOG = """\b
 Examples:
@@ -41,7 +46,9 @@ relative or not given, from the folder the command is started in, wherever FILE 
 Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose schedule is invalid), 2 wrong usage."""
 
 
-@click.command("submit", epilog=EPILOG, short_help="A submit file into the embedded queue.")
+@click.command(
+    "submit", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="A submit file into the embedded queue."
+)
 @submit_files()
 @file_options
 @click.option(

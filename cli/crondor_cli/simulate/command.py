@@ -7,6 +7,7 @@ from click.core import ParameterSource
 
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.command import Command
 from crondor_cli.common.options import (
     Surroundings,
     clock_of,
@@ -19,6 +20,8 @@ from crondor_cli.common.options import (
 from crondor_cli.common.plot_file import check_plot
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.simulate.options import SimulatedRouter, check_options
+
+EXAMPLE = 'crondor simulate --crontab "30 2 * * *"'
 
 EPILOG = """\b
 Examples:
@@ -39,7 +42,13 @@ Exit status: 0 all planned runs start, 1 some do not or a file is invalid, 2 wro
 _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
 
 
-@click.command("simulate", epilog=EPILOG, short_help="What a pool makes of the jobs: on time, late, missed, held.")
+@click.command(
+    "simulate",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="What a pool makes of the jobs: on time, late, missed, held.",
+)
 @submit_files()
 @crontab_option
 @click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
