@@ -88,8 +88,8 @@ def environment(**changes: str | None) -> dict[str, str]:
 def process(
     *arguments: str | bytes, stdin: bytes = b"", folder: Path | None = None, env: Mapping[str, str | None] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the command in a process of its own; ``env`` are changes of its environment."""
-    return subprocess.run(
+    """Run the command in a process of its own; ``env`` are changes of its environment. Its JSON fits its schema."""
+    done = subprocess.run(
         [*PROGRAM, *arguments],
         input=stdin,
         capture_output=True,
@@ -98,3 +98,5 @@ def process(
         timeout=SLOWEST,
         check=False,
     )
+    check_output([os.fsdecode(each) for each in arguments], done.returncode, done.stdout.decode(errors="replace"))
+    return done

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from enum import Enum
 from typing import Any
 
 import click
@@ -12,6 +13,23 @@ import pytest
 from click.shell_completion import ShellComplete
 from jsonschema import Draft202012Validator
 
+from crondor.diagnostics import Severity
+from crondor.hooks.consequence import HookConsequence
+from crondor.hooks.cron.schedule import CronStep
+from crondor.hooks.hook_types import HookType
+from crondor.hooks.runner import HookEnd
+from crondor.pool.daemons.events import PoolEventKind
+from crondor.pool.settings.links import Party
+from crondor.router.daemon.log import RouterEvent
+from crondor.router.daemon.reasons import RouteReason
+from crondor.router.match.limits import Limit
+from crondor.router.match.reasons import RouteOutcome
+from crondor.router.match.umbrella import Clause
+from crondor.router.plan.copy_schedule import CopySchedule
+from crondor.router.plan.runs import PlannedOutcome
+from crondor.schedd.status import ScheduledState
+from crondor.schedule import Recalculation
+from crondor.spec import Dialect
 from crondor_cli.main import cli
 from crondor_cli.schema.catalogue import names, schema, title
 from tests.cli.conftest import Write
@@ -169,3 +187,38 @@ def test_a_fault_names_the_file_and_the_key() -> None:
     assert "'surprise' was unexpected" in str(told.value)
     assert "cli/crondor_cli/schema/documents/next.json" in str(told.value)
     assert "$.jobs[0].queued" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "definition", "key", "values"),
+    [
+        ("next", "difference", "code", ["field", "attribute", "day-zero", "clock-change", "accepted"]),
+        ("next", "diagnostic", "severity", Severity),
+        ("agenda", None, "dialect", Dialect),
+        ("run", None, "what", PoolEventKind),
+        ("simulate", "event", "what", PoolEventKind),
+        ("simulate", "message", "to", Party),
+        ("simulate", "not_routed", "reason", RouteReason),
+        ("schedd-status", "job", "state", ScheduledState),
+        ("schedd-recalc", "edit", "because", Recalculation),
+        ("route-explain", "verdict", "outcome", RouteOutcome),
+        ("route-explain", "clause", "clause", [each.name.lower() for each in Clause]),
+        ("route-match", "route", "limit", [*Limit, None]),
+        ("route-plan", "run", "outcome", PlannedOutcome),
+        ("route-plan", "run", "conduct", [*CopySchedule, None]),
+        ("route-run", "entry", "what", [each.name.lower() for each in RouterEvent]),
+        ("route-run", "stays", "reason", RouteReason),
+        ("route-status", "job", "reason", RouteReason),
+        ("hook-run", None, "hook", HookType),
+        ("hook-run", None, "ended", HookEnd),
+        ("hook-run", "consequence", "action", HookConsequence),
+        ("hook-daemon-cron", "event", "event", CronStep),
+    ],
+)
+def test_closed_sets_are_those_of_the_code(
+    name: str, definition: str | None, key: str, values: Iterable[Enum | str | None]
+) -> None:
+    """Also the values that no test meets."""
+    found = schema(name)
+    part = found if definition is None else found["$defs"][definition]
+    assert part["properties"][key]["enum"] == [each.value if isinstance(each, Enum) else each for each in values]
