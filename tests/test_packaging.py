@@ -51,6 +51,14 @@ def test_wheel_holds_every_module(wheel: dict[str, str]) -> None:
     assert {path for path in wheel if path.endswith(".py")} == here
 
 
+def test_wheel_holds_every_schema(wheel: dict[str, str]) -> None:
+    """What `crondor schema` reads is no module."""
+    folder = "crondor_cli/schema/documents/"
+    here = {f"{folder}{path.name}" for path in (ROOT / "cli" / folder).iterdir()}
+    assert {path for path in wheel if path.startswith(folder)} == here
+    assert here
+
+
 def test_wheel_says_that_it_is_typed(wheel: dict[str, str]) -> None:
     """A type checker believes the annotations only beside a py.typed."""
     assert "crondor/py.typed" in wheel

@@ -37,6 +37,7 @@ COMMANDS = {
     "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
     "config": ("crondor_cli.config.command", "The settings, and where each comes from."),
+    "schema": ("crondor_cli.schema.command", "The JSON of a command, as a JSON Schema."),
     "help": ("crondor_cli.help", "What a command does and takes, as its --help."),
 }
 

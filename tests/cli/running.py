@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from crondor_cli.main import main
+from tests.cli.schemas import check_output
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.sub"))
@@ -50,7 +51,7 @@ class Result(NamedTuple):
 
 
 def crondor(*arguments: str, stdin: str | bytes = b"", env: Mapping[str, str | None] | None = None) -> Result:
-    """Run the command in this process, main() included, with Berlin as its local zone."""
+    """Run the command in this process, main() included, with Berlin as its local zone; its JSON fits its schema."""
     runner = CliRunner()
     environment = {"TZ": ZONE, "NO_COLOR": None, "COLUMNS": "100", **(env or {})}
     with (
@@ -61,7 +62,9 @@ def crondor(*arguments: str, stdin: str | bytes = b"", env: Mapping[str, str | N
         main()
     status = end.value.code
     assert isinstance(status, int)
-    return Result(status, out.getvalue().decode(), err.getvalue().decode())
+    result = Result(status, out.getvalue().decode(), err.getvalue().decode())
+    check_output(arguments, result.status, result.out)
+    return result
 
 
 def at_now(command: str, *arguments: str, stdin: str | bytes = b"") -> Result:
@@ -85,8 +88,8 @@ def environment(**changes: str | None) -> dict[str, str]:
 def process(
     *arguments: str | bytes, stdin: bytes = b"", folder: Path | None = None, env: Mapping[str, str | None] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the command in a process of its own; ``env`` are changes of its environment."""
-    return subprocess.run(
+    """Run the command in a process of its own; ``env`` are changes of its environment. Its JSON fits its schema."""
+    done = subprocess.run(
         [*PROGRAM, *arguments],
         input=stdin,
         capture_output=True,
@@ -95,3 +98,5 @@ def process(
         timeout=SLOWEST,
         check=False,
     )
+    check_output([os.fsdecode(each) for each in arguments], done.returncode, done.stdout.decode(errors="replace"))
+    return done

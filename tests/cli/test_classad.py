@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from crondor_cli.classad.group import COMMANDS
 from crondor_cli.main import COMMANDS as ALL
 from crondor_cli.main import main
+from tests.cli.schemas import check_output
 
 JOB = """\
 MyType = "Job"
@@ -59,6 +60,8 @@ def classad(*arguments: str, stdin: bytes = b"") -> Result:
         with pytest.raises(SystemExit) as end:
             main()
     assert isinstance(end.value.code, int)
+    if "--to" not in arguments:  # what format prints is the ads' own, which need be no UTF-8
+        check_output(("classad", *arguments), end.value.code, out.getvalue().decode())
     return Result(end.value.code, out.getvalue(), err.getvalue().decode())
 
 

@@ -19,6 +19,7 @@ from crondor.hooks.cron.settings import CronJob, CronMode, CronSettings, Manager
 from crondor.hooks.runner import RunningHook, wait
 from crondor_cli.hook import cron_loop as hook_cron_loop
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
+from tests.cli.schemas import faults
 from tests.hooks.test_runner import ends
 
 JOB = """#!/bin/sh
@@ -60,6 +61,7 @@ def event(daemon: subprocess.Popen[str], what: str) -> dict[str, Any]:
     assert daemon.stdout is not None
     for line in daemon.stdout:
         found: dict[str, Any] = json.loads(line)
+        assert not faults("hook-daemon-cron", found)
         if found.get("event") == what:
             return found
     raise AssertionError(f"no {what}")

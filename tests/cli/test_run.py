@@ -32,6 +32,7 @@ from crondor_cli.run import loop as run_loop
 from crondor_cli.run import text as view_run
 from crondor_cli.run import work as run_work
 from tests.cli.running import PROGRAM, SLOWEST, ZONE, Result, crondor, environment
+from tests.cli.schemas import check_output
 from tests.cli.test_process import on_terminal
 from tests.hooks.test_runner import ends
 
@@ -75,7 +76,10 @@ def run(folder: Path, *arguments: str, kill: Point | None = None) -> Result:
         _become(folder, arguments, kill)
     _, status = os.waitpid(pid, 0)
     out, err = (folder / name for name in ("stdout", "stderr"))
-    return Result(os.waitstatus_to_exitcode(status), out.read_text(), err.read_text())
+    result = Result(os.waitstatus_to_exitcode(status), out.read_text(), err.read_text())
+    if kill is None:
+        check_output(["run", *arguments], result.status, result.out)
+    return result
 
 
 def dying(function: Callable[..., object], *, after: bool) -> Callable[..., object]:

@@ -25,6 +25,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
 from crondor_cli.main import COMMANDS, main
 from crondor_cli.times.parse import UnreadableTime, parse_time
+from tests.cli.schemas import faults
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -321,6 +322,7 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
         common = ("--format", "json", "--tz", "UTC", "--now", "2026-11-25 12:00")
         screen, _ = crondor(arguments[0], *common, *arguments[1:])
         data = json.loads(re.search(r"^\{.*^\}", screen, re.MULTILINE | re.DOTALL)[0])  # type: ignore[index]
+        assert not faults(command, data)
         for path, pairs in walk(data):
             assert path in keys
             missing = {key for key, row in keys[path].items() if row[3] == "always"} - dict(pairs).keys()

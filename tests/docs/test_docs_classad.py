@@ -25,6 +25,7 @@ from crondor.classad import formats as forms
 from crondor.diagnostics import CrondorError
 from crondor_cli.classad.group import COMMANDS
 from crondor_cli.main import cli
+from tests.cli.schemas import faults
 from tests.docs.test_docs import DOCS, JSON_TYPES, ROOT, bare, tables, walk
 from tests.golden.recording import read_accepted
 
@@ -85,7 +86,9 @@ def test_json_keys_are_those_documented(
     keys = documented_keys(name)
     seen: dict[tuple[str, str], set[str]] = {}
     for line in runs:
-        for whole, pairs in walk(json.loads(run(name, "--format", "json", *line.split()))):
+        data = json.loads(run(name, "--format", "json", *line.split()))
+        assert not faults(f"classad-{name}", data)
+        for whole, pairs in walk(data):
             path = "parts[]" if whole.endswith("parts[]") else whole
             missing = {key for key, row in keys[path].items() if row[3] == "always"} - dict(pairs).keys()
             assert not missing, (path, missing)

@@ -1,0 +1,72 @@
+"""JSON that a command prints, held against the schema that `crondor schema` has of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from crondor_cli.schema.catalogue import names, schema, title
+
+FOLDER = "cli/crondor_cli/schema/documents"
+OPTIONS = ("--format", "--log-format", "--to")  # what they may be told: json
+USAGE = 2  # the exit status of what printed nothing worth a look
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    """Return what validates against a schema."""
+    return Draft202012Validator(schema(name))
+
+
+def is_lines(name: str) -> bool:
+    """Say whether a schema is that of one line among many."""
+    return title(name).startswith("One line each: ")
+
+
+def schema_of(arguments: Sequence[str]) -> str | None:
+    """Return the name of the schema of what a command line prints; None where it prints no JSON."""
+    asked = any(pair[0] in OPTIONS and pair[1] == "json" for pair in pairwise(arguments))
+    if not asked and not any(f"{option}=json" in arguments for option in OPTIONS):
+        return None
+    known = names()
+    words = ["-".join(arguments[:2]), *arguments[:1]]
+    return next((word for word in words if word in known), None)
+
+
+def faults(name: str, document: object) -> list[str]:
+    """Return what is wrong with a document, each fault with the file to edit."""
+    return [
+        f"{error.json_path}: {error.message}; {FOLDER}/{name}.json (or common.json) says otherwise"
+        for found in validator(name).iter_errors(document)
+        for error in _innermost(found)
+    ]
+
+
+def check_output(arguments: Sequence[str], status: int, out: str) -> None:
+    """Hold what a command printed against its schema, if it printed JSON."""
+    if status == USAGE or not out.strip() or (name := schema_of(arguments)) is None:
+        return
+    documents = [json.loads(line) for line in out.splitlines()] if is_lines(name) else [json.loads(out)]
+    found = [fault for document in documents for fault in faults(name, document)]
+    assert not found, "JSON that its schema does not allow:\n" + "\n".join(found[:10])
+
+
+def _innermost(error: ValidationError) -> Iterator[ValidationError]:
+    """Yield the errors that say what is wrong: of alternatives those of the one that comes nearest."""
+    branches: dict[object, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.schema_path[0], []).extend(_innermost(inner))
+    if branches:
+        yield from min(branches.values(), key=_distance)
+    else:
+        yield error
+
+
+def _distance(found: list[ValidationError]) -> tuple[bool, int]:
+    """Return how far an alternative is from a document: another type is the farthest."""
+    return any(error.validator == "type" and error.validator_value == "null" for error in found), len(found)
