@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from itertools import takewhile
 from typing import overload
 
+from crondor._recurrence.clock_mark import ClockMark, clock_mark, skipped_mark
 from crondor._recurrence.cycle import Counts, Gaps, counts, gaps
 from crondor._recurrence.local_walk import WallClock
 from crondor._recurrence.refusals import (
@@ -30,6 +31,7 @@ from crondor.zones import Policy, Zone, zone_of
 
 __all__ = [
     "Arm",
+    "ClockMark",
     "Counts",
     "FieldMatch",
     "Gaps",
@@ -237,6 +239,15 @@ class Recurrence:
             None if earlier is None or earlier < FIRST_INSTANT else earlier,
             None if later is None or later >= END_OF_INSTANTS else later,
         )
+
+    def clock_mark(self, run: int) -> ClockMark | None:
+        """Return what a clock change did to a run (epoch seconds), None for most runs.
+
+        A run may stand for a time that the clock skips, or be one of the two passes of a time that it shows twice.
+        """
+        if isinstance(run, ScheddAnswer):
+            return skipped_mark(self._zone, run, run.moved) if run.moved > 0 else None
+        return None if self._set is None else clock_mark(self._zone, run, self._set.wall)
 
     why_not = why  # the question people ask of an instant that does not fire; the answer has the same shape
 

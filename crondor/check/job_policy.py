@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from crondor._schedule.leaving import RETRIES
 from crondor.check.subject import CheckedJob
 from crondor.job.status import JobStatus
 
@@ -23,7 +24,6 @@ REMOVE: Final = _NAMES["OnExitRemove"]
 RELEASE: Final = _NAMES["PeriodicRelease"]
 PERIODIC_HOLD: Final = _NAMES["PeriodicHold"]
 PERIODIC: Final = (*_NAMES["PeriodicRemove"], *PERIODIC_HOLD)
-RETRIES: Final = ("max_retries", "jobmaxretries", "success_exit_code", "jobsuccessexitcode", "retry_until")
 POLICIES: Final = tuple(name for names in _NAMES.values() for name in names)
 
 _LITERALS: Final = {"true": False, "false": True}  # most of on_exit_remove; they need no engine

@@ -73,7 +73,9 @@ def test_a_schedule_is_explained_on_one_screen() -> None:
     Sun 2027-10-31, back 1 h: 02:00 to 03:00 comes twice
       compatible, debian, skip  02:30 +0200
       real schedd               02:30 +0100
-    Of a repeated time a schedd's answer depends on its past; this one was started the day before.
+    A time that comes twice is one run, in one of the two hours. Which of them the real schedd takes
+    depends on when it last computed the job's next time; shown is a schedd that has run since the
+    day before.
 """,
         "",
     )
@@ -493,7 +495,6 @@ def test_the_schedds_way_with_an_invalid_schedule_is_said() -> None:
     ("arguments", "said"),
     [
         (["--at", "soonish"], "--at:1:1: error"),
-        (["--at", "2027-03-28 02:30"], "does not exist here"),
         (["--until", "yesterday"], "--until is earlier than now"),
         (["--until", "tomorrow", "--at", "tomorrow"], "--until is for the clock changes ahead"),
         (["--format", "csv"], "'csv' is not one of 'table', 'json'"),
@@ -540,3 +541,20 @@ def test_any_text_is_a_submit_file(text: str) -> None:
     result = at_now("explain", "--spec", "-", stdin=text.encode("utf-8", "replace"))
     assert result.status in {0, 1}
     assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("line", "policy", "said"),
+    [
+        ("30 2 * * *", "compatible", "the schedule names it, and its run is moved to Sun 2027-03-28 03:30 +0200"),
+        ("30 2 * * *", "debian", "the schedule names it, and its run is moved to Sun 2027-03-28 03:00 +0200"),
+        ("30 2 * * *", "skip", "the schedule names it, and this run is left out"),
+        ("31 2 * * *", "compatible", "the schedule does not name it"),
+    ],
+)
+def test_a_time_that_the_clock_skips_is_answered(line: str, policy: str, said: str) -> None:
+    """What becomes of it, and no error."""
+    result = explain(line, "--at", "2027-03-28 02:30", "--policy", policy)
+    text = " ".join(result.out.split())
+    assert result.status == 0
+    assert f"there is no 02:30 on 2027-03-28: the clock goes from 02:00 straight to 03:00; {said}" in text

@@ -50,6 +50,8 @@ def test_a_submit_file_becomes_a_table(write: Write) -> None:
    1  Sat 2026-11-21 02:30 +0100  in 8 h 2 min  02:15        02:45
    2  Sun 2026-11-22 02:30 +0100  in 1 d 8 h    02:15        02:45
    3  Mon 2026-11-23 02:30 +0100  in 2 d 8 h    02:15        02:45
+
+  The job leaves the queue after its first run; to repeat it, add on_exit_remove = false.
 """,
         "",
     )
@@ -232,7 +234,7 @@ def test_equal_jobs_of_several_queue_statements_are_one_block(write: Write) -> N
     path = write("cron_minute = 5", "queue 2", "cron_minute = 6", "queue", "cron_minute = 5", "queue 3")
     result = at_now("next", "--spec", path, "-n", "1")
     assert [line for line in result.lines if line.startswith(path)] == [f"{path}:2 (5 jobs)", f"{path}:4"]
-    assert result.out.count("\n\n") == 3  # before each table, and between the jobs
+    assert result.out.count("\n\n") == 5  # before each table and what is said below it, and between the jobs
     jobs = at_now("next", "--spec", path, "-n", "1", "--format", "json").jobs
     assert [(job["line"], job["count"]) for job in jobs] == [(2, 5), (4, 1)]
 
@@ -452,7 +454,7 @@ def test_an_integer_attribute_is_nothing_to_the_schedd(write: Write) -> None:
     result = at_now("next", "--spec", write(*lines), "-n", "2", "--strict")
     assert result.status == 1
     assert "the schedd takes an attribute that is not a string for `*`" in result.out
-    assert result.lines[-1] == "      write:  cron_minute = 5"
+    assert "      write:  cron_minute = 5" in result.lines
 
 
 @pytest.mark.parametrize("line", [case[0] for case in PORTABLE])
@@ -562,9 +564,9 @@ def test_json_has_both_dialects_in_every_row() -> None:
     assert job.keys() == {
         "name", "line", "count", "zone", "now", "submitted", "queued",
         "dialect", "schedule", "deferral_time", "window", "prep_time",
-        "schedd_interval", "universe", "runs", "differences", "kept_out", "schedd_fault", "diagnostics",
+        "schedd_interval", "universe", "leaves", "runs", "differences", "kept_out", "schedd_fault", "diagnostics",
     }  # fmt: skip
-    moments = {"time", "local", "nominal_match", "match_opens", "last_match", "last_start"}
+    moments = {"time", "local", "nominal_match", "match_opens", "last_match", "last_start", "skipped", "pass"}
     sides = []
     for row in job["runs"]:
         assert row.keys() == {"number", "manual", "htcondor", "differs"}
@@ -730,3 +732,41 @@ def test_files_and_folders_are_answered_in_their_order(tmp_path: Path) -> None:
     assert result.status == 1
     assert [job["name"] for job in result.jobs] == [str(tmp_path / n) for n in ("c.sub", "jobs/a.sub", "jobs/b.sub")]
     assert any(found["severity"] == "error" for found in result.data["diagnostics"])
+
+
+# What matters
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ((), "The job leaves the queue after its first run; to repeat it, add on_exit_remove = false."),
+        (("on_exit_remove = True",), "to repeat it, write on_exit_remove = false."),
+        (("on_exit_remove = false", "max_retries = 3"), "Max_retries makes the job leave the queue at its first success"),
+        (("on_exit_remove = false",), None),
+        (("+OnExitRemove = false", "max_retries = 3"), None),
+        (("on_exit_remove = ExitCode == 0",), None),
+    ],
+)
+def test_a_job_that_runs_once_is_said_to(lines: tuple[str, ...], said: str | None, write: Write) -> None:
+    """What no schedule changes; where an expression decides nothing is said."""
+    path = write("executable = x", "cron_minute = 0", *lines, "queue")
+    result = at_now("next", path, "-n", "1")
+    assert (said in result.out) if said else ("leave" not in result.out)
+    assert at_now("next", path, "-n", "1", "--format", "json").jobs[0]["leaves"] is (said is not None)
+
+
+def test_a_run_that_a_clock_change_moves_is_marked() -> None:
+    """With the time that is skipped; and of two passes which one it is."""
+    spring = crondor("next", "--crontab", "30 2 * * *", "--now", "2027-03-27", "-n", "3")
+    assert [line.split("  ")[2] for line in spring.lines if "2027-03-28" in line] == [
+        " Sun 2027-03-28 03:30 +0200 (02:30 is skipped)".strip()
+    ]
+    data = crondor("next", "--crontab", "30 2 * * *", "--now", "2027-03-27", "-n", "3", "--format", "json").jobs[0]
+    assert [row["manual"]["skipped"] for row in data["runs"]] == [None, ["2027-03-28T02:30:00"], None]
+    autumn = crondor("next", "--crontab", "30 2 * * *", "--now", "2026-10-24", "-n", "3")
+    assert "Sun 2026-10-25 02:30 +0200 (the first of two)" in autumn.out
+    hourly = crondor("next", "--crontab", "0 * * * *", "--now", "2026-10-25", "-n", "4", "--dialect", "unix").out
+    assert "02:00 +0200 (the first of two)" in hourly
+    assert "02:00 +0100 (the second of two)" in hourly
+    assert "03:00 +0100 (" not in hourly

@@ -118,7 +118,8 @@ def test_a_line_of_time(write: Write) -> None:
     """Missed runs are seen in it."""
     path = write(*HOURLY, "cron_prep_time = 0", "queue")
     result = simulate("--spec", path, "--schedd-interval", "5", "--timeline", "--days", "1")
-    lane = result.lines[-1]
+    lane, dates = result.lines[-2:]
+    assert dates.split()[0] == "11-20"
     assert lane.count("M") >= 20
     assert "r" not in lane.split("  ")[-1]
 

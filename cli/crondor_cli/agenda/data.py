@@ -70,6 +70,7 @@ def _job(entry: AgendaEntry, clock: Clock) -> dict[str, object]:
         "count": entry.job.count,
         "canonical": spec and str(spec),
         "runs": entry.starts,
+        "leaves": entry.leaves,
         "time": entry.first,
         "local": iso(entry.first, clock.zone),
     }

@@ -33,6 +33,11 @@ class AgendaEntry(NamedTuple):
     strand: Strand
 
     @property
+    def leaves(self) -> bool:
+        """Say whether each of the jobs leaves the queue after its first run, whatever the schedule names later."""
+        return self.job.leaves_by is not None and self.schedule.spec is not None
+
+    @property
     def starts(self) -> int:
         """How often each of the jobs starts in the span."""
         return self.strand.bits.bit_count()

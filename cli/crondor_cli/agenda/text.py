@@ -33,6 +33,7 @@ def print_table(agenda: Agenda, clock: Clock, pairs: int) -> None:
         lines += ["", *_busiest(agenda, clock)]
         lines += _collisions(agenda, clock, pairs)
     lines += _idle(agenda, clock)
+    lines += _leaving(agenda)
     lines += _invalid(agenda)
     say("\n".join(lines))
 
@@ -129,7 +130,14 @@ def _minutes(agenda: Agenda, minutes: list[Minute], clock: Clock) -> list[str]:
     for minute in minutes:
         time = agenda.span.instant(minute.number)
         count = plural(minute.starts, "start")
-        rows.append([local_text(time, clock.zone), relative(time - clock.now), count, some(agenda, minute.entries)])
+        rows.append(
+            [
+                local_text(time, clock.zone) + _remark(agenda, minute, time),
+                relative(time - clock.now),
+                count,
+                some(agenda, minute.entries),
+            ]
+        )
     return _aligned(rows, right={2})
 
 
@@ -162,6 +170,14 @@ def _collisions(agenda: Agenda, clock: Clock, pairs: int) -> list[str]:
     return lines
 
 
+def _remark(agenda: Agenda, minute: Minute, time: int) -> str:
+    """Return what a clock change did to a start of the minute, if it did anything."""
+    recurrences = (agenda.entries[number].schedule.recurrence for number in minute.entries[:_NAMED])
+    marks = (None if recurrence is None else recurrence.clock_mark(time) for recurrence in recurrences)
+    mark = next((mark for mark in marks if mark is not None), None)
+    return "" if mark is None else f" ({mark})"
+
+
 def _pair(agenda: Agenda, one: int, other: int) -> str:
     first, second = with_count(agenda.entries[one]), with_count(agenda.entries[other])
     return f"{first} with one another" if one == other else f"{first} and {second}"
@@ -174,6 +190,16 @@ def _idle(agenda: Agenda, clock: Clock) -> list[str]:
     rows = [[with_count(entry), _later(entry, agenda.span, clock.zone)] for entry in idle[:_LISTED]]
     more = [f"  and {len(idle) - _LISTED:,} more"] if len(idle) > _LISTED else []
     return ["", "No start in this time", *_aligned(rows), *more]
+
+
+def _leaving(agenda: Agenda) -> list[str]:
+    """Name the jobs that leave the queue after their first run: only that start counts."""
+    found = [entry for entry in agenda.entries if entry.leaves]
+    if not found:
+        return []
+    names = [f"  {with_count(entry)}" for entry in found[:_LISTED]]
+    more = [f"  and {len(found) - _LISTED:,} more"] if len(found) > _LISTED else []
+    return ["", "Leave the queue after the first run, without on_exit_remove = false", *names, *more]
 
 
 def _later(entry: AgendaEntry, span: AgendaSpan, zone: tzinfo) -> str:

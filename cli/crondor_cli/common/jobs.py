@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import click
 
+from crondor._schedule.leaving import LEAVING, leaves_by
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.macro.files import Files
@@ -25,6 +26,7 @@ from crondor_cli.common.options import Clock, Surroundings
 
 _HOST = SubmitHost()
 _REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
+_BESIDE = {*_REQUIREMENTS, *LEAVING}  # what is asked of a job beside its schedule
 
 
 class ReadSchedule(NamedTuple):
@@ -66,6 +68,7 @@ class Job:
         self.state: JobState | None = None
         self.requirements = ""  # those that speak of the time
         self.submitted = request.clock.now if needs_evaluation(commands) else None
+        self.leaves_by: str | None = None  # what makes a job of a file leave the queue after its first run
         self._request = request
         self._proc_id = proc_id
         self._origins = origins or {}
@@ -262,14 +265,18 @@ class ScheduleRequest(NamedTuple):
 
     def _merged(self, file: SubmitFile, groups: list[JobGroup]) -> Iterator[Job]:
         """Merge equal groups of different queue statements, in order of their first jobs."""
-        merged: dict[tuple[tuple[str, str], ...], tuple[JobGroup, int]] = {}
+        merged: dict[tuple[str | None, tuple[tuple[str, str], ...]], tuple[JobGroup, int]] = {}
         for group in groups:
-            key = tuple(sorted(group.values.items()))
+            key = (
+                leaves_by(group.values),
+                tuple(sorted(each for each in group.values.items() if each[0] not in LEAVING)),
+            )
             first, count = merged.get(key, (group, 0))
             merged[key] = first, count + group.count
-        for group, count in merged.values():
-            commands = {name: text for name, text in group.values.items() if name not in _REQUIREMENTS}
+        for (leaves, _), (group, count) in merged.items():
+            commands = {name: text for name, text in group.values.items() if name not in _BESIDE}
             job = Job(file.source.name, group.queue, count, commands, group.spans, self, group.first[1], group.origins)
+            job.leaves_by = leaves
             job.requirements = next((group.values[name] for name in _REQUIREMENTS if group.values.get(name)), "")
             yield job
 
@@ -289,6 +296,11 @@ def _with_attributes(file: SubmitFile) -> list[JobGroup]:
     """
     names: tuple[str, ...] = COMMANDS
     groups = list(file.groups(names))
+    leaving = tuple(name for name in LEAVING if name in file.keys)
+    if leaving:
+        with suppress(InvalidSubmit):
+            groups = list(file.groups((*names, *leaving)))
+            names = (*names, *leaving)
     speaks = any("deferraltime" in source.text.lower() for source in file.sources)
     if speaks and any(name in file.keys for name in _REQUIREMENTS):
         with suppress(InvalidSubmit):

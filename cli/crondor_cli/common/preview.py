@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, islice, takewhile
 
-from crondor.deferral import InvalidDeferral, past
+from crondor._schedule.leaving import leaving_words
+from crondor.deferral import Deferral, InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.recurrence import ScheddAnswer
+from crondor.recurrence import Recurrence, ScheddAnswer
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import Dialect
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
@@ -35,6 +36,13 @@ class Preview:
         self.hold_reason: str | None = None
         self.is_compared = False
         self.kept_out: list[RunSide] = []  # times that the schedd computes, and requirements keep from matching
+
+    @property
+    def leaving(self) -> str:
+        """Why the job leaves the queue after its first run, empty where it may stay, and where nothing repeats it."""
+        found = self.job.leaves_by
+        repeats = self.schedule is not None and self.schedule.spec is not None
+        return leaving_words(found) if found is not None and repeats else ""
 
     @property
     def differs(self) -> bool:
@@ -122,7 +130,11 @@ def _runs(job: Job, schedule: JobSchedule, start: int, count: int, until: int | 
     if until is not None:
         times = takewhile(until.__ge__, times)
     deferrals = ((time, schedule.deferral(int(time), now)) for time in islice(times, count))
-    return (RunSide(run, time if isinstance(time, ScheddAnswer) else None) for time, run in deferrals)
+    return (_side(run, time, schedule.recurrence) for time, run in deferrals)
+
+
+def _side(run: Deferral, time: int, recurrence: Recurrence) -> RunSide:
+    return RunSide(run, time if isinstance(time, ScheddAnswer) else None, recurrence.clock_mark(time))
 
 
 def _schedd_runs(

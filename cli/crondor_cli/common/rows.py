@@ -5,14 +5,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crondor.deferral import Deferral
-from crondor.recurrence import ScheddAnswer
+from crondor.recurrence import ClockMark, ScheddAnswer
 
 
 class RunSide(NamedTuple):
-    """One side of a row; ``answer`` is the schedd's own, which says whether it is a retry."""
+    """One side of a row; ``answer`` is the schedd's own, which says whether it is a retry.
+
+    ``mark`` says what a clock change did to it.
+    """
 
     deferral: Deferral
     answer: ScheddAnswer | None = None
+    mark: ClockMark | None = None
+
+    @property
+    def remark(self) -> str:
+        """What stands behind its time: nothing for most."""
+        said = "retry" if self.is_retry else "" if self.mark is None else str(self.mark)
+        return f" ({said})" if said else ""
 
     @property
     def is_retry(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import timegm
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from itertools import islice
@@ -18,6 +19,7 @@ from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
 from crondor_cli.common.preview import hold_reason, placed, schedd_hold
 from crondor_cli.common.reasons import DAY_ZERO, day_zero, reasons
 from crondor_cli.common.rows import DialectReason
+from crondor_cli.times.tokens import SkippedTime
 
 _ANSWERS = 5
 LAST_INSTANT = 7289654399  # 2200 ends
@@ -50,6 +52,8 @@ class ExplainedJob:
     reading: ReadSchedule
     until: int
     at: int | None = None
+    skipped: SkippedTime | None = None
+    instead: int | None = None  # the run (epoch seconds) that stands for the skipped time
     findings: list[Diagnostic] = field(default_factory=list)
     facts: ScheduleFacts | None = None
     schedd: ScheddSide | None = None
@@ -69,6 +73,14 @@ class ExplainedJob:
         return self.reading.spec
 
     @property
+    def names_skipped(self) -> bool:
+        """Say whether the schedule names the time that was asked about, and that the clock skips."""
+        if self.skipped is None or self.schedule is None or self.schedule.recurrence is None:
+            return False
+        asked = timegm(self.skipped.wall.timetuple())
+        return self.schedule.recurrence.wall_clock.after(asked - 1) == asked
+
+    @property
     def failed(self) -> bool:
         """Say whether the schedule is invalid or never fires."""
         return has_error(self.findings)
@@ -79,10 +91,13 @@ class ExplainedJob:
         return self.schedule is None or self.schedule.is_deferred
 
 
-def explain(job: Job, dialect: Dialect, until: int, at: int | None) -> ExplainedJob:
-    """Explain a job in a dialect: as a whole, or at one instant; clock changes up to ``until`` (epoch seconds)."""
+def explain(job: Job, dialect: Dialect, until: int, at: int | None, skipped: SkippedTime | None = None) -> ExplainedJob:
+    """Explain a job in a dialect: as a whole, or at one instant; clock changes up to ``until`` (epoch seconds).
+
+    ``skipped`` is a time that the clock skips; ``at`` is then the end of the gap.
+    """
     reading = job.read(dialect)
-    result = ExplainedJob(job, reading, until, at)
+    result = ExplainedJob(job, reading, until, at, skipped)
     if reading.schedule is None:
         result.findings += reading.error.diagnostics if reading.error else ()
         result.findings += [_schedds_answer(job)] if dialect is Dialect.MANUAL else []
@@ -98,12 +113,23 @@ def explain(job: Job, dialect: Dialect, until: int, at: int | None) -> Explained
         elif at is None:
             _as_a_set(result, recurrence)
         else:
-            result.why = recurrence.why(at)
+            result.instead = None if skipped is None else _run_instead(recurrence, at, skipped)
+            result.why = recurrence.why(at if result.instead is None else result.instead)
             result.changes = list(clock_changes(recurrence.spec, job.clock.zone, max(0, at - DAY), at + DAY))
             _require_runs(recurrence)
     except CrondorError as error:
         result.findings += [placed(fault, job) for fault in error.diagnostics]
     return result
+
+
+def _run_instead(recurrence: Recurrence, gap_end: int, skipped: SkippedTime) -> int | None:
+    """Return the run (epoch seconds) that stands for a time which the clock skips, None where none does."""
+    runs = recurrence.between(gap_end - 1, gap_end + round((skipped.gap.end - skipped.gap.begin).total_seconds()))
+    for run in runs:
+        mark = recurrence.clock_mark(run)
+        if mark is not None and skipped.wall.replace(second=0) in mark.skipped:
+            return run
+    return None
 
 
 def _without_cron(job: Job, schedule: JobSchedule) -> list[Diagnostic]:

@@ -12,6 +12,7 @@ from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
     Surroundings,
+    UsageProblem,
     ads_option,
     clock_of,
     clock_options,
@@ -25,6 +26,7 @@ from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.explain.data import print_json
 from crondor_cli.explain.text import print_table
+from crondor_cli.times.tokens import SkippedTime
 
 EXAMPLE = 'crondor explain --crontab "30 2 * * *"'
 
@@ -76,11 +78,11 @@ def command(
     """
     clock = clock_of(now, tz)
     end = _until(clock, until, at)
-    instant = clock.read(at, "--at") if at is not None else None
+    instant, skipped = _instant(clock, at)
     only = dialect or Dialect.MANUAL
     request = ScheduleRequest(paths, crontab, fields, clock, only, policy=policy, surroundings=surroundings, ads=ads)
     jobs, warnings = read_schedules(request)
-    explanations = [explain(job, only, end, instant) for job in jobs]
+    explanations = [explain(job, only, end, instant, skipped) for job in jobs]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))
     if format_ == "table":
         print_table(explanations)
@@ -88,6 +90,18 @@ def command(
         print_json(explanations, warnings)
     if has_error(warnings) or any(e.failed for e in explanations) or not any(e.is_deferred for e in explanations):
         raise click.exceptions.Exit(1)
+
+
+def _instant(clock: Clock, at: str | None) -> tuple[int | None, SkippedTime | None]:
+    """Return the instant of --at; for a time that the clock skips the end of the gap, and what was typed."""
+    if at is None:
+        return None, None
+    try:
+        return clock.read(at, "--at"), None
+    except UsageProblem as problem:
+        if not isinstance(problem.error, SkippedTime):
+            raise
+        return problem.error.gap.instant, problem.error
 
 
 def _until(clock: Clock, until: str | None, at: str | None) -> int:

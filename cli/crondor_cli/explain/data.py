@@ -15,7 +15,7 @@ from crondor_cli.common.rows import DialectReason
 from crondor_cli.common.schedule_facts import ExplainedJob, ScheddSide, ScheduleFacts, portable_line
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.common.wording import day_rule_words, length
-from crondor_cli.explain.why_words import sentence
+from crondor_cli.explain.why_words import answer
 
 
 def print_json(explanations: list[ExplainedJob], warnings: list[Diagnostic]) -> None:
@@ -144,7 +144,7 @@ def _why(e: ExplainedJob, why: Why, spec: CronSpec) -> dict[str, object]:
     return {
         **instant(why.instant, clock.zone),
         "fires": why.fires,
-        "words": sentence(spec, why, clock),
+        "words": answer(e, spec, why),
         "fields": [{"field": m.field.name, "value": m.value, "matches": m.matches} for m in why.fields],
         "arm": why.arm.value,
         "blocking": [field.name for field in why.blocking],

@@ -19,10 +19,14 @@ from crondor_cli.common.preview import shortened
 from crondor_cli.common.rows import DialectReason
 from crondor_cli.common.schedule_facts import ExplainedJob, ScheduleFacts, portable_line
 from crondor_cli.common.wording import columns, day_rule_words, length, value_set, written
-from crondor_cli.explain.why_words import sentence, value_name
+from crondor_cli.explain.why_words import answer, value_name
 from crondor_cli.times.text import local_text, relative
 
 _WIDTH = 108
+_TWICE = (
+    "A time that comes twice is one run, in one of the two hours. Which of them the real schedd takes depends on when "
+    "it last computed the job's next time; shown is a schedd that has run since the day before."
+)
 _FEW = 4  # runs that are worth naming one by one
 
 
@@ -177,9 +181,7 @@ def _audit(e: ExplainedJob, changes: list[ClockChange]) -> list[str]:
         width = max(len(names) for names, _ in rows)
         lines += [f"      {names:<{width}}  {text}" for names, text in rows]
     if e.schedd is not None and any(not change.is_gap and change.schedd for change in changes):
-        lines.append(
-            "    Of a repeated time a schedd's answer depends on its past; this one was started the day before."
-        )
+        lines += wrap(_TWICE, 100, initial_indent="    ", subsequent_indent="    ")
     return lines
 
 
@@ -230,7 +232,7 @@ def _why(e: ExplainedJob, spec: CronSpec) -> list[list[str]]:
             near.append((label, f"{local_text(time, clock.zone)}, {_distance(abs(time - why.instant))} {side}"))
         else:
             near.append((label, "none in the years 1970 to 2200"))
-    said = wrap(sentence(spec, why, clock), 100, initial_indent="  ", subsequent_indent="    ")
+    said = wrap(answer(e, spec, why), 100, initial_indent="  ", subsequent_indent="    ")
     return [said, [*columns(rows), *_lines([("day rule", day_rule_words(spec))])], _lines(near)]
 
 

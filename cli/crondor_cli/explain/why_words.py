@@ -8,6 +8,7 @@ from crondor.diagnostics import printable
 from crondor.recurrence import Arm, FieldMatch, Why
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec, Field
 from crondor_cli.common.options import Clock
+from crondor_cli.common.schedule_facts import ExplainedJob
 from crondor_cli.common.wording import members
 from crondor_cli.times.text import local_text
 
@@ -26,6 +27,21 @@ def sentence(spec: CronSpec, why: Why, clock: Clock) -> str:
         reasons = reasons[: -len(days)] if MONTH not in why.blocking else [*reasons[:-3], reasons[-2]]
         reasons.append(_no_day(spec, why))
     return printable(f"not at {time}: {'; '.join(reasons + ([why.note] if why.note else []))}")
+
+
+def answer(e: ExplainedJob, spec: CronSpec, why: Why) -> str:
+    """Return the answer to what was asked with --at; of a time that the clock skips, what becomes of it."""
+    clock, skipped = e.job.clock, e.skipped
+    if skipped is None:
+        return sentence(spec, why, clock)
+    gap, wall = skipped.gap, skipped.wall
+    way = f"the clock goes from {gap.begin:%H:%M} straight to {gap.end:%H:%M}"
+    there = f"there is no {wall:%H:%M} on {wall:%Y-%m-%d}: {way}"
+    if not e.names_skipped:
+        return f"{there}; the schedule does not name it"
+    if e.instead is None:
+        return f"{there}; the schedule names it, and this run is left out"
+    return f"{there}; the schedule names it, and its run is moved to {local_text(e.instead, clock.zone)}"
 
 
 def value_name(match: FieldMatch) -> str:

@@ -72,6 +72,7 @@ def _job(preview: Preview) -> dict[str, object]:
         "dialect": None if preview.is_compared else preview.dialect.value,
     }
     data |= _schedule(schedule) if schedule is not None else dict.fromkeys(_SCHEDULE_KEYS)
+    data["leaves"] = bool(preview.leaving)
     data["runs"] = [
         {"number": row.number, **_sides(preview, row.run, row.schedd), "differs": row.differs} for row in preview.rows
     ]
@@ -116,6 +117,8 @@ def _run(run: RunSide | None, zone: tzinfo) -> dict[str, object] | None:
     if run is None:
         return None
     data = moments(run.deferral, zone)
+    data["skipped"] = None if run.mark is None or not run.mark.skipped else [w.isoformat() for w in run.mark.skipped]
+    data["pass"] = None if run.mark is None else run.mark.pass_ or None
     if run.answer is not None:
         data |= {"retry": run.is_retry, "computed": run.answer.computed}
     return data

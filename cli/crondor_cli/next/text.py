@@ -52,6 +52,8 @@ def _block(preview: Preview) -> list[str]:
         lines += ["", *_reasons(preview)]
     if preview.kept_out:
         lines += ["", *_kept_out(preview)]
+    if preview.leaving:
+        lines += ["", *_wrapped(f"{preview.leaving[0].upper()}{preview.leaving[1:]}.", 2)]
     return lines
 
 
@@ -131,7 +133,7 @@ def _cells(run: RunSide | None, now: int, zone: tzinfo) -> list[str]:
     if run is None:
         return ["no run", "", "", ""]
     deferral = run.deferral
-    time = local_text(deferral.time, zone) + (" (retry)" if run.is_retry else "")
+    time = local_text(deferral.time, zone) + run.remark
     return [
         time,
         relative(deferral.time - now),
@@ -148,7 +150,7 @@ def _schedd_cell(row: RunRow, zone: tzinfo) -> str:
     text = local_text(row.schedd.deferral.time, zone)
     if not row.differs:
         return "the same"
-    return f"{text} (retry)" if row.schedd.is_retry else text
+    return text + row.schedd.remark
 
 
 def _beside(epoch: int, deferral: Deferral, zone: tzinfo) -> str:

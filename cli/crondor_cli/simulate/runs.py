@@ -12,6 +12,7 @@ from typing import NamedTuple
 from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import int32
 from crondor.pool.daemons.events import Watcher
@@ -83,6 +84,13 @@ class LineChange(NamedTuple):
     command: str
     old: str | None
     new: int
+
+    @property
+    def is_vain(self) -> bool:
+        """Say whether it says what holds already: the value that is there, or the default of a command that is not."""
+        if self.old is not None:
+            return self.old == str(self.new)
+        return self.new == (DEFAULT_PREP_TIME if self.command in PREP_COMMANDS else DEFAULT_WINDOW)
 
     def __str__(self) -> str:
         """Return it as an instruction."""
@@ -216,7 +224,7 @@ class Simulated:
             found.append(_change(group, WINDOW_COMMANDS, enough.window))
         if enough.prep_time is not None:
             found.append(_change(group, PREP_COMMANDS, enough.prep_time))
-        return found
+        return [change for change in found if not change.is_vain]
 
 
 @contextmanager

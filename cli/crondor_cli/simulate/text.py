@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import CrondorError, printable
+from crondor.pool.settings.lengths import Shape
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
+from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
 from crondor_cli.common.columns import plural
 from crondor_cli.common.layout import in_columns, screen_columns
@@ -23,6 +26,7 @@ _COLUMNS = {
     "skipped": RunOutcome.SKIPPED,
     "on hold": RunOutcome.HELD,
 }
+_MOST_NAMED = 3  # jobs that the same is said of
 _ALWAYS = ("on time", "late", "missed", "skipped")
 _READINGS = {
     Dialect.HTCONDOR: "what the schedd of HTCondor 25.14 does",
@@ -81,20 +85,50 @@ def _table(simulated: Simulated, results: list[SimulatedResult]) -> list[str]:
 
 
 def _notes(simulated: Simulated, results: list[SimulatedResult]) -> list[str]:
-    lines = []
+    lines: list[str] = []
+    same: dict[tuple[str, ...], list[str]] = {}
     for group, result in zip(simulated.groups, results, strict=True):
-        said = [*_state(result.outcome), *_enough(simulated, group, result)]
+        said = (*_state(group, simulated, result.outcome), *_enough(simulated, group, result))
         if said:
-            lines += ["", f"{group.label}:", *(f"  {line}" for line in said)]
+            same.setdefault(said, []).append(group.label)
+    for said, labels in same.items():
+        lines += ["", *_named(labels), *(f"  {line}" for line in said)]
     return lines
 
 
-def _state(outcome: JobOutcome) -> list[str]:
+def _named(labels: list[str]) -> list[str]:
+    """Return the jobs that the same is said of, the first of them by name."""
+    more = len(labels) - _MOST_NAMED
+    names = ", ".join(labels[:_MOST_NAMED])
+    return [f"{names}{f' and {more} more' if more > 0 else ''}:"]
+
+
+def _skipped(count: int, group: Group, simulated: Simulated) -> str:
+    """Say why runs are skipped: the job still runs when their time comes."""
+    text = f"{plural(count, 'run')} skipped: the run before was not over"
+    lengths, period = simulated.settings.run_time, _period(group)
+    if period is None or lengths.shape is not Shape.UNIFORM or lengths.high < period:
+        return text
+    takes = f"{lengths.high} s" if lengths.low == lengths.high else f"up to {lengths.high} s"
+    return f"{text}; a run takes {takes}, and the schedule asks for one every {period} s"
+
+
+def _period(group: Group) -> int | None:
+    """Return the shortest time between two runs of the schedule in seconds, None where nothing repeats it."""
+    with suppress(CrondorError):
+        found = JobSchedule.from_submit(group.jobs.values).recurrence
+        return None if found is None else found.gaps().shortest
+    return None
+
+
+def _state(group: Group, simulated: Simulated, outcome: JobOutcome) -> list[str]:
     said = [printable(fault.message) for fault in outcome.trouble]
     if not outcome.is_deferred:
         said.append(f"has no schedule: it runs as soon as it can ({plural(outcome.starts, 'start')})")
     elif not outcome.planned and not outcome.trouble:
         said.append("no run is planned in this time")
+    if outcome.counts[RunOutcome.SKIPPED]:
+        said.append(_skipped(outcome.counts[RunOutcome.SKIPPED], group, simulated))
     if outcome.evicted:
         said.append(f"{plural(outcome.evicted, 'run')} evicted after the start")
     if outcome.untold:
@@ -116,7 +150,7 @@ def _enough(simulated: Simulated, group: Group, result: SimulatedResult) -> list
     if enough is None or not result.outcome.planned:
         return []
     tried = (("prep time", enough.prep_time, "then all on time"), ("window", enough.window, "then none missed"))
-    found = [f"a {name} of {seconds} s ({then})" for name, seconds, then in tried if seconds is not None]
+    found = [f"a {name} of {seconds} s ({then})" for name, seconds, then in tried if seconds]
     said = [f"enough for all runs that can start: {', '.join(found)}"] if found else []
     none = [name for name, seconds, _ in tried if seconds is None]
     said += [f"no {' and no '.join(none)} would have been enough"] if none else []

@@ -16,6 +16,7 @@ from crondor_cli.times.tokens import (
     WEEKDAY_OF,
     WRITE_AN_OFFSET,
     ZONE_WORDS,
+    SkippedTime,
     Token,
     TokenKind,
     UnreadableTime,
@@ -327,4 +328,5 @@ def _counted(tokens: tuple[Token, ...], whole: tuple[Token, ...]) -> tuple[int, 
 def _skipped(wall: datetime, gap: Gap, tokens: tuple[Token, ...]) -> UnreadableTime:
     last = gap.begin - timedelta(seconds=1)
     message = f"{wall} does not exist here: the clock goes from {gap.begin} straight to {gap.end}"
-    return unreadable("time-skipped", message, tokens, f"write {last} (before the gap) or {gap.end} (after it)")
+    error = unreadable("time-skipped", message, tokens, f"write {last} (before the gap) or {gap.end} (after it)")
+    return SkippedTime(error.diagnostics[0], wall, gap)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import time, timedelta, timezone
+from datetime import datetime, time, timedelta, timezone
 from enum import Enum, auto
 
 from crondor.calendar import MONTHS, WEEKDAYS
 from crondor.diagnostics import CrondorError, Diagnostic, similar
 from crondor.source import Source
+from crondor_cli.times.wall import Gap
 
 LONGEST = 100  # characters; every sensible time is far shorter, and all later work is bounded by it
 
@@ -42,6 +43,16 @@ WRITE_AN_OFFSET = "after a full date and time of day write Z, UTC or an offset s
 
 class UnreadableTime(CrondorError, ValueError):
     """A typed time that cannot be read, or that names no instant."""
+
+
+class SkippedTime(UnreadableTime):
+    """A time that the clock skips: ``wall`` was typed, and it goes from ``begin`` to ``end`` at ``instant`` (epoch)."""
+
+    def __init__(self, fault: Diagnostic, wall: datetime, gap: Gap) -> None:
+        """Take what is wrong, and where the clock goes instead."""
+        super().__init__(fault)
+        self.wall = wall
+        self.gap = gap
 
 
 class TokenKind(Enum):

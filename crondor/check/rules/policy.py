@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from crondor._schedule.leaving import RETRIES, leaves_by, leaving_words
 from crondor.check.edit import insertion, joined
-from crondor.check.job_policy import PERIODIC, RELEASE, REMOVE, RETRIES, never_removed, repeats, stays
+from crondor.check.job_policy import PERIODIC, RELEASE, REMOVE, never_removed, repeats, stays
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import MISSED_REASON
@@ -24,17 +25,11 @@ _MOST_JOBS = 200  # different ones behind a line that is to be added; with more 
 @rule("CRN401", "runs-once", Severity.WARNING, "a crontab job that leaves the queue after its first run", misses=True)
 def runs_once(job: CheckedJob) -> Iterator[RuleHit]:
     """A job leaves the queue when it exits, unless on_exit_remove says otherwise; cron fields do not change that."""
-    if not is_crontab(job) or job.first("my.onexitremove") is not None:
-        return
-    retries = job.first(*RETRIES)
-    if retries is not None:
-        message = (
-            f"{retries} makes the job leave the queue at its first success, whatever on_exit_remove says: the schedule "
-            "does not repeat it"
-        )
-        yield RuleHit(message, job.span(retries), f"remove {retries}, and write on_exit_remove = false")
-        return
-    if job.first(*REMOVE) is not None:
+    found = leaves_by(job.values) if is_crontab(job) else None
+    if found in RETRIES:
+        message = f"{leaving_words(found)}: the schedule does not repeat it"
+        yield RuleHit(message, job.span(found), f"remove {found}, and write on_exit_remove = false")
+    if found != "":
         return
     edit = _added(job, "on_exit_remove", "false", REMOVE, is_crontab)
     fix = Fix("keep the job in the queue after a run", (edit,), safe=False) if edit else None
