@@ -41,7 +41,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "CRN103": ("cron-reversed",),
     "CRN104": ("cron-name",),
     "CRN105": ("cron-nickname",),
-    "CRN106": ("cron-character", "cron-unsupported", "cron-digit", "cron-macro"),
+    "CRN106": ("cron-character", "cron-unsupported", "cron-digit", "cron-macro", "cron-comment"),
     "CRN107": ("cron-quoted",),
     "CRN108": ("cron-blank",),
     "CRN109": ("cron-empty-item", "cron-empty"),

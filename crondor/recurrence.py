@@ -68,6 +68,11 @@ class Recurrence:
 
     def __init__(self, spec: CronSpec, zone: str | tzinfo = "UTC", policy: Policy | None = None) -> None:
         """Take a zone by IANA name or as a tzinfo. Raises UnknownZone."""
+        given: object = spec
+        if not isinstance(given, CronSpec):
+            hint = ": write Recurrence(CronSpec.from_line(...))" if isinstance(given, str) else ""
+            message = f"spec is a CronSpec, not {type(given).__name__}{hint}"
+            raise TypeError(message)
         self._spec = spec
         self._zone = zone_of(zone)
         dialect = spec.dialect

@@ -104,6 +104,10 @@ class CronSpec:
         """
         dialect = Dialect(dialect)
         reader = _read_schedd if dialect is Dialect.HTCONDOR else _read
+        given: object = line
+        if not isinstance(given, str):
+            message = f"line is text with five fields, such as '*/5 * * * *', not {type(given).__name__}"
+            raise TypeError(message)
         words = line.split()
         if len(words) == len(FIELDS):
             minute, hour, day_of_month, month, day_of_week = words
@@ -130,6 +134,12 @@ class CronSpec:
         is a fault. Raises InvalidSpec.
         """
         dialect = Dialect(dialect)
+        whole: object = ad
+        if not isinstance(whole, Mapping):
+            message = (
+                f"ad is a mapping of job attributes, not {type(whole).__name__}: for text use CronSpec.from_line(...)"
+            )
+            raise TypeError(message)
         attributes = {key.lower(): value for key, value in ad.items()}
         given = {f.name: attributes.get(f.attribute.lower()) for f in FIELDS}
         faults = []

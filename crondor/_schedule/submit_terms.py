@@ -20,6 +20,7 @@ from crondor._schedule.job_terms import (
     read_literal,
     read_string,
 )
+from crondor._spec.inline_comment import CURE, inline_comment
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Span
@@ -166,7 +167,8 @@ class _Reading:
         literal = read_literal(text)
         if literal.value is None and name != attribute:
             message = f"{reported} = {text} is invalid, must eval to a non-negative integer."
-            self._fault("submit-number", name, message, "write a number of seconds from 0 up, or an expression")
+            plain = "write a number of seconds from 0 up, or an expression"
+            self._fault("submit-number", name, message, plain if inline_comment(text) is None else CURE)
             return None
         if literal.value is None:  # an attribute is anything; it is evaluated later
             return ExpressionText(text)

@@ -21,6 +21,7 @@ from crondor._spec.fields import (
     number,
     read_field,
 )
+from crondor._spec.inline_comment import CURE, MESSAGE, inline_comment
 from crondor.calendar import MONTHS, WEEKDAYS
 from crondor.diagnostics import Diagnostic
 from crondor.source import Span
@@ -97,6 +98,9 @@ def _whole_field(text: str, span: Span, field: Field) -> Diagnostic | None:
             f"leave {field.command} out, or write `*` for every {field.title}",
             "*",
         )
+    comment = inline_comment(text)
+    if comment is not None:
+        return _fault("comment", MESSAGE, span.part(comment, len(text)), CURE)
     if stripped.startswith("@"):
         line = NICKNAMES.get(stripped.lower())
         if line is None:

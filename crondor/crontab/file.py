@@ -25,6 +25,8 @@ _NAME = re.compile(r"""(?:'([^'=]*)'|"([^"=]*)"|([^\s='"][^\s=]*))\s*=""")
 _WORD = re.compile(r"[^ \t]+")
 _USER = re.compile(r"[A-Za-z_][\w.-]*\$?", re.ASCII)
 _SHOWN = 40
+# Accounts of a system that are the name of no command.
+_ACCOUNTS = frozenset(("root", "daemon", "nobody", "www-data", "condor", "postgres", "apache", "nginx"))
 
 
 class CrontabEntry(NamedTuple):
@@ -216,15 +218,17 @@ class _Reader:
         return command, data if data.endswith("\n") else data + "\n"
 
     def _look_for_users(self) -> None:
-        """Warn where every command begins with root: the file may be a system crontab under another name."""
-        if (
-            self.has_users
-            or not self.entries
-            or not all(e.command.startswith(("root ", "root\t")) for e in self.entries)
-        ):
+        """Warn where every command begins with an account's name: it may be a system crontab under another name."""
+        if self.has_users or not self.entries:
             return
-        message = "every command begins with root: this looks like a system crontab, with a user column"
-        self._warn("crontab-system", message, self.entries[0].command_span.part(0, 4), "read it with --system")
+        users = {entry.command.split(maxsplit=1)[0] for entry in self.entries if len(entry.command.split()) > 1}
+        if not users <= _ACCOUNTS or any(len(entry.command.split()) < 2 for entry in self.entries):
+            return
+        named = ", ".join(sorted(users))
+        message = f"every command begins with a user's name ({named}): this looks like a system crontab"
+        first = self.entries[0]
+        user = first.command.split(maxsplit=1)[0]
+        self._warn("crontab-system", message, first.command_span.part(0, len(user)), "read it with --system")
 
     def _fault(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
         self.found.append(Diagnostic(code, message, span=span, help=help))

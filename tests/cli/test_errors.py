@@ -415,3 +415,14 @@ def test_help_of_no_command_is_wrong_usage() -> None:
     """What was meant, or that there is nothing below."""
     assert_usage(crondor("help", "nxt"), "Did you mean next?")
     assert_usage(crondor("help", "next", "x"), "crondor next has no commands of its own, so there is no 'x'.")
+
+
+def test_a_comment_behind_a_value_has_one_cure(tmp_path: Path) -> None:
+    """Whatever the value; the findings stand in the order of the lines."""
+    path = tmp_path / "job.sub"
+    path.write_text("executable = x\ncron_minute = 0\ncron_hour = 3   # three\ncron_window = 60 # late\nqueue\n")
+    err = crondor("next", str(path)).err
+    cure = "= help: a # starts a comment only at the beginning of a line: move it to a line of its own"
+    assert err.count(cure) == 2
+    assert err.index("job.sub:3:17: error") < err.index("job.sub:4:15: error")
+    assert "three,at" not in err

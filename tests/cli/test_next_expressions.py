@@ -48,6 +48,7 @@ def test_window_and_prep_time_are_evaluated(write: Write) -> None:
         "cron_minute = 0",
         "cron_window = 10 * 60",
         "cron_prep_time = ifThenElse(JobStatus == 1, 120, 60)",
+        "on_exit_remove = false",
         "queue",
     ]
     result = at_now("next", "--spec", write(*lines), "-n", "1")

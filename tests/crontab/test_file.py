@@ -191,6 +191,7 @@ def test_a_hyphen_is_no_part_of_the_minute() -> None:
 def test_what_looks_like_a_system_crontab() -> None:
     """Where every command begins with root the file is read as asked for, with a warning."""
     assert codes(read("0 6 * * * root run", "0 7 * * *\troot\trun")) == ["crontab-system"]
+    assert codes(read("0 6 * * * root run", "0 7 * * *\twww-data\trun")) == ["crontab-system"]
     assert codes(read("0 6 * * * root run", "0 7 * * * run")) == []
 
 

@@ -214,6 +214,7 @@ JSON_INPUTS = [
     ("next", "--crontab", "0 6 * * MON"),
     ("next", "--crontab", "0 6 31 2 *"),
     ("next", "--minute", "1 5"),
+    ("next", "--crontab", "30 2 * * *", "--tz", "Europe/Berlin", "-n", "500"),
     ("next", "--spec", "odd.sub"),
     ("next", "--spec", "unknown.sub"),
     ("prev", "--spec", "examples/nightly.sub"),

@@ -18,9 +18,24 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def show(diagnostics: Iterable[Diagnostic]) -> None:
-    """Write diagnostics to stderr, one block each."""
-    for diagnostic in diagnostics:
+    """Write diagnostics to stderr, one block each: those of a file in the order of its lines, those of none last."""
+    for diagnostic in in_order(diagnostics):
         say(shown(diagnostic, sys.stderr), err=True)
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return diagnostics by their places, the sources as they come; what has no place is last."""
+    found = list(diagnostics)
+    names: dict[str, int] = {}
+    for each in found:
+        if each.span is not None:
+            names.setdefault(each.span.source.name, len(names))
+
+    def place(each: Diagnostic) -> tuple[int, int]:
+        span = each.span
+        return (len(names), 0) if span is None else (names[span.source.name], span.start)
+
+    return sorted(found, key=place)
 
 
 def shown(diagnostic: Diagnostic, stream: TextIO | None) -> str:
