@@ -102,19 +102,7 @@ def _whole_field(text: str, span: Span, field: Field) -> Diagnostic | None:
     if comment is not None:
         return _fault("comment", MESSAGE, span.part(comment, len(text)), CURE)
     if stripped.startswith("@"):
-        line = NICKNAMES.get(stripped.lower())
-        if line is None:
-            return _fault(
-                "nickname", f"{_short(stripped)} looks like a crontab nickname, not a field", span, _grammar(field)
-            )
-        commands = [
-            f"{c} = {v}"
-            for c, v in zip(("cron_minute", "cron_hour", "cron_day_of_month", "cron_month"), line.split(), strict=False)
-            if v != "*"
-        ] + (["cron_day_of_week = 0"] if line.endswith("0") else [])
-        return _fault(
-            "nickname", f"{stripped} stands for a whole crontab line ({line})", span, f"write {', '.join(commands)}"
-        )
+        return _nickname(stripped, span, field)
     if stripped[0] in "\"'":
         bare = stripped.strip("\"'")
         return _fault(
@@ -129,6 +117,19 @@ def _whole_field(text: str, span: Span, field: Field) -> Diagnostic | None:
             "macro", f"{_short(stripped)} contains a macro that was not expanded", span, "write the value itself"
         )
     return None
+
+
+def _nickname(word: str, span: Span, field: Field) -> Diagnostic:
+    """Say what a word such as @daily stands for."""
+    line = NICKNAMES.get(word.lower())
+    if line is None:
+        return _fault("nickname", f"{_short(word)} looks like a crontab nickname, not a field", span, _grammar(field))
+    commands = [
+        f"{c} = {v}"
+        for c, v in zip(("cron_minute", "cron_hour", "cron_day_of_month", "cron_month"), line.split(), strict=False)
+        if v != "*"
+    ] + (["cron_day_of_week = 0"] if line.endswith("0") else [])
+    return _fault("nickname", f"{word} stands for a whole crontab line ({line})", span, f"write {', '.join(commands)}")
 
 
 def _item_faults(item: str, span: Span, field: Field, dialect: Dialect) -> Iterator[Diagnostic]:
