@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
 from crondor.calendar import LONGEST, MONTHS, WEEKDAYS
 from crondor.day_rule import DecidedBy, decided_by
 from crondor.spec import FIELDS, CronSpec
+
+_STEP = re.compile(r"[ \t]*\*/0*(\d{1,9})[ \t]*").fullmatch
+_ROUNDS = (("hour", "hourly"), ("day", "daily"), ("month", "monthly"), ("year", "yearly"), ("week", "weekly"))
 
 __all__ = ["describe"]
 
@@ -43,6 +47,17 @@ def describe(spec: CronSpec) -> str:
         if len(text) <= _LONGEST:
             break
     return text
+
+
+def steps_beyond(spec: CronSpec) -> list[str]:
+    """Return a remark on each step that is longer than its field: ``*/90`` minutes are not 90 minutes, but hourly."""
+    found = []
+    for field, (unit, how) in zip(FIELDS, _ROUNDS, strict=True):
+        step = _STEP(spec.given[field.index] or "")
+        if step is not None and int(step[1]) > field.high:
+            only = f"so takes {field.title} {field.low} alone: {how}"
+            found.append(f"{step[0].strip()} counts from the beginning of each {unit}, and {only}")
+    return found
 
 
 def _sentence(spec: CronSpec, size: int) -> str:

@@ -25,6 +25,7 @@ from crondor.transform import TransformFacts, TransformOutcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.command import Command
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
@@ -263,8 +264,7 @@ def _write(texts: Iterable[str], out: str) -> None:
             try:
                 file = stack.enter_context(Path(out).open("wb"))
             except (OSError, ValueError) as error:
-                reason = error.strerror if isinstance(error, OSError) else str(error)
-                raise click.UsageError(f"cannot write '{printable(out)}': {reason}") from None
+                raise file_problem("write", out, error) from None
         parts: list[str] = []
         size = 0
         try:

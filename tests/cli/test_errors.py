@@ -309,7 +309,9 @@ def test_an_unreadable_file_is_wrong_usage(tmp_path: Path, monkeypatch: pytest.M
             raise PermissionError(13, os.strerror(13))
 
         monkeypatch.setattr("builtins.open", refuse)
-    assert_usage(crondor("next", "--no-config", "--spec", str(path)), "Permission denied")
+    result = crondor("next", "--no-config", "--spec", str(path))
+    assert_usage(result, "Permission denied")
+    assert result.err.startswith("Error: cannot read ")
 
 
 @pytest.mark.parametrize("source", ["huge", "/dev/zero"])

@@ -773,3 +773,19 @@ def test_a_run_that_a_clock_change_moves_is_marked() -> None:
     assert "02:00 +0200 (the first of two)" in hourly
     assert "02:00 +0100 (the second of two)" in hourly
     assert "03:00 +0100 (" not in hourly
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("*/90 * * * *", "*/90 counts from the beginning of each hour, and so takes minute 0 alone: hourly"),
+        ("0 */25 * * *", "*/25 counts from the beginning of each day, and so takes hour 0 alone: daily"),
+        ("0 0 */40 * *", "*/40 counts from the beginning of each month, and so takes day of month 1 alone: monthly"),
+        ("*/59 * * * *", None),
+    ],
+)
+def test_a_step_longer_than_its_field_is_told(line: str, said: str | None) -> None:
+    """People mean every 90 minutes, and get every hour."""
+    for command in ("next", "explain"):
+        out = " ".join(at_now(command, "--crontab", line).out.split())
+        assert (said in out) if said else ("counts from" not in out)

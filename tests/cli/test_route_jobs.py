@@ -250,7 +250,7 @@ def test_prior_routing_can_be_ignored(config: str, tmp_path: Path) -> None:
     """As condor_job_router_info does it."""
     path = tmp_path / "managed.ads"
     path.write_text(_ad(1, RequestMemory=1, JobStatus=2, Managed='"External"'))
-    assert crondor("route", "match", "--config", config, str(path)).lines[-1] == "0 of 1 job go on a route"
+    assert crondor("route", "match", "--config", config, str(path)).lines[-1] == "0 of 1 job goes on a route"
     ignoring = crondor("route", "match", "--config", config, str(path), "--ignore-prior-routing")
     assert ignoring.lines[-1] == "1 of 1 job goes on a route"
 

@@ -14,6 +14,7 @@ from crondor.diagnostics import CrondorError, printable
 from crondor.rights.replacing import Changed, replace_text
 from crondor.source import Source
 from crondor_cli.check.run import CheckResult
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import show
@@ -83,4 +84,4 @@ def _write(before: Source, after: Source) -> None:
         reason = "; ".join(printable(each.message) for each in error.diagnostics)
         raise click.UsageError(f"cannot write '{shown}': {reason}", context) from None
     except OSError as error:
-        raise click.UsageError(f"cannot write '{shown}': {error.strerror}", context) from None
+        raise file_problem("write", before.name, error) from None

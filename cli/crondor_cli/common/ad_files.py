@@ -12,8 +12,8 @@ import click
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import MAX_AD, ReadMode, read_ad
-from crondor.diagnostics import printable
 from crondor.source import Source
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import Clock
 
 _CHUNK = 1 << 16
@@ -36,9 +36,7 @@ def chunks(path: str) -> Iterator[str]:
                 while data := file.read(_CHUNK):
                     yield decoder.decode(data)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        message = f"cannot read '{printable(path)}': {reason}"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        raise file_problem("read", path, error) from None
     yield decoder.decode(b"", final=True)
 
 

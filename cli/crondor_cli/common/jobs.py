@@ -13,7 +13,7 @@ from typing import NamedTuple
 import click
 
 from crondor._schedule.leaving import LEAVING, leaves_by
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
@@ -22,6 +22,7 @@ from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 from crondor.submit import InvalidSubmit, JobGroup, Origin, SubmitFile, SubmitHost, read_submit
 from crondor.submit.named import groups_with_attributes
 from crondor.zones import Policy
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import Clock, Surroundings
 
 _HOST = SubmitHost()
@@ -327,10 +328,7 @@ def read_source(path: str) -> Source:
         with open(path, "rb") as file:
             data = file.read(most)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise click.UsageError(
-            f"cannot read '{printable(path)}': {reason}", click.get_current_context(silent=True)
-        ) from None
+        raise file_problem("read", path, error) from None
     return source_from_bytes(data, path)
 
 

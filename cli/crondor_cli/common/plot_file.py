@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from crondor.diagnostics import printable
+from crondor_cli.common.file_problem import file_problem
 
 
 def check_plot(path: str | None) -> None:
@@ -36,6 +37,4 @@ def writes(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        context = click.get_current_context(silent=True)
-        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None
+        raise file_problem("write", path, error) from None

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from crondor.diagnostics import Diagnostic, has_error, printable
+from crondor.diagnostics import Diagnostic, has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
@@ -120,7 +121,7 @@ def _write(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise _usage(f"cannot write '{printable(str(path))}': {error.strerror}") from None
+        raise file_problem("write", str(path), error) from None
 
 
 def _usage(message: str) -> click.UsageError:

@@ -14,6 +14,7 @@ from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, format_option, output_option, refuse_existing
 from crondor_cli.common.output import emit, say
@@ -107,8 +108,7 @@ def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
             with path.open("x", encoding="utf-8", newline="\n") as opened:
                 opened.write(submit.text)
     except OSError as error:
-        message = f"cannot write '{printable(str(error.filename or folder))}': {error.strerror}"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        raise file_problem("write", str(error.filename or folder), error) from None
     return paths
 
 

@@ -13,7 +13,7 @@ from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.recurrence import ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
-from crondor.words import describe
+from crondor.words import describe, steps_beyond
 from crondor_cli.common.output import say
 from crondor_cli.common.preview import shortened
 from crondor_cli.common.rows import DialectReason
@@ -71,6 +71,7 @@ def _head(e: ExplainedJob) -> list[tuple[str, str]]:
     if e.spec is None:
         return [("schedule", _once(e, schedule)), zone] if schedule is not None else [zone]
     facts = [("schedule", describe(e.spec)), ("canonical", str(e.spec))]
+    facts += [("step", printable(remark)) for remark in steps_beyond(e.spec)]
     if e.spec.dialect is not Dialect.HTCONDOR and e.why is None:
         portable = portable_line(e.spec)
         if portable is None:

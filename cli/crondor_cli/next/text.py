@@ -14,7 +14,7 @@ from crondor.diagnostics import printable
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
-from crondor.words import describe
+from crondor.words import describe, steps_beyond
 from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.output import say, styled, together
 from crondor_cli.common.preview import Preview, shortened
@@ -71,6 +71,7 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
     facts = []
     if schedule is not None and schedule.spec is not None:
         facts += [("schedule", describe(schedule.spec)), *_spellings(schedule.spec)]
+        facts += [("step", printable(remark)) for remark in steps_beyond(schedule.spec)]
     elif schedule is not None and schedule.time is not None:
         facts.append(("schedule", f"once, deferral_time = {printable(shortened(str(schedule.time)))}"))
     if preview.job.state is not None:

@@ -14,6 +14,7 @@ from crondor.diagnostics import Diagnostic, Severity, has_error, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.data import place
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
@@ -117,8 +118,7 @@ def _write(text: str, out: str) -> None:
     try:
         Path(out).write_bytes(data)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise click.UsageError(f"cannot write '{printable(out)}': {reason}") from None
+        raise file_problem("write", out, error) from None
 
 
 def _merged(found: Iterable[Diagnostic]) -> list[Diagnostic]:

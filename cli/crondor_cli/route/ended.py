@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import click
-
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import ReadMode, read_ads
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue import read_history
 from crondor.router.tools import EndedJob, Period, Times, ended_of, history_files
 from crondor.schedd.selection import Selection
 from crondor_cli.common.ad_files import chunks, context_of, name_of
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.options import Clock
 from crondor_cli.common.queue import QueueOptions, live_of, no_queue
@@ -86,8 +85,7 @@ def _of_files(spool: str | None, files: tuple[str, ...], period: Period, finding
     try:
         paths = [*map(Path, files)] if spool is None else history_files(spool, period.start)
     except OSError as error:
-        message = f"cannot read '{printable(spool or '')}': {error.strerror}"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        raise file_problem("read", spool or "", error) from None
     for path in paths:
         yield from _of_file(path, findings)
 

@@ -27,7 +27,7 @@ def table(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
     elif search.is_stopped:
         yield f"{count:,} of the first {jobs} go on a route; then nothing takes any more"
     else:
-        yield f"{count:,} of {jobs} go{'es' if count == 1 else ''} on a route"
+        yield f"{count:,} of {jobs} go{'es' if 1 in (count, asking.count) else ''} on a route"
 
 
 def long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
