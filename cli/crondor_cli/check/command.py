@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor_cli.common.command import Command
+from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
 from crondor_cli.common.submit_files import KINDS, below, submit_files
@@ -42,12 +43,20 @@ that cannot be read."""
 )
 @watch_option(here=True)
 @submit_files()
-@click.option("--select", multiple=True, metavar="CODES", help="Only rules whose code begins so (comma-separated).")
-@click.option("--ignore", multiple=True, metavar="CODES", help="No rules whose code begins so.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=complete_codes,
+    help="Only rules whose code begins so (comma-separated).",
+)
+@click.option(
+    "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
+)
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
-@click.option("--explain", metavar="CODE", help="Explain a rule.")
+@click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")

@@ -14,6 +14,7 @@ import click
 from crondor.diagnostics import CrondorError, printable
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
+from crondor_cli.common.completion import complete_zone
 from crondor_cli.common.show import show_error
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.times.zone import find_zone, local_zone
@@ -132,9 +133,9 @@ def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
 
 def clock_options(function: _Function) -> _Function:
     """Add --now and --tz."""
-    function = click.option("--tz", metavar="ZONE", help="The submit host's time zone (default: this host's).")(
-        function
-    )
+    function = click.option(
+        "--tz", metavar="ZONE", shell_complete=complete_zone, help="The submit host's time zone (default: this host's)."
+    )(function)
     return click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")(function)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timezone
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -24,6 +25,7 @@ from crondor.schedd.reading import scheduled_among
 from crondor.schedd.selection import NoSelection, Selection
 from crondor.spec import Dialect
 from crondor_cli.common.ad_files import chunks, context_of, name_of
+from crondor_cli.common.completion import completing
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.lock_wait import LockWait
 from crondor_cli.common.options import Clock, UsageProblem
@@ -33,6 +35,8 @@ from crondor_cli.common.state import state_folder
 if TYPE_CHECKING:
     from crondor.schedd.live import LiveSchedd
 
+_LOG = "job_queue.log"
+_MOST_COMPLETED = 8 << 20  # bytes of a log that the shell waits for: half a second
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 VARIABLE = "CRONDOR_QUEUE"
@@ -127,9 +131,25 @@ def _live_options(function: _Function) -> _Function:
     )
 
 
+def _completed_jobs(ctx: click.Context) -> Iterable[str]:
+    """Return the jobs of an embedded queue or a log that is named before, for the shell; none of a long log."""
+    if any(ctx.params.get(name) for name in ("live", "name", "pool", "ads")):
+        return []
+    log = ctx.params.get("log") or folder_of(ctx.params.get("queue")) / _LOG
+    if os.path.getsize(log) > _MOST_COMPLETED:
+        return []
+    ads, _ = read_jobs(QueueOptions(queue=None, log=str(log)), Clock(0, "UTC", timezone.utc))
+    return [f"{ad.value('ClusterId')}.{ad.value('ProcId')}" for ad in ads]
+
+
+complete_job = completing(_completed_jobs)
+
+
 def job_arguments(function: _Function) -> _Function:
     """Add the jobs: ids, owners, and --constraint."""
-    return click.argument("jobs", nargs=-1, metavar="[JOB]...")(constraint_option(function))
+    return click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job)(
+        constraint_option(function)
+    )
 
 
 def constraint_option(function: _Function) -> _Function:

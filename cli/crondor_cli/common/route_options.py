@@ -17,6 +17,7 @@ from crondor.router import RoutingTable, load_table
 from crondor.router.legacy import legacy_table, read_legacy
 from crondor.source import Source
 from crondor_cli.common.command import Command
+from crondor_cli.common.completion import completing
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import include_option
 from crondor_cli.common.show import show
@@ -80,6 +81,15 @@ def table_of(
     if not legacy:
         return load_table(configuration, context=context)
     return legacy_table(read_legacy(configuration, files=files_below(paths, folders)), context)
+
+
+def _completed_routes(ctx: click.Context) -> Iterable[str]:
+    """Return the routes of the configuration that is named before, for the shell."""
+    table = load_route_table(ctx.params.get("config") or (), (), Context(), legacy=bool(ctx.params.get("legacy")))
+    return [route.name for route in table.routes]
+
+
+complete_route = completing(_completed_routes)
 
 
 def show_faults(table: RoutingTable) -> None:

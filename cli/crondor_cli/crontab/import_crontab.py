@@ -13,6 +13,7 @@ from crondor.diagnostics import has_error, printable
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.common.command import Command
+from crondor_cli.common.completion import complete_zone
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import read_source
@@ -57,7 +58,9 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
 )
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The cron_window of all jobs.")
 @click.option("--prep-time", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="Their cron_prep_time.")
-@click.option("--tz", metavar="ZONE", help="The submit host's time zone (default: this host's).")
+@click.option(
+    "--tz", metavar="ZONE", shell_complete=complete_zone, help="The submit host's time zone (default: this host's)."
+)
 @format_option("text", "json", text="How to print the submit files.")
 def command(
     file: str,

@@ -11,6 +11,7 @@ from crondor.diagnostics import printable
 from crondor.router import Matcher, Route, RoutedAd, apply_route
 from crondor_cli.common.command import Command
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.route_options import complete_route
 from crondor_cli.route import apply_text
 from crondor_cli.route.asking import Asking, asking_options
 
@@ -38,7 +39,13 @@ Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched
     "apply", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="The routed ads of jobs, or what changes."
 )
 @asking_options("long", "json", "table")
-@click.option("--route", "route_name", metavar="NAME", help="Take this route for all jobs, whether they match or not.")
+@click.option(
+    "--route",
+    "route_name",
+    metavar="NAME",
+    shell_complete=complete_route,
+    help="Take this route for all jobs, whether they match or not.",
+)
 @click.option("--diff", is_flag=True, help="Print what changes in each job instead of the routed ad.")
 @click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
 @click.option("--faithful", is_flag=True, help="Word failures as HTCondor 25.14 does.")

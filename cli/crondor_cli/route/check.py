@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor.router.rules import RULES
+from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.common.options import clock_options, format_option, include_option
@@ -43,9 +44,17 @@ that cannot be read."""
 )
 @click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP)
 @include_option
-@click.option("--select", multiple=True, metavar="CODES", help="Only rules whose code begins so (comma-separated).")
-@click.option("--ignore", multiple=True, metavar="CODES", help="No rules whose code begins so.")
-@click.option("--explain", metavar="CODE", help="Explain a rule.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=complete_codes,
+    help="Only rules whose code begins so (comma-separated).",
+)
+@click.option(
+    "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
+)
+@click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")

@@ -15,8 +15,8 @@ from crondor.router.tools import routed
 from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
 from crondor_cli.common.options import Clock, UsageProblem, include_option
-from crondor_cli.common.queue import QueueOptions, selection_of, unknown_job
-from crondor_cli.common.route_options import load_config
+from crondor_cli.common.queue import QueueOptions, complete_job, selection_of, unknown_job
+from crondor_cli.common.route_options import complete_route, load_config
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -33,10 +33,18 @@ def copies_options(function: _Function) -> _Function:
         click.option("--constraint", "constraints", multiple=True, metavar="EXPR", help="Jobs for which this is true."),
         click.option("--held", is_flag=True, help="Held jobs."),
         click.option("--idle", is_flag=True, help="Idle jobs."),
-        click.option("--route", "--site", "routes", multiple=True, metavar="NAME", help="Jobs on this route."),
+        click.option(
+            "--route",
+            "--site",
+            "routes",
+            multiple=True,
+            metavar="NAME",
+            shell_complete=complete_route,
+            help="Jobs on this route.",
+        ),
     ):
         function = add(function)
-    return click.argument("jobs", nargs=-1, metavar="[JOB]...")(function)
+    return click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job)(function)
 
 
 def copies(

@@ -11,6 +11,7 @@ import click
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.spec import Dialect
 from crondor_cli.common.command import Command
+from crondor_cli.common.completion import complete_zone
 from crondor_cli.common.options import Clock, Surroundings, UsageProblem, clock_of, file_options, format_option
 from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import submit_files
@@ -50,7 +51,9 @@ _FOLDER = ".crondor"
 @click.option("--once", is_flag=True, help="Each job's next run only.")
 @click.option("--until", metavar="TIME", help="Start nothing from then on: a time, or a length such as 2h.")
 @click.option("--dialect", type=_DIALECTS, default="manual", show_default=True, help="How cron fields are read.")
-@click.option("--tz", metavar="ZONE", help="The zone of the schedules (default: this host's).")
+@click.option(
+    "--tz", metavar="ZONE", shell_complete=complete_zone, help="The zone of the schedules (default: this host's)."
+)
 @format_option("text", "json", text="How to say what happens.")
 def command(
     paths: tuple[str, ...],
