@@ -28,16 +28,25 @@ class CheckReport:
 
 def check_submit(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
     """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example)."""
+    return report_of(read_file(source, settings, read))
+
+
+def read_file(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckedFile:
+    """Read a submit description for the rules; one that cannot be read is what they speak of, too."""
     try:
-        file = CheckedFile(source, settings, read(source))
+        return CheckedFile(source, settings, read(source))
     except CrondorError as error:
-        file = CheckedFile(source, settings, None, error.diagnostics)
-    return _checked(file)
+        return CheckedFile(source, settings, None, error.diagnostics)
+
+
+def report_of(file: CheckedFile) -> CheckReport:
+    """Apply every rule to a submit description that was read."""
+    return report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
 
 
 def refused(name: str, error: CrondorError, settings: CheckSettings) -> CheckReport:
     """Return the report of a file that could not be taken for text at all."""
-    return _checked(CheckedFile(Source("", name), settings, None, error.diagnostics))
+    return report_of(CheckedFile(Source("", name), settings, None, error.diagnostics))
 
 
 def report(source: Source, findings: Iterable[Finding], codes: Collection[str], *, is_whole: bool) -> CheckReport:
@@ -48,10 +57,6 @@ def report(source: Source, findings: Iterable[Finding], codes: Collection[str], 
     """
     found, silenced = heard(findings, source, COMMENT_RULES, codes, is_whole=is_whole)
     return CheckReport(source, tuple(sorted(found, key=place)), tuple(silenced))
-
-
-def _checked(file: CheckedFile) -> CheckReport:
-    return report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
 
 
 def _findings(file: CheckedFile) -> Iterator[Finding]:

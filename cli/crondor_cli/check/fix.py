@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import io
+import sys
 from dataclasses import replace
 
 import click
 
-from crondor.check import CheckReport
-from crondor.check.fixing import fixed
+from crondor.check.fixing import Cured, fixed
 from crondor.diagnostics import CrondorError, printable
 from crondor.rights.replacing import Changed, replace_text
 from crondor.source import Source
@@ -17,7 +17,7 @@ from crondor_cli.check.run import CheckResult
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN
 from crondor_cli.common.output import emit, say
-from crondor_cli.common.show import show
+from crondor_cli.common.show import in_order, shown
 
 
 def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
@@ -26,10 +26,10 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
     It is 1 where a change is shown, or where errors or warnings are left after writing.
     """
     changed = 0
-    left: list[CheckReport] = []
+    left: list[Cured] = []
     for report in result.reports:
         cured = fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
-        left.append(cured.report)
+        left.append(cured)
         if cured.report.source.text == report.source.text:
             continue
         changed += 1
@@ -41,10 +41,18 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
     return _end(result, left, changed, write=write)
 
 
-def _end(result: CheckResult, left: list[CheckReport], changed: int, *, write: bool) -> int:
-    """Say what no fix has cured, and return the exit status."""
-    after = replace(result, reports=tuple(left))
-    show(finding.diagnostic for finding in after.all_findings)
+def _end(result: CheckResult, left: list[Cured], changed: int, *, write: bool) -> int:
+    """Say what no fix has cured, and why a fix was left out; return the exit status."""
+    after = replace(result, reports=tuple(cured.report for cured in left))
+    reasons = {
+        (each.diagnostic.code, each.diagnostic.span): f"    = not fixed: {each.fix.title}: {each.reason}"
+        for cured in left
+        for each in cured.left
+    }
+    for each in in_order(finding.diagnostic for finding in after.all_findings):
+        say(shown(each, sys.stderr), err=True)
+        if (each.code, each.span) in reasons:
+            say(printable(reasons[each.code, each.span]), err=True)
     if not write and changed:
         say(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
         return 2 if result.unread else 1
