@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crondor.check.hearing import distinct, place
 from crondor.check.rule import Finding
@@ -19,11 +19,15 @@ Read = Callable[[Source], SubmitFile]
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What was found in one description, in the order of its lines, and what its comments silenced."""
+    """What was found in one description, in the order of its lines, and what its comments silenced.
+
+    ``included`` are the other files that were read for it.
+    """
 
     source: Source
     findings: tuple[Finding, ...]
     silenced: tuple[Finding, ...] = ()
+    included: tuple[Source, ...] = ()
 
 
 def check_submit(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
@@ -41,7 +45,9 @@ def read_file(source: Source, settings: CheckSettings, read: Read = read_submit)
 
 def report_of(file: CheckedFile) -> CheckReport:
     """Apply every rule to a submit description that was read."""
-    return report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
+    found = report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
+    included = file.submit.sources[1:] if file.submit else ()
+    return replace(found, included=included) if included else found
 
 
 def refused(name: str, error: CrondorError, settings: CheckSettings) -> CheckReport:

@@ -20,6 +20,7 @@ def print_json(result: ChosenReports) -> None:
                 "name": report.source.name,
                 "findings": [_finding(finding, result) for finding in result.findings(report)],
                 "silenced": len(report.silenced),
+                "baseline": result.quiet(report),
             }
             for report in result.reports
         ],

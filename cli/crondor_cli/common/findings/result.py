@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from crondor.check import RULES, CheckReport, Finding, Rule, page, select
+from crondor.check.baseline import Baseline, NameOf
 from crondor.diagnostics import Severity
 
 STDIN = "<stdin>"  # the name of the text of standard input
+
+
+class Known(NamedTuple):
+    """A baseline, and how it calls the files."""
+
+    baseline: Baseline
+    name_of: NameOf
 
 
 @dataclass(frozen=True)
 class ChosenReports:
     """The reports in the order of the files, and what of them was chosen.
 
-    ``unread`` says of each file that could not be read why.
+    ``unread`` says of each file that could not be read why; what is ``known`` stays quiet.
     """
 
     reports: tuple[CheckReport, ...]
@@ -24,6 +32,7 @@ class ChosenReports:
     ignored: tuple[str, ...]
     strict: bool
     unread: tuple[str, ...] = ()
+    known: Known | None = None
 
     @property
     def rules(self) -> Mapping[str, Rule[Any]]:
@@ -35,11 +44,19 @@ class ChosenReports:
         return page(code)
 
     def findings(self, report: CheckReport) -> tuple[Finding, ...]:
-        """Return the findings of a report that --select and --ignore leave."""
+        """Return the findings of a report that --select, --ignore and --baseline leave."""
         return self.choose(report.findings)
 
+    def quiet(self, report: CheckReport) -> int:
+        """Return how many findings of a report the baseline keeps quiet."""
+        return len(self._selected(report.findings)) - len(self.findings(report))
+
     def choose(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Leave out the findings that --select and --ignore do not want."""
+        """Leave out the findings that --select and --ignore do not want, and those that the baseline knows."""
+        selected = self._selected(findings)
+        return selected if self.known is None else tuple(self.known.baseline.new(selected, self.known.name_of))
+
+    def _selected(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         return tuple(select(findings, self.chosen, self.ignored))
 
     @property
