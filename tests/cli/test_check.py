@@ -246,7 +246,14 @@ def test_statistics(write: Write) -> None:
     paths = [write(*SIXTY, name=f"{n}.sub") for n in range(3)]
     assert check("--statistics", *paths).lines[0] == "3  CRN101  out-of-range: a value outside its field"
     data = check("--statistics", "--format", "json", *paths).data
-    assert data["statistics"][0] == {"code": "CRN101", "name": "out-of-range", "severity": "error", "count": 3}
+    assert data["statistics"][0] == {
+        "code": "CRN101",
+        "name": "out-of-range",
+        "severity": "error",
+        "count": 3,
+        "files": 3,
+        "fixable": 0,
+    }
 
 
 def test_sarif(write: Write) -> None:

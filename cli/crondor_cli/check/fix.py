@@ -27,18 +27,30 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
     """
     changed = 0
     left: list[Cured] = []
+    failed: list[click.UsageError] = []
     for report in result.reports:
         cured = fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
+        if cured.report.source.text != report.source.text:
+            try:
+                _show_or_write(report.source, cured, write=write)
+                changed += 1
+            except click.UsageError as error:
+                failed.append(error)
+                cured = Cured(report, ())
         left.append(cured)
-        if cured.report.source.text == report.source.text:
-            continue
-        changed += 1
-        if write:
-            _write(report.source, cured.report.source)
-            say(f"{printable(report.source.name)}: {', '.join(cured.titles)}")
-        else:
-            emit(_diff(report.source, cured.report.source))
-    return _end(result, left, changed, write=write)
+    status = _end(result, left, changed, write=write)
+    for error in failed:
+        say(f"Error: {error.message}", err=True)
+    return 2 if failed else status
+
+
+def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
+    """Raises UsageError where the file cannot be written; the others are, all the same."""
+    if write:
+        _write(before, cured.report.source)
+        say(f"{printable(before.name)}: {', '.join(cured.titles)}")
+    else:
+        emit(_diff(before, cured.report.source))
 
 
 def _end(result: CheckResult, left: list[Cured], changed: int, *, write: bool) -> int:
@@ -87,7 +99,8 @@ def _write(before: Source, after: Source) -> None:
     try:
         replace_text(before.name, before.text.encode("utf-8"), after.text.encode("utf-8"))
     except Changed:
-        raise click.UsageError(f"'{shown}' has changed while it was checked; nothing was written", context) from None
+        message = f"'{shown}' has changed while it was checked, and was not written to"
+        raise click.UsageError(message, context) from None
     except CrondorError as error:
         reason = "; ".join(printable(each.message) for each in error.diagnostics)
         raise click.UsageError(f"cannot write '{shown}': {reason}", context) from None

@@ -315,7 +315,7 @@ def _with_attributes(file: SubmitFile) -> list[JobGroup]:
 def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
     """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
     folder = os.path.dirname(path) or "."
-    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder)
+    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder, is_named_whole=True)
 
 
 def read_source(path: str) -> Source:
