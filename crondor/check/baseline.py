@@ -6,8 +6,6 @@ a message, make no new finding; a graver one of the same code is new.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -48,10 +46,11 @@ class KnownFinding(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """A short text that is the same wherever the line moves."""
-        return hashlib.sha256("\0".join(self).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return _digest("\0".join(self))[:32]
 
 
-class _Known(NamedTuple):
+@dataclass(frozen=True)
+class _Known:
     count: int
     severity: Severity
 
@@ -108,6 +107,8 @@ class Baseline:
 
     def text(self) -> str:
         """Return it as JSON, a line for each finding in the order of files and lines, so that diffs can be read."""
+        import json  # noqa: PLC0415 - 3 ms, and most checks know no baseline
+
         rows = [
             {**known._asdict(), "severity": entry.severity.value, "count": entry.count}
             for known, entry in sorted(self.entries.items())
@@ -118,6 +119,8 @@ class Baseline:
 
 def read_baseline(source: Source) -> Baseline:
     """Read what ``Baseline.text`` writes. Raises InvalidBaseline."""
+    import json  # noqa: PLC0415 - 3 ms, and most checks know no baseline
+
     try:
         data = json.loads(source.text)
     except RecursionError:
@@ -135,7 +138,7 @@ def read_baseline(source: Source) -> Baseline:
     for number, row in enumerate(rows, 1):
         entry = _entry(row)
         if entry is None:
-            raise _refused(source, f"finding {number} of the list is none: {json.dumps(row)[:_LONGEST]}")
+            raise _refused(source, f"finding {number} of the list is none: {repr(row)[:_LONGEST]}")
         entries[entry[0]] = entry[1]
     return Baseline(entries)
 
@@ -143,13 +146,12 @@ def read_baseline(source: Source) -> Baseline:
 def _entry(row: object) -> tuple[KnownFinding, _Known] | None:
     if not isinstance(row, dict):
         return None
-    texts = [row.get(key) for key in KnownFinding._fields]
-    known: Any = KnownFinding(*texts)
+    texts: Any = [row.get(key) for key in KnownFinding._fields]
     count = row.get("count", 1)
     if not all(isinstance(text, str) for text in texts) or type(count) is not int or not 0 < count <= _MOST:
         return None
     try:
-        return known, _Known(count, Severity(row.get("severity", "error")))
+        return KnownFinding(*texts), _Known(count, Severity(row.get("severity", "error")))
     except ValueError:
         return None
 
@@ -159,8 +161,13 @@ def _line(text: str) -> str:
     line = " ".join(text.split())
     if len(line) <= _LONGEST:
         return line
-    digest = hashlib.sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"{line[:_LONGEST]} ... {digest}"
+    return f"{line[:_LONGEST]} ... {_digest(line)[:16]}"
+
+
+def _digest(text: str) -> str:
+    import hashlib  # noqa: PLC0415 - 4 ms, and most checks know no baseline
+
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _refused(source: Source, message: str, at: int = 0) -> InvalidBaseline:

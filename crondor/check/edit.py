@@ -147,7 +147,7 @@ def line_end(text: str, at: int) -> str:
 
 
 def _above_comments(text: str, at: int) -> int:
-    """Return the place above the comments of a line that speak to crondor: they would speak of a line put below them."""
+    """Return the place above the comments to crondor about a line: they would speak of what is put below them."""
     top = start = at
     while start:
         start = text.rfind("\n", 0, start - 1) + 1

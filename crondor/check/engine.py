@@ -30,8 +30,13 @@ class CheckReport:
     included: tuple[Source, ...] = ()
 
 
-def check_submit(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
-    """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example)."""
+def check_submit(source: Source | str, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
+    """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example).
+
+    Nothing in it is run, and no file is opened unless ``read`` does. What it costs is bounded, whatever it says. Raises
+    nothing: a description that cannot be read is a finding.
+    """
+    source = Source(source) if isinstance(source, str) else source
     return report_of(read_file(source, settings, read))
 
 

@@ -65,14 +65,14 @@ def fixed(
     """
     fixing = _Fixing(settings, read, lambda found: _cures(choose, found, unsafe=unsafe))
     begun = _State(report, read_file(report.source, settings, read))
-    state, done = begun, ()
+    state, done = begun, list[str]()
     try:
         for _ in range(_ROUNDS):
             fixing.left.clear()  # what did not hold before may do so in another text
             after, titles = fixing.settle(state)
             if after is state:
                 return Cured(state.report, tuple(dict.fromkeys(done)), fixing.left_of(state))
-            state, done = after, (*done, *titles)
+            state, done = after, [*done, *titles]
     except _TooMany:
         pass
     fixing.left.clear()
@@ -217,15 +217,16 @@ def _broken(before: _State, after: _State, change: TextChange, cures: Sequence[_
     """Say why fixes are none by themselves, whatever else is found after them; None: they are."""
     if change.text == before.report.source.text:
         return "it changes nothing"
-    found = {(each.diagnostic.code, each.diagnostic.message, after.start(each.diagnostic)) for each in after.report.findings}
+    left = [each.diagnostic for each in after.report.findings]
+    found = {(each.code, each.message, after.start(each)) for each in left}
     for cure in cures:
         at = before.start(cure.found)
         if (cure.found.code, cure.found.message, None if at is None else change.place(at)) in found:
             return "its finding would still be there"
-    return _unreadable(before, after, change) or _wrong_value(after, change) or _elsewhere(before, after, change, cures)
+    return _unreadable(before, after) or _wrong_value(after, change) or _elsewhere(before, after, change, cures)
 
 
-def _unreadable(before: _State, after: _State, change: TextChange) -> str | None:
+def _unreadable(before: _State, after: _State) -> str | None:
     known = {code for code in before.errors if code.startswith(_READING) and code != _REFUSED}
     faults = [each for each in _errors(after.report) if each.code.startswith(_READING)]
     fault = next((each for each in faults if each.code not in before.errors), None)

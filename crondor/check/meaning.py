@@ -29,9 +29,8 @@ def meaning(file: SubmitFile) -> Meaning:
     for key in file.keys:
         values: list[object] = []
         try:
-            for group in file.groups((key,), _MOST_JOBS + len(file.queues), in_order=True):
-                if key in group.values:
-                    values.append((group.first, group.count, group.values[key]))
+            groups = file.groups((key,), _MOST_JOBS + len(file.queues), in_order=True)
+            values.extend((each.first, each.count, each.values[key]) for each in groups if key in each.values)
         except InvalidSubmit as error:
             values.append(tuple(fault.kind for fault in error.diagnostics))
         found[key] = tuple(values)

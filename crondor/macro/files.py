@@ -71,7 +71,7 @@ class Files:
             raise
         with os.fdopen(opened, "rb") as file:
             data = file.read(self._limit + 1)
-        name = os.path.normpath(self._joined(path)) if self._is_named_whole else path  # noqa: PTH118
+        name = os.path.normpath(self._joined(path)) if self._is_named_whole else path
         return source_from_bytes(data, name, self._limit)
 
     def matching(self, pattern: str) -> list[str]:

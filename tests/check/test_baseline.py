@@ -64,7 +64,8 @@ def test_of_equal_findings_as_many_are_known_as_there_were() -> None:
 
 def test_a_graver_one_is_new_and_a_lighter_one_is_not() -> None:
     """Of the same code and line."""
-    warning, error, note = (found("CRN307", "x = 1", each) for each in (Severity.WARNING, Severity.ERROR, Severity.NOTE))
+    levels = (Severity.WARNING, Severity.ERROR, Severity.NOTE)
+    warning, error, note = (found("CRN307", "x = 1", each) for each in levels)
     known = Baseline.of([warning], name_of)
     assert known.new([error], name_of) == [error]
     assert known.new([note], name_of) == []

@@ -141,7 +141,9 @@ def test_curing_twice_is_curing_once(part: int, unsafe: bool) -> None:
         if once.source.text == text:
             continue
         changes += 1
-        assert fixed(check_submit(once.source, SETTINGS), SETTINGS, unsafe=unsafe).report.source.text == once.source.text
+        assert (
+            fixed(check_submit(once.source, SETTINGS), SETTINGS, unsafe=unsafe).report.source.text == once.source.text
+        )
         assert_no_worse(before, once)
         ads, cured_ads = ads_of(text), ads_of(once.source.text)
         if ads is None:
@@ -212,14 +214,14 @@ def test_where_too_many_cures_do_not_hold_none_is_made() -> None:
     before = check_submit(Source(text, "job.sub"), SETTINGS)
 
     def bad(found: Iterable[Finding]) -> list[Finding]:
-        source = next(iter(found)).diagnostic.span
-        assert source is not None
-        whole = source.source
-        at = [found.start() for found in re.finditer("cron_minutes", whole.text)]
-        return [
-            Finding(Diagnostic("CRN501", "made", Severity.WARNING, whole.span(a, a + 12)), Fix(f"{a}", (TextEdit(whole.span(a, a), "("),)))
-            for a in at
-        ]
+        span = next(iter(found)).diagnostic.span
+        assert span is not None
+        places = [each.start() for each in re.finditer("cron_minutes", span.source.text)]
+        return [made(span.source, at) for at in places]
+
+    def made(source: Source, at: int) -> Finding:
+        diagnostic = Diagnostic("CRN501", "made", Severity.WARNING, source.span(at, at + 12))
+        return Finding(diagnostic, Fix(f"{at}", (TextEdit(source.span(at, at), "("),)))
 
     cured = fixed(before, SETTINGS, bad)
     assert cured.report is before

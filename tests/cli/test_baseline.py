@@ -55,7 +55,10 @@ def test_a_project_takes_up_checking() -> None:
     assert found.lines[-1] == "2 files checked: 1 error; the baseline knows 2 more"
     write("jobs/a.sub", *(line.replace("60", "0") for line in LINES))
     mended = check("jobs", "--baseline", KNOWN)
-    assert (mended.status, mended.err) == (0, "1 finding of known.json is there no more: --update-baseline forgets them\n")
+    assert (mended.status, mended.err) == (
+        0,
+        "1 finding of known.json is there no more: --update-baseline forgets them\n",
+    )
     check("jobs", "--baseline", KNOWN, "--update-baseline")
     assert [row["file"] for row in known()] == ["jobs/b.sub"]
 

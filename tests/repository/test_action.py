@@ -33,6 +33,7 @@ class Runner:
     """A runner for composite actions, as far as this one needs it."""
 
     def __init__(self, folder: Path, action: Path, env: Mapping[str, str]) -> None:
+        """Take a folder to work in, the one of the action, and the variables of the machine."""
         self.folder = folder / "work"
         self._temp, self._action, self._env = folder / "temp", action, env
         for each in (self.folder, self._temp):

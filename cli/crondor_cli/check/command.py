@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.command import Command
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
+from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
@@ -104,7 +104,7 @@ def command(
     if (write or unsafe) and not fix:
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
     if fix and baseline.update:
-        raise click.UsageError("--update-baseline writes what is found, and --fix cures it: one after the other", context)
+        raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
     given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict)

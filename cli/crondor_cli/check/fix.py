@@ -34,8 +34,8 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
             try:
                 _show_or_write(report.source, cured, write=write)
                 changed += 1
-            except click.UsageError as error:
-                failed.append(error)
+            except click.UsageError as problem:
+                failed.append(problem)
                 cured = Cured(report, ())
         left.append(cured)
     status = _end(result, left, changed, write=write)
@@ -45,7 +45,7 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
 
 
 def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
-    """Raises UsageError where the file cannot be written; the others are, all the same."""
+    """Show or make the changes of a file. Raises UsageError where it cannot be written."""
     if write:
         _write(before, cured.report.source)
         say(f"{printable(before.name)}: {', '.join(cured.titles)}")

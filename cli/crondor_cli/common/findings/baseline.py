@@ -51,8 +51,8 @@ def write_baseline(result: ChosenReports, options: BaselineOptions) -> int:
         folder = os.path.dirname(path)
         found = old.updated(found, lambda name: name not in looked_at and os.path.exists(os.path.join(folder, name)))
     _write(path, before, found.text().encode("ascii"))
-    files = plural(len(found.files - {""}), "file")
-    say(f"{printable(path)}: {plural(found.total, 'finding')} of {files} {'is' if found.total == 1 else 'are'} known now")
+    files, verb = plural(len(found.files - {""}), "file"), "is" if found.total == 1 else "are"
+    say(f"{printable(path)}: {plural(found.total, 'finding')} of {files} {verb} known now")
     return 2 if result.unread else 0
 
 
@@ -97,7 +97,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _parsed(data: bytes, path: str) -> Baseline:
-    """Raises UsageError with the place of what is wrong."""
+    """Return the baseline that bytes hold. Raises UsageError with the place of what is wrong."""
     try:
         return read_baseline(source_from_bytes(data, path, _MAX_BYTES))
     except CrondorError as error:

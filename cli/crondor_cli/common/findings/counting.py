@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from crondor.check import Finding
 
 
-class RuleCount(NamedTuple):
+@dataclass(frozen=True)
+class RuleCount:
     """The findings of one rule: how many, in how many files, and how many of them `--fix` cures."""
 
     code: str
