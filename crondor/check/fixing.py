@@ -11,7 +11,7 @@ from typing import NamedTuple
 from crondor.check.edit import TextChange, changed, compatible
 from crondor.check.engine import CheckReport, Read, read_file, report_of
 from crondor.check.hearing import ORDER
-from crondor.check.meaning import Meaning, differing, is_expression, meaning, touched
+from crondor.check.meaning import Meaning, differing, meaning, touched, unreadable
 from crondor.check.rule import Finding, Fix
 from crondor.check.subject import CheckedFile, CheckSettings
 from crondor.diagnostics import Diagnostic, Severity
@@ -63,6 +63,8 @@ def fixed(
     fixed; and one that changes what another line means. What a fix brings to light may have a fix as well: they are
     then made together. A second time changes nothing.
     """
+    if not _cures(choose, report.findings, unsafe=unsafe):
+        return Cured(report, ())
     fixing = _Fixing(settings, read, lambda found: _cures(choose, found, unsafe=unsafe))
     begun = _State(report, read_file(report.source, settings, read))
     state, done = begun, list[str]()
@@ -131,14 +133,6 @@ class _State:
         """Return where a finding begins in the text, None for one that is about another."""
         span = found.span
         return span.start if span is not None and span.source is self.report.source else None
-
-    def unreadable(self, keys: Iterable[str]) -> set[str]:
-        """Return which of some names have a value that should be an expression, and is none."""
-        from crondor.check.expressions import faults  # noqa: PLC0415 - the engine takes 17 ms, and few files need it
-
-        wanted = [key for key in keys if is_expression(key)]
-        values = {(key, job.values.get(key, "")) for job in self.file.jobs for key in wanted} if wanted else set()
-        return {key for key, value in values if value.strip() and faults(value, key)}
 
 
 class _Fixing:
@@ -247,15 +241,15 @@ def _wrong_value(after: _State, change: TextChange) -> str | None:
 
 def _elsewhere(before: _State, after: _State, change: TextChange, cures: Sequence[_Cure]) -> str | None:
     """Say what fixes change that they are not about, or change though nobody can read it."""
-    own = touched(before.report.source, change)
-    wrong = sorted(after.unreadable(own))
-    if wrong:
-        return f"{wrong[0]} could not be read as an expression"
-    unread = before.unreadable(own)
-    if unread and not all(cure.found.severity is Severity.ERROR for cure in cures):
-        return f"{min(unread)} cannot be read as an expression, and nobody can say what it would mean"
     if before.meaning is None or after.meaning is None:
         return None
+    own = touched(before.report.source, change)
+    wrong = unreadable(after.meaning, own)
+    if wrong:
+        return f"{wrong[0]} could not be read as an expression"
+    unread = unreadable(before.meaning, own)
+    if unread and not all(cure.found.severity is Severity.ERROR for cure in cures):
+        return f"{unread[0]} cannot be read as an expression, and nobody can say what it would mean"
     others = differing(before.meaning, after.meaning) - own
     if not others:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from crondor.check.edit import TextChange, key_of
 from crondor.check.job_policy import POLICIES
@@ -13,9 +14,19 @@ from crondor.spec import FIELDS
 from crondor.submit import InvalidSubmit, SubmitFile
 
 _MOST_JOBS = 200  # of each name that are looked at one by one; a fix that changes others changes one of the first
+_MOST_VALUES = 20_000  # of all names together, but for one of each queue statement
 _NAME = re.compile(r"[ \t\ufeff]*(\+?[A-Za-z_][\w.]*)[ \t]*[=:]")
 _PLAIN = frozenset(name for field in FIELDS for name in (field.command, field.attribute.lower()))
 _EXPRESSIONS = frozenset((*COMMANDS, *POLICIES, "requirements", "rank")) - _PLAIN - {"universe"}
+
+
+class JobsValue(NamedTuple):
+    """What a name comes to in some jobs of one queue statement: that and the first ProcId, how many, the text."""
+
+    first: tuple[int, int]
+    count: int
+    text: str
+
 
 Meaning = dict[str, tuple[object, ...]]
 
@@ -26,11 +37,12 @@ def meaning(file: SubmitFile) -> Meaning:
     The job ads are made of nothing else: where only one name's values differ, only that name has changed them.
     """
     found: Meaning = {"": tuple(queue.jobs for queue in file.queues)}
+    most = len(file.queues) + min(_MOST_JOBS, _MOST_VALUES // max(1, len(file.keys)))
     for key in file.keys:
         values: list[object] = []
         try:
-            groups = file.groups((key,), _MOST_JOBS + len(file.queues), in_order=True)
-            values.extend((each.first, each.count, each.values[key]) for each in groups if key in each.values)
+            groups = file.groups((key,), most, in_order=True)
+            values.extend(JobsValue(each.first, each.count, each.values[key]) for each in groups if key in each.values)
         except InvalidSubmit as error:
             values.append(tuple(fault.kind for fault in error.diagnostics))
         found[key] = tuple(values)
@@ -52,9 +64,13 @@ def touched(source: Source, change: TextChange) -> set[str]:
     return {*_keys(source.text, before), *_keys(change.text, after)}
 
 
-def is_expression(key: str) -> bool:
-    """Say whether the values of a name are ClassAd expressions, wherever they are set."""
-    return key in _EXPRESSIONS or key.startswith("my.")
+def unreadable(file_says: Meaning, keys: Iterable[str]) -> list[str]:
+    """Return which of some names have a value that should be a ClassAd expression, and is none."""
+    from crondor.check.expressions import faults  # noqa: PLC0415 - the engine takes 17 ms, and few files need it
+
+    wanted = sorted(key for key in keys if key in _EXPRESSIONS or key.startswith("my."))
+    values = {(key, value.text) for key in wanted for value in file_says.get(key, ()) if isinstance(value, JobsValue)}
+    return sorted({key for key, text in values if text.strip() and faults(text, key)})
 
 
 def _keys(text: str, places: Iterable[tuple[int, int]]) -> Iterator[str]:

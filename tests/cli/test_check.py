@@ -322,6 +322,72 @@ def test_line_ends_stay(tmp_path: Path) -> None:
     assert path.read_bytes() == ("\r\n".join(CLEAN) + "\r\n").encode()
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""], ids=["unix", "windows", "none"])
+def test_every_byte_that_no_cure_is_about_stays(tmp_path: Path, end: bytes) -> None:
+    """Umlauts, blanks at ends of lines, ends of both kinds, a last line without one."""
+    lines = [b"# K\xc3\xa4se \t ", HEAD.encode() + b"\r", b"cron_minutes = 0 ", *(line.encode() for line in CLEAN[2:])]
+    before = b"\n".join(lines) + end
+    path = tmp_path / "job.sub"
+    path.write_bytes(before)
+    check("--fix", "--write", "--select", "CRN501", str(path))
+    after = before.replace(b"cron_minutes", b"cron_minute")
+    assert path.read_bytes() == after
+    path.write_bytes(
+        b"\xef\xbb\xbf" + before
+    )  # with which condor_submit reads no line of it: the mark has its own cure
+    check("--fix", "--write", "--select", "CRN501,CRN010", str(path))
+    assert path.read_bytes() == after
+
+
+@pytest.mark.parametrize("data", [b"# K\xe4se\ncron_minutes = 0\nqueue\n", "queue\n".encode("utf-16"), b"a\0\n"])
+def test_what_is_no_utf8_is_not_written_to(tmp_path: Path, data: bytes) -> None:
+    """Nobody knows what its letters are."""
+    path = tmp_path / "job.sub"
+    path.write_bytes(data)
+    assert check("--fix", "--write", "--unsafe", str(path)).status == 1
+    assert path.read_bytes() == data
+
+
+def test_a_line_that_is_added_ends_as_its_neighbours(tmp_path: Path) -> None:
+    """In a file with ends of both kinds, too."""
+    path = tmp_path / "job.sub"
+    lines = (HEAD, "cron_minute = 0", "cron_hour = 6", "cron_day_of_week = 1")
+    path.write_bytes("\n".join(lines).encode() + b"\r\nqueue\n")
+    check("--fix", "--write", str(path))
+    assert [line[-1:] == b"\r" for line in path.read_bytes().split(b"\n")] == [False] * 3 + [True, True, False, False]
+
+
+def test_a_file_that_cannot_be_written_keeps_no_other(write: Write, tmp_path: Path) -> None:
+    """The others are cured, and the status is 2."""
+    faulty = (HEAD, "cron_minutes = 0", *CLEAN[2:])
+    first, second, third = (Path(write(*faulty, name=f"{name}.sub")) for name in "abc")
+    (tmp_path / "other.sub").hardlink_to(second)
+    result = check("--fix", "--write", str(first), str(second), str(third))
+    assert result.status == 2
+    assert [line for line in result.err.splitlines() if line.startswith("Error: cannot write")]
+    assert "2 files changed, 2 findings left" in result.err
+    texts = [path.read_text(encoding="utf-8") for path in (first, second, third)]
+    assert ["cron_minutes" in text for text in texts] == [False, True, False]
+
+
+def test_links_that_lead_nowhere_are_one_line(tmp_path: Path) -> None:
+    """One to a file that is gone, and one to itself."""
+    for name, target in (("gone.sub", "nothing.sub"), ("round.sub", "round.sub")):
+        (tmp_path / name).symlink_to(target)
+        result = check("--fix", "--write", str(tmp_path / name))
+        assert (result.status, len(result.err.splitlines())) == (2, 1)
+
+
+def test_why_a_cure_is_left_out_is_said(write: Write) -> None:
+    """Below its finding."""
+    path = write(HEAD, "cron_minutes = 60", *CLEAN[2:])
+    result = check("--fix", "--write", path)
+    assert (
+        "    = not fixed: write cron_minute: the file would then have CRN101 (minute 60 is out of range" in result.err
+    )
+    assert result.err.endswith("0 files changed, 2 findings left\n")
+
+
 def test_unsafe_fixes_wait_for_their_option(write: Write) -> None:
     """What changes the author's wish is not done unasked."""
     path = write(HEAD, "cron_minute = 0", "cron_hour = 2", "queue")
