@@ -57,9 +57,9 @@ def measured() -> Measured:
         reading, checking, fixing = list[float](), list[float](), list[float]()
         for _ in range(_ROUNDS):
             begun = process_time()
-            for path in paths:
+            for name in paths:
                 with suppress(CrondorError):
-                    read_submit(read_source(path))
+                    read_submit(read_source(name))
             read = process_time()
             result = run(tuple(paths), options, _NOW)
             checked = process_time()

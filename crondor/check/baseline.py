@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from crondor._named_tuple import NamedTuple
 from crondor.check.hearing import ORDER
 from crondor.check.rule import Finding
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
@@ -49,14 +49,12 @@ class KnownFinding(NamedTuple):
         return _digest("\0".join(self))[:32]
 
 
-@dataclass(frozen=True)
-class _Known:
-    count: int
+class _Known(NamedTuple):
+    number: int
     severity: Severity
 
 
-@dataclass(frozen=True)
-class Baseline:
+class Baseline(NamedTuple):
     """The findings that stay quiet, and how many of each."""
 
     entries: Mapping[KnownFinding, _Known]
@@ -75,7 +73,7 @@ class Baseline:
     @property
     def total(self) -> int:
         """How many findings it knows."""
-        return sum(entry.count for entry in self.entries.values())
+        return sum(entry.number for entry in self.entries.values())
 
     @property
     def files(self) -> frozenset[str]:
@@ -84,7 +82,7 @@ class Baseline:
 
     def new(self, findings: Iterable[Finding], name_of: NameOf) -> list[Finding]:
         """Return the findings that are not known; of more equal ones than are known the last are new."""
-        left = {known: entry.count for known, entry in self.entries.items()}
+        left = {known: entry.number for known, entry in self.entries.items()}
         new = []
         for finding in findings:
             known = KnownFinding.of(finding, name_of)
@@ -96,8 +94,8 @@ class Baseline:
 
     def gone(self, found: Baseline, files: Collection[str]) -> int:
         """Return how many findings of some files it knows that are not in ``found``."""
-        pairs = ((known, entry.count) for known, entry in self.entries.items() if known.file in files)
-        counts = {known: entry.count for known, entry in found.entries.items()}
+        pairs = ((known, entry.number) for known, entry in self.entries.items() if known.file in files)
+        counts = {known: entry.number for known, entry in found.entries.items()}
         return sum(max(0, count - counts.get(known, 0)) for known, count in pairs)
 
     def updated(self, found: Baseline, keep: Callable[[str], bool]) -> Baseline:
@@ -110,7 +108,7 @@ class Baseline:
         import json  # noqa: PLC0415 - 3 ms, and most checks know no baseline
 
         rows = [
-            {**known._asdict(), "severity": entry.severity.value, "count": entry.count}
+            {**known._asdict(), "severity": entry.severity.value, "count": entry.number}
             for known, entry in sorted(self.entries.items())
         ]
         lines = ",".join(f"\n    {json.dumps(row)}" for row in rows)

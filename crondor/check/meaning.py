@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from crondor._named_tuple import NamedTuple
 from crondor.check.edit import TextChange, key_of
 from crondor.check.job_policy import POLICIES
 from crondor.schedule import COMMANDS
@@ -24,7 +24,7 @@ class JobsValue(NamedTuple):
     """What a name comes to in some jobs of one queue statement: that and the first ProcId, how many, the text."""
 
     first: tuple[int, int]
-    count: int
+    jobs: int
     text: str
 
 

@@ -21,7 +21,7 @@ FROM_1 = {"type": "integer", "minimum": 1}
 ABSOLUTE = {"type": "string", "pattern": r"^[a-z][a-z0-9+.-]*:\S+$"}
 REGION = {
     "type": "object",
-    "properties": {name: FROM_1 for name in ("startLine", "startColumn", "endLine", "endColumn")},
+    "properties": dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), FROM_1),
     "required": ["startLine", "startColumn", "endLine", "endColumn"],
     "additionalProperties": False,
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
+
+from crondor._named_tuple import NamedTuple
 
 
 class BaselineOptions(NamedTuple):

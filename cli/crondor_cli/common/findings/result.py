@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckReport, Finding, Rule, page, select
 from crondor.check.baseline import Baseline, NameOf
 from crondor.diagnostics import Severity
