@@ -167,7 +167,7 @@ def test_an_empty_directory_is_wrong_usage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"\xff\xfec\0r\0", b"abc\0def\n", b"\xc3(\n", b""], ids=["utf16", "nul", "latin", "empty"]
+    "data", [b"\xff\xfec\0r\0", b"abc\0def\n", b"\x7f\0\xff", b""], ids=["utf16", "nul", "binary", "empty"]
 )
 def test_what_is_no_text_is_a_finding(data: bytes) -> None:
     """Never a traceback."""
@@ -339,8 +339,23 @@ def test_every_byte_that_no_cure_is_about_stays(tmp_path: Path, end: bytes) -> N
     assert path.read_bytes() == after
 
 
-@pytest.mark.parametrize("data", [b"# K\xe4se\ncron_minutes = 0\nqueue\n", "queue\n".encode("utf-16"), b"a\0\n"])
-def test_what_is_no_utf8_is_not_written_to(tmp_path: Path, data: bytes) -> None:
+@pytest.mark.parametrize(("before", "level"), [(b"# K\xe4se\n", "note"), (b"arguments = K\xe4se \xc3\n", "warning")])
+def test_latin_1_is_checked_and_cured_and_stays_so(tmp_path: Path, before: bytes, level: str) -> None:
+    """HTCondor takes the bytes as they are; the diff has them, too, so that patch(1) takes it."""
+    path = tmp_path / "job.sub"
+    path.write_bytes(before + f"{HEAD}\ncron_minutes = 0\nqueue\n".encode())
+    found = check("--format", "json", str(path)).data["files"][0]["findings"]
+    said = [(each["severity"], each["place"]["line"], each["place"]["column"]) for each in found]
+    assert (level, 1, before.index(b"\xe4") + 1) in said
+    assert "CRN501" in {each["code"] for each in found}
+    shown = process("check", "--no-config", "--fix", str(path)).stdout
+    assert b" " + before + f" {HEAD}\n-cron_minutes = 0\n+cron_minute = 0\n queue\n".encode() in shown
+    assert "[CRN002]" in check("--fix", "--write", str(path)).err
+    assert path.read_bytes() == before + f"{HEAD}\ncron_minute = 0\nqueue\n".encode()
+
+
+@pytest.mark.parametrize("data", ["queue\n".encode("utf-16"), "queue\n".encode("utf-32"), b"a\0\n", b"\xff\xfe\xff"])
+def test_what_is_no_text_is_not_written_to(tmp_path: Path, data: bytes) -> None:
     """Nobody knows what its letters are."""
     path = tmp_path / "job.sub"
     path.write_bytes(data)
