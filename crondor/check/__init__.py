@@ -1,11 +1,10 @@
 """What will go wrong with a submit description, or not go as its author thinks, said before submission.
 
 ``check_submit(source, settings)`` gives a CheckReport with Findings; a Finding is a Diagnostic under a stable code
-(CRN101) and, where there is one, a Fix. ``report_data`` gives plain values for JSON, a Baseline keeps quiet what is
-known, and ``crondor.check.fixing`` makes the fixes. docs/python.md has a service and a pytest fixture.
+(CRN101) and, where there is one, a Fix. ``report_data`` gives plain values for JSON, ``crondor.check.baseline`` keeps
+quiet what is known, ``crondor.check.fixing`` makes the fixes. docs/python.md has a service and a pytest fixture.
 """
 
-from crondor.check.baseline import Baseline, InvalidBaseline, read_baseline
 from crondor.check.data import finding_data, report_data
 from crondor.check.engine import CheckReport, check_submit, refused, select
 from crondor.check.pages import address, page
@@ -15,14 +14,12 @@ from crondor.check.subject import CheckedFile, CheckedJob, CheckSettings
 
 __all__ = [
     "RULES",
-    "Baseline",
     "CheckReport",
     "CheckSettings",
     "CheckedFile",
     "CheckedJob",
     "Finding",
     "Fix",
-    "InvalidBaseline",
     "Rule",
     "RuleHit",
     "TextEdit",
@@ -30,7 +27,6 @@ __all__ = [
     "check_submit",
     "finding_data",
     "page",
-    "read_baseline",
     "refused",
     "report_data",
     "select",

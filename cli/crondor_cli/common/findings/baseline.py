@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from crondor.rights.replacing import Changed, replace_text
 from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.columns import plural
 from crondor_cli.common.file_problem import file_problem
-from crondor_cli.common.findings.result import STDIN, ChosenReports, Known
+from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.output import say
 
 _Result = TypeVar("_Result", bound=ChosenReports)
@@ -31,9 +32,13 @@ def with_baseline(result: _Result, options: BaselineOptions) -> _Result:
     if data is None:
         message = f"there is no baseline '{printable(options.path)}': --update-baseline writes it"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    known = Known(_parsed(data, options.path), _names_below(options.path))
-    _tell_gone(result, known, options.path)
-    return replace(result, known=known)
+    known, name_of = _parsed(data, options.path), _names_below(options.path)
+    gone = known.gone(Baseline.of(result.all_findings, name_of), _looked_at(result, name_of))
+    if gone:
+        verb = "is" if gone == 1 else "are"
+        message = f"{plural(gone, 'finding')} of {printable(options.path)} {verb} there no more"
+        say(f"{message}: --update-baseline forgets them", err=True)
+    return replace(result, new=partial(known.new, name_of=name_of))
 
 
 def write_baseline(result: ChosenReports, options: BaselineOptions) -> int:
@@ -54,14 +59,6 @@ def write_baseline(result: ChosenReports, options: BaselineOptions) -> int:
     files, verb = plural(len(found.files - {""}), "file"), "is" if found.total == 1 else "are"
     say(f"{printable(path)}: {plural(found.total, 'finding')} of {files} {verb} known now")
     return 2 if result.unread else 0
-
-
-def _tell_gone(result: ChosenReports, known: Known, path: str) -> None:
-    found = Baseline.of(result.all_findings, known.name_of)
-    gone = known.baseline.gone(found, _looked_at(result, known.name_of))
-    if gone:
-        say(f"{plural(gone, 'finding')} of {printable(path)} {'is' if gone == 1 else 'are'} there no more: "
-            "--update-baseline forgets them", err=True)  # fmt: skip
 
 
 def _looked_at(result: ChosenReports, name_of: NameOf) -> set[str]:

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckReport, Finding, Rule, page, select
-from crondor.check.baseline import Baseline, NameOf
 from crondor.diagnostics import Severity
 
 STDIN = "<stdin>"  # the name of the text of standard input
-
-
-class Known(NamedTuple):
-    """A baseline, and how it calls the files."""
-
-    baseline: Baseline
-    name_of: NameOf
 
 
 @dataclass(frozen=True)
 class ChosenReports:
     """The reports in the order of the files, and what of them was chosen.
 
-    ``unread`` says of each file that could not be read why; what is ``known`` stays quiet.
+    ``unread`` says of each file that could not be read why; ``new`` leaves out what a baseline keeps quiet.
     """
 
     reports: tuple[CheckReport, ...]
@@ -33,7 +24,7 @@ class ChosenReports:
     ignored: tuple[str, ...]
     strict: bool
     unread: tuple[str, ...] = ()
-    known: Known | None = None
+    new: Callable[[Iterable[Finding]], list[Finding]] | None = None
 
     @property
     def rules(self) -> Mapping[str, Rule[Any]]:
@@ -55,7 +46,7 @@ class ChosenReports:
     def choose(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Leave out the findings that --select and --ignore do not want, and those that the baseline knows."""
         selected = self._selected(findings)
-        return selected if self.known is None else tuple(self.known.baseline.new(selected, self.known.name_of))
+        return selected if self.new is None else tuple(self.new(selected))
 
     def _selected(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         return tuple(select(findings, self.chosen, self.ignored))
