@@ -26,6 +26,7 @@ SESSION = (
     "submit report.sub",
     "submit held.sub",
     "submit once.sub",
+    "submit report.sub once.sub",
     "recalc --dialect htcondor",
     "recalc --dialect htcondor --apply",
     "guard --once",

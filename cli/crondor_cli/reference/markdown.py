@@ -15,29 +15,40 @@ from crondor_cli.reference.shared_options import page_of
 WIDTH = 120
 _CODE = re.compile(r"(`[^`]*`)")
 _SIGNS = re.compile(r"[\\*<]")
-_OPTION = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)")
+_OPTION = r"--[a-z][a-z-]*"
 _PAGE = re.compile(r"\bdocs/([\w-]+\.md)\b")
 
 
-def prose(text: str) -> str:
-    """Return a text of a help as Markdown: what would be a sign of it stands for itself, options are code."""
-    parts = [part if part.startswith("`") else _plain(part) for part in _CODE.split(text)]
+def code_words(options: Sequence[OptionFacts], names: Iterable[str]) -> re.Pattern[str]:
+    """Return what is code in the texts of a command: commands by ``names``, options with a value that they take."""
+    values = [f"{each.names[-1]} (?:{each.value[1:-1]})" for each in options if each.value.startswith("[")]
+    commands = "|".join(sorted(names, key=len, reverse=True))
+    words = "|".join([rf"(?:{commands})(?: {_OPTION}(?: [A-Z]+\b)?)*", *values, _OPTION])
+    return re.compile(rf"(?<![\w`-])(?:{words})(?![\w-])")
+
+
+_OPTIONS = re.compile(rf"(?<![\w`-])(?:{_OPTION})(?![\w-])")
+
+
+def prose(text: str, code: re.Pattern[str] = _OPTIONS) -> str:
+    """Return a text of a help as Markdown: what would be a sign of it stands for itself, ``code`` is marked."""
+    parts = [part if part.startswith("`") else _plain(part, code) for part in _CODE.split(text)]
     return "".join(parts)
 
 
-def _plain(text: str) -> str:
-    marked = _OPTION.sub(r"`\1`", _SIGNS.sub(r"\\\g<0>", text))
+def _plain(text: str, code: re.Pattern[str]) -> str:
+    marked = code.sub(r"`\g<0>`", _SIGNS.sub(r"\\\g<0>", text))
     return _PAGE.sub(r"[docs/\1](../\1)", marked)
 
 
-def paragraphs(text: str) -> str:
+def paragraphs(text: str, code: re.Pattern[str] = _OPTIONS) -> str:
     """Return a paragraph of a help as Markdown; lines of it that are indented are a block."""
     found = []
     for is_block, lines in groupby(text.splitlines(), lambda line: line.startswith("  ")):
         if is_block:
             found.append(block("\n".join(line.removeprefix("  ") for line in lines)))
         else:
-            found.append(fill(prose(" ".join(lines)), WIDTH, break_long_words=False, break_on_hyphens=False))
+            found.append(fill(prose(" ".join(lines), code), WIDTH, break_long_words=False, break_on_hyphens=False))
     return "\n\n".join(found)
 
 
@@ -55,19 +66,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([f"| {shown[0]} |", f"|{'---|' * len(kept)}", *(f"| {line} |" for line in shown[1:])])
 
 
-def options(command: CommandFacts) -> str:
+def options(command: CommandFacts, code: re.Pattern[str]) -> str:
     """Return the options of a command as a table."""
     head = ("option", "default", "meaning", "setting, variable")
-    return table(head, (_option(each, command) for each in command.options))
+    return table(head, (_option(each, command, code) for each in command.options))
 
 
-def _option(option: OptionFacts, command: CommandFacts) -> tuple[str, ...]:
+def _option(option: OptionFacts, command: CommandFacts, code: re.Pattern[str]) -> tuple[str, ...]:
     *short, last = option.names
     names = ", ".join(f"`{name}`" for name in (*short, f"{last} {option.value}".rstrip()))
     page = page_of(option.names, command.path)
     default = "must be given" if option.is_required else prose(option.default)
     setting = f"`{option.setting.name}`, `{option.setting.variable}`" if option.setting else ""
-    return (f"[{names}]({page})" if page else names, default, prose(option.meaning), setting)
+    return (f"[{names}]({page})" if page else names, default, prose(option.meaning, code), setting)
 
 
 def json(forms: Sequence[JsonDocument]) -> str:

@@ -18,6 +18,7 @@ from crondor_cli.schema.catalogue import names, schema, shared
 
 INDEX = "README.md"
 _BEGIN, _END = "<!-- made by `make docs`: {} -->", "<!-- end of {} -->"
+_EXIT = re.compile(r"^Exit status(, as of diff\(1\))?: ")
 _FEW = 5  # commands that are named one by one
 _HEAD, _REFERENCE = "what it is", "options, exit status, JSON"
 
@@ -35,8 +36,12 @@ def made_parts() -> dict[str, dict[str, str]]:
     """Return the parts that are made, by page and by what they have."""
     every = list(commands(cli))
     found = {
-        page_name(each): {_HEAD: "\n\n".join(_head(each)), _REFERENCE: "\n\n".join(_reference(each, every))}
+        page_name(each): {
+            _HEAD: "\n\n".join(_head(each, code)),
+            _REFERENCE: "\n\n".join(_reference(each, every, code)),
+        }
         for each in every
+        for code in [markdown.code_words(each.options, [other.name for other in every if other.path[1:]])]
     }
     found["json.md"] = {"shared objects": "\n\n".join(_shared())}
     found["settings.md"] = {"all settings": _settings(every)}
@@ -69,28 +74,28 @@ def _replaced(page: str, text: str, parts: dict[str, str]) -> str:
     return text
 
 
-def _head(command: CommandFacts) -> Iterator[str]:
+def _head(command: CommandFacts, code: re.Pattern[str]) -> Iterator[str]:
     yield f"# {command.name}"
-    yield markdown.paragraphs(command.sentence)
+    yield markdown.paragraphs(command.sentence, code)
     yield markdown.block(command.synopsis)
     for note in command.notes:
-        yield markdown.paragraphs(note)
+        yield markdown.paragraphs(note, code)
 
 
-def _reference(command: CommandFacts, every: Sequence[CommandFacts]) -> Iterator[str]:
+def _reference(command: CommandFacts, every: Sequence[CommandFacts], code: re.Pattern[str]) -> Iterator[str]:
     inner = [each for each in every if each.path[:-1] == command.path]
     if inner:
         yield "## Commands"
         yield markdown.table(("command", "what it does"), _listed(inner, every))
     if command.options:
         yield "## Options"
-        yield markdown.options(command)
+        yield markdown.options(command, code)
     if command.examples:
         yield "## Command lines"
         yield markdown.block(command.examples)
     if command.exit_status:
         yield "## Exit status"
-        yield markdown.paragraphs(re.sub(r"^Exit status(, as of diff\(1\))?: ", "", command.exit_status))
+        yield markdown.paragraphs(_EXIT.sub("", command.exit_status), code)
     name = "-".join(command.path[1:])
     if name in names():
         yield "## JSON"
