@@ -107,6 +107,7 @@ def crondor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Crondor:
             patch.chdir(tmp_path)
             patch.setenv("COLUMNS", "80")
             patch.setenv("TZ", SOME_ZONE)
+            patch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))  # those of whoever runs the tests stay out
             patch.setattr("time.time", lambda: SOME_TIME)
             patch.setattr(sys, "argv", ["crondor", *arguments])
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))

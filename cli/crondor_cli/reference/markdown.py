@@ -23,7 +23,7 @@ def code_words(options: Sequence[OptionFacts], names: Iterable[str]) -> re.Patte
     """Return what is code in the texts of a command: commands by ``names``, options with a value that they take."""
     values = [f"{each.names[-1]} (?:{each.value[1:-1]})" for each in options if each.value.startswith("[")]
     commands = "|".join(sorted(names, key=len, reverse=True))
-    words = "|".join([rf"(?:{commands})(?: {_OPTION}(?: [A-Z]+\b)?)*", *values, _OPTION])
+    words = "|".join([rf"(?:{commands})(?: {_OPTION}(?: [A-Z]+\b)?)*", *values, "--format json", _OPTION])
     return re.compile(rf"(?<![\w`-])(?:{words})(?![\w-])")
 
 
