@@ -22,7 +22,7 @@ FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def shown(text: str) -> Iterator[str]:
-    """Yield what a page shows as code: the lines of blocks, prompts and continued lines aside, and code in sentences."""
+    """Yield what a page shows as code: the lines of blocks, continued ones as one, and code in sentences."""
     for block in FENCE.finditer(text):
         if block[1] not in {"python", "toml", "yaml"}:
             yield from re.sub(r"\\\n\s*", "", block[2]).splitlines()
@@ -82,6 +82,7 @@ def test_command_lines_in_helps_are_those_of_the_command(path: str) -> None:
 
 def test_wrong_command_lines_are_found() -> None:
     """A command and an option that there are not, behind a pipe, over two lines, in a sentence."""
-    page = "```\n$ condor_q | crondor next --adds - \\\n    -n 3\n```\nSee `crondor nxt`, `crondor route q -routes A` and `crondor at -q x`.\n"
+    page = "```\n$ condor_q | crondor next --adds - \\\n    -n 3\n```\nSee `crondor nxt`,\n"
+    page += "`crondor route q -routes A` and `crondor at -q x`.\n"
     found = [fault(words) for line in shown(page) for words in calls(line)]
     assert found == ["next has no --adds", "no command nxt", "q has no -routes", None]
