@@ -87,8 +87,15 @@ def tables(page: Path) -> Iterator[Table]:
             rows.append([cell.strip().replace("\\|", "|") for cell in cells])
         elif rows:
             assert all(len(row) == len(rows[0]) for row in rows), f"{page.name}: a ragged table under {heading!r}"
+            assert {cell.strip("-:") for cell in rows[1]} == {""}, f"{page.name}: a headless table under {heading!r}"
             yield Table(heading, rows[0], rows[2:])
             rows = []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_tables_are_whole(page: Path) -> None:
+    """Each row has as many cells as the head, and there is a head."""
+    assert list(tables(page)) or "|---" not in page.read_text(encoding="utf-8")
 
 
 def bare(cell: str) -> str:
