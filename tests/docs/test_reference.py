@@ -131,9 +131,9 @@ def test_what_an_option_takes_and_has_without_it() -> None:
         click.Option(["--hide"], hidden=True),
         click.Option(["--ignore"], multiple=True, help="None of these."),
     )
-    assert found["--count"] == (("-n", "--count"), "N", "10", "Runs: 1 to 2,000.", False, None)
-    assert found["--low"][1:4] == ("N", "", "Low: at least 1.")
-    assert found["--high"][1:4] == ("H", "", "High: at most 9.")
+    assert found["--count"] == (("-n", "--count"), "N", "10", "Runs (1 to 2,000).", False, None)
+    assert found["--low"][1:4] == ("N", "", "Low (at least 1).")
+    assert found["--high"][1:4] == ("H", "", "High (at most 9).")
     assert found["--far"][1:4] == ("TEXT", "now", "Far. And near. Repeatable.")
     assert found["--no"][:3] == (("--yes", "--no"), "", "--yes")
     assert found["--kind"][1:5] == ("[a|b]", "", "Which.", True)

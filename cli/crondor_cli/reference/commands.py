@@ -111,12 +111,12 @@ def _option(param: click.Option, command: click.Command, context: click.Context)
     written = _DEFAULT.search(text)
     meaning = _DEFAULT.sub("", text)
     if limits := _limits(param.type):
-        meaning = f"{meaning.removesuffix('.')}: {limits}."
-    if param.multiple and "Repeatable" not in meaning:
+        meaning = f"{meaning.removesuffix('.')} ({limits})."
+    if param.multiple and "repeatable" not in meaning.lower():
         meaning = f"{meaning} Repeatable."
     return OptionFacts(
         (*param.opts, *param.secondary_opts),
-        "" if param.is_flag else _value(param, context),
+        "" if param.is_flag else _value(param),
         written[1].strip('"') if written else _default(param, context),
         meaning,
         param.required,
@@ -124,19 +124,21 @@ def _option(param: click.Option, command: click.Command, context: click.Context)
     )
 
 
-def _value(param: click.Option, context: click.Context) -> str:
-    found = param.make_metavar(context)
-    return "N" if found in {"INTEGER RANGE", "INTEGER"} else found
+def _value(param: click.Option) -> str:
+    """Return what an option takes, as the help calls it: a word, or the values that there are."""
+    if param.metavar:
+        return param.metavar
+    if isinstance(param.type, click.Choice):
+        return f"[{'|'.join(map(str, param.type.choices))}]"
+    return "N" if param.type.name.startswith("integer") else param.type.name.upper()
 
 
 def _default(param: click.Option, context: click.Context) -> str:
-    """Return what click shows as the default of an option; of two names for yes and no the one that holds."""
+    """Return the default of an option; of two names for yes and no the one that holds."""
     value = param.get_default(context, call=False)
-    if value is None or not param.show_default:
-        return ""
-    if param.is_flag:
-        return (param.opts if value else param.secondary_opts)[0] if param.secondary_opts else ""
-    return str(value)
+    if not isinstance(value, (str, int, float)) or (param.is_flag and not param.secondary_opts):
+        return ""  # None, or what a version of click has in its place
+    return (param.opts if value else param.secondary_opts)[0] if param.is_flag else str(value)
 
 
 def _limits(kind: click.ParamType[object]) -> str:
