@@ -20,7 +20,7 @@ def report_data(report: CheckReport) -> dict[str, object]:
 def finding_data(finding: Finding, rules: Mapping[str, Rule[Any]] = RULES) -> dict[str, object]:
     """Return one finding; ``rules`` are those that may have made it, by code.
 
-    The keys are those of docs/cli.md, "JSON of crondor check". Raises KeyError for a code that is none of the rules.
+    The keys are those of docs/cli/check.md, "JSON". Raises KeyError for a code that is none of the rules.
     """
     diagnostic = finding.diagnostic
     return {
