@@ -253,8 +253,9 @@ def _elsewhere(before: _State, after: _State, change: TextChange, cures: Sequenc
     others = differing(before.meaning, after.meaning) - own
     if not others:
         return None
-    named = sorted(others - {""})
-    return f"it would change {', '.join(named[:_FEW])} as well" if named else "it would change how many jobs there are"
+    if "" in others:
+        return "it would change how many jobs there are"
+    return f"it would change {', '.join(sorted(others)[:_FEW])} as well"
 
 
 def _worse(before: _State, after: _State, severity: Severity) -> str | None:
