@@ -14,6 +14,7 @@ import click
 
 from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.common.findings.result import STDIN, ChosenReports
@@ -34,6 +35,7 @@ class CheckOptions(NamedTuple):
     tz: str | None
     schedd_interval: int
     strict: bool
+    target: Release | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +78,9 @@ def _settle(given: CheckOptions, now: str | None) -> CheckResult:
         codes_of(given.select, RULES),
         codes_of(given.ignore, RULES),
         given.strict,
-        settings=CheckSettings(clock.now, clock.zone, schedd_interval=given.schedd_interval),
+        settings=CheckSettings(
+            clock.now, clock.zone, schedd_interval=given.schedd_interval, target=given.target or NEWEST
+        ),
         surroundings=given.surroundings,
     )
 

@@ -36,7 +36,8 @@ _MEANT: Final = {
 _NEEDS: Final = {
     **dict.fromkeys(("require_gpus", "gpus_minimum_capability", "gpus_maximum_capability"), "request_gpus"),
     **dict.fromkeys(("gpus_minimum_memory", "gpus_minimum_runtime"), "request_gpus"),
-    **dict.fromkeys(("retry_request_memory_max",), "retry_request_memory_increase"),
+    **dict.fromkeys(("retry_request_memory", "retry_request_memory_increase", "retry_request_memory_max"), "request_memory"),
+    "retry_request_disk": "request_disk",
     "suspend_job_at_exec": "tool_daemon_cmd",
 }
 _SAYS: Final = "condor_submit says that the line was unused"
