@@ -9,7 +9,6 @@ from crondor.knowledge.commands import SubmitCommand
 from crondor.submit import SubmitFile
 from crondor.submit.universes import COMMANDS, NAMES, universe_number
 
-LONGEST_LIST: Final = 4  # universes that a message names one by one
 _IMAGES: Final = ("container_image", "containerimage", "docker_image", "dockerimage")
 _CONTAINERS: Final = ("docker", "container")
 _VANILLA: Final = "vanilla"

@@ -6,7 +6,6 @@ from crondor.check.rule import passed_on
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Severity
 
-
 bypass = passed_on("CRN502", "bypass", Severity.ERROR, "an attribute set behind condor_submit's back", CheckedJob.hits)
 
 
