@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from crondor._named_tuple import NamedTuple
 from crondor.check.policy_names import POLICIES
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.spec import FIELDS

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
+
+from crondor._named_tuple import NamedTuple
 
 _TEXT: Final = re.compile(r"(\d{1,3})(?:\.(\d{1,3}))?")
 _LAST: Final = 10**6  # a minor version that no release reaches
