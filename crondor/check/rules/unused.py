@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
+from crondor.check.made import MOST_JOBS
 from crondor.check.meant import REQUEST, REQUESTS, is_slip, meant_command, meant_request
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
+from crondor.check.rules.deferral import without_time
 from crondor.check.subject import CheckedFile
 from crondor.check.universe import in_universe, universes_of
 from crondor.diagnostics import Severity
 from crondor.knowledge.commands import CommandType, Setting, SubmitCommand, submit_commands
 from crondor.knowledge.releases import NEWEST
 from crondor.schedule import COMMANDS as SCHEDULING
+from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile
 from crondor.submit.unused import UnusedName
@@ -92,6 +96,7 @@ def no_effect(file: CheckedFile) -> Iterator[RuleHit]:
     commands = list(_commands(file.submit))
     if any(file.settings.target not in command.releases for _, command in commands):
         return  # CRN508 speaks of these, and what they are to that release changes what else counts
+    yield from _lengths(file, file.submit, idle)
     universes = universes_of(file.submit)
     for key, command in commands:
         if NEWEST not in command.releases:
@@ -104,6 +109,23 @@ def no_effect(file: CheckedFile) -> Iterator[RuleHit]:
             span = file.submit.name(key)
             message = f"{span.text if span else key} {_elsewhere(command, universes)}"
             yield RuleHit(message, span, _ELSEWHERE, severity=Severity.NOTE)
+
+
+def _lengths(file: CheckedFile, submit: SubmitFile, idle: Mapping[str, UnusedName]) -> Iterator[RuleHit]:
+    """Yield windows and prep times beside another one, which counts, and empty ones; CRN310 speaks of one alone."""
+    is_said = any(any(misspelt([(each.name, None)])) for each in idle.values()) or any(
+        hit for job in file.jobs[:MOST_JOBS] for hit in without_time.function(job)
+    )
+    for names in (WINDOW_COMMANDS, PREP_COMMANDS):
+        counts = next((submit.name(name) for name in names if name in submit.keys and name not in idle), None)
+        for each in (idle[name] for name in names if name in idle):
+            if counts is not None:
+                message = f"{each.name} has no effect beside {counts.text} at line {counts.line}: {_SAYS}"
+                yield RuleHit(message, each.span, "remove one of the two")
+            elif not is_said:
+                yield RuleHit(
+                    f"{each.name} counts beside cron_* or deferral_time only: {_SAYS}", each.span, "remove it"
+                )
 
 
 def _commands(file: SubmitFile) -> Iterator[tuple[str, SubmitCommand]]:
