@@ -31,6 +31,8 @@ _NEEDS: Final = {
     "retry_request_disk": "request_disk",
     "suspend_job_at_exec": "tool_daemon_cmd",
 }
+_SHELL: Final = "shell"
+_UNDER_SHELL: Final = ("executable", "transfer_executable")
 _OF_TOOLS: Final = "tool_daemon_"
 _INTERACTIVE: Final = "interactive_"
 _ELSEWHERE: Final = "remove it, or write the universe that is meant"
@@ -153,6 +155,8 @@ def _reason(file: SubmitFile, command: SubmitCommand, key: str, universes: tuple
     first = next((span for name in names if (span := file.name(name)) is not None), None)
     if first is not None:
         return f"says the same as {first.text} at line {first.line}, which counts", "remove one of them"
+    if command.name in _UNDER_SHELL and file.name(_SHELL) is not None:
+        return f"counts for nothing beside {_SHELL}, which is the program", "remove one of them"
     needs = "tool_daemon_cmd" if command.name.startswith(_OF_TOOLS) else _NEEDS.get(command.name)
     if needs is not None and file.name(needs) is None:
         return f"counts beside {needs} only, which is not given", f"write {needs} as well, or remove it"
