@@ -23,6 +23,7 @@ from crondor.submit.unused import UnusedName
 
 _SAYS: Final = "condor_submit says that the line was unused"
 _FEW: Final = 3  # universes that a message names one by one
+_FEW_NAMES: Final = 30  # of one file that are compared with all commands in every way; a person makes fewer slips
 _NEEDS: Final = {
     **dict.fromkeys(("require_gpus", "gpus_minimum_capability", "gpus_maximum_capability"), "request_gpus"),
     **dict.fromkeys(("gpus_minimum_memory", "gpus_minimum_runtime"), "request_gpus"),
@@ -46,8 +47,8 @@ def unused(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(fault.message, fault.span, fault.help, _fix(file, fault.span, fault.fix))
         return
     written: set[str] = set()
-    for each in file.made.unused:
-        meant = None if each.is_variable else meant_command(each.key)
+    for number, each in enumerate(file.made.unused):
+        meant = None if each.is_variable else meant_command(each.key, is_thorough=number < _FEW_NAMES)
         if meant is not None:
             hit = _slip(file, each, meant)
             yield hit._replace(fix=None) if meant in written else hit
