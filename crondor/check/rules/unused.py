@@ -31,6 +31,9 @@ _NEEDS: Final = {
     "retry_request_memory_max": "request_memory",
     "retry_request_disk": "request_disk",
     "suspend_job_at_exec": "tool_daemon_cmd",
+    "transform_body_<name>": "on_evict_checks",
+    "<name>_container_port": "container_service_names",
+    **{f"<name>_oauth_{kind}": "use_oauth_services" for kind in ("permissions", "resource", "options")},
 }
 _SHELL: Final = "shell"
 _UNDER_SHELL: Final = ("executable", "transfer_executable")
