@@ -26,6 +26,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     releases.not_in_release,
     unused.odd_resource,
     releases.several_queues,
+    releases.unquoted_remaps,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (
