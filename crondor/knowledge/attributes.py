@@ -70,6 +70,10 @@ class AttributeTable:
             found = next((attribute for pattern, attribute in self._many if pattern.fullmatch(name)), None)
         return found
 
+    def is_one(self, name: str) -> bool:
+        """Say whether a name is that of one attribute, and not of one that stands for many."""
+        return name.lower() in self._named
+
     def near(self, name: str) -> list[Attribute]:
         """Return the attributes whose names are one slip of the hand away from a name: see one_slip."""
         return [attribute for key, attribute in self._named.items() if one_slip(name.lower(), key)]

@@ -256,6 +256,24 @@ def test_remaps_without_quotes(value: str, target: str, count: int) -> None:
     assert len(found("CRN511", EXECUTABLE, f"transfer_output_remaps = {value}", settings=settings)) == count
 
 
+@pytest.mark.parametrize(
+    ("lines", "meant"),
+    [
+        (("+RequestMemmory = 2000",), "+RequestMemory"),
+        (("MY.WantIOProxi = true",), "MY.WantIOProxy"),
+        (("+RequestMemory = 2000",), None),
+        (("+DESIRED_Sites = 1",), None),
+        (("+JobFlavour = 1",), None),
+        (("+RequestMemmory = 2000", "requirements = Memory > MY.RequestMemmory"), None),
+        (("+Ownr = 1",), None),
+    ],
+)
+def test_an_attribute_of_the_authors_own(lines: tuple[str, ...], meant: str | None) -> None:
+    """CRN512: one slip from an attribute that HTCondor reads, and read by nobody."""
+    helps = [each.diagnostic.help for each in found("CRN512", EXECUTABLE, *lines)]
+    assert helps == ([f"did you mean {meant}?"] if meant else [])
+
+
 def test_a_macro_without_a_value_ends_older_releases() -> None:
     """CRN005 is an error for them, and a warning for those that go on."""
     lines = (EXECUTABLE, "cron_minute = $INT(nothing)")

@@ -9,6 +9,7 @@ from crondor.check.rules import (
     dates,
     deferral,
     fields,
+    own_attributes,
     policy,
     reading,
     refused,
@@ -27,6 +28,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     unused.odd_resource,
     releases.several_queues,
     releases.unquoted_remaps,
+    own_attributes.own_attribute,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (
