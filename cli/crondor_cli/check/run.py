@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import NamedTuple
@@ -20,9 +16,7 @@ from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Surroundings, clock_of
-
-_AROUND_BAR = 32  # columns of the label, the number and the time left
-_MANY = 100  # files, from which on a person wants to see progress
+from crondor_cli.common.progress import PROGRESS
 
 
 class CheckOptions(NamedTuple):
@@ -56,13 +50,12 @@ def run(paths: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckRe
     result = _settle(given, now)
     reports: list[CheckReport] = []
     unread: list[click.UsageError] = []
-    with _progress(paths) as shown:
-        for path in shown:
-            checked = _check(path, result)
-            if isinstance(checked, CheckReport):
-                reports.append(checked)
-            else:
-                unread.append(checked)
+    for path in PROGRESS.counted(paths, "checking", "files"):
+        checked = _check(path, result)
+        if isinstance(checked, CheckReport):
+            reports.append(checked)
+        else:
+            unread.append(checked)
     if not reports:
         raise unread[0]
     return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
@@ -99,15 +92,3 @@ def _read(source: Source, settings: CheckSettings, surroundings: Surroundings) -
     return read_submit(
         source, files=files_of(path, allow_dirs), environ=environ, now=settings.now, zone=zone, seed=seed
     )
-
-
-@contextmanager
-def _progress(paths: tuple[str, ...]) -> Iterator[Iterable[str]]:
-    if len(paths) < _MANY or not sys.stderr.isatty():
-        yield paths
-        return
-    room = os.get_terminal_size(sys.stderr.fileno()).columns - _AROUND_BAR
-    bar = click.progressbar(paths, label="Checking", file=sys.stderr, width=min(36, max(1, room)))
-    with ExitStack() as stack:
-        stack.push(bar)  # before it is drawn: Ctrl-C while it is must not leave the terminal without a cursor
-        yield bar.__enter__()

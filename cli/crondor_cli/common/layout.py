@@ -70,6 +70,16 @@ def _words_in_lines(line: str, columns: int, behind: int) -> list[str]:
     return [*lines, made]
 
 
+def clipped(text: str, columns: int) -> str:
+    """Return as much of a text of one line as fits into so many columns."""
+    if len(text) <= columns and text.isascii():
+        return text
+    end = min(len(text), columns)
+    while end and columns_of(text[:end]) > columns:
+        end -= 1
+    return text[:end]
+
+
 def padded(text: str, width: int, *, right: bool = False) -> str:
     """Return text filled with blanks to a width in columns, on its left for ``right``."""
     blanks = " " * max(0, width - columns_of(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from datetime import tzinfo
 from typing import NamedTuple
@@ -16,8 +15,8 @@ from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.log_events import events
 from crondor.spec import Dialect
 from crondor_cli.common.options import Clock, UsageProblem
-from crondor_cli.common.output import overwrite, say
 from crondor_cli.common.plot_file import needs_matplotlib, writes
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.show import show
 from crondor_cli.simulate.data import print_json
 from crondor_cli.simulate.flow import print_messages
@@ -53,7 +52,7 @@ def simulate(simulated: Simulated, paths: tuple[str, ...], shown: SimulationView
     _read(simulated, paths, shown.format)
     views = _Views(simulated, shown)
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *shown.dialects)):
-        bar = _progress(simulated, shown.advice) if sys.stderr.isatty() else None
+        bar = _progress(simulated, dialect)
         watchers, listeners = views.watchers(), views.listeners()
         simulated.run(dialect, advise=shown.advice, watchers=watchers, listeners=listeners, progress=bar)
     views.show()
@@ -109,16 +108,16 @@ def _read(simulated: Simulated, paths: tuple[str, ...], form: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
-    """Return what shows on a terminal how far a long simulation is; it may live through the span several times."""
+def _progress(simulated: Simulated, dialect: Dialect) -> Callable[[int], None]:
+    """Return what says how far a simulation is; to find what would be enough it goes through the span again."""
     span = max(1, simulated.end - simulated.start)
+    PROGRESS.begin(f"simulating ({dialect.value})", 100)
 
     def show_progress(reached: int) -> None:
         share = min(100, (reached - simulated.start) * 100 // span)
-        note = " (and again, to see what would be enough)" if advice else ""
-        overwrite(f"simulated {share:3} %{note}")
-        if share == 100:
-            say(err=True)
+        if share < PROGRESS.done:
+            PROGRESS.begin("trying what would be enough", 100)
+        PROGRESS.done = share
 
     return show_progress
 
