@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple, NoReturn
 
+from crondor._types import expect
+
 
 class Source:
     """A text and the name people know it by (a path, ``<stdin>``, a field's name).
@@ -20,6 +22,7 @@ class Source:
 
     def __init__(self, text: str, name: str = "<text>") -> None:
         """Take the text as it is."""
+        expect("text", text, str, "text", "for bytes bytes.decode()")
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "_line_starts", [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from crondor._types import expect
 from crondor.check.hearing import distinct, place
 from crondor.check.rule import Finding
 from crondor.check.rules import COMMENT_RULES, FILE_RULES, JOB_RULES, RULES
@@ -28,6 +29,8 @@ class CheckReport:
 
 def check_submit(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
     """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example)."""
+    expect("source", source, Source, "a Source", "write Source(text, 'job.sub')")
+    expect("settings", settings, CheckSettings, "CheckSettings", "write CheckSettings(now, 'Europe/Berlin')")
     try:
         file = CheckedFile(source, settings, read(source))
     except CrondorError as error:

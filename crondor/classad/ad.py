@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
+from crondor._types import wrong_type
 from crondor.classad.compile import read
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
@@ -55,9 +56,16 @@ class ClassAd(MutableMapping[str, Expression]):
         self._names_are_shared = False
         self._parent: ClassAd | None = None
         self.place: Place | None = None
-        pairs = attributes.items() if isinstance(attributes, Mapping) else attributes
-        for name, value in pairs:
-            self.set(name, value)
+        if isinstance(attributes, Mapping):
+            pairs: Iterable[tuple[str, object]] = attributes.items()
+        else:
+            if isinstance(attributes, (str, bytes)) or not isinstance(attributes, Iterable):
+                raise wrong_type("attributes", attributes, "a mapping, or pairs", "read_ad() reads text")
+            pairs = attributes
+        for each in pairs:
+            if not (isinstance(each, (tuple, list)) and len(each) == 2 and isinstance(each[0], str)):
+                raise wrong_type("an attribute", each, "a pair of a name and a value")
+            self.set(*each)
 
     @classmethod
     def of(cls, codes: dict[str, Code | str], names: dict[str, str], place: Place | None = None) -> ClassAd:

@@ -77,7 +77,7 @@ def _write(before: Source, after: Source) -> None:
     if before.name == STDIN:
         raise click.UsageError("standard input cannot be changed: leave --write out to see the diff", context)
     try:
-        replace_text(before.name, before.text.encode("utf-8"), after.text.encode("utf-8"))
+        replace_text(before.name, *(each.text.encode("utf-8", "surrogateescape") for each in (before, after)))
     except Changed:
         raise click.UsageError(f"'{shown}' has changed while it was checked; nothing was written", context) from None
     except CrondorError as error:
