@@ -22,7 +22,6 @@ from crondor.macro import (
     expand_self,
     source_from_bytes,
 )
-from crondor.macro.text import InvalidText, source_from_bytes
 from crondor.source import Source
 
 HOSTILE = st.text(alphabet="$():ab. \\\n#=x,DOLAR[]", max_size=60)

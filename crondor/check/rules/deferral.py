@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
+from crondor.check.inline import is_number, moved
 from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
 from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
 from crondor.check.subject import CheckedJob
@@ -29,9 +30,13 @@ _NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have pas
 _DAY = 86400
 
 
-bad_number = passed_on(
-    "CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses", CheckedJob.hits
-)
+@rule("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses")
+def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
+    """The words are condor_submit's; a number with a comment behind it has a fix."""
+    for found in job.hits("CRN301"):
+        source = job.file.source
+        is_here = found.span is not None and found.span.source is source
+        yield found._replace(fix=moved(source, found.span.start, is_number) if found.span and is_here else None)
 
 
 overflow = passed_on("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0", CheckedJob.hits)
