@@ -13,6 +13,7 @@ from crondor.spec import CronSpec, Field
 _LINE = re.compile(
     r"(?P<margin>[ \t]*)[\w.+]+[ \t]*=[ \t]*(?P<value>[^\"'\\\r\n]*?)(?P<gap>[ \t]+)(?P<comment>#[^\\\r\n]*)"
 )
+_AMOUNT = re.compile(r"\d+(?:[ \t]*[KMGT]B?)?", re.IGNORECASE | re.ASCII).fullmatch
 _SPEAKS = "crondor:"  # a comment to crondor means the line it stands on
 
 
@@ -57,12 +58,6 @@ def is_number(value: str) -> bool:
     return value.isascii() and value.isdigit()
 
 
-def is_expression(value: str) -> bool:
-    """Say whether a value is a whole ClassAd expression, in which no # can stand but in quotes."""
-    from crondor.classad import parse_expression  # noqa: PLC0415 - 17 ms, and most files have no such comment
-
-    try:
-        parse_expression(Source(value))
-    except CrondorError:
-        return False
-    return "$(" not in value
+def is_amount(value: str) -> bool:
+    """Say whether a value is a number that may have a unit, as request_memory takes it."""
+    return _AMOUNT(value) is not None

@@ -59,10 +59,12 @@ class ClassAd(MutableMapping[str, Expression]):
         if isinstance(attributes, Mapping):
             pairs: Iterable[tuple[str, object]] = attributes.items()
         else:
-            if isinstance(attributes, (str, bytes)) or not isinstance(attributes, Iterable):
+            given: object = attributes
+            if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
                 raise wrong_type("attributes", attributes, "a mapping, or pairs", "read_ad() reads text")
             pairs = attributes
-        for each in pairs:
+        for pair in pairs:
+            each: object = pair
             if not (isinstance(each, (tuple, list)) and len(each) == 2 and isinstance(each[0], str)):
                 raise wrong_type("an attribute", each, "a pair of a name and a value")
             self.set(*each)

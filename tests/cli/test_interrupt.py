@@ -14,7 +14,7 @@ ROUTE = "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\n"
 CRON = "STARTD_CRON_JOBLIST = A\nSTARTD_CRON_A_MODE = Periodic\nSTARTD_CRON_A_PERIOD = 1h\n"
 
 
-def interrupted(folder: Path, *arguments: str, at: tuple[str, ...], **changes: str) -> Seen:
+def interrupted(folder: Path, *arguments: str, at: tuple[str, ...], columns: int = 80, term: str = "xterm") -> Seen:
     """Type Ctrl-C each time the next of some texts is seen."""
     left = list(at)
     behind = 0
@@ -26,7 +26,7 @@ def interrupted(folder: Path, *arguments: str, at: tuple[str, ...], **changes: s
             left.pop(0)
             os.write(keys, CTRL_C)
 
-    seen = on_screen(*arguments, folder=folder, react=react, **changes)
+    seen = on_screen(*arguments, folder=folder, react=react, columns=columns, env={"TERM": term})
     assert left == []
     assert "^C" in seen.sent
     return seen
@@ -59,7 +59,7 @@ def test_a_picture_with_wide_letters_goes_too(tmp_path: Path) -> None:
 def test_two_of_them_end_what_runs(tmp_path: Path, term: str) -> None:
     """The first waits for the programs, the second does not."""
     submit(tmp_path, "executable = /bin/sleep", "arguments = 1000", "deferral_time = 1", "deferral_window = 4000000000")
-    seen = interrupted(tmp_path, "run", "job.sub", at=("started", "ending:"), TERM=term)
+    seen = interrupted(tmp_path, "run", "job.sub", at=("started", "ending:"), term=term)
     assert seen.status == 130
     assert [line for line in seen.screen if line.startswith(("ending", "left"))] == [
         "ending: 1 program runs still; Ctrl-C once more ends it at once",
@@ -74,7 +74,7 @@ def test_a_router_leaves_a_clean_line(tmp_path: Path) -> None:
     (tmp_path / "r.conf").write_text(ROUTE, encoding="utf-8")
     on_screen("schedd", "submit", "--queue", "q", "job.sub", folder=tmp_path)
     words = ("route", "run", "--config", "r.conf", "--queue", "q")
-    seen = interrupted(tmp_path, *words, at=("JobRouter",), COLUMNS="200")
+    seen = interrupted(tmp_path, *words, at=("JobRouter",), columns=200)
     assert seen.status == 0
     assert "^C" not in "\n".join(seen.screen)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def test_ctrl_c_leaves_a_clean_screen(pipe: Path, columns: int) -> None:
     """Neither the line nor ^C is left, the status is 130; a narrow terminal has a short line."""
     writer = Writer(pipe)
     writer.start()
-    typed = []
+    typed: list[int] = []
 
     def react(sent: str, keys: int) -> None:
         if "reading" in sent and not typed:
@@ -97,7 +98,7 @@ def test_nothing_is_drawn_where_it_would_be_in_the_way(pipe: Path, changes: dict
             os.close(each)
         assert seen.sent == ""
     else:
-        seen = on_screen(*transform(pipe), **changes)
+        seen = on_screen(*transform(pipe), env=changes)
         assert "\x1b" not in seen.sent
 
 
@@ -120,7 +121,7 @@ def line(done: int, total: int | None, unit: str, columns: int = 100, now: float
     """Return what is drawn of a stage that began at 0 s."""
     made = Progress()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(progress_.time, "monotonic", lambda: 0.0)
+        patch.setattr(time, "monotonic", lambda: 0.0)
         made.begin("checking", total, unit)
     made.reach(done)
     return made.line(now, columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,16 +14,21 @@ from crondor.pool.daemons.events import PoolEvent, Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.log_events import events
 from crondor.spec import Dialect
+from crondor_cli.common.columns import plural
 from crondor_cli.common.options import Clock, UsageProblem
-from crondor_cli.common.plot_file import needs_matplotlib, writes
+from crondor_cli.common.plot_file import writes
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.show import show
 from crondor_cli.simulate.data import print_json
+from crondor_cli.simulate.drawing import draw
 from crondor_cli.simulate.flow import print_messages
-from crondor_cli.simulate.lines import Lanes, print_happenings
+from crondor_cli.simulate.lines import COLOURS, Lanes, print_happenings
 from crondor_cli.simulate.pool import PoolOptions
 from crondor_cli.simulate.runs import Simulated, SimulatedFiles
 from crondor_cli.simulate.text import print_table
+
+if TYPE_CHECKING:
+    from crondor_cli.simulate.plot import Picture
 
 
 class SimulationViews(NamedTuple):
@@ -90,7 +95,7 @@ class _Views:
 
     def show(self) -> None:
         """Show what became of the jobs."""
-        _draw(self._simulated, self._lanes, self._shown.plot)
+        draw(lambda: _picture(self._simulated, self._lanes), self._shown.plot)
         if self._is_json:
             happened, messages = self._happened, self._messages
             print_json(
@@ -134,10 +139,10 @@ def _log_writer(path: str, zone: tzinfo) -> Watcher:
     return note
 
 
-def _draw(simulated: Simulated, lanes: Lanes, path: str | None) -> None:
-    if path is None:
-        return
-    with needs_matplotlib():
-        from crondor_cli.simulate.plot import save  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
-    with writes(path):
-        save(simulated, lanes, path)
+def _picture(simulated: Simulated, lanes: Lanes) -> Picture:
+    from crondor_cli.simulate.plot import Picture  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
+
+    lanes.close()
+    title = f"{plural(simulated.job_count, 'job')}, {plural(simulated.settings.slots, 'slot')} (htcondor)"
+    labels = lanes.labels
+    return Picture(title, lanes.axis, labels, [lanes.lane(number) for number in range(len(labels))], COLOURS)

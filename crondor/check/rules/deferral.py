@@ -30,13 +30,15 @@ _NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have pas
 _DAY = 86400
 
 
-@rule("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses")
-def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
-    """The words are condor_submit's; a number with a comment behind it has a fix."""
-    for found in job.hits("CRN301"):
+def _numbers(job: CheckedJob, code: str) -> Iterator[RuleHit]:
+    """Yield condor_submit's words; a number with a comment behind it has a fix."""
+    for found in job.hits(code):
         source = job.file.source
         is_here = found.span is not None and found.span.source is source
         yield found._replace(fix=moved(source, found.span.start, is_number) if found.span and is_here else None)
+
+
+bad_number = passed_on("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses", _numbers)
 
 
 overflow = passed_on("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0", CheckedJob.hits)

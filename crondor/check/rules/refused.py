@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from crondor.check.inline import is_expression, moved
+from crondor.check.inline import is_amount, moved
 from crondor.check.job_policy import POLICIES
 from crondor.check.rule import RuleHit, rule
 from crondor.check.rules.commands import no_universe
@@ -56,7 +56,7 @@ def refused(file: CheckedFile) -> Iterator[RuleHit]:
         is_refusal = fault.kind.startswith("submit-") or fault.code == "CRN005"
         if is_refusal and (fault.span is None or fault.span not in said):
             span = fault.span or _queue(file)
-            fix = moved(file.source, span.start, is_expression) if span and span.source is file.source else None
+            fix = moved(file.source, span.start, is_amount) if span and span.source is file.source else None
             yield RuleHit(fault.message, span, fault.help, fix)
 
 
