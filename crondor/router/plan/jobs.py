@@ -80,7 +80,7 @@ def jobs_of(jobs: Plannable | Iterable[Plannable], now: int, reading: JobSetting
 
     Submit files and schedules are numbered as clusters from 1 on, in their order.
     """
-    expect("jobs", jobs, (Iterable, JobSchedule, Schedd), _PLANNED)
+    expect("jobs", jobs, (Iterable, JobSchedule, SubmitFile, QueuedJob, Schedd), _PLANNED)
     cluster = 0
     for each in (jobs,) if isinstance(jobs, (JobSchedule, SubmitFile, ClassAd, QueuedJob, Schedd)) else jobs:
         cluster += isinstance(each, (JobSchedule, SubmitFile))
