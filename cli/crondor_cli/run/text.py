@@ -136,7 +136,7 @@ class JsonView(RunLines):
                 data["signal" if found.by_signal else "exit_code"] = found.number
             data["queued_again"] = bool(seen.number)
         elif seen.what is PoolEventKind.HELD:
-            data["code"] = seen.number
+            data["hold_reason_code"] = seen.number
         if seen.text:
             data["reason"] = seen.text
         self._print(data)

@@ -11,7 +11,9 @@ from crondor_cli.common.layout import padded
 from crondor_cli.times.text import local_text, relative
 
 COLUMNS: Final = 72
+_FEWEST: Final = 24  # columns of a lane, however narrow the terminal
 MOST_SPANS: Final = 5000  # of a lane that are kept to the second
+_MARGINS: Final = 4  # columns before the label and behind it
 _DATE: Final = 12  # columns from one date to the next
 
 
@@ -30,11 +32,19 @@ class TimeAxis(NamedTuple):
     end: int
     zone: tzinfo
     zone_name: str
+    columns: int = COLUMNS
+
+    def fitting(self, labels: Iterable[str], screen: int | None) -> TimeAxis:
+        """Return an axis whose lanes stand behind their labels on a screen of so many columns, None: on any."""
+        if screen is None:
+            return self
+        room = screen - _MARGINS - max(map(columns_of, labels), default=0)
+        return self._replace(columns=max(_FEWEST, min(COLUMNS, room)))
 
     @property
     def seconds(self) -> int:
         """How many seconds a column stands for."""
-        return max(1, -(-(self.end - self.start) // COLUMNS))
+        return max(1, -(-(self.end - self.start) // self.columns))
 
     def heading(self, legend: str) -> str:
         """Return the line above the lanes."""
@@ -50,7 +60,7 @@ class TimeAxis(NamedTuple):
     def _dates(self) -> str:
         """Return month, day and time of day, each below the column that begins there."""
         line = ""
-        for column in range(0, COLUMNS, _DATE):
+        for column in range(0, self.columns - _DATE + 2, _DATE):
             text = local_text(self.start + column * self.seconds, self.zone)
             line = f"{line:<{column}}{text[9:20]}"
         return line
@@ -61,7 +71,7 @@ class Lane:
 
     def __init__(self, axis: TimeAxis) -> None:
         """Begin with state 0 from end to end."""
-        self.columns = [0] * COLUMNS
+        self.columns = [0] * axis.columns
         self.spans: list[LaneSpan] = []
         self._axis = axis
 
@@ -69,7 +79,7 @@ class Lane:
         """Draw a state; the strongest that falls into a column is what it shows."""
         axis = self._axis
         first, last = ((time - axis.start) // axis.seconds for time in (span.start, span.end))
-        for column in range(max(0, first), min(COLUMNS - 1, last) + 1):
+        for column in range(max(0, first), min(axis.columns - 1, last) + 1):
             self.columns[column] = max(self.columns[column], span.state)
 
     def keep(self, span: LaneSpan) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Final
 
 from crondor.diagnostics import printable
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
+from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.simulate.axis import Lane, LaneSpan, TimeAxis
 from crondor_cli.simulate.runs import Group, Simulated
@@ -35,7 +37,8 @@ class Lanes:
         """Begin with idle jobs."""
         self._simulated = simulated
         clock = simulated.clock
-        self.axis = TimeAxis(simulated.start, simulated.end, clock.zone, clock.zone_name)
+        whole = TimeAxis(simulated.start, simulated.end, clock.zone, clock.zone_name)
+        self.axis = whole.fitting(self.labels, screen_columns(sys.stdout))
         self._lanes: dict[int, Lane] = {}
         self._since: dict[int, tuple[int, int]] = {}
         self._owner: dict[tuple[int, int], int] = {}

@@ -31,12 +31,13 @@ ON_SITE: Final = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT)
 class RouteLanes:
     """The lanes, those of the sources first."""
 
-    def __init__(self, found: RoutedSimulation) -> None:
-        """Draw what happened."""
+    def __init__(self, found: RoutedSimulation, screen: int | None = None) -> None:
+        """Draw what happened, for a screen of so many columns, None: any."""
         clock, groups, routes = found.simulated.clock, found.simulated.groups, found.table.routes
-        self.axis = TimeAxis(found.simulated.start, found.end, clock.zone, clock.zone_name)
         names = [*(group.label for group in groups), *(f"at {route.name}" for route in routes)]
         self.labels = [printable(name) for name in names]
+        whole = TimeAxis(found.simulated.start, found.end, clock.zone, clock.zone_name)
+        self.axis = whole.fitting(self.labels, screen)
         self.lanes = [Lane(self.axis) for _ in names]
         self._of_job = {job: number for number, group in enumerate(groups) for job in found.of_group(group)}
         self._of_route = {route.name: len(groups) + number for number, route in enumerate(routes)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 from crondor.classad.scope import Context
 from crondor.router.daemon import RouterOptions
 from crondor_cli.common.columns import plural
+from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.route_options import load_route_table
 from crondor_cli.common.show import show
@@ -38,7 +40,8 @@ def run(simulated: Simulated, paths: Sequence[str], options: SimulatedRouter) ->
     show(findings)
     if not table.is_enabled:
         say("JobRouter is disabled.", err=True)
-    lanes = RouteLanes(made) if options.timeline or options.plot is not None else None
+    screen = None if options.format == "json" else screen_columns(sys.stdout)
+    lanes = RouteLanes(made, screen) if options.timeline or options.plot is not None else None
     shown = lanes if options.timeline else None
     if lanes is not None:
         draw(lambda: _picture(made, lanes), options.plot)
