@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
+from crondor._named_tuple import NamedTuple
 from crondor._types import expect
 
 

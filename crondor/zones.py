@@ -8,9 +8,9 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from enum import Enum
 from functools import lru_cache
 from threading import Lock
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from crondor._named_tuple import NamedTuple
 from crondor._types import expect
 from crondor.diagnostics import CrondorError, Diagnostic
 

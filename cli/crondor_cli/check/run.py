@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import NamedTuple
 
 import click
 
+from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
 from crondor.source import Source

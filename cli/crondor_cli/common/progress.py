@@ -13,8 +13,9 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import columns_of
 from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.status_line import STATUS
