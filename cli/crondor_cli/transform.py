@@ -25,7 +25,7 @@ from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
-from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.file_problem import FileProblem, file_problem
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
@@ -181,7 +181,7 @@ def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
     """Look at all files before the first ad is written. Raises UsageError."""
     for path in ads:
         if path != "-" and (reason := _why_not(path)):
-            raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
+            raise FileProblem(f"cannot read '{printable(path)}': {reason}")
     if out == "-" or not Path(out).is_file():
         return
     for path in (*ads, *rules):
@@ -207,8 +207,7 @@ def _source(path: str) -> Source:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)  # one byte more than is allowed says enough, of /dev/zero too
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise click.UsageError(f"Can't open rules file: '{printable(path)}': {reason}") from None
+        raise file_problem("read", path, error) from None
     return source_from_bytes(data, path)
 
 

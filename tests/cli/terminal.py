@@ -37,7 +37,7 @@ def on_screen(
     stdout: int | None = None,
     react: Callable[[str, int], None] | None = None,
     program: Sequence[str] = PROGRAM,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | None] | None = None,
 ) -> Seen:
     """Run the command on a terminal of its own, which echoes keys and sends signals as real ones do.
 
@@ -59,7 +59,7 @@ def on_screen(
         stdout=child if stdout is None else stdout,
         stderr=child,
         cwd=folder,
-        env=environment(**(env or {})),
+        env=environment(**{"COLUMNS": None, **(env or {})}),
         start_new_session=True,
         preexec_fn=lead,  # noqa: PLW1509 - nothing else runs in this process
     ) as running:

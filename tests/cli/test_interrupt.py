@@ -14,7 +14,14 @@ ROUTE = "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\n"
 CRON = "STARTD_CRON_JOBLIST = A\nSTARTD_CRON_A_MODE = Periodic\nSTARTD_CRON_A_PERIOD = 1h\n"
 
 
-def interrupted(folder: Path, *arguments: str, at: tuple[str, ...], columns: int = 80, term: str = "xterm") -> Seen:
+def interrupted(
+    folder: Path,
+    *arguments: str,
+    at: tuple[str, ...],
+    columns: int = 80,
+    term: str = "xterm",
+    claimed: str | None = None,
+) -> Seen:
     """Type Ctrl-C each time the next of some texts is seen."""
     left = list(at)
     behind = 0
@@ -26,7 +33,7 @@ def interrupted(folder: Path, *arguments: str, at: tuple[str, ...], columns: int
             left.pop(0)
             os.write(keys, CTRL_C)
 
-    seen = on_screen(*arguments, folder=folder, react=react, columns=columns, env={"TERM": term})
+    seen = on_screen(*arguments, folder=folder, react=react, columns=columns, env={"TERM": term, "COLUMNS": claimed})
     assert left == []
     assert "^C" in seen.sent
     return seen
@@ -47,11 +54,11 @@ def test_a_waiting_run_leaves_no_picture(tmp_path: Path) -> None:
 
 
 def test_a_picture_with_wide_letters_goes_too(tmp_path: Path) -> None:
-    """A line that is wider than the terminal would begin another one, of which nobody knows."""
+    """A line that is wider than the terminal would begin another one, of which nobody knows; COLUMNS may say more."""
     submit(tmp_path, "executable = /bin/true", LATER)
     wide = "日本語日本語日.sub"
     (tmp_path / "job.sub").rename(tmp_path / wide)
-    seen = interrupted(tmp_path, "run", wide, at=("waits",), columns=40)
+    seen = interrupted(tmp_path, "run", wide, at=("waits",), columns=40, claimed="80")
     assert "waits" not in "\n".join(seen.screen)
 
 

@@ -131,7 +131,7 @@ def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
     [
         ((), "no rules: name a file with --rules"),
         (("r",), "no rules"),
-        (("--rules", "nowhere"), "Can't open rules file: 'nowhere'"),
+        (("--rules", "nowhere"), "cannot read 'nowhere'"),
         (("--rules", "r", "nowhere.ads"), "cannot read 'nowhere.ads'"),
         (("--rules", "r", "a", "."), "cannot read '.': Is a directory"),
         (("--rules", "r", "-", "-"), "standard input is one file"),

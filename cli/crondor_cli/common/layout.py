@@ -35,6 +35,17 @@ def screen_columns(stream: TextIO | None) -> int | None:
     return max(_NARROWEST, found) if found else None
 
 
+def drawn_columns(stream: TextIO | None) -> int | None:
+    """Return how many columns a line has that is to be written over: what was chosen, and never more than there are."""
+    wanted = screen_columns(stream)
+    if stream is None or wanted is None:
+        return wanted
+    try:
+        return min(wanted, os.get_terminal_size(stream.fileno()).columns or wanted)
+    except (OSError, ValueError):
+        return wanted
+
+
 def fitted(text: str, columns: int) -> str:
     """Return text with each line that is wider than a screen broken between words, what follows below its beginning."""
     if len(text) <= columns and text.isascii():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import columns_of
-from crondor_cli.common.layout import screen_columns
+from crondor_cli.common.layout import drawn_columns
 from crondor_cli.common.status_line import STATUS
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Progress:
     def _draw(self, over: Event) -> None:
         while not over.wait(_PACE):
             now = time.monotonic()
-            columns = _columns()
+            columns = drawn_columns(sys.stderr)
             if not self._is_hidden and columns and now - max(STATUS.spoken, self._began) >= _QUIET:
                 STATUS.draw(self.line(now, columns))
 
@@ -134,15 +134,6 @@ def _fitting(pieces: list[str], columns: int) -> str:
             break
         made = longer
     return made
-
-
-def _columns() -> int:
-    """Return how many columns the line may have: also where --width says more than there are."""
-    wanted = screen_columns(sys.stderr) or 0
-    try:
-        return min(wanted, os.get_terminal_size(sys.stderr.fileno()).columns or wanted)
-    except (OSError, ValueError):
-        return wanted
 
 
 def _is_seen() -> bool:

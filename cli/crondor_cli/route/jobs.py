@@ -23,6 +23,7 @@ from crondor.router.table.job_ids import id_text
 from crondor.submit import job_ads, read_submit
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.ad_findings import AdFindings
+from crondor_cli.common.file_problem import FileProblem
 from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock, Surroundings
 
@@ -61,7 +62,7 @@ class JobFiles(NamedTuple):
         for path in self.paths:
             if path != "-" and not os.access(path, os.R_OK):
                 reason = "Permission denied" if os.path.exists(path) else "No such file or directory"
-                raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
+                raise FileProblem(f"cannot read '{printable(path)}': {reason}")
 
     def jobs(self, findings: AdFindings) -> Iterator[CandidateJob]:
         """Yield the jobs of all files as they are read; what has no id is reported and left out."""

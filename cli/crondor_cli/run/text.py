@@ -19,7 +19,7 @@ from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session
-from crondor_cli.common.layout import clipped, screen_columns
+from crondor_cli.common.layout import clipped, drawn_columns
 from crondor_cli.common.output import Visible, say, together
 from crondor_cli.common.show import shown
 from crondor_cli.common.status_line import ERASE
@@ -177,7 +177,7 @@ class LiveView(RunLines):
         """Draw the jobs, those that run first."""
         jobs = sorted(self._session.pool.jobs.values(), key=_order)
         height = shutil.get_terminal_size().lines
-        width = screen_columns(sys.stderr) or _PLAIN_WIDTH
+        width = drawn_columns(sys.stderr) or _PLAIN_WIDTH
         most = max(1, min(_MOST, height - 3))
         lines = [self._line(job) for job in jobs[:most]]
         if len(jobs) > most:
