@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
+from crondor.check.given import GivenValues, is_expression, is_plain
 from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
@@ -21,6 +22,9 @@ from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile
 from crondor.submit.named import groups_with_attributes
+
+if TYPE_CHECKING:
+    from crondor.check.written import WrittenExpression
 
 # What rules ask of a job beside its schedule; `+X` and `MY.X` are my.x.
 _LIFE = (
@@ -327,6 +331,20 @@ class CheckedFile:
             return ()
         names = ((key, self.submit.name(key)) for key in self.submit.keys)
         return tuple(misspelt((span.text if span else key, span) for key, span in names))
+
+    @cached_property
+    def given(self) -> GivenValues:
+        """Every value that the jobs have."""
+        return GivenValues(self.submit)
+
+    @cached_property
+    def written(self) -> tuple[WrittenExpression, ...]:
+        """The expressions among them; the engine that reads them is loaded for a file that has any."""
+        if not any(is_expression(value.key) and not is_plain(value.text) for value in self.given.all):
+            return ()
+        from crondor.check.written import written  # noqa: PLC0415 - the engine takes 17 ms
+
+        return tuple(written(self.given.all))
 
     @cached_property
     def uses(self) -> frozenset[FieldValues]:

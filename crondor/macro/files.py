@@ -63,6 +63,17 @@ class Files:
             data = file.read(self._limit + 1)
         return source_from_bytes(data, path, self._limit)
 
+    def kind(self, path: str) -> str:
+        """Return ``folder`` or ``file`` for what a path leads to, nothing where nothing is there; nothing is opened.
+
+        Raises FileRefused where that is outside.
+        """
+        real = self._resolved(path)
+        try:
+            return "folder" if stat.S_ISDIR(os.stat(real).st_mode) else "file"  # noqa: PTH116
+        except (OSError, ValueError):
+            return ""
+
     def matching(self, pattern: str) -> list[str]:
         """Return the paths that a pattern of the shell matches, in order, folders with a slash at the end.
 

@@ -1,0 +1,145 @@
+"""Comparisons that never hold, or always: found by what the attributes of machines and jobs can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from crondor.check.rule import RuleHit
+from crondor.check.written import (
+    EQUAL,
+    ORDERED,
+    UNEQUAL,
+    Comparison,
+    WrittenExpression,
+    attribute_of,
+    comparison,
+    comparisons,
+    joined_by,
+    scope_of,
+)
+from crondor.classad.tree import Binary, Literal, Node, nodes
+from crondor.classad.values import Constant
+from crondor.diagnostics import Severity
+
+# The values of Arch and OpSys: sysapi_translate_arch and init_arch of HTCondor 25.14; left, what people write.
+_ARCH: Final = {
+    **dict.fromkeys(("x86-64", "x64", "amd64", "em64t", "intel64", "x8664", "x86_64bit", "64bit"), "X86_64"),
+    **dict.fromkeys(("x86", "i386", "i486", "i586", "i686"), "INTEL"),
+    **dict.fromkeys(("arm64", "armv8"), "aarch64"),
+}
+_SYSTEMS: Final = {
+    **dict.fromkeys(("linux64", "linux_64", "linux-64", "gnu/linux", "unix"), "LINUX"),
+    **dict.fromkeys(("darwin", "mac", "macosx"), "macOS"),
+    **dict.fromkeys(("windows10", "windows11", "win10", "win11", "win"), "WINDOWS"),
+}
+_DISTRIBUTIONS: Final = ("almalinux", "centos", "debian", "fedora", "redhat", "rhel", "rocky", "scientificsl", "ubuntu")
+_EXACT: Final = {"arch": ("X86_64", "INTEL", "aarch64"), "opsys": ("LINUX", "WINDOWS", "macOS", "FREEBSD")}
+
+_NUMBERS: Final = frozenset(
+    (
+        *("cpus", "disk", "gpus", "kflops", "loadavg", "memory", "mips", "opsysmajorver", "opsysver"),
+        *("totalcpus", "totaldisk", "totalmemory", "totalslots", "slotid", "virtualmemory"),
+        *("requestcpus", "requestdisk", "requestmemory", "imagesize", "numjobstarts", "clusterid", "procid", "qdate"),
+        *("jobstatus", "enteredcurrentstatus", "jobuniverse", "jobprio", "numshadowstarts", "numholds"),
+        *("holdreasoncode", "holdreasonsubcode", "exitcode", "exitsignal", "residentsetsize"),
+    )
+)
+_TEXTS: Final = frozenset(("arch", "machine", "name", "opsys", "opsysandver", "opsysname", "owner", "user"))
+
+
+class _Reason(NamedTuple):
+    message: str
+    help: str
+
+
+def never(each: WrittenExpression) -> Iterator[RuleHit]:
+    """Yield the comparisons of an expression that never hold; as a part of requirements they are errors."""
+    if each.tree is None:
+        return
+    is_requirement = each.value.key in {"requirements", "my.requirements"}
+    parts = joined_by(each.tree, "&&")
+    deadly = {(part.start, part.end) for part in parts} if is_requirement else set()
+    if is_requirement and any(isinstance(part, Literal) and isinstance(part.value, str) for part in parts):
+        message = "a string is no condition: the job matches no machine"
+        yield RuleHit(message, each.value.span, "write the condition without the quotes", severity=Severity.ERROR)
+    for found in comparisons(each.tree):
+        why = _never(found)
+        if why is not None:
+            grave = Severity.ERROR if (found.node.start, found.node.end) in deadly else None
+            yield RuleHit(why.message, each.place(found.node), why.help, severity=grave)
+    yield from _at_odds(each, parts, Severity.ERROR if is_requirement else None)
+
+
+def always(each: WrittenExpression) -> Iterator[RuleHit]:
+    """Yield the parts of an OR of which one holds whatever the attribute is."""
+    tree = each.tree
+    ors = [node for node in nodes(tree) if isinstance(node, Binary) and node.op == "||"] if tree is not None else []
+    told: set[int] = set()
+    for node in ors:
+        seen: dict[tuple[str, str], Constant] = {}
+        for found in _comparisons(joined_by(node, "||")):
+            key, value = _key(found), _folded(found)
+            if found.op in UNEQUAL and seen.setdefault(key, value) != value and found.node.start not in told:
+                told.add(found.node.start)
+                message = f"whatever {found.attribute.name} is, it is not one of the two: this excludes nothing"
+                yield RuleHit(message, each.place(found.node), "join the two with &&")
+
+
+def _never(found: Comparison) -> _Reason | None:
+    """Return why a comparison never holds, and what to write; None for one that may."""
+    value, op, shown, name = found.constant.value, found.op, found.attribute.name, attribute_of(found.attribute)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if isinstance(value, str) and name in _NUMBERS and op not in UNEQUAL - {"!="}:
+        return _Reason(f"{shown} is a number, and never compares with a string", f"write {shown} {op} {value.strip()}")
+    if is_number and name in _TEXTS and op not in UNEQUAL - {"!="}:
+        return _Reason(f"{shown} is a string, and never compares with a number", f'write {shown} {op} "{value}"')
+    if not isinstance(value, str) or op not in EQUAL:
+        return None
+    if op != "==" and name in _EXACT:
+        right = next((each for each in _EXACT[name] if each.lower() == value.lower()), value)
+        if right != value:
+            message = f'{op} tells capitals from small letters, and {shown} is "{right}"'
+            return _Reason(message, f'write {shown} == "{right}"')
+    small = value.lower()
+    right = {"arch": _ARCH, "opsys": _SYSTEMS}.get(name, {}).get(small, "")
+    if right:
+        return _Reason(f'no machine has {shown} "{value}"', f'write {shown} == "{right}"')
+    if name == "opsys" and small.startswith(_DISTRIBUTIONS):
+        return _Reason(f'no machine has {shown} "{value}": it is "LINUX" for all distributions', "ask for OpSysAndVer")
+    return None
+
+
+def _at_odds(each: WrittenExpression, parts: Sequence[Node], grave: Severity | None) -> Iterator[RuleHit]:
+    """Yield the comparisons joined by && that cannot both hold: two values of one attribute, or an empty range."""
+    equal: dict[tuple[str, str], Constant] = {}
+    least: dict[tuple[str, str], float] = {}
+    most: dict[tuple[str, str], float] = {}
+    for found in _comparisons(parts):
+        key, value, name = _key(found), _folded(found), found.attribute.name
+        if found.op in EQUAL and isinstance(value, (str, int, float)):
+            first = equal.setdefault(key, value)
+            if type(first) is type(value) and first != value:
+                message = f"{name} has one value, and && asks for two"
+                yield RuleHit(message, each.place(found.node), "join the two with ||", severity=grave)
+        elif found.op in ORDERED and isinstance(value, (int, float)) and not isinstance(value, bool):
+            if found.op in {">", ">="}:
+                least[key] = max(least.get(key, value), value)
+            else:
+                most[key] = min(most.get(key, value), value)
+            if key in least and key in most and least[key] > most[key]:
+                message = f"{name} is not above {least.pop(key)} and below {most.pop(key)} at once"
+                yield RuleHit(message, each.place(found.node), "join the two with ||, or turn one", severity=grave)
+
+
+def _comparisons(parts: Sequence[Node]) -> Iterator[Comparison]:
+    yield from (found for found in map(comparison, parts) if found is not None)
+
+
+def _key(found: Comparison) -> tuple[str, str]:
+    return scope_of(found.attribute), attribute_of(found.attribute)
+
+
+def _folded(found: Comparison) -> Constant:
+    value = found.constant.value
+    return value.lower() if isinstance(value, str) else value

@@ -1,0 +1,41 @@
+"""CRN55..: expressions that condor_submit refuses for an operator, or takes and that never, or always, hold.
+
+Each rule looks for something only where the description has expressions at all: the engine is loaded for them then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crondor.check.rule import RuleHit, rule
+from crondor.check.subject import CheckedFile
+from crondor.diagnostics import Severity
+
+
+@rule("CRN550", "operator", Severity.ERROR, "an operator that ClassAds do not have")
+def operator(file: CheckedFile) -> Iterator[RuleHit]:
+    """A condition is written with ==, &&, || and !; a single = compares nothing, and condor_submit refuses it."""
+    if file.written:
+        from crondor.check.unread import operators  # noqa: PLC0415 - with the engine, which few files need
+
+        yield from operators(file)
+
+
+@rule("CRN553", "never-true", Severity.WARNING, "a comparison that no machine and no job can meet")
+def never_true(file: CheckedFile) -> Iterator[RuleHit]:
+    """What no machine has, or compares a number with a string, is never true; as a part of && nothing is."""
+    if file.written:
+        from crondor.check.comparing import never  # noqa: PLC0415 - with the engine, which few files need
+
+        for each in file.written:
+            yield from never(each)
+
+
+@rule("CRN554", "always-true", Severity.WARNING, "unequal or unequal: a condition that excludes nothing")
+def always_true(file: CheckedFile) -> Iterator[RuleHit]:
+    """`A != x || A != y` holds for every A: what is not x is taken, and x itself is not y."""
+    if file.written:
+        from crondor.check.comparing import always  # noqa: PLC0415 - with the engine, which few files need
+
+        for each in file.written:
+            yield from always(each)
