@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from crondor.check.rule import RuleHit
@@ -21,6 +21,7 @@ from crondor.check.written import (
 from crondor.classad.tree import Binary, Literal, Node, nodes
 from crondor.classad.values import Constant
 from crondor.diagnostics import Severity
+from crondor.knowledge import AttributeType, job_attributes, machine_attributes
 
 # The values of Arch and OpSys: sysapi_translate_arch and init_arch of HTCondor 25.14; left, what people write.
 _ARCH: Final = {
@@ -36,16 +37,8 @@ _SYSTEMS: Final = {
 _DISTRIBUTIONS: Final = ("almalinux", "centos", "debian", "fedora", "redhat", "rhel", "rocky", "scientificsl", "ubuntu")
 _EXACT: Final = {"arch": ("X86_64", "INTEL", "aarch64"), "opsys": ("LINUX", "WINDOWS", "macOS", "FREEBSD")}
 
-_NUMBERS: Final = frozenset(
-    (
-        *("cpus", "disk", "gpus", "kflops", "loadavg", "memory", "mips", "opsysmajorver", "opsysver"),
-        *("totalcpus", "totaldisk", "totalmemory", "totalslots", "slotid", "virtualmemory"),
-        *("requestcpus", "requestdisk", "requestmemory", "imagesize", "numjobstarts", "clusterid", "procid", "qdate"),
-        *("jobstatus", "enteredcurrentstatus", "jobuniverse", "jobprio", "numshadowstarts", "numholds"),
-        *("holdreasoncode", "holdreasonsubcode", "exitcode", "exitsignal", "residentsetsize"),
-    )
-)
-_TEXTS: Final = frozenset(("arch", "machine", "name", "opsys", "opsysandver", "opsysname", "owner", "user"))
+_NUMBERS: Final = frozenset((AttributeType.INTEGER, AttributeType.REAL, AttributeType.TIME, AttributeType.SECONDS))
+_TYPED: Final = EQUAL | ORDERED | frozenset(("!=",))  # of which values of other types make an error, or false
 
 
 class _Reason(NamedTuple):
@@ -53,8 +46,11 @@ class _Reason(NamedTuple):
     help: str
 
 
-def never(each: WrittenExpression) -> Iterator[RuleHit]:
-    """Yield the comparisons of an expression that never hold; as a part of requirements they are errors."""
+def never(each: WrittenExpression, own: Container[str]) -> Iterator[RuleHit]:
+    """Yield the comparisons of an expression that never hold; as a part of requirements they are errors.
+
+    ``own`` are the lower-case names of the attributes that the description gives a meaning of its own.
+    """
     if each.tree is None:
         return
     is_requirement = each.value.key in {"requirements", "my.requirements"}
@@ -64,7 +60,7 @@ def never(each: WrittenExpression) -> Iterator[RuleHit]:
         message = "a string is no condition: the job matches no machine"
         yield RuleHit(message, each.value.span, "write the condition without the quotes", severity=Severity.ERROR)
     for found in comparisons(each.tree):
-        why = _never(found)
+        why = None if attribute_of(found.attribute) in own else _never(found)
         if why is not None:
             grave = Severity.ERROR if (found.node.start, found.node.end) in deadly else None
             yield RuleHit(why.message, each.place(found.node), why.help, severity=grave)
@@ -89,10 +85,12 @@ def always(each: WrittenExpression) -> Iterator[RuleHit]:
 def _never(found: Comparison) -> _Reason | None:
     """Return why a comparison never holds, and what to write; None for one that may."""
     value, op, shown, name = found.constant.value, found.op, found.attribute.name, attribute_of(found.attribute)
+    known = (table.get(name) for table in (job_attributes(), machine_attributes()))
+    kinds = {attribute.type for attribute in known if attribute is not None}
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if isinstance(value, str) and name in _NUMBERS and op not in UNEQUAL - {"!="}:
+    if kinds and op in _TYPED and isinstance(value, str) and kinds <= _NUMBERS:
         return _Reason(f"{shown} is a number, and never compares with a string", f"write {shown} {op} {value.strip()}")
-    if is_number and name in _TEXTS and op not in UNEQUAL - {"!="}:
+    if kinds and op in _TYPED and is_number and kinds == {AttributeType.STRING}:
         return _Reason(f"{shown} is a string, and never compares with a number", f'write {shown} {op} "{value}"')
     if not isinstance(value, str) or op not in EQUAL:
         return None

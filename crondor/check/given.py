@@ -17,6 +17,7 @@ _MOST_JOBS = 50
 MATCHING: Final = frozenset(("requirements", "my.requirements", "rank", "my.rank", "preferences"))
 """Those that see the machine's ad beside the job's."""
 
+_CONDITIONS: Final = frozenset(("requirements", "my.requirements"))
 _MORE: Final = (
     *("allowed_execute_duration", "allowed_job_duration", "concurrency_limits_expr", "cron_prep_time", "cron_window"),
     *("deferral_prep_time", "deferral_time", "deferral_window", "job_lease_duration", "job_max_vacate_time"),
@@ -25,9 +26,13 @@ _MORE: Final = (
     *("periodic_hold_subcode", "periodic_release", "periodic_remove", "periodic_vacate", "request_cpus"),
     *("request_disk", "request_gpus", "request_memory", "retry_until", "success_exit_code"),
 )
+AMOUNTS: Final = {"request_memory": 1024 * 1024, "requestmemory": 1024 * 1024, "request_disk": 1024, "requestdisk": 1024}
+"""The commands whose numbers may have a unit, K, M, G or T: the bytes of what a number without one counts."""
+
 EXPRESSIONS: Final = MATCHING | frozenset(_MORE)
 
 _PLAIN: Final = re.compile(r'[-+]?\d+(\.\d+)?|(?i:true|false|undefined)|"[^"\\]*"')
+AMOUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)[ \t]*(?P<unit>[kmgt]b?)?", re.IGNORECASE)
 LONGEST: Final = 20_000  # characters of one expression; what is longer was not written by a person
 
 
@@ -94,6 +99,11 @@ def is_expression(key: str) -> bool:
     return key in EXPRESSIONS or key.startswith("my.")
 
 
-def is_plain(text: str) -> bool:
-    """Say whether a value is a number, a truth value or a string alone: then there is nothing to look at."""
-    return not text or _PLAIN.fullmatch(text) is not None
+def is_plain(key: str, text: str) -> bool:
+    """Say whether a value is a number, a truth value, an amount or a string alone: there is nothing to look at.
+
+    A string is something where a condition is asked for.
+    """
+    if not text or (key in AMOUNTS and AMOUNT.fullmatch(text)):
+        return True
+    return _PLAIN.fullmatch(text) is not None and not (text[0] == '"' and key in _CONDITIONS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 _PIECES: Final = re.compile(r'"(?:[^"\\]|\\.)*"')  # strings, in which nothing is an operator
@@ -44,7 +44,7 @@ class Replacement(NamedTuple):
     text: str
 
 
-def replaced(text: str, changes: list[Replacement]) -> str:
+def replaced(text: str, changes: Sequence[Replacement]) -> str:
     """Return a text with some of its pieces replaced; they are in order and do not overlap."""
     done, at = [], 0
     for change in changes:
@@ -53,7 +53,7 @@ def replaced(text: str, changes: list[Replacement]) -> str:
     return "".join((*done, text[at:]))
 
 
-def operators(text: str) -> list[Replacement]:
+def operators_of(text: str) -> list[Replacement]:
     """Return the operators of other languages in an expression, each with ClassAds' own."""
     found = _outside(text, _OPERATORS)
     return [Replacement(each.start(), each.end(), _MEANT[each[0].lower()]) for each in found]
@@ -109,14 +109,3 @@ def _plain(number: float, unit: str, base: int, key: str) -> str | None:
         return None if unit else str(round(number))
     factor = _TIMES.get(unit.lower()) if unit else 1
     return None if factor is None else str(round(number * factor))
-
-
-Reads = Callable[[str], bool]
-
-
-def meant(text: str, changes: list[Replacement], reads: Reads) -> str | None:
-    """Return a text with all changes if it can be read then, None if it cannot."""
-    if not changes:
-        return None
-    new = replaced(text, changes)
-    return new if reads(new) else None

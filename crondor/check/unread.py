@@ -2,44 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
-from crondor.check.rule import Fix, RuleHit, TextEdit
+from crondor.check.given import AMOUNTS, GivenValue
+from crondor.check.job_policy import POLICIES
+from crondor.check.rule import RuleHit
 from crondor.check.spelt import Replacement, amounts, operators_of, replaced
 from crondor.check.subject import CheckedFile
 from crondor.check.written import WrittenExpression, parsed
 from crondor.schedule import COMMANDS
+from crondor.submit.ad.values import amount
 
-_SHOWN = 60
+_SHOWN: Final = 60
+_THOUSANDS: Final = re.compile(r"\d{1,2}(,\d{3})+|\d{1,3}(,0\d\d)+|\d{1,3}(,\d{3}){2,}")  # 512,768 is a list of two
+_THOUSANDS_AND_UNIT: Final = re.compile(rf"(?:{_THOUSANDS.pattern})[ \t]*(?:[kmgt]b?)?", re.IGNORECASE)
 
-
-def operators(file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield the expressions that can be read once their operators are those of ClassAds."""
-    for each in _unread(file):
-        changes = operators_of(each.value.text)
-        if _reads(each, changes):
-            first = changes[0]
-            shown = each.value.text[first.start : first.end]
-            message = f"`{shown}` is no operator of ClassAds: condor_submit refuses the expression"
-            yield _hit(file, each, changes, message)
+_OTHER_UNIT: Final = re.compile(r"[\d.]+[ \t]*[A-Za-z]+")
 
 
-def units(file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield the expressions that can be read once their numbers have no units, or others."""
-    for each in _unread(file):
-        if each.value.key in COMMANDS:
-            continue  # CRN301 speaks of the lengths and times
-        changes = amounts(each.value.text, each.value.key)
-        if _reads(each, changes):
-            first = changes[0]
-            shown = each.value.text[first.start : first.end]
-            message = f"condor_submit cannot read {shown}: the only units it knows are K, M, G and T of memory and disk"
-            yield _hit(file, each, changes, message)
+class Unread(NamedTuple):
+    """A value that condor_submit refuses, and what is said of it, under the code of a rule."""
+
+    value: GivenValue
+    code: str
+    hit: RuleHit
 
 
-def _unread(file: CheckedFile) -> Iterator[WrittenExpression]:
-    yield from (each for each in file.written if each.tree is None)
+def unread(file: CheckedFile) -> Iterator[Unread]:
+    """Yield the values that condor_submit reads once an operator or a number in them is another."""
+    for each in file.written:
+        key, text = each.value.key, each.value.text
+        is_list = key in AMOUNTS and _THOUSANDS_AND_UNIT.fullmatch(text) is not None
+        if _is_read(key, text) and not is_list:
+            continue
+        found = _operator(each) or (None if key in COMMANDS else _unit(each, is_list=is_list))
+        if found is not None:
+            yield found
 
 
-def _reads(each: WrittenExpression, changes: Sequence[Replacement]) -> bool:
-    return bool(changes) and _can_read(each.value.key)(replaced(each.value.text, changes))
+def _operator(each: WrittenExpression) -> Unread | None:
+    changes = operators_of(each.value.text)
+    if not _helps(each, changes):
+        return None
+    message = f"`{_was(each, changes)}` is no operator of ClassAds: condor_submit refuses the expression"
+    return Unread(each.value, _owner(each.value.key, "CRN550"), _hit(each, changes, message))
+
+
+def _unit(each: WrittenExpression, *, is_list: bool) -> Unread | None:
+    """Return what is wrong with a number's unit; CRN301 speaks of those of the deferral commands."""
+    key, text = each.value.key, each.value.text
+    changes = amounts(text, key)
+    if key in AMOUNTS and not changes and _OTHER_UNIT.fullmatch(text):
+        message = f"condor_submit cannot read {text}: the units it knows are K, M, G and T, with a B or without"
+        return Unread(each.value, "CRN560", RuleHit(message, each.value.span, "write an amount such as 4GB"))
+    if not _helps(each, changes):
+        return None
+    if is_list:
+        message = f"{text} is a list to condor_submit: it asks for the number before the comma, and retries with the next"
+    elif key in AMOUNTS:
+        message = f"condor_submit cannot read {text}: the units it knows are K, M, G and T, with a B or without"
+    else:
+        message = f"condor_submit cannot read {_was(each, changes)}: a number in an expression has no unit"
+    return Unread(each.value, _owner(each.value.key, "CRN560"), _hit(each, changes, message))
+
+
+def _is_read(key: str, text: str) -> bool:
+    base = AMOUNTS.get(key)
+    return (base is not None and amount(text, base, in_list=True) is not None) or parsed(text) is not None
+
+
+def _helps(each: WrittenExpression, changes: Sequence[Replacement]) -> bool:
+    return bool(changes) and _is_read(each.value.key, replaced(each.value.text, changes))
+
+
+def _was(each: WrittenExpression, changes: Sequence[Replacement]) -> str:
+    return each.value.text[changes[0].start : changes[0].end]
+
+
+def _hit(each: WrittenExpression, changes: Sequence[Replacement], message: str) -> RuleHit:
+    """Return a finding at the first change; there is no fix, since no cure touches a value that cannot be read."""
+    new = replaced(each.value.text, changes)
+    place = each.value.place(changes[0].start, changes[0].end)
+    return RuleHit(message, place, f"write {new if len(new) <= _SHOWN else changes[0].text}")
+
+
+def _owner(key: str, code: str) -> str:
+    """Return the rule that speaks of a value: CRN312 of the policies, whatever is wrong with them."""
+    return "CRN312" if key in POLICIES else code

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from crondor.check.given import LONGEST, MATCHING, GivenValue, is_expression, is_plain
 from crondor.classad import ClassAdSyntaxError, Expression
-from crondor.classad.tree import Binary, Literal, Node, Reference, bare, nodes
+from crondor.classad.tree import AdNode, Binary, Literal, Node, Reference, bare, children, nodes
 from crondor.source import Source, Span
 
 class WrittenExpression(NamedTuple):
@@ -29,7 +29,7 @@ class WrittenExpression(NamedTuple):
 def written(values: Iterable[GivenValue]) -> Iterator[WrittenExpression]:
     """Read the expressions among some values; plain constants are left out."""
     for value in values:
-        if is_expression(value.key) and not is_plain(value.text) and len(value.text) <= LONGEST:
+        if is_expression(value.key) and not is_plain(value.key, value.text) and len(value.text) <= LONGEST:
             yield WrittenExpression(value, parsed(value.text))
 
 
@@ -51,13 +51,16 @@ class Comparison(NamedTuple):
 
 
 _TURNED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-COMPARING: Final = frozenset(("==", "!=", "=?=", "=!=", "is", "isnt", "<", "<=", ">", ">="))
+EQUAL: Final = frozenset(("==", "=?=", "is"))
+UNEQUAL: Final = frozenset(("!=", "=!=", "isnt"))
+ORDERED: Final = frozenset(("<", "<=", ">", ">="))
+COMPARED: Final = EQUAL | UNEQUAL | ORDERED
 
 
 def comparison(node: Node) -> Comparison | None:
     """Return what a node compares, None for one that does not compare an attribute with a constant."""
     node = bare(node)
-    if not isinstance(node, Binary) or node.op.lower() not in COMPARING:
+    if not isinstance(node, Binary) or node.op.lower() not in COMPARED:
         return None
     left, right, op = bare(node.left), bare(node.right), node.op.lower()
     if isinstance(left, Reference) and isinstance(right, Literal):
@@ -96,3 +99,19 @@ def scope_of(node: Reference) -> str:
     scope = node.scope
     is_name = isinstance(scope, Reference) and scope.scope is None
     return scope.name.lower() if is_name and isinstance(scope, Reference) else ""
+
+
+def references(tree: Node) -> Iterator[Reference]:
+    """Yield the attributes of the job or the machine that an expression asks, in the order of the text.
+
+    Those of another ad, ``x.y``, are left out, and so are attributes of ads and lists within the expression.
+    """
+    found: list[Reference] = []
+    left = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, Reference):
+            found += [node] if node.scope is None or scope_of(node) in {"my", "target"} else []
+        elif not isinstance(node, AdNode):
+            left += children(node)
+    yield from sorted(found, key=lambda each: each.start)

@@ -74,6 +74,22 @@ class Files:
         except (OSError, ValueError):
             return ""
 
+    def names(self, folder: str, most: int) -> list[str]:
+        """Return the names in a folder, folders with a slash at their end; none where there are more than ``most``.
+
+        Raises FileRefused where that is outside.
+        """
+        found: list[str] = []
+        try:
+            with os.scandir(self._resolved(folder or ".")) as entries:
+                for entry in entries:
+                    found.append(entry.name + "/" if entry.is_dir() else entry.name)
+                    if len(found) > most:
+                        return []
+        except OSError:
+            return []
+        return found
+
     def matching(self, pattern: str) -> list[str]:
         """Return the paths that a pattern of the shell matches, in order, folders with a slash at the end.
 

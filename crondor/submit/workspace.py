@@ -83,7 +83,7 @@ class Workspace:
         is_made_of_it = "$" in later.span.text and key.removeprefix("my.") in later.span.text.lower()
         is_of_one_text = earlier.span.source is later.span.source
         has_room = len(self.table.lost) < _MOST_LOST
-        if has_room and earlier.text.strip(BLANKS) and earlier.text != later.text and is_of_one_text and not is_made_of_it:
+        if has_room and earlier.text.strip(BLANKS) and earlier.text.lower() != later.text.lower() and is_of_one_text and not is_made_of_it:
             self.table.lost.append(Lost(key, earlier, later))
 
     def self_expanded(self, key: str, text: str, span: Span) -> str:

@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import commands, comments, dates, deferral, fields, policy, reading, refused
+from crondor.check.rules import (
+    commands,
+    comments,
+    conditions,
+    dates,
+    deferral,
+    fields,
+    files,
+    macros,
+    policy,
+    queues,
+    quoting,
+    reading,
+    refused,
+    units,
+)
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.check.suppress import Silence
 
@@ -11,6 +26,26 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     *reading.READING_RULES,
     refused.refused,
     commands.misspelt_command,
+    macros.undefined_macro,
+    macros.value_lost,
+    conditions.operator,
+    conditions.unquoted,
+    conditions.misspelt_attribute,
+    conditions.never_true,
+    conditions.always_true,
+    units.unit,
+    units.amount,
+    files.no_file,
+    files.no_folder,
+    files.blank_list,
+    files.pattern,
+    quoting.comment_behind,
+    quoting.literal_quotes,
+    quoting.environment_joined,
+    quoting.remaps,
+    queues.in_file,
+    queues.one_column,
+    queues.one_row,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (
@@ -31,6 +66,7 @@ JOB_RULES: tuple[Rule[CheckedJob], ...] = (
     fields.syntax,
     fields.held,
     fields.set_twice,
+    fields.uneven_step,
     dates.never_fires,
     dates.fires_rarely,
     dates.short_months,

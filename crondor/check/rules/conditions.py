@@ -15,10 +15,27 @@ from crondor.diagnostics import Severity
 @rule("CRN550", "operator", Severity.ERROR, "an operator that ClassAds do not have")
 def operator(file: CheckedFile) -> Iterator[RuleHit]:
     """A condition is written with ==, &&, || and !; a single = compares nothing, and condor_submit refuses it."""
-    if file.written:
-        from crondor.check.unread import operators  # noqa: PLC0415 - with the engine, which few files need
+    yield from (each.hit for each in file.unread if each.code == "CRN550")
 
-        yield from operators(file)
+
+@rule("CRN551", "unquoted", Severity.WARNING, "a word without quotes: an attribute that no ad has")
+def unquoted(file: CheckedFile) -> Iterator[RuleHit]:
+    """A word is the name of an attribute, a string stands in double quotes; an attribute that is not there is undefined."""
+    if file.written:
+        from crondor.check.naming import unquoted as found  # noqa: PLC0415 - with the engine, which few files need
+
+        for each in file.written:
+            yield from found(each, file)
+
+
+@rule("CRN552", "misspelt-attribute", Severity.WARNING, "an attribute whose name is one letter from a known one")
+def misspelt_attribute(file: CheckedFile) -> Iterator[RuleHit]:
+    """An attribute that neither the job nor the machine has is undefined, and so is most of what asks for it."""
+    if file.written:
+        from crondor.check.naming import misspelt  # noqa: PLC0415 - with the engine, which few files need
+
+        for each in file.written:
+            yield from misspelt(each, file)
 
 
 @rule("CRN553", "never-true", Severity.WARNING, "a comparison that no machine and no job can meet")
@@ -28,7 +45,7 @@ def never_true(file: CheckedFile) -> Iterator[RuleHit]:
         from crondor.check.comparing import never  # noqa: PLC0415 - with the engine, which few files need
 
         for each in file.written:
-            yield from never(each)
+            yield from never(each, file.own_attributes)
 
 
 @rule("CRN554", "always-true", Severity.WARNING, "unequal or unequal: a condition that excludes nothing")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from crondor.check.job_policy import POLICIES
 from crondor.check.rule import RuleHit, rule
 from crondor.check.rules.commands import no_universe
-from crondor.check.rules.deferral import bad_expression
+from crondor.check.rules.deferral import bad_expression, bad_number
+from crondor.check.rules.quoting import comment_behind
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Span
@@ -50,10 +51,10 @@ def refused(file: CheckedFile) -> Iterator[RuleHit]:
     if file.effort.left <= 0 or _is_plain(file):
         return
     faults = [fault for fault in _faults(file) if fault.kind not in _OF_TIMES]
-    said = _said(file) if faults else frozenset()
+    said = _said(file) if faults else ()
     for fault in faults:
         is_refusal = fault.kind.startswith("submit-") or fault.code == "CRN005"
-        if is_refusal and (fault.span is None or fault.span not in said):
+        if is_refusal and not any(_is_in(fault.span, span) for span in said):
             yield RuleHit(fault.message, fault.span or _queue(file), fault.help)
 
 
@@ -83,10 +84,21 @@ def _is_plain(file: CheckedFile) -> bool:
     return all(re.fullmatch(_PLAIN[name], text, re.IGNORECASE) for name, text in values)
 
 
-def _said(file: CheckedFile) -> frozenset[Span | None]:
+def _said(file: CheckedFile) -> tuple[Span, ...]:
     """Return the places of which other rules speak."""
-    rules = (bad_expression, no_universe)
-    return frozenset(found.span for job in file.jobs[:_MOST_JOBS] for rule in rules for found in rule.function(job))
+    rules = (bad_number, bad_expression, no_universe)
+    found = {hit.span for job in file.jobs[:_MOST_JOBS] for rule in rules for hit in rule.function(job)}
+    behind = {hit.span for hit in comment_behind.function(file)}
+    return tuple(span for span in (*found, *file.explained, *_values_of(file, behind)) if span is not None)
+
+
+def _values_of(file: CheckedFile, spans: Iterable[Span | None]) -> Iterator[Span]:
+    """Yield the places of the values that some places are in."""
+    yield from (value.span for value in file.given.all if any(_is_in(span, value.span) for span in spans))
+
+
+def _is_in(span: Span | None, said: Span) -> bool:
+    return span is not None and span.source is said.source and said.start <= span.start <= said.end
 
 
 def _queue(file: CheckedFile) -> Span | None:
