@@ -26,7 +26,12 @@ _MORE: Final = (
     *("periodic_hold_subcode", "periodic_release", "periodic_remove", "periodic_vacate", "request_cpus"),
     *("request_disk", "request_gpus", "request_memory", "retry_until", "success_exit_code"),
 )
-AMOUNTS: Final = {"request_memory": 1024 * 1024, "requestmemory": 1024 * 1024, "request_disk": 1024, "requestdisk": 1024}
+AMOUNTS: Final = {
+    "request_memory": 1024 * 1024,
+    "requestmemory": 1024 * 1024,
+    "request_disk": 1024,
+    "requestdisk": 1024,
+}
 """The commands whose numbers may have a unit, K, M, G or T: the bytes of what a number without one counts."""
 
 EXPRESSIONS: Final = MATCHING | frozenset(_MORE)

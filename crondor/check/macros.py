@@ -67,7 +67,11 @@ def _late(file: SubmitFile) -> Iterator[MacroUse]:
 def _uses(file: SubmitFile, until: int | None = None) -> Iterator[MacroUse]:
     """Yield the macros that values refer to, of those defined until a version, and that queue statements do."""
     for key, definition in file.definitions:
-        if "$" in definition.text and not key.startswith(_AS_WRITTEN) and (until is None or definition.version <= until):
+        if (
+            "$" in definition.text
+            and not key.startswith(_AS_WRITTEN)
+            and (until is None or definition.version <= until)
+        ):
             yield from _of_text(definition.text, definition.span, key)
     for queue in file.queues[:_MOST] if until is None else ():
         if "$" in queue.span.text:

@@ -32,7 +32,9 @@ _TIMES: Final = {
     **dict.fromkeys(("w", "week", "weeks"), 604800),
 }
 _SIZES: Final = {letter: 1024**power for power, letter in enumerate("kmgtp", 1)}
-_SIZE: Final = re.compile(r"(?P<letter>[kmgtp])(?:i?b{1,2}|bytes?|ib)?|(?P<word>kilo|mega|giga|tera|peta)(?:byte)?s?", re.I)
+_SIZE: Final = re.compile(
+    r"(?P<letter>[kmgtp])(?:i?b{1,2}|bytes?|ib)?|(?P<word>kilo|mega|giga|tera|peta)(?:byte)?s?", re.I
+)
 _COUNTED: Final = re.compile(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
 
 

@@ -60,7 +60,9 @@ def _unit(each: WrittenExpression, *, is_list: bool) -> Unread | None:
     if not _helps(each, changes):
         return None
     if is_list:
-        message = f"{text} is a list to condor_submit: it asks for the number before the comma, and retries with the next"
+        message = (
+            f"{text} is a list to condor_submit: it asks for the number before the comma, and retries with the next"
+        )
     elif key in AMOUNTS:
         message = f"condor_submit cannot read {text}: the units it knows are K, M, G and T, with a B or without"
     else:

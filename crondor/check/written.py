@@ -10,6 +10,7 @@ from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.tree import AdNode, Binary, Literal, Node, Reference, bare, children, nodes
 from crondor.source import Source, Span
 
+
 class WrittenExpression(NamedTuple):
     """The value of a command or attribute that is an expression; ``tree`` is None where it cannot be read."""
 

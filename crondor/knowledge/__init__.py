@@ -1,4 +1,4 @@
-"""What the words of HTCondor mean: the attributes of job and machine ads, each with its type and one sentence.
+"""What the words of HTCondor mean: submit commands by release, attributes of job and machine ads, a sentence each.
 
 The tables are texts beside this module, read when they are first asked for: whoever does not ask pays nothing.
 """
@@ -6,5 +6,22 @@ The tables are texts beside this module, read when they are first asked for: who
 from __future__ import annotations
 
 from crondor.knowledge.attributes import Attribute, AttributeTable, AttributeType, job_attributes, machine_attributes
+from crondor.knowledge.commands import CommandTable, CommandType, Setting, SubmitCommand, submit_commands
+from crondor.knowledge.releases import NEWEST, OLDEST, Release, Releases
 
-__all__ = ["Attribute", "AttributeTable", "AttributeType", "job_attributes", "machine_attributes"]
+__all__ = [
+    "NEWEST",
+    "OLDEST",
+    "Attribute",
+    "AttributeTable",
+    "AttributeType",
+    "CommandTable",
+    "CommandType",
+    "Release",
+    "Releases",
+    "Setting",
+    "SubmitCommand",
+    "job_attributes",
+    "machine_attributes",
+    "submit_commands",
+]

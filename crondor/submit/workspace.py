@@ -124,6 +124,11 @@ class Workspace:
         scope.used = self._looked_up
         return scope
 
+    @property
+    def looked_up(self) -> frozenset[str]:
+        """The names that the lines themselves have asked for: conditions, lists, and values of their own name."""
+        return frozenset(self._looked_up)
+
     def word(self, name: str, snake: str) -> str:
         """Return the value of a command of two spellings as it is here, nothing where it is not assigned."""
         now = self.now()

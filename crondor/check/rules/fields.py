@@ -199,7 +199,9 @@ def uneven_step(job: CheckedJob) -> Iterator[RuleHit]:
             message = f"*/{step} is one value: once {whole}, and not every {step} {unit}"
         else:
             rest = size % step
-            message = f"*/{step} begins anew {whole}: its last gap is {rest} {unit if rest > 1 else unit[:-1]}, not {step}"
+            message = (
+                f"*/{step} begins anew {whole}: its last gap is {rest} {unit if rest > 1 else unit[:-1]}, not {step}"
+            )
         even = ", ".join(str(number) for number in range(2, size) if size % number == 0)
         severity = Severity.WARNING if 2 * step > size else None
         help_text = f"{size} {unit} part evenly by {even}; or list the values"

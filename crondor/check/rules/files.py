@@ -73,7 +73,9 @@ def _not_at_home(missing: list[NamedFile]) -> RuleHit:
     names = list(dict.fromkeys(each.name for each in missing))
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     message = f"not here: {shown}"
-    return RuleHit(message, missing[0].span, "check where the job is submitted, or with --no-files", None, Severity.NOTE)
+    return RuleHit(
+        message, missing[0].span, "check where the job is submitted, or with --no-files", None, Severity.NOTE
+    )
 
 
 @rule("CRN572", "blank-list", Severity.WARNING, "a list of files parted by blanks: one file to HTCondor")

@@ -56,4 +56,3 @@ def one_row(file: CheckedFile) -> Iterator[RuleHit]:
             edit = TextEdit(queue.span.part(found.start(), found.start() + 4), "in")
             fix = Fix("write in", (edit,), safe=False) if queue.span.source is file.source else None
             yield RuleHit(message, queue.span.part(found.start(), found.end()), "write in, for a job of each word", fix)
-

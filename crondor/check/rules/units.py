@@ -51,7 +51,9 @@ def _suspect(value: GivenValue, number: float, letter: str) -> Iterator[RuleHit]
     elif too_little:
         least = Severity.NOTE if number == 1 else None  # 1 may well say: as little as there is
         message = f"this asks for no more than {_shown(bytes_)} of {what}: {counted}"
-        yield RuleHit(message, value.span, f"write {value.text.rstrip('kKmMbB ')}GB, if gigabytes are meant", severity=least)
+        yield RuleHit(
+            message, value.span, f"write {value.text.rstrip('kKmMbB ')}GB, if gigabytes are meant", severity=least
+        )
 
 
 def _shown(bytes_: float) -> str:

@@ -47,7 +47,7 @@ def set_transforms(draft: Draft) -> None:
         if name is None:
             continue
         tags.append(tag)
-        lines = (line.strip() for line in draft.commands[name].split("\n"))
+        lines = (line.strip() for line in (draft.command(name) or "").split("\n"))
         draft.set(f"TransformBody_{tag}", _JOINT.join(line for line in lines if line and not line.startswith("#")))
     draft.set("TransformOnEvict", " ".join(tags))
 
