@@ -84,22 +84,30 @@ def always(each: WrittenExpression) -> Iterator[RuleHit]:
 
 def _never(found: Comparison) -> _Reason | None:
     """Return why a comparison never holds, and what to write; None for one that may."""
+    value, op = found.constant.value, found.op
+    reason = _of_types(found) if op in _TYPED else None
+    return _of_values(found, value) if reason is None and isinstance(value, str) and op in EQUAL else reason
+
+
+def _of_types(found: Comparison) -> _Reason | None:
+    """Return why an attribute and a constant of two types never compare."""
     value, op, shown, name = found.constant.value, found.op, found.attribute.name, attribute_of(found.attribute)
     known = (table.get(name) for table in (job_attributes(), machine_attributes()))
     kinds = {attribute.type for attribute in known if attribute is not None}
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if kinds and op in _TYPED and isinstance(value, str) and kinds <= _NUMBERS:
+    if kinds and isinstance(value, str) and kinds <= _NUMBERS:
         return _Reason(f"{shown} is a number, and never compares with a string", f"write {shown} {op} {value.strip()}")
-    if kinds and op in _TYPED and is_number and kinds == {AttributeType.STRING}:
+    if kinds == {AttributeType.STRING} and isinstance(value, (int, float)) and not isinstance(value, bool):
         return _Reason(f"{shown} is a string, and never compares with a number", f'write {shown} {op} "{value}"')
-    if not isinstance(value, str) or op not in EQUAL:
-        return None
-    if op != "==" and name in _EXACT:
-        right = next((each for each in _EXACT[name] if each.lower() == value.lower()), value)
-        if right != value:
-            message = f'{op} tells capitals from small letters, and {shown} is "{right}"'
-            return _Reason(message, f'write {shown} == "{right}"')
-    small = value.lower()
+    return None
+
+
+def _of_values(found: Comparison, value: str) -> _Reason | None:
+    """Return why no machine has a value; of Arch and OpSys all are known."""
+    op, shown, name, small = found.op, found.attribute.name, attribute_of(found.attribute), value.lower()
+    exact = next((each for each in _EXACT.get(name, ()) if each.lower() == small), value)
+    if op != "==" and exact != value:
+        message = f'{op} tells capitals from small letters, and {shown} is "{exact}"'
+        return _Reason(message, f'write {shown} == "{exact}"')
     right = {"arch": _ARCH, "opsys": _SYSTEMS}.get(name, {}).get(small, "")
     if right:
         return _Reason(f'no machine has {shown} "{value}"', f'write {shown} == "{right}"')

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from crondor.knowledge import CommandType, submit_commands
 from crondor.source import Span
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile
 
@@ -18,14 +19,7 @@ MATCHING: Final = frozenset(("requirements", "my.requirements", "rank", "my.rank
 """Those that see the machine's ad beside the job's."""
 
 _CONDITIONS: Final = frozenset(("requirements", "my.requirements"))
-_MORE: Final = (
-    *("allowed_execute_duration", "allowed_job_duration", "concurrency_limits_expr", "cron_prep_time", "cron_window"),
-    *("deferral_prep_time", "deferral_time", "deferral_window", "job_lease_duration", "job_max_vacate_time"),
-    *("leave_in_queue", "max_job_retirement_time", "next_job_start_delay", "noop_job", "on_exit_hold"),
-    *("on_exit_hold_reason", "on_exit_hold_subcode", "on_exit_remove", "periodic_hold", "periodic_hold_reason"),
-    *("periodic_hold_subcode", "periodic_release", "periodic_remove", "periodic_vacate", "request_cpus"),
-    *("request_disk", "request_gpus", "request_memory", "retry_until", "success_exit_code"),
-)
+_OF_GPUS: Final = frozenset(("require_gpus",))  # asks the ad of a GPU
 AMOUNTS: Final = {
     "request_memory": 1024 * 1024,
     "requestmemory": 1024 * 1024,
@@ -34,10 +28,9 @@ AMOUNTS: Final = {
 }
 """The commands whose numbers may have a unit, K, M, G or T: the bytes of what a number without one counts."""
 
-EXPRESSIONS: Final = MATCHING | frozenset(_MORE)
-
 _PLAIN: Final = re.compile(r'[-+]?\d+(\.\d+)?|(?i:true|false|undefined)|"[^"\\]*"')
 AMOUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)[ \t]*(?P<unit>[kmgt]b?)?", re.IGNORECASE)
+_HOLE: Final = re.compile(r"\{\w*\}")  # {name}, for Python's str.format to fill; a list of one name to ClassAds
 LONGEST: Final = 20_000  # characters of one expression; what is longer was not written by a person
 
 
@@ -101,14 +94,17 @@ def _job(group: JobGroup) -> GivenJob:
 
 def is_expression(key: str) -> bool:
     """Say whether condor_submit puts the value of a lower-case name into the job ad as an expression."""
-    return key in EXPRESSIONS or key.startswith("my.")
+    if key.startswith("my.") or key in AMOUNTS:
+        return True
+    command = submit_commands().get(key)
+    return command is not None and command.type is CommandType.EXPRESSION and command.name not in _OF_GPUS
 
 
 def is_plain(key: str, text: str) -> bool:
     """Say whether a value is a number, a truth value, an amount or a string alone: there is nothing to look at.
 
-    A string is something where a condition is asked for.
+    So it is where the hole of a template stands; a string is something where a condition is asked for.
     """
-    if not text or (key in AMOUNTS and AMOUNT.fullmatch(text)):
+    if not text or (key in AMOUNTS and AMOUNT.fullmatch(text)) or _HOLE.fullmatch(text):
         return True
     return _PLAIN.fullmatch(text) is not None and not (text[0] == '"' and key in _CONDITIONS)

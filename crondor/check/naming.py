@@ -10,7 +10,7 @@ from crondor.check.rule import Fix, RuleHit, TextEdit
 from crondor.check.subject import CheckedFile
 from crondor.check.written import COMPARED, WrittenExpression, references
 from crondor.classad.tree import Binary, Node, Reference, Unary, bare, nodes
-from crondor.knowledge import Attribute, AttributeType, job_attributes, machine_attributes
+from crondor.knowledge import Attribute, AttributeTable, AttributeType, job_attributes, machine_attributes
 from crondor.source import Span
 
 _WORD: Final = re.compile(r"[A-Za-z_][\w.+-]*|'[^']*'")
@@ -76,7 +76,10 @@ def _is_word(tree: Node, own: Container[str]) -> bool:
     """Say whether nothing in the tree of a word, dashes and dots in it, is the name of a known attribute."""
     for node in nodes(tree):
         if isinstance(node, Reference):
-            if _is_known(node.name, own) or (len(node.name) >= _SHORTEST and meant(node.name) is not None):
+            is_scope = node.name.lower() in _OTHERS
+            if (_is_known(node.name, own) and not is_scope) or (
+                len(node.name) >= _SHORTEST and meant(node.name) is not None
+            ):
                 return False
         elif not (isinstance(node, Binary) and node.op in {"-", "+"}) and not isinstance(node, Unary):
             return False
@@ -93,7 +96,15 @@ def _is_string(node: Node) -> bool:
 
 def _is_known(name: str, own: Container[str]) -> bool:
     small = name.lower()
-    return small in own or small in _OTHERS or name in job_attributes() or name in machine_attributes()
+    return (
+        small in own or small in _OTHERS or any(_has(table, name) for table in (job_attributes(), machine_attributes()))
+    )
+
+
+def _has(table: AttributeTable, name: str) -> bool:
+    """Say whether a table has a name; one that stands for many, Request<X>, does not cover a slip of another one."""
+    found = table.get(name)
+    return found is not None and ("<" not in found.name or len(table.near(name)) != 1)
 
 
 def _spelt(file: CheckedFile, key: str) -> str:

@@ -95,23 +95,26 @@ def _named(job: GivenJob) -> Iterator[NamedFile]:
     if folder is not None:
         yield NamedFile(folder.text, folder.span, folder.text, "the folder of the job", is_folder=True)
     yield from _program(job)
-    standard = job.first(*_INPUT)
-    if standard is not None and _is_path(standard.text) and not _says_no(job.values, "transfer_input"):
-        yield NamedFile(standard.text, standard.span, _below(start, standard.text), "the standard input")
-    for key in _LISTS:
-        value = job.values.get(key)
-        if value is not None:
-            for name, span in items_of(value):
-                if _is_path(name):
-                    yield NamedFile(name, span, _below(start, name), "an input file")
-    image = job.first("container_image")
-    if image is not None and _is_path(image.text) and ("/" in image.text or image.text.endswith((".sif", ".img"))):
-        yield NamedFile(image.text, image.span, _below(start, image.text), "the image of the container")
+    yield from _read(job, start)
     for key in _WRITTEN:
-        value = job.values.get(key)
+        value = job.first(key)
         parent = value.text.rpartition("/")[0] if value is not None and _is_path(value.text) else ""
         if value is not None and parent:
             yield NamedFile(parent, value.span, _below(start, parent), f"the folder of {key}", is_folder=True)
+
+
+def _read(job: GivenJob, start: str) -> Iterator[NamedFile]:
+    """Yield the files that are read when the job is to start."""
+    standard = job.first(*_INPUT)
+    if standard is not None and _is_path(standard.text) and not _says_no(job.values, "transfer_input"):
+        yield NamedFile(standard.text, standard.span, _below(start, standard.text), "the standard input")
+    for value in filter(None, map(job.first, _LISTS)):
+        for name, span in items_of(value):
+            if _is_path(name):
+                yield NamedFile(name, span, _below(start, name), "an input file")
+    image = job.first("container_image")
+    if image is not None and _is_path(image.text) and ("/" in image.text or image.text.endswith((".sif", ".img"))):
+        yield NamedFile(image.text, image.span, _below(start, image.text), "the image of the container")
 
 
 def _program(job: GivenJob) -> Iterator[NamedFile]:

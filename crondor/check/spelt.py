@@ -33,7 +33,7 @@ _TIMES: Final = {
 }
 _SIZES: Final = {letter: 1024**power for power, letter in enumerate("kmgtp", 1)}
 _SIZE: Final = re.compile(
-    r"(?P<letter>[kmgtp])(?:i?b{1,2}|bytes?|ib)?|(?P<word>kilo|mega|giga|tera|peta)(?:byte)?s?", re.I
+    r"(?P<letter>[kmgtp])(?:i?b{1,2}|bytes?|ib)?|(?P<word>kilo|mega|giga|tera|peta)(?:byte)?s?", re.IGNORECASE
 )
 _COUNTED: Final = re.compile(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
 

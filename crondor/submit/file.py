@@ -31,7 +31,7 @@ class SubmitFile:
     ``files`` are those it may name, None where none may be looked at.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what one reading found, made by one reader
         self,
         sources: tuple[Source, ...],
         queues: tuple[QueuedItems, ...],

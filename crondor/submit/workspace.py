@@ -81,9 +81,9 @@ class Workspace:
         if earlier is None or later is None or later.version == earlier.version or key in self._looked_up:
             return
         is_made_of_it = "$" in later.span.text and key.removeprefix("my.") in later.span.text.lower()
+        is_same = earlier.text.lower() == later.text.lower() or not earlier.text.strip(BLANKS)
         is_of_one_text = earlier.span.source is later.span.source
-        has_room = len(self.table.lost) < _MOST_LOST
-        if has_room and earlier.text.strip(BLANKS) and earlier.text.lower() != later.text.lower() and is_of_one_text and not is_made_of_it:
+        if is_of_one_text and not is_same and not is_made_of_it and len(self.table.lost) < _MOST_LOST:
             self.table.lost.append(Lost(key, earlier, later))
 
     def self_expanded(self, key: str, text: str, span: Span) -> str:

@@ -25,10 +25,11 @@ Examples:
   crondor check --explain CRN204
 
 A folder stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
-is executed, and files that it includes are read only below its own folder and those of --allow-dir.
+is executed; what it includes is read, and what else it names is looked for and not opened, only below its own
+folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
-select, ignore and strict may be set in the table [check] of crondor.toml, for which see `crondor config`.
+select, ignore, strict and no-files may be set in the table [check] of crondor.toml, for which see `crondor config`.
 
 Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -60,6 +61,7 @@ that cannot be read."""
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
+@click.option("--no-files", is_flag=True, help="Do not look if the files are there that a description names.")
 @file_options
 @clock_options
 @interval_option
@@ -76,6 +78,7 @@ def command(
     rules: bool,
     statistics: bool,
     strict: bool,
+    no_files: bool,
     surroundings: Surroundings,
     now: str | None,
     tz: str | None,
@@ -100,7 +103,7 @@ def command(
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files)
     result = run(paths or _here(), given, now)
     if fix:
         from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for

@@ -34,6 +34,7 @@ class CheckOptions(NamedTuple):
     tz: str | None
     schedd_interval: int
     strict: bool
+    no_files: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,7 @@ def _settle(given: CheckOptions, now: str | None) -> CheckResult:
         codes_of(given.select, RULES),
         codes_of(given.ignore, RULES),
         given.strict,
-        settings=CheckSettings(clock.now, clock.zone, schedd_interval=given.schedd_interval),
+        settings=CheckSettings(clock.now, clock.zone, schedd_interval=given.schedd_interval, files=not given.no_files),
         surroundings=given.surroundings,
     )
 

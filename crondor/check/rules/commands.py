@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crondor._spec.inline_comment import CURE, inline_comment
 from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.diagnostics import Severity
@@ -35,4 +36,9 @@ scheduler_never = passed_on(
 grid_ignores = passed_on("CRN505", "grid-ignores", Severity.WARNING, "a time in the grid universe", CheckedJob.hits)
 
 
-no_universe = passed_on("CRN506", "no-universe", Severity.ERROR, "a universe that there is not", CheckedJob.hits)
+@rule("CRN506", "no-universe", Severity.ERROR, "a universe that there is not")
+def no_universe(job: CheckedJob) -> Iterator[RuleHit]:
+    """condor_submit refuses it, with whatever stands behind it."""
+    for hit in job.hits("CRN506"):
+        has_comment = hit.span is not None and inline_comment(hit.span.text) is not None
+        yield hit._replace(help=CURE) if has_comment else hit

@@ -20,7 +20,7 @@ def operator(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN551", "unquoted", Severity.WARNING, "a word without quotes: an attribute that no ad has")
 def unquoted(file: CheckedFile) -> Iterator[RuleHit]:
-    """A word is the name of an attribute, a string stands in double quotes; an attribute that is not there is undefined."""
+    """A word is the name of an attribute, and one that is not there is undefined; a string stands in double quotes."""
     if file.written:
         from crondor.check.naming import unquoted as found  # noqa: PLC0415 - with the engine, which few files need
 

@@ -32,7 +32,7 @@ def no_folder(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
-    """Yield what is missing, if other files are there; where none is, the description is not at home, and that is all."""
+    """Yield what is missing; where nothing is there the description is not at home, and one note says so."""
     places = file.places
     missing = [each for each in places.missing if each.is_folder is is_folder] if places is not None else []
     if places is None or not missing:
@@ -72,7 +72,7 @@ def _renamed(each: NamedFile, close: str | None, file: CheckedFile) -> Fix | Non
 def _not_at_home(missing: list[NamedFile]) -> RuleHit:
     names = list(dict.fromkeys(each.name for each in missing))
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    message = f"not here: {shown}"
+    message = f"not here: {shown}" if len(names) > 1 else f"{shown} is not here"
     return RuleHit(
         message, missing[0].span, "check where the job is submitted, or with --no-files", None, Severity.NOTE
     )

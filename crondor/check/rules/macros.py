@@ -9,6 +9,7 @@ from crondor.check.macros import MacroUse
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity, similar
+from crondor.knowledge import submit_commands
 from crondor.knowledge.slips import one_slip
 
 _FIELDS = frozenset(name for names in CRON_NAMES.values() for name in names)
@@ -45,7 +46,7 @@ def value_lost(file: CheckedFile) -> Iterator[RuleHit]:
         shown = name.text if name is not None else lost.key
         line = lost.later.span.line
         message = f"{shown} is set again at line {line}, before any job has this value"
-        is_macro = file.macros is not None and lost.key in file.macros.used
+        is_macro = not lost.key.startswith("my.") and lost.key not in submit_commands()
         grave = Severity.NOTE if is_macro else None  # who builds a value up knows what he does
         yield RuleHit(message, lost.earlier.span, "remove one of the two lines", severity=grave)
 

@@ -7,23 +7,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor._spec.inline_comment import CURE, MESSAGE, inline_comment
-from crondor.check.given import AMOUNTS, GivenValue, is_expression
-from crondor.check.places import items_of
+from crondor.check.given import GivenValue
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import CrondorError, Severity
 from crondor.job.arguments import join_arguments, join_environment, old_entries, split_environment
+from crondor.knowledge import CommandType, submit_commands
 from crondor.schedule import COMMANDS
 from crondor.source import Span
 
 _ARGUMENTS: Final = frozenset(("arguments", "args", "java_vm_args"))
 _ENVIRONMENT: Final = frozenset(("environment", "env"))
 _REMAPS: Final = frozenset(("transfer_output_remaps", "transferoutputremaps"))
-_FREE: Final = _ARGUMENTS | _ENVIRONMENT | {"batch_name", "description", "jobbatchname", "environment2"}  # any text
-_REFUSED: Final = frozenset(  # by condor_submit, with a comment behind them
-    ("universe", "should_transfer_files", "when_to_transfer_output", "notification", "getenv", "hold", *AMOUNTS)
-)
+_TEXTS: Final = frozenset((CommandType.ARGUMENTS, CommandType.BARE, CommandType.ENVIRONMENT, CommandType.STRING))
+_NAMES: Final = frozenset((CommandType.BARE_FILE, CommandType.FILE, CommandType.FILES))  # of all else one is refused
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BEFORE_WORD: Final = re.compile(r"(?<=[ \t])#(?=[ \tA-Za-z])")
 _SEPARATE: Final = re.compile(r"(?<=[ \t])#(?=[ \t])")
 # A word of which the quotes hold blanks, and a word in quotes, in the old syntax of arguments.
 _QUOTED_WORDS: Final = re.compile(r"""(?<!\S)\S*?(?P<quote>'|\\")[^'"\\\s]*(?:[ \t]+[^'"\\\s]+)+(?P=quote)(?!\S)""")
@@ -36,26 +35,26 @@ def comment_behind(file: CheckedFile) -> Iterator[RuleHit]:
     for value in file.given.all:
         if "#" not in value.text or value.key in COMMANDS or not value.is_literal:
             continue  # CRN106 and CRN301 speak of the commands about time
-        at = _comment(value)
+        command = submit_commands().get(value.key)
+        kind = None if command is None else command.type
+        at = _comment(value, kind)
         if at is not None:
-            is_refused = value.key in _REFUSED or (is_expression(value.key) and not value.key.startswith("my."))
-            yield RuleHit(
-                MESSAGE,
-                value.span.part(at, len(value.text)),
-                CURE,
-                None if is_refused else _moved(file, value.span, at),  # no cure touches what cannot be read
-                Severity.ERROR if is_refused else None,
-            )
+            is_refused = kind is not None and kind not in _TEXTS | _NAMES
+            fix = None if is_refused else _moved(file, value.span, at)  # no cure touches what cannot be read
+            span = value.span.part(at, len(value.text))
+            yield RuleHit(MESSAGE, span, CURE, fix, Severity.ERROR if is_refused else None)
 
 
-def _comment(value: GivenValue) -> int | None:
+def _comment(value: GivenValue, kind: CommandType | None) -> int | None:
     """Return where a comment begins in a value; in a text that may well have a # it stands between blanks."""
     text = _STRING.sub(lambda found: "x" * len(found[0]), value.text)
-    if value.key in _FREE or value.key.startswith("my."):
-        found = _SEPARATE.search(text)
-        is_quoted = found is not None and text.count("'", 0, found.start()) % 2 == 1
-        return found.start() if found and not is_quoted and text[: found.start()].strip() else None
-    return inline_comment(text)
+    if kind is not None and kind not in _TEXTS:
+        return inline_comment(text)
+    is_macro = kind is None and not value.key.startswith("my.")
+    found = (_BEFORE_WORD if is_macro else _SEPARATE).search(text)
+    if found is None or not text[: found.start()].strip() or text.count("'", 0, found.start()) % 2:
+        return None
+    return found.start()
 
 
 def _moved(file: CheckedFile, span: Span, at: int) -> Fix | None:

@@ -16,7 +16,6 @@ from crondor.submit.ad import values
 from crondor.submit.ad.draft import Draft, shown
 from crondor.submit.ad.knobs import SubmitKnobs
 
-
 _UNQUOTED: Final = frozenset((CommandType.BARE, CommandType.BARE_LIST, CommandType.BARE_FILE))
 _LISTS: Final = frozenset((CommandType.LIST, CommandType.BARE_LIST))
 _FILES: Final = frozenset((CommandType.FILE, CommandType.BARE_FILE))
