@@ -7,12 +7,14 @@ from typing import Final, NamedTuple
 
 from crondor.check.given import GivenJob, GivenValue
 from crondor.knowledge.slips import one_slip
-from crondor.macro.files import FileRefused, Files
+from crondor.macro.files import FileRefused
 from crondor.source import Span
 from crondor.submit import SubmitFile
 from crondor.submit.folders import NAMES as FOLDERS
 
 EXECUTABLE: Final = ("executable", "cmd")
+PROGRAM: Final = "the executable"
+JOB_FOLDER: Final = "the folder of the job"
 _INPUT: Final = ("input", "stdin")
 _LISTS: Final = ("transfer_input_files", "transferinputfiles", "transferinput", "jar_files")
 _WRITTEN: Final = ("log", "output", "stdout", "error", "stderr")
@@ -20,7 +22,7 @@ _NO_PROGRAM: Final = frozenset(("vm", "13"))  # universes whose executable is a 
 _IN_IMAGE: Final = frozenset(("docker", "container"))
 _FALSE: Final = frozenset(("false", "no", "f", "0", "n"))
 _MOST: Final = 500  # names of one description that are looked for
-_MOST_NAMES: Final = 300  # of a folder in which a name like a missing one is looked for
+_MOST_NAMES: Final = 100  # of a folder in which a name like a missing one is looked for
 
 
 class NamedFile(NamedTuple):
@@ -51,7 +53,7 @@ class Places:
             if each.path not in known:
                 if len(known) >= _MOST:
                     break
-                known[each.path] = _kind(file.files, each.path) if file.files is not None else None
+                known[each.path] = self._kind(each.path)
             kind = known[each.path]
             if kind == "" and not any(each.path == other.path for other in self.missing):
                 self.missing.append(each)
@@ -59,13 +61,21 @@ class Places:
 
     def near(self, named: NamedFile) -> str | None:
         """Return a name of the same folder and kind that is one slip from the one that is missing, or None."""
-        folder, _, name = named.path.rstrip("/").rpartition("/")
+        folder, slash, name = named.path.rstrip("/").rpartition("/")
         if folder not in self._names:
             self._names[folder] = self._names_in(folder)
-        small = name.lower()
-        there = [each.removesuffix("/") for each in self._names[folder] if each.endswith("/") is named.is_folder]
-        close = (each for each in there if each.lower() == small or one_slip(each.lower(), small))
-        return next((each for each in close if _suffix(each) == _suffix(name)), None)
+        small, size, suffix = name.lower(), len(name), _suffix(name)
+        like = [each for each in self._names[folder] if -1 <= len(each) - size <= 1 and _suffix(each) == suffix]
+        close = (each for each in like if each.lower() == small or one_slip(each.lower(), small))
+        kind = "folder" if named.is_folder else "file"
+        return next((each for each in close if self._kind(f"{folder}{slash}{each}") == kind), None)
+
+    def _kind(self, path: str) -> str | None:
+        """Return what a path leads to, nothing where nothing is there; None where crondor may not look."""
+        try:
+            return self._files.kind(path) if self._files is not None else None
+        except FileRefused:
+            return None
 
     def _names_in(self, folder: str) -> list[str]:
         try:
@@ -78,14 +88,6 @@ def _suffix(name: str) -> str:
     return name.lower().rpartition(".")[2] if "." in name else ""
 
 
-def _kind(files: Files, path: str) -> str | None:
-    """Return what a path leads to, None where crondor may not look."""
-    try:
-        return files.kind(path)
-    except FileRefused:
-        return None
-
-
 def _named(job: GivenJob) -> Iterator[NamedFile]:
     """Yield what condor_submit, the shadow or the starter will look for on the access point."""
     folder = job.first(*FOLDERS)
@@ -93,7 +95,7 @@ def _named(job: GivenJob) -> Iterator[NamedFile]:
     if folder is not None and not start:
         return
     if folder is not None:
-        yield NamedFile(folder.text, folder.span, folder.text, "the folder of the job", is_folder=True)
+        yield NamedFile(folder.text, folder.span, folder.text, JOB_FOLDER, is_folder=True)
     yield from _program(job)
     yield from _read(job, start)
     for key in _WRITTEN:
@@ -130,7 +132,7 @@ def _program(job: GivenJob) -> Iterator[NamedFile]:
         return
     in_image = kind in _IN_IMAGE or job.first("container_image", "docker_image") is not None
     if not (in_image and value.text.startswith("/")):
-        yield NamedFile(value.text, value.span, value.text, "the executable")
+        yield NamedFile(value.text, value.span, value.text, PROGRAM)
 
 
 def items_of(value: GivenValue) -> Iterator[tuple[str, Span]]:

@@ -372,7 +372,7 @@ class CheckedFile:
             return ()
         from crondor.check.unread import unread  # noqa: PLC0415 - with the engine
 
-        return tuple(unread(self))
+        return tuple(unread(self.written))
 
     @cached_property
     def explained(self) -> frozenset[Span]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from crondor.check.given import AMOUNTS, GivenValue
-from crondor.check.job_policy import POLICIES
 from crondor.check.rule import RuleHit
 from crondor.check.spelt import Replacement, amounts, operators_of, replaced
-from crondor.check.subject import CheckedFile
 from crondor.check.written import WrittenExpression, parsed
+from crondor.diagnostics import Severity
 from crondor.schedule import COMMANDS
 from crondor.submit.ad.values import amount
 
@@ -30,9 +30,9 @@ class Unread(NamedTuple):
     hit: RuleHit
 
 
-def unread(file: CheckedFile) -> Iterator[Unread]:
+def unread(expressions: Iterable[WrittenExpression]) -> Iterator[Unread]:
     """Yield the values that condor_submit reads once an operator or a number in them is another."""
-    for each in file.written:
+    for each in expressions:
         key, text = each.value.key, each.value.text
         is_list = key in AMOUNTS and _THOUSANDS_AND_UNIT.fullmatch(text) is not None
         if _is_read(key, text) and not is_list:
@@ -47,7 +47,7 @@ def _operator(each: WrittenExpression) -> Unread | None:
     if not _helps(each, changes):
         return None
     message = f"`{_was(each, changes)}` is no operator of ClassAds: condor_submit refuses the expression"
-    return Unread(each.value, _owner(each.value.key, "CRN550"), _hit(each, changes, message))
+    return Unread(each.value, "CRN550", _hit(each, changes, message))
 
 
 def _unit(each: WrittenExpression, *, is_list: bool) -> Unread | None:
@@ -67,12 +67,21 @@ def _unit(each: WrittenExpression, *, is_list: bool) -> Unread | None:
         message = f"condor_submit cannot read {text}: the units it knows are K, M, G and T, with a B or without"
     else:
         message = f"condor_submit cannot read {_was(each, changes)}: a number in an expression has no unit"
-    return Unread(each.value, _owner(each.value.key, "CRN560"), _hit(each, changes, message))
+    hit = _hit(each, changes, message)
+    if is_list and _is_rising(text):
+        hit = hit._replace(severity=Severity.WARNING)
+    return Unread(each.value, "CRN560", hit)
 
 
 def _is_read(key: str, text: str) -> bool:
     base = AMOUNTS.get(key)
     return (base is not None and amount(text, base, in_list=True) is not None) or parsed(text) is not None
+
+
+def _is_rising(text: str) -> bool:
+    """Say whether condor_submit 25 takes a list of amounts: each is to be larger than the one before."""
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    return all(first < second for first, second in pairwise(numbers))
 
 
 def _helps(each: WrittenExpression, changes: Sequence[Replacement]) -> bool:
@@ -88,8 +97,3 @@ def _hit(each: WrittenExpression, changes: Sequence[Replacement], message: str) 
     new = replaced(each.value.text, changes)
     place = each.value.place(changes[0].start, changes[0].end)
     return RuleHit(message, place, f"write {new if len(new) <= _SHOWN else changes[0].text}")
-
-
-def _owner(key: str, code: str) -> str:
-    """Return the rule that speaks of a value: CRN312 of the policies, whatever is wrong with them."""
-    return "CRN312" if key in POLICIES else code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from crondor.check.given import LONGEST, MATCHING, GivenValue, is_expression, is_plain
@@ -34,6 +35,7 @@ def written(values: Iterable[GivenValue]) -> Iterator[WrittenExpression]:
             yield WrittenExpression(value, parsed(value.text))
 
 
+@lru_cache(1024)
 def parsed(text: str) -> Node | None:
     """Return the tree of an expression as condor_submit parses it, None where it cannot."""
     try:

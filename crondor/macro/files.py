@@ -9,6 +9,7 @@ import os  # not pathlib: it takes longer to import than a plain file to read
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.text import MAX_BYTES, source_from_bytes
@@ -75,20 +76,13 @@ class Files:
             return ""
 
     def names(self, folder: str, most: int) -> list[str]:
-        """Return the names in a folder, folders with a slash at their end; none where there are more than ``most``.
-
-        Raises FileRefused where that is outside.
-        """
-        found: list[str] = []
+        """Return the names in a folder, none where there are more than ``most``; raises FileRefused outside."""
         try:
             with os.scandir(self._resolved(folder or ".")) as entries:
-                for entry in entries:
-                    found.append(entry.name + "/" if entry.is_dir() else entry.name)
-                    if len(found) > most:
-                        return []
+                found = [entry.name for entry in islice(entries, most + 1)]
         except OSError:
             return []
-        return found
+        return found if len(found) <= most else []
 
     def matching(self, pattern: str) -> list[str]:
         """Return the paths that a pattern of the shell matches, in order, folders with a slash at the end.

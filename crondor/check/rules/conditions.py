@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crondor.check.job_policy import POLICIES
 from crondor.check.rule import RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
@@ -15,7 +16,7 @@ from crondor.diagnostics import Severity
 @rule("CRN550", "operator", Severity.ERROR, "an operator that ClassAds do not have")
 def operator(file: CheckedFile) -> Iterator[RuleHit]:
     """A condition is written with ==, &&, || and !; a single = compares nothing, and condor_submit refuses it."""
-    yield from (each.hit for each in file.unread if each.code == "CRN550")
+    yield from (each.hit for each in file.unread if each.code == "CRN550" and each.value.key not in POLICIES)
 
 
 @rule("CRN551", "unquoted", Severity.WARNING, "a word without quotes: an attribute that no ad has")

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor.check.places import NamedFile, Places, items_of
+from crondor.check.places import JOB_FOLDER, PROGRAM, NamedFile, Places, items_of
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 
 _SHOWN: Final = 3
+_MOST_COMPARED: Final = 8  # missing names for which a similar one is looked for
 _LISTS: Final = ("transfer_input_files", "transferinputfiles", "transfer_output_files", "transferoutputfiles")
 _OUTPUTS: Final = ("transfer_output_files", "transferoutputfiles")
 _WORD: Final = re.compile(r"[\w./~+:@-]*[\w/]")
@@ -37,20 +38,20 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
     missing = [each for each in places.missing if each.is_folder is is_folder] if places is not None else []
     if places is None or not missing:
         return
-    near = {each: places.near(each) for each in missing[:20]}
+    near = {each: places.near(each) for each in missing[:_MOST_COMPARED]}
     for each in missing:
         close = near.get(each)
         if close is None and not places.is_at_home:
             continue
-        is_program = each.role == "the executable"
-        then = "condor_submit refuses the job" if is_program else "the job will be held"
+        is_refused = each.role in {PROGRAM, JOB_FOLDER}
+        then = "condor_submit refuses the job" if is_refused else "the job will be held"
         message = f"{each.name}, {each.role}, is not there: {then}"
         yield RuleHit(
             message,
             each.span,
             f"did you mean {close}?" if close else _help(each),
             _renamed(each, close, file),
-            Severity.ERROR if is_program else None,
+            Severity.ERROR if is_refused else None,
         )
     others = [each for each in missing if near.get(each) is None]
     if others and not places.is_at_home:

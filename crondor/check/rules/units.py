@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor.check.given import AMOUNT, AMOUNTS, GivenValue
+from crondor.check.job_policy import POLICIES
 from crondor.check.rule import RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
@@ -21,7 +22,7 @@ _LEAST_DISK: Final = _MIB
 @rule("CRN560", "unit", Severity.ERROR, "a number with a unit that HTCondor does not know")
 def unit(file: CheckedFile) -> Iterator[RuleHit]:
     """Memory and disk have K, M, G or T; all other numbers have none, and times are in seconds."""
-    yield from (each.hit for each in file.unread if each.code == "CRN560")
+    yield from (each.hit for each in file.unread if each.code == "CRN560" and each.value.key not in POLICIES)
 
 
 @rule("CRN561", "amount", Severity.WARNING, "an amount of memory or disk that is probably meant in another unit")
