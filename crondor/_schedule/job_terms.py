@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
-from typing import NamedTuple
 
+from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import Diagnostic, Severity, similar
 from crondor.source import Span
 from crondor.spec import FIELDS
@@ -209,7 +209,7 @@ def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic
         if close:
             yield Diagnostic(
                 "submit-misspelt",
-                f"HTCondor knows no command {name} and passes over it without a word",
+                f"HTCondor knows no command {name}, and the schedule does without it",
                 Severity.WARNING,
                 span=span,
                 help=f"did you mean {close[0]}?",

@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
 from crondor.check.given import GivenValues, is_expression, is_plain
 from crondor.check.macros import Macros
+from crondor.check.made import LONGEST, MadeJobs, make_jobs
 from crondor.check.places import Places
 from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
@@ -66,6 +69,7 @@ class CheckSettings:
     """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
 
     ``files``: whether to look if the files are there that a description names, below the folders it may read from.
+    ``target`` is the release of HTCondor that the file is submitted to; 24 stands for the newest of its series.
     """
 
     now: int
@@ -73,6 +77,7 @@ class CheckSettings:
     policy: Policy | None = None
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
     files: bool = True
+    target: Release = NEWEST
 
 
 @dataclass(frozen=True)
@@ -330,6 +335,13 @@ class CheckedFile:
             yield Diagnostic(
                 "too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file"
             )
+
+    @cached_property
+    def made(self) -> MadeJobs | None:
+        """What making the jobs' ads showed, None where they cannot be made, or it would take too long."""
+        if self.submit is None or not self.is_whole or not self.is_checked or len(self.source.text) > LONGEST:
+            return None
+        return make_jobs(self.submit) if self.effort.left > 0 else None
 
     @cached_property
     def misspelt(self) -> tuple[Diagnostic, ...]:

@@ -5,9 +5,20 @@ The tables are texts beside this module, read when they are first asked for: who
 
 from __future__ import annotations
 
-from crondor.knowledge.attributes import Attribute, AttributeTable, AttributeType, job_attributes, machine_attributes
-from crondor.knowledge.commands import CommandTable, CommandType, Setting, SubmitCommand, submit_commands
-from crondor.knowledge.releases import NEWEST, OLDEST, Release, Releases
+from typing import TYPE_CHECKING, Final
+
+from crondor._late import late
+
+if TYPE_CHECKING:
+    from crondor.knowledge.attributes import (
+        Attribute,
+        AttributeTable,
+        AttributeType,
+        job_attributes,
+        machine_attributes,
+    )
+    from crondor.knowledge.commands import CommandTable, CommandType, Setting, SubmitCommand, submit_commands
+    from crondor.knowledge.releases import NEWEST, OLDEST, Release, Releases
 
 __all__ = [
     "NEWEST",
@@ -25,3 +36,15 @@ __all__ = [
     "machine_attributes",
     "submit_commands",
 ]
+
+_ATTRIBUTES: Final = "crondor.knowledge.attributes"
+_COMMANDS: Final = "crondor.knowledge.commands"
+_RELEASES: Final = "crondor.knowledge.releases"
+_HOMES: Final = {
+    **dict.fromkeys(("Attribute", "AttributeTable", "AttributeType"), _ATTRIBUTES),
+    **dict.fromkeys(("job_attributes", "machine_attributes"), _ATTRIBUTES),
+    **dict.fromkeys(("CommandTable", "CommandType", "Setting", "SubmitCommand", "submit_commands"), _COMMANDS),
+    **dict.fromkeys(("NEWEST", "OLDEST", "Release", "Releases"), _RELEASES),
+}
+
+__getattr__, __dir__ = late(__name__, _HOMES)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.knowledge.rows import rows
 from crondor.knowledge.slips import one_slip
 

@@ -6,15 +6,19 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from crondor.knowledge.releases import Releases
+from crondor._named_tuple import NamedTuple
+from crondor.knowledge.releases import NEWEST, Releases
 from crondor.knowledge.rows import rows
 from crondor.knowledge.slips import one_slip
 
 
 class CommandType(Enum):
-    """How a command's value is read; the value is the word to show."""
+    """How a command's value is read; the value is the word to show.
+
+    DISABLED is what people write for another command, or what an administrator has taken away.
+    """
 
     STRING = "string"
     BARE = "bare"
@@ -68,6 +72,11 @@ class SubmitCommand(NamedTuple):
         """The names a value may be given by."""
         return self.name, *self.others
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the newest release has the command."""
+        return self.type is not CommandType.DISABLED and NEWEST in self.releases
+
 
 class CommandTable:
     """The commands of all releases; names are looked up whatever their case."""
@@ -103,14 +112,18 @@ class CommandTable:
             found = next((command for pattern, command in self._many if pattern.fullmatch(name)), None)
         return found
 
+    def is_one(self, name: str) -> bool:
+        """Say whether a lower-case name is that of one command, and not of one that stands for many."""
+        return name in self._named
+
     def names(self) -> Iterator[str]:
         """Iterate over the lower-case names of commands that have any, attributes' names among them."""
         return iter(self._named)
 
     def near(self, name: str) -> list[SubmitCommand]:
-        """Return the commands with a name that is one slip of the hand away: see one_slip."""
+        """Return the commands with a name that is one slip of the hand away, see one_slip, those in use alone."""
         found = (command for key, command in self._named.items() if one_slip(name.lower(), key))
-        return list(dict.fromkeys(found))
+        return [command for command in dict.fromkeys(found) if command.is_in_use]
 
 
 _WILD: Final = "<name>"

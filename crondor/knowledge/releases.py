@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
+
+from crondor._named_tuple import NamedTuple
 
 _TEXT: Final = re.compile(r"(\d{1,3})(?:\.(\d{1,3}))?")
 _LAST: Final = 10**6  # a minor version that no release reaches
@@ -23,9 +25,14 @@ class Release(NamedTuple):
             raise ValueError(text)
         return cls(int(found[1]), _LAST if found[2] is None else int(found[2]))
 
+    @property
+    def is_series(self) -> bool:
+        """Whether it stands for the last release of its series, whatever that is."""
+        return self.minor == _LAST
+
     def __str__(self) -> str:
         """Return it as it is written."""
-        return str(self.major) if self.minor == _LAST else f"{self.major}.{self.minor}"
+        return str(self.major) if self.is_series else f"{self.major}.{self.minor}"
 
 
 NEWEST: Final = Release(25, 14)

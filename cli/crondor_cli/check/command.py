@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
+from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.submit_files import KINDS, below, submit_files
 from crondor_cli.common.watching import watch_option
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -29,7 +35,7 @@ is executed; what it includes is read, and what else it names is looked for and 
 folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
-select, ignore, strict and no-files may be set in the table [check] of crondor.toml, for which see `crondor config`.
+select, ignore, target, strict and no-files may be set in the table [check] of crondor.toml: see `crondor config`.
 
 Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -54,6 +60,12 @@ that cannot be read."""
 @click.option(
     "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
 )
+@click.option(
+    "--target",
+    type=ReleaseType(),
+    metavar="RELEASE",
+    help="The release that the files are submitted to: 23, 24 or 25, or one as 24.0.",
+)
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
@@ -71,6 +83,7 @@ def command(
     paths: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    target: Release | None,
     fix: bool,
     write: bool,
     unsafe: bool,
@@ -103,7 +116,7 @@ def command(
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files, target)
     result = run(paths or _here(), given, now)
     if fix:
         from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for

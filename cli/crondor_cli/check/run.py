@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import NamedTuple
 
 import click
 
+from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.common.findings.result import STDIN, ChosenReports
@@ -35,6 +36,7 @@ class CheckOptions(NamedTuple):
     schedd_interval: int
     strict: bool
     no_files: bool
+    target: Release | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +79,13 @@ def _settle(given: CheckOptions, now: str | None) -> CheckResult:
         codes_of(given.select, RULES),
         codes_of(given.ignore, RULES),
         given.strict,
-        settings=CheckSettings(clock.now, clock.zone, schedd_interval=given.schedd_interval, files=not given.no_files),
+        settings=CheckSettings(
+            clock.now,
+            clock.zone,
+            schedd_interval=given.schedd_interval,
+            files=not given.no_files,
+            target=given.target or NEWEST,
+        ),
         surroundings=given.surroundings,
     )
 

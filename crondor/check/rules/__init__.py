@@ -17,7 +17,9 @@ from crondor.check.rules import (
     quoting,
     reading,
     refused,
+    releases,
     units,
+    unused,
 )
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.check.suppress import Silence
@@ -25,7 +27,11 @@ from crondor.check.suppress import Silence
 FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     *reading.READING_RULES,
     refused.refused,
-    commands.misspelt_command,
+    unused.unused,
+    unused.no_effect,
+    releases.not_in_release,
+    unused.odd_resource,
+    releases.several_queues,
     macros.undefined_macro,
     macros.value_lost,
     conditions.operator,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.check.job_policy import POLICIES
+from crondor.check.policy_names import POLICIES
 from crondor.check.rule import RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity

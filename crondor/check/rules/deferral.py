@@ -9,7 +9,8 @@ from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COM
 from crondor._spec.inline_comment import CURE, inline_comment
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
-from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
+from crondor.check.job_policy import stays
+from crondor.check.policy_names import PERIODIC_HOLD, POLICIES
 from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
 from crondor.check.spelt import seconds_of
 from crondor.check.subject import CheckedJob

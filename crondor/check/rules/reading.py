@@ -8,10 +8,13 @@ from functools import partial
 from crondor.check.rule import Fix, Rule, RuleHit, TextEdit
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.knowledge.releases import Release
 
 Cure = Callable[[CheckedFile, Diagnostic], Fix | None]
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
+
+_IMPLIES_QUEUE = Release(25, 14)  # the first release that makes a job of a file without a queue statement
 
 _READING = frozenset(f"CRN{number:03}" for number in range(1, 17))
 
@@ -26,7 +29,8 @@ def _said(rule: str, cure: Cure | None, severity: Severity | None, file: Checked
     for fault in file.all_faults:
         if owner(fault) == rule:
             fix = cure(file, fault) if cure is not None else None
-            yield RuleHit(fault.message, fault.span, fault.help, fix, severity or fault.severity)
+            graver = Severity.ERROR if rule == "CRN006" and file.settings.target < _IMPLIES_QUEUE else None
+            yield RuleHit(fault.message, fault.span, fault.help, fix, severity or graver or fault.severity)
 
 
 def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor.check.given import AMOUNT, AMOUNTS, GivenValue
-from crondor.check.job_policy import POLICIES
+from crondor.check.policy_names import POLICIES
 from crondor.check.rule import RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity

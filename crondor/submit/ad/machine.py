@@ -16,8 +16,8 @@ _FLAGS: Final = (
     ("vm_vnc", "JobVMVNCConsole"),
 )
 # $(Request_Memory) and $(Request_CPUs) stand for a command that is not given, as defaults of the language.
-_MEMORY: Final = ("vm_memory", "jobvmmemory", "request_memory", "requestmemory")
-_PROCESSORS: Final = ("vm_vcpus", "jobvm_vcpus", "request_cpus", "requestcpus")
+_MEMORY: Final = ("vm_memory", "request_memory", "requestmemory")
+_PROCESSORS: Final = ("vm_vcpus", "request_cpus", "requestcpus")
 _TYPE: Final = ("vm_type", "jobvmtype")
 _NETWORK: Final = ("vm_networking_type", "jobvmnetworkingtype")
 _ADDRESS: Final = ("vm_macaddr", "jobvm_macaddr")

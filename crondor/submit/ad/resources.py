@@ -6,11 +6,12 @@ from typing import Final
 
 from crondor.classad import AdValue, CircularReference, UnparseForm, lower
 from crondor.classad.tree import Binary, Ternary
+from crondor.knowledge.commands import CommandType, submit_commands
 from crondor.submit.ad import retries, values
 from crondor.submit.ad.draft import Draft, shown
 
 PREFIX: Final = "request_"
-_MISPRINTS: Final = frozenset(("request_cpu", "request_gpu", "request_gpu_memory", "request_gpus_memory"))
+_MISPRINTS: Final = frozenset(each.name for each in submit_commands() if each.type is CommandType.DISABLED)
 _LIMITS: Final = (("gpus_minimum_capability", "GPUsMinCapability"), ("gpus_maximum_capability", "GPUsMaxCapability"))
 _PROPERTIES: Final = ("Capability", "GlobalMemoryMb", "DriverVersion", "MaxSupportedVersion")
 _CLAUSES: Final = (

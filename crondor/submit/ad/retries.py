@@ -59,6 +59,9 @@ def set_retries_of(draft: Draft, attribute: str, rest: str, base: int) -> None:
         _set_steps(draft, attribute, name, name, rest, base)
         return
     given = draft.command(f"retry_{name}")
+    if attribute == "RequestMemory":
+        draft.use(_MORE)
+        draft.use(_MOST)
     if given is not None:
         reported = name if attribute == "RequestDisk" else f"retry_{name}"
         _set_steps(draft, attribute, f"retry_{name}", reported, given, base)

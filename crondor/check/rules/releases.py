@@ -1,0 +1,59 @@
+"""CRN508, CRN510: what the release that a file is submitted to does not have, or is about to lose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from crondor.check.rule import RuleHit, rule
+from crondor.check.subject import CheckedFile
+from crondor.diagnostics import Severity
+from crondor.knowledge.commands import SubmitCommand, submit_commands
+from crondor.knowledge.releases import NEWEST, Release
+
+_SEVERAL_DEPRECATED: Final = Release(23, 7)
+
+
+@rule("CRN508", "not-in-release", Severity.WARNING, "a command that the release does not have")
+def not_in_release(file: CheckedFile) -> Iterator[RuleHit]:
+    """To a release that does not have it a command is a macro of the author's own, and does nothing."""
+    if file.submit is None or (file.made is not None and file.made.is_plain and file.settings.target == NEWEST):
+        return
+    table, target = submit_commands(), file.settings.target
+    for key in file.submit.keys:
+        command = None if "." in key else table.get(key)
+        if command is None or target in command.releases or _is_macro(file, key):
+            continue
+        span = file.submit.name(key)
+        name = span.text if span else key
+        since, until = command.releases
+        if until is not None and until < target:
+            message = f"{until} was the last release with {name}: HTCondor {target} passes over it as unused"
+        else:
+            message = f"{name} came with {since}: HTCondor {target} passes over it as unused"
+        successor = _successor(command, target)
+        yield RuleHit(message, span, f"write {successor} instead" if successor else "remove it")
+
+
+def _is_macro(file: CheckedFile, key: str) -> bool:
+    """Say whether the file refers to a name as to a macro of its own."""
+    return re.search(rf"\$\w*\(\s*{re.escape(key)}\b", file.source.text, re.IGNORECASE) is not None
+
+
+def _successor(command: SubmitCommand, target: Release) -> str | None:
+    others = (each for each in submit_commands() if each.attribute and each.attribute == command.attribute)
+    return next((each.name for each in others if each is not command and target in each.releases), None)
+
+
+@rule("CRN510", "several-queues", Severity.WARNING, "several queue statements in one file")
+def several_queues(file: CheckedFile) -> Iterator[RuleHit]:
+    """condor_submit warns of the second one since 23.7: the lists of one queue statement do what they did."""
+    queues = file.submit.queues if file.submit is not None else ()
+    if len(queues) < 2 or file.settings.target < _SEVERAL_DEPRECATED:
+        return
+    message = (
+        f"the file has {len(queues)} queue statements: that is deprecated since {_SEVERAL_DEPRECATED}, condor_submit "
+        "warns of it, and a release of the 25 series is to refuse it"
+    )
+    yield RuleHit(message, queues[1].span, "write one queue statement with a list: queue name, value from ( ... )")
