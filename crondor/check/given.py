@@ -31,6 +31,7 @@ AMOUNTS: Final = {
 _PLAIN: Final = re.compile(r'[-+]?\d+(\.\d+)?|(?i:true|false|undefined)|"[^"\\]*"')
 AMOUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)[ \t]*(?P<unit>[kmgt]b?)?", re.IGNORECASE)
 _HOLE: Final = re.compile(r"\{\w*\}")  # {name}, for Python's str.format to fill; a list of one name to ClassAds
+MOST: Final = 2000  # expressions of one description that are read
 LONGEST: Final = 20_000  # characters of one expression; what is longer was not written by a person
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from crondor.check.given import GivenJob, GivenValue
@@ -21,6 +22,7 @@ _WRITTEN: Final = ("log", "output", "stdout", "error", "stderr")
 _NO_PROGRAM: Final = frozenset(("vm", "13"))  # universes whose executable is a mere name
 _IN_IMAGE: Final = frozenset(("docker", "container"))
 _FALSE: Final = frozenset(("false", "no", "f", "0", "n"))
+_MOST_NAMED: Final = 10_000
 _MOST: Final = 500  # names of one description that are looked for
 _MOST_NAMES: Final = 100  # of a folder in which a name like a missing one is looked for
 
@@ -49,7 +51,7 @@ class Places:
         self._names: dict[str, list[str]] = {}
         known: dict[str, str | None] = {}
         named = (each for job in jobs for each in _named(job))
-        for each in dict.fromkeys(named) if file.files is not None else ():
+        for each in dict.fromkeys(islice(named, _MOST_NAMED)) if file.files is not None else ():
             if each.path not in known:
                 if len(known) >= _MOST:
                     break
@@ -137,7 +139,7 @@ def _program(job: GivenJob) -> Iterator[NamedFile]:
 
 def items_of(value: GivenValue) -> Iterator[tuple[str, Span]]:
     """Yield the items of a list of files with their places: commas part them (SubmitHash::SetTransferFiles)."""
-    text = value.text
+    text, is_literal = value.text, value.is_literal
     at = 0
     if len(text) > 1 and text[0] == text[-1] == '"':
         text, at = text[1:-1], 1
@@ -145,7 +147,7 @@ def items_of(value: GivenValue) -> Iterator[tuple[str, Span]]:
         name = item.strip()
         begin = at + item.find(name) if name else at
         if name:
-            yield name, value.place(begin, begin + len(name))
+            yield name, value.span.part(begin, begin + len(name)) if is_literal else value.span
         at += len(item) + 1
 
 

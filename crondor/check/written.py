@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
-from crondor.check.given import LONGEST, MATCHING, GivenValue, is_expression, is_plain
+from crondor.check.given import LONGEST, MATCHING, MOST, GivenValue, is_expression, is_plain
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.tree import AdNode, Binary, Literal, Node, Reference, bare, children, nodes
 from crondor.source import Source, Span
@@ -30,8 +31,9 @@ class WrittenExpression(NamedTuple):
 
 def written(values: Iterable[GivenValue]) -> Iterator[WrittenExpression]:
     """Read the expressions among some values; plain constants are left out."""
-    for value in values:
-        if is_expression(value.key) and not is_plain(value.key, value.text) and len(value.text) <= LONGEST:
+    looked_at = (value for value in values if is_expression(value.key) and not is_plain(value.key, value.text))
+    for value in islice(looked_at, MOST):
+        if len(value.text) <= LONGEST:
             yield WrittenExpression(value, parsed(value.text))
 
 

@@ -72,6 +72,9 @@ PLANTED = [
     ("CRN561", ("request_memory = 4",), "4"),
     ("CRN561", ("request_disk = 20",), "20"),
     ("CRN561", ("request_disk = 100000000000",), "100000000000"),
+    ("CRN561", ("request_cpus = 0",), "0"),
+    ("CRN561", ("request_cpus = 4096",), "4096"),
+    ("CRN561", ("request_gpus = 80",), "80"),
     # lists of files
     ("CRN572", ("transfer_input_files = a.csv b.csv",), "a.csv b.csv"),
     ("CRN572", ("transfer_input_files = a b c",), "a b c"),

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crondor.check.policy_names import POLICIES
-from crondor.check.rule import RuleHit, rule
+from crondor.check.rule import MANY, RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 
 
-@rule("CRN550", "operator", Severity.ERROR, "an operator that ClassAds do not have")
+@rule("CRN550", "operator", Severity.ERROR, "an operator that ClassAds do not have", most=MANY)
 def operator(file: CheckedFile) -> Iterator[RuleHit]:
     """A condition is written with ==, &&, || and !; a single = compares nothing, and condor_submit refuses it."""
     yield from (each.hit for each in file.unread if each.code == "CRN550" and each.value.key not in POLICIES)
 
 
-@rule("CRN551", "unquoted", Severity.WARNING, "a word without quotes: an attribute that no ad has")
+@rule("CRN551", "unquoted", Severity.WARNING, "a word without quotes: an attribute that no ad has", most=MANY)
 def unquoted(file: CheckedFile) -> Iterator[RuleHit]:
     """A word is the name of an attribute, and one that is not there is undefined; a string stands in double quotes."""
     if file.written:
@@ -29,7 +29,13 @@ def unquoted(file: CheckedFile) -> Iterator[RuleHit]:
             yield from found(each, file)
 
 
-@rule("CRN552", "misspelt-attribute", Severity.WARNING, "an attribute whose name is one letter from a known one")
+@rule(
+    "CRN552",
+    "misspelt-attribute",
+    Severity.WARNING,
+    "an attribute whose name is one letter from a known one",
+    most=MANY,
+)
 def misspelt_attribute(file: CheckedFile) -> Iterator[RuleHit]:
     """An attribute that neither the job nor the machine has is undefined, and so is most of what asks for it."""
     if file.written:
@@ -39,7 +45,7 @@ def misspelt_attribute(file: CheckedFile) -> Iterator[RuleHit]:
             yield from misspelt(each, file)
 
 
-@rule("CRN553", "never-true", Severity.WARNING, "a comparison that no machine and no job can meet")
+@rule("CRN553", "never-true", Severity.WARNING, "a comparison that no machine and no job can meet", most=MANY)
 def never_true(file: CheckedFile) -> Iterator[RuleHit]:
     """What no machine has, or compares a number with a string, is never true; as a part of && nothing is."""
     if file.written:
@@ -49,7 +55,7 @@ def never_true(file: CheckedFile) -> Iterator[RuleHit]:
             yield from never(each, file.own_attributes)
 
 
-@rule("CRN554", "always-true", Severity.WARNING, "unequal or unequal: a condition that excludes nothing")
+@rule("CRN554", "always-true", Severity.WARNING, "unequal or unequal: a condition that excludes nothing", most=MANY)
 def always_true(file: CheckedFile) -> Iterator[RuleHit]:
     """`A != x || A != y` holds for every A: what is not x is taken, and x itself is not y."""
     if file.written:

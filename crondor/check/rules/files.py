@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor.check.places import JOB_FOLDER, PROGRAM, NamedFile, Places, items_of
-from crondor.check.rule import Fix, RuleHit, TextEdit, rule
+from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 
@@ -20,13 +20,13 @@ _SUFFIX: Final = re.compile(r"\w\.\w+$|/")
 _MAGIC: Final = re.compile(r"[*?]")
 
 
-@rule("CRN570", "no-file", Severity.WARNING, "a file that is named and is not there")
+@rule("CRN570", "no-file", Severity.WARNING, "a file that is named and is not there", most=MANY)
 def no_file(file: CheckedFile) -> Iterator[RuleHit]:
     """condor_submit refuses a job without its executable; one without an input file is held when it is to start."""
     yield from _missing(file, is_folder=False)
 
 
-@rule("CRN571", "no-folder", Severity.WARNING, "a folder that is named and is not there")
+@rule("CRN571", "no-folder", Severity.WARNING, "a folder that is named and is not there", most=MANY)
 def no_folder(file: CheckedFile) -> Iterator[RuleHit]:
     """HTCondor makes no folder: what is to be written into one that is not there is not written, and the job held."""
     yield from _missing(file, is_folder=True)
@@ -79,7 +79,7 @@ def _not_at_home(missing: list[NamedFile]) -> RuleHit:
     )
 
 
-@rule("CRN572", "blank-list", Severity.WARNING, "a list of files parted by blanks: one file to HTCondor")
+@rule("CRN572", "blank-list", Severity.WARNING, "a list of files parted by blanks: one file to HTCondor", most=MANY)
 def blank_list(file: CheckedFile) -> Iterator[RuleHit]:
     """The lists of file transfer have commas between their items; a blank is part of a name."""
     for value in file.given.all:
@@ -96,7 +96,7 @@ def blank_list(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(message, span, help_text, fix, None if is_sure else Severity.NOTE)
 
 
-@rule("CRN573", "pattern", Severity.WARNING, "a pattern where HTCondor expands none")
+@rule("CRN573", "pattern", Severity.WARNING, "a pattern where HTCondor expands none", most=MANY)
 def pattern(file: CheckedFile) -> Iterator[RuleHit]:
     """File transfer takes names as they are: a star is part of a name, and the job is held since no file has it."""
     for value in file.given.all:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.macros import MacroUse
-from crondor.check.rule import Fix, RuleHit, TextEdit, rule
+from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity, similar
 from crondor.knowledge import submit_commands
@@ -18,7 +18,7 @@ _SHORTEST, _LONG = 3, 5  # letters of a name of which another one may be a mispr
 _MOST = 20  # names of one file that are compared with all others
 
 
-@rule("CRN540", "macro-undefined", Severity.WARNING, "a macro that is used and nowhere defined", misses=True)
+@rule("CRN540", "macro-undefined", Severity.WARNING, "a macro that is used and nowhere defined", misses=True, most=MANY)
 def undefined_macro(file: CheckedFile) -> Iterator[RuleHit]:
     """condor_submit puts nothing in the place of a macro that is not defined, without a word."""
     if file.macros is None or not file.is_whole:
@@ -38,7 +38,7 @@ def undefined_macro(file: CheckedFile) -> Iterator[RuleHit]:
         yield RuleHit(message, use.span, "move the definition before the queue statement")
 
 
-@rule("CRN541", "value-lost", Severity.WARNING, "a value that another one replaces before any job has it")
+@rule("CRN541", "value-lost", Severity.WARNING, "a value that another one replaces before any job has it", most=MANY)
 def value_lost(file: CheckedFile) -> Iterator[RuleHit]:
     """The last definition before a queue statement counts; what stood there before it has no effect."""
     for lost in file.submit.lost if file.submit is not None else ():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor.check.rule import Fix, RuleHit, TextEdit, rule
+from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 
@@ -15,7 +15,13 @@ _TABLE: Final = re.compile(r"[\w./~+-]+\.(?:txt|csv|tsv|list|lst|lis|items|table
 _ONE_LINE: Final = re.compile(r"(?<![\w.])from[ \t]*\((?P<row>[^()\n]*\S[^()\n]*)\)[ \t]*$", re.IGNORECASE)
 
 
-@rule("CRN590", "in-file", Severity.WARNING, "`in` before the name of a file: the name is the item, not its lines")
+@rule(
+    "CRN590",
+    "in-file",
+    Severity.WARNING,
+    "`in` before the name of a file: the name is the item, not its lines",
+    most=MANY,
+)
 def in_file(file: CheckedFile) -> Iterator[RuleHit]:
     """`queue x in list.txt` makes one job, whose x is list.txt; `from` takes the lines of a file."""
     for queue in file.submit.queues if file.submit is not None else ():
@@ -31,7 +37,7 @@ def in_file(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(message, queue.span.part(at, at + len(items)), f"write from {items}", fix)
 
 
-@rule("CRN591", "one-column", Severity.WARNING, "variables of a queue statement that never have a value")
+@rule("CRN591", "one-column", Severity.WARNING, "variables of a queue statement that never have a value", most=MANY)
 def one_column(file: CheckedFile) -> Iterator[RuleHit]:
     """Each item of `in` is one word, so that the first variable takes it; `from ( rows )` has a value for each."""
     for queue in file.submit.queues if file.submit is not None else ():
@@ -43,7 +49,7 @@ def one_column(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(message, queue.span, "write from ( ... ), with a line for each job")
 
 
-@rule("CRN592", "one-row", Severity.WARNING, "several words in one row: one job where several may be meant")
+@rule("CRN592", "one-row", Severity.WARNING, "several words in one row: one job where several may be meant", most=MANY)
 def one_row(file: CheckedFile) -> Iterator[RuleHit]:
     """`queue x from (a b c)` is one row, and x is all of it; `in` makes a job of each word."""
     for queue in file.submit.queues if file.submit is not None else ():

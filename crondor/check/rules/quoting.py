@@ -8,7 +8,7 @@ from typing import Final
 
 from crondor._spec.inline_comment import CURE, MESSAGE, inline_comment
 from crondor.check.given import GivenValue
-from crondor.check.rule import Fix, RuleHit, TextEdit, rule
+from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import CrondorError, Severity
 from crondor.job.arguments import join_arguments, join_environment, old_entries, split_environment
@@ -29,7 +29,7 @@ _QUOTED_WORDS: Final = re.compile(r"""(?<!\S)\S*?(?P<quote>'|\\")[^'"\\\s]*(?:[ 
 _SETTING: Final = re.compile(r"(?:[ \t]+|[ \t]*,[ \t]*|[ \t]*;[ \t]*)(?P<name>[A-Za-z_]\w*)=")
 
 
-@rule("CRN580", "comment-behind", Severity.WARNING, "a comment behind a value: it becomes a part of it")
+@rule("CRN580", "comment-behind", Severity.WARNING, "a comment behind a value: it becomes a part of it", most=MANY)
 def comment_behind(file: CheckedFile) -> Iterator[RuleHit]:
     """A # begins a comment only where it begins the line."""
     for value in file.given.all:
@@ -75,7 +75,13 @@ def _moved(file: CheckedFile, span: Span, at: int) -> Fix | None:
     return Fix("put the comment on a line of its own", edits)
 
 
-@rule("CRN581", "literal-quotes", Severity.WARNING, "quotes that hold nothing together, in the old syntax of arguments")
+@rule(
+    "CRN581",
+    "literal-quotes",
+    Severity.WARNING,
+    "quotes that hold nothing together, in the old syntax of arguments",
+    most=MANY,
+)
 def literal_quotes(file: CheckedFile) -> Iterator[RuleHit]:
     """Without double quotes around all of it the value is parted at its blanks, and quotes go to the program."""
     for value in file.given.all:
@@ -107,7 +113,13 @@ def _new_syntax(text: str) -> str | None:
     return join_arguments(words)
 
 
-@rule("CRN582", "environment-joined", Severity.WARNING, "variables of the environment that run together into one")
+@rule(
+    "CRN582",
+    "environment-joined",
+    Severity.WARNING,
+    "variables of the environment that run together into one",
+    most=MANY,
+)
 def environment_joined(file: CheckedFile) -> Iterator[RuleHit]:
     """The new syntax, in double quotes, parts variables by blanks, the old one by semicolons, neither by commas."""
     for value in file.given.all:
@@ -155,7 +167,7 @@ def _parted(file: CheckedFile, value: GivenValue, *, is_new: bool) -> Fix | None
     return Fix(f"write {_short(new)}", (TextEdit(value.span, new),), safe=False)
 
 
-@rule("CRN583", "remaps", Severity.WARNING, "a remap of an output file that does not do what it seems to")
+@rule("CRN583", "remaps", Severity.WARNING, "a remap of an output file that does not do what it seems to", most=MANY)
 def remaps(file: CheckedFile) -> Iterator[RuleHit]:
     """transfer_output_remaps = "name = new name; name = new name": semicolons part the files."""
     for job in file.given.jobs:
