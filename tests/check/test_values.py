@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from crondor.diagnostics import Severity
@@ -147,6 +150,7 @@ SOUND = (
     ("cron_minute = */60",),
     ("cron_hour = 8-17/4", "cron_minute = 0", "cron_day_of_month = */2"),
 )
+RECORDED = Path(__file__).with_name("planted.jsonl")  # condor_submit -dry-run of 25.14, and of 23.9.6
 OURS = ("CRN118", "CRN54", "CRN55", "CRN56", "CRN57", "CRN58", "CRN59")
 
 
@@ -163,6 +167,16 @@ def test_a_planted_fault_is_found_where_it_stands(code: str, lines: tuple[str, .
         if f.diagnostic.span and f.diagnostic.span.line == line and f.diagnostic.severity is Severity.ERROR
     ]
     assert set(errors) <= {code}
+
+
+def test_errors_are_what_condor_submit_refuses() -> None:
+    """And warnings what it takes; only CRN553 is an error that it takes, since such a job never matches."""
+    recorded = {
+        tuple(line["lines"]): line["rc"] for line in map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
+    }
+    for code, lines, _ in PLANTED:
+        severities = {each.diagnostic.severity for each in found(code, "executable = /bin/true", *lines)}
+        assert (recorded[lines] != 0) is (severities == {Severity.ERROR} and code != "CRN553"), lines
 
 
 @pytest.mark.parametrize("lines", SOUND)
