@@ -17,7 +17,10 @@ EXECUTABLE: Final = ("executable", "cmd")
 PROGRAM: Final = "the executable"
 JOB_FOLDER: Final = "the folder of the job"
 _INPUT: Final = ("input", "stdin")
-_LISTS: Final = ("transfer_input_files", "transferinputfiles", "transferinput", "jar_files")
+INPUT_LISTS: Final = ("transfer_input_files", "transferinputfiles")
+OUTPUT_LISTS: Final = ("transfer_output_files", "transferoutputfiles")
+FILE_LISTS: Final = (*INPUT_LISTS, *OUTPUT_LISTS)
+_LISTS: Final = (*INPUT_LISTS, "transferinput", "jar_files")
 _WRITTEN: Final = ("log", "output", "stdout", "error", "stderr")
 _NO_PROGRAM: Final = frozenset(("vm", "13"))  # universes whose executable is a mere name
 _IN_IMAGE: Final = frozenset(("docker", "container"))
@@ -153,7 +156,9 @@ def items_of(value: GivenValue) -> Iterator[tuple[str, Span]]:
 
 def _is_path(name: str) -> bool:
     """Say whether a name is that of a file here: no address, nothing that only the match or the job gives."""
-    return bool(name) and "://" not in name and "$$" not in name and "\n" not in name and not name.startswith("docker:")
+    if not name or name.startswith(("docker:", '"', "'")):
+        return False  # CRN584 speaks of quotes
+    return not any(sign in name for sign in ("://", "$$", "\n"))
 
 
 def _below(folder: str, name: str) -> str:

@@ -49,6 +49,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     quoting.literal_quotes,
     quoting.environment_joined,
     quoting.remaps,
+    quoting.kept_quotes,
     queues.in_file,
     queues.one_column,
     queues.one_row,

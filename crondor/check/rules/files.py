@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor.check.places import JOB_FOLDER, PROGRAM, NamedFile, Places, items_of
+from crondor.check.places import FILE_LISTS, JOB_FOLDER, OUTPUT_LISTS, PROGRAM, NamedFile, Places, items_of
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 
 _SHOWN: Final = 3
 _MOST_COMPARED: Final = 8  # missing names for which a similar one is looked for
-_LISTS: Final = ("transfer_input_files", "transferinputfiles", "transfer_output_files", "transferoutputfiles")
-_OUTPUTS: Final = ("transfer_output_files", "transferoutputfiles")
 _WORD: Final = re.compile(r"[\w./~+:@-]*[\w/]")
 _SUFFIX: Final = re.compile(r"\w\.\w+$|/")
 _MAGIC: Final = re.compile(r"[*?]")
@@ -83,7 +81,7 @@ def _not_at_home(missing: list[NamedFile]) -> RuleHit:
 def blank_list(file: CheckedFile) -> Iterator[RuleHit]:
     """The lists of file transfer have commas between their items; a blank is part of a name."""
     for value in file.given.all:
-        for name, span in items_of(value) if value.key in _LISTS and value.is_literal else ():
+        for name, span in items_of(value) if value.key in FILE_LISTS and value.is_literal else ():
             words = name.split()
             if len(words) < 2 or not all(_WORD.fullmatch(word) for word in words) or _is_there(file, name):
                 continue
@@ -100,11 +98,11 @@ def blank_list(file: CheckedFile) -> Iterator[RuleHit]:
 def pattern(file: CheckedFile) -> Iterator[RuleHit]:
     """File transfer takes names as they are: a star is part of a name, and the job is held since no file has it."""
     for value in file.given.all:
-        if value.key not in _LISTS:
+        if value.key not in FILE_LISTS:
             continue
         for name, span in items_of(value):
             if _MAGIC.search(name) and "://" not in name and "$$" not in name:
-                out = value.key in _OUTPUTS
+                out = value.key in OUTPUT_LISTS
                 message = f"{name} is no pattern to HTCondor: it looks for a file of that very name"
                 help_text = "name the files, or a folder that they are in" + ("" if out else ", or take queue matching")
                 yield RuleHit(message, span, help_text)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor._spec.inline_comment import CURE, MESSAGE, inline_comment
-from crondor.check.given import GivenValue
+from crondor.check.given import AMOUNTS, GivenValue
+from crondor.check.places import FILE_LISTS
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import CrondorError, Severity
@@ -21,6 +22,12 @@ _ENVIRONMENT: Final = frozenset(("environment", "env"))
 _REMAPS: Final = frozenset(("transfer_output_remaps", "transferoutputremaps"))
 _TEXTS: Final = frozenset((CommandType.ARGUMENTS, CommandType.BARE, CommandType.ENVIRONMENT, CommandType.STRING))
 _NAMES: Final = frozenset((CommandType.BARE_FILE, CommandType.FILE, CommandType.FILES))  # of all else one is refused
+_KEPT: Final = "the quotes are a part of the value: condor_submit takes none away here"
+_NEEDED: Final = frozenset(("executable", "initialdir"))  # looked for by condor_submit, which refuses the job then
+_LITERAL: Final = _NEEDED | frozenset(
+    ("accounting_group", "accounting_group_user", "container_image", "error", "input", "log", "notify_user", "output")
+)
+_AMOUNTS: Final = frozenset((*AMOUNTS, "request_cpus", "requestcpus", "request_gpus", "requestgpus"))
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BEFORE_WORD: Final = re.compile(r"(?<=[ \t])#(?=[ \tA-Za-z])")
 _SEPARATE: Final = re.compile(r"(?<=[ \t])#(?=[ \t])")
@@ -191,6 +198,29 @@ def remaps(file: CheckedFile) -> Iterator[RuleHit]:
             elif equals > 1 and "://" not in name and "," in name:
                 message = f"`{name}` is one remap: commas part nothing, and a file gets the rest for its name"
                 yield RuleHit(message, span, "write ; between the files")
+
+
+@rule("CRN584", "kept-quotes", Severity.WARNING, "quotes that become a part of the value", most=MANY)
+def kept_quotes(file: CheckedFile) -> Iterator[RuleHit]:
+    """Names of files and the like are written without quotes; an amount within quotes is a string, and no number."""
+    for value in file.given.all:
+        text = value.text
+        if len(text) < 3 or text[0] not in "\"'" or text[-1] != text[0]:
+            continue
+        key, inside = value.key, text[1:-1]
+        if key in FILE_LISTS and '"' in inside:
+            message = "HTCondor takes the quotes around the whole list away, and those within for parts of the names"
+            new = text.replace('"', "")
+        elif key in _LITERAL or key in _AMOUNTS:
+            is_amount = key in _AMOUNTS
+            message = "the quotes make a string of the number, and no machine has so much" if is_amount else _KEPT
+            new = inside
+        else:
+            continue
+        grave = Severity.ERROR if key in _AMOUNTS or key in _NEEDED else None
+        is_here = value.is_literal and value.span.source is file.source and inside.strip() == inside
+        fix = Fix(f"write {_short(new)}", (TextEdit(value.span, new),)) if is_here else None
+        yield RuleHit(message, value.span, f"write {_short(new)}", fix, grave)
 
 
 def _short(text: str) -> str:
