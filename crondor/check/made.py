@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from crondor._named_tuple import NamedTuple
+from crondor._schedule.job_terms import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.policy_names import POLICIES
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.spec import FIELDS
@@ -63,12 +64,19 @@ def make_jobs(file: SubmitFile) -> MadeJobs:
     return MadeJobs(faults, tuple(unused_names(file, used)) if is_known else ())
 
 
+def _has_time(file: SubmitFile) -> bool:
+    """Say whether a description gives a time, beside which one window and one prep time count."""
+    return any(name in file.keys for names in (*CRON_COMMANDS, TIME_COMMANDS) for name in names)
+
+
 def _is_plain(file: SubmitFile) -> bool:
     """Say whether nothing in a description can be refused, but by the rules about its schedule, or be unused."""
     if "executable" not in file.keys:
         return False
     rest = [key for key in file.keys if key not in _ANY]
     if not _PLAIN.keys() >= set(rest) or any(queue.arguments.variables for queue in file.queues):
+        return False
+    if any(sum(name in rest for name in names) > _has_time(file) for names in (WINDOW_COMMANDS, PREP_COMMANDS)):
         return False
     try:
         groups = list(file.groups(rest, MOST_JOBS + len(file.queues)))

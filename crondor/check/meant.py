@@ -45,11 +45,19 @@ _WORDS_FOR: Final = {  # what people write who have other systems in mind
 }
 
 
-def meant_command(key: str) -> str | None:
-    """Return the command that a lower-case name is a slip of; None for a command, and for what is near none."""
+def meant_command(key: str, *, is_thorough: bool = True) -> str | None:
+    """Return the command that a lower-case name is a slip of; None for a command, and for what is near none.
+
+    Where it is not thorough only one slip of the hand counts, which takes a tenth of the time.
+    """
     if key in _WORDS_FOR:
         return _WORDS_FOR[key]
-    return None if key in submit_commands() else next(_candidates(key), None)
+    table = submit_commands()
+    if key in table:
+        return None
+    if is_thorough:
+        return next(_candidates(key), None)
+    return next((command.name for command in table.near(key)), None)
 
 
 def meant_request(key: str) -> str | None:

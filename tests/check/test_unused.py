@@ -136,6 +136,8 @@ def test_nothing_is_said_where_lines_may_hide() -> None:
         (("tool_daemon_args = x",), "counts beside tool_daemon_cmd only, which is not given", "warning"),
         (("priority = 1", "prio = 2"), "says the same as priority at line 2, which counts", "warning"),
         (("cmd = b.sh",), "says the same as executable at line 1, which counts", "warning"),
+        (("deferral_time = 2000000000", "deferral_window = 60", "cron_window = 60"), "has no effect beside", "warning"),
+        (("shell = date",), "counts for nothing beside shell, which is the program", "warning"),
         (("interactive_args = x",), "counts for condor_submit -interactive only", "warning"),
         (("docker_pull_policy = always",), "counts in the docker and container universes only, and this job", "note"),
         (("jar_files = a.jar",), "counts in the java universe only, and this job is vanilla", "note"),

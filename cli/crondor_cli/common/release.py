@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -10,10 +10,20 @@ if TYPE_CHECKING:
     from crondor.knowledge.releases import Release
 
 
+_SERIES: Final = ("23", "24", "25")
+
+
 class ReleaseType(click.ParamType["Release"]):
     """Takes releases of which the tables know the commands, and converts them to a Release."""
 
     name = "release"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """Return the series."""
+        del ctx, param
+        return [click.shell_completion.CompletionItem(each) for each in _SERIES if each.startswith(incomplete)]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Release:  # noqa: ANN401 - click's word for what it was given
         """Return the release that a text names."""

@@ -12,6 +12,7 @@ from crondor.diagnostics import Severity
 from crondor.knowledge.commands import SubmitCommand, submit_commands
 from crondor.knowledge.releases import NEWEST, Release
 
+_REFERENCE: Final = re.compile(r"\$\w{0,30}\([ \t]{0,30}([\w./]{1,200})")  # to a macro of the author's own
 _SEVERAL_DEPRECATED: Final = Release(23, 7)
 
 
@@ -21,9 +22,10 @@ def not_in_release(file: CheckedFile) -> Iterator[RuleHit]:
     if file.submit is None or (file.made is not None and file.made.is_plain and file.settings.target == NEWEST):
         return
     table, target = submit_commands(), file.settings.target
+    macros = {name.lower() for name in _REFERENCE.findall(file.source.text)}
     for key in file.submit.keys:
         command = None if "." in key else table.get(key)
-        if command is None or target in command.releases or _is_macro(file, key):
+        if command is None or target in command.releases or key in macros:
             continue
         span = file.submit.name(key)
         name = span.text if span else key
@@ -34,11 +36,6 @@ def not_in_release(file: CheckedFile) -> Iterator[RuleHit]:
             message = f"{name} came with {since}: HTCondor {target} passes over it as unused"
         successor = _successor(command, target)
         yield RuleHit(message, span, f"write {successor} instead" if successor else "remove it")
-
-
-def _is_macro(file: CheckedFile, key: str) -> bool:
-    """Say whether the file refers to a name as to a macro of its own."""
-    return re.search(rf"\$\w*\(\s*{re.escape(key)}\b", file.source.text, re.IGNORECASE) is not None
 
 
 def _successor(command: SubmitCommand, target: Release) -> str | None:

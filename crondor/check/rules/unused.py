@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
+from crondor.check.made import MOST_JOBS
 from crondor.check.meant import REQUEST, REQUESTS, is_slip, meant_command, meant_request
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
+from crondor.check.rules.deferral import without_time
 from crondor.check.subject import CheckedFile
 from crondor.check.universe import in_universe, universes_of
 from crondor.diagnostics import Severity
 from crondor.knowledge.commands import CommandType, Setting, SubmitCommand, submit_commands
 from crondor.knowledge.releases import NEWEST
 from crondor.schedule import COMMANDS as SCHEDULING
+from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile
 from crondor.submit.unused import UnusedName
 
 _SAYS: Final = "condor_submit says that the line was unused"
 _FEW: Final = 3  # universes that a message names one by one
+_FEW_NAMES: Final = 30  # of one file that are compared with all commands in every way; a person makes fewer slips
 _NEEDS: Final = {
     **dict.fromkeys(("require_gpus", "gpus_minimum_capability", "gpus_maximum_capability"), "request_gpus"),
     **dict.fromkeys(("gpus_minimum_memory", "gpus_minimum_runtime"), "request_gpus"),
@@ -27,6 +32,8 @@ _NEEDS: Final = {
     "retry_request_disk": "request_disk",
     "suspend_job_at_exec": "tool_daemon_cmd",
 }
+_SHELL: Final = "shell"
+_UNDER_SHELL: Final = ("executable", "transfer_executable")
 _OF_TOOLS: Final = "tool_daemon_"
 _INTERACTIVE: Final = "interactive_"
 _ELSEWHERE: Final = "remove it, or write the universe that is meant"
@@ -40,8 +47,8 @@ def unused(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(fault.message, fault.span, fault.help, _fix(file, fault.span, fault.fix))
         return
     written: set[str] = set()
-    for each in file.made.unused:
-        meant = None if each.is_variable else meant_command(each.key)
+    for number, each in enumerate(file.made.unused):
+        meant = None if each.is_variable else meant_command(each.key, is_thorough=number < _FEW_NAMES)
         if meant is not None:
             hit = _slip(file, each, meant)
             yield hit._replace(fix=None) if meant in written else hit
@@ -92,6 +99,7 @@ def no_effect(file: CheckedFile) -> Iterator[RuleHit]:
     commands = list(_commands(file.submit))
     if any(file.settings.target not in command.releases for _, command in commands):
         return  # CRN508 speaks of these, and what they are to that release changes what else counts
+    yield from _lengths(file, file.submit, idle)
     universes = universes_of(file.submit)
     for key, command in commands:
         if NEWEST not in command.releases:
@@ -104,6 +112,23 @@ def no_effect(file: CheckedFile) -> Iterator[RuleHit]:
             span = file.submit.name(key)
             message = f"{span.text if span else key} {_elsewhere(command, universes)}"
             yield RuleHit(message, span, _ELSEWHERE, severity=Severity.NOTE)
+
+
+def _lengths(file: CheckedFile, submit: SubmitFile, idle: Mapping[str, UnusedName]) -> Iterator[RuleHit]:
+    """Yield windows and prep times beside another one, which counts, and empty ones; CRN310 speaks of one alone."""
+    is_said = any(any(misspelt([(each.name, None)])) for each in idle.values()) or any(
+        hit for job in file.jobs[:MOST_JOBS] for hit in without_time.function(job)
+    )
+    for names in (WINDOW_COMMANDS, PREP_COMMANDS):
+        counts = next((submit.name(name) for name in names if name in submit.keys and name not in idle), None)
+        for each in (idle[name] for name in names if name in idle):
+            if counts is not None:
+                message = f"{each.name} has no effect beside {counts.text} at line {counts.line}: {_SAYS}"
+                yield RuleHit(message, each.span, "remove one of the two")
+            elif not is_said:
+                yield RuleHit(
+                    f"{each.name} counts beside cron_* or deferral_time only: {_SAYS}", each.span, "remove it"
+                )
 
 
 def _commands(file: SubmitFile) -> Iterator[tuple[str, SubmitCommand]]:
@@ -131,6 +156,8 @@ def _reason(file: SubmitFile, command: SubmitCommand, key: str, universes: tuple
     first = next((span for name in names if (span := file.name(name)) is not None), None)
     if first is not None:
         return f"says the same as {first.text} at line {first.line}, which counts", "remove one of them"
+    if command.name in _UNDER_SHELL and file.name(_SHELL) is not None:
+        return f"counts for nothing beside {_SHELL}, which is the program", "remove one of them"
     needs = "tool_daemon_cmd" if command.name.startswith(_OF_TOOLS) else _NEEDS.get(command.name)
     if needs is not None and file.name(needs) is None:
         return f"counts beside {needs} only, which is not given", f"write {needs} as well, or remove it"
