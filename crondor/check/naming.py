@@ -9,8 +9,17 @@ from typing import Final
 from crondor.check.rule import Fix, RuleHit, TextEdit
 from crondor.check.subject import CheckedFile
 from crondor.check.written import COMPARED, WrittenExpression, references
-from crondor.classad.tree import Binary, Node, Reference, Unary, bare, nodes
-from crondor.knowledge import Attribute, AttributeTable, AttributeType, job_attributes, machine_attributes
+from crondor.classad.tree import Binary, Call, Node, Reference, Unary, bare, nodes
+from crondor.diagnostics import Severity
+from crondor.knowledge import (
+    Attribute,
+    AttributeTable,
+    AttributeType,
+    classad_functions,
+    job_attributes,
+    machine_attributes,
+)
+from crondor.knowledge.slips import one_slip
 from crondor.source import Span
 
 _WORD: Final = re.compile(r"[A-Za-z_][\w.+-]*|'[^']*'")
@@ -54,10 +63,42 @@ def misspelt(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
             place = each.place(node)
             if each.value.is_literal:
                 place = place.part(len(place.text) - len(node.name))
-            is_here = each.value.is_literal and place.source is file.source and place.text == node.name
-            fix = Fix(f"write {near.name}", (TextEdit(place, near.name),), safe=False) if is_here else None
+            fix = _renaming(file, place, node.name, near.name)
             message = f"neither jobs nor machines have an attribute {node.name}: it is undefined"
             yield RuleHit(message, place, f"did you mean {near.name}?", fix)
+
+
+def functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
+    """Yield the calls of functions that HTCondor does not have, and functions without the parentheses of a call."""
+    known = classad_functions()
+    for node in nodes(each.tree) if each.tree is not None else ():
+        name = node.name if isinstance(node, (Call, Reference)) else ""
+        small = name.lower()
+        if isinstance(node, Call) and small not in known:
+            close = next((known[other].name for other in known if one_slip(small, other)), None)
+            place = each.value.place(node.start, node.start + len(name))
+            message = f"HTCondor has no function {name}: its value is an error, and what asks for it never holds"
+            if close is None:
+                help_text = "see that the pool has it, by CLASSAD_USER_LIBS"
+                yield RuleHit(message, place, help_text, severity=Severity.NOTE)
+            else:
+                fix = _renaming(file, place, name, close)
+                yield RuleHit(message, place, f"did you mean {close}?", fix)
+        elif isinstance(node, Reference) and _is_uncalled(node, file.own_attributes):
+            place = each.place(node)
+            message = f"{name} is a function: without parentheses it is an attribute, and none has that name"
+            yield RuleHit(message, place, f"write {name}()", _renaming(file, place, name, f"{name}()"))
+
+
+def _is_uncalled(node: Reference, own: Container[str]) -> bool:
+    """Say whether a name is that of a function without arguments, and of no attribute."""
+    function = classad_functions().get(node.name.lower()) if node.scope is None else None
+    return function is not None and not function.arguments and not _is_known(node.name, own)
+
+
+def _renaming(file: CheckedFile, place: Span, name: str, new: str) -> Fix | None:
+    is_here = place.source is file.source and place.text == name
+    return Fix(f"write {new}", (TextEdit(place, new),), safe=False) if is_here else None
 
 
 def meant(name: str) -> Attribute | None:

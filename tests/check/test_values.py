@@ -57,6 +57,10 @@ PLANTED = [
     ("CRN553", ("requirements = Memory > 4096 && Memory < 2048",), "Memory < 2048"),
     ("CRN554", ('requirements = Machine != "a" || Machine != "b"',), 'Machine != "b"'),
     ("CRN554", ('requirements = Cpus > 1 && (Name =!= "a" || Name =!= "b")',), 'Name =!= "b"'),
+    ("CRN555", ("requirements = isUndefind(Foo)",), "isUndefind"),
+    ("CRN555", ('requirements = stringListMembr("a", Names)',), "stringListMembr"),
+    ("CRN555", ("periodic_remove = time - QDate > 3600",), "time"),
+    ("CRN555", ("+X = nosuch(1)",), "nosuch"),
     # units and amounts
     ("CRN560", ("request_memory = 4GiB",), "4GiB"),
     ("CRN560", ("request_memory = 2GiBB",), "2GiBB"),
@@ -131,6 +135,7 @@ SOUND = (
     ('requirements = OpSysAndVer == "CentOS7" || OpSysAndVer == "Ubuntu22"',),
     ('requirements = HasOurOwnThing =?= true && GLIDEIN_Site == "X"',),
     ('requirements = Machine != "a" && Machine != "b"',),
+    ("periodic_remove = time() - QDate > 3600", "requirements = isUndefined(Foo) && regexp(Foo, Bar)"),
     ('requirements = (Arch == "INTEL") || (Arch == "X86_64")',),
     ("requirements = Memory > 2048 && Memory < 4096",),
     ("requirements = undefined =?= Memory || Machine =!= UNDEFINED",),

@@ -39,6 +39,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     conditions.misspelt_attribute,
     conditions.never_true,
     conditions.always_true,
+    conditions.no_function,
     units.unit,
     units.amount,
     files.no_file,

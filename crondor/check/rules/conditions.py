@@ -63,3 +63,13 @@ def always_true(file: CheckedFile) -> Iterator[RuleHit]:
 
         for each in file.written:
             yield from always(each)
+
+
+@rule("CRN555", "no-function", Severity.WARNING, "a function that HTCondor does not have", most=MANY)
+def no_function(file: CheckedFile) -> Iterator[RuleHit]:
+    """condor_submit takes any name before a parenthesis; what it is to call is looked for when the job is matched."""
+    if file.written:
+        from crondor.check.naming import functions  # noqa: PLC0415 - with the engine, which few files need
+
+        for each in file.written:
+            yield from functions(each, file)

@@ -9,7 +9,7 @@ from crondor.check.macros import MacroUse
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity, similar
-from crondor.knowledge import submit_commands
+from crondor.knowledge import submit_commands, submit_macros
 from crondor.knowledge.slips import one_slip
 
 _FIELDS = frozenset(name for names in CRON_NAMES.values() for name in names)
@@ -58,19 +58,18 @@ def _close(name: str, file: CheckedFile) -> str | None:
     """
     if file.submit is None or file.macros is None:
         return None
-    defined = sorted(file.macros.defined | _PROVIDED)
-    near = [other for other in defined if one_slip(name, other)] or similar(name[:40], defined, _LIKENESS)
+    provided, own = _provided(), sorted(file.macros.defined)
+    near = [other for other in (*own, *provided) if one_slip(name, other)] or similar(name[:40], own, _LIKENESS)
     near = [other for other in near if len(name) >= _LONG or (len(name) >= _SHORTEST and other not in file.macros.used)]
     if not near:
         return None
     written = file.submit.name(near[0])
-    return written.text if written is not None else _PROVIDED_AS.get(near[0], near[0])
+    return written.text if written is not None else provided.get(near[0], near[0])
 
 
-_PROVIDED_AS = {
-    name.lower(): name for name in ("Cluster", "ClusterId", "Process", "ProcId", "Step", "Row", "ItemIndex", "Item")
-}
-_PROVIDED = frozenset(_PROVIDED_AS)
+def _provided() -> dict[str, str]:
+    """Return the macros that HTCondor provides, by their lower-case names."""
+    return {name: macro.name for name, macro in submit_macros().items() if not macro.arguments}
 
 
 def _renamed(use: MacroUse, close: str, file: CheckedFile) -> Fix | None:
