@@ -94,8 +94,11 @@ def _of_types(found: Comparison) -> _Reason | None:
     value, op, shown, name = found.constant.value, found.op, found.attribute.name, attribute_of(found.attribute)
     known = (table.get(name) for table in (job_attributes(), machine_attributes()))
     kinds = {attribute.type for attribute in known if attribute is not None}
+    small = value.strip().lower() if isinstance(value, str) else ""
     if kinds and isinstance(value, str) and kinds <= _NUMBERS:
         return _Reason(f"{shown} is a number, and never compares with a string", f"write {shown} {op} {value.strip()}")
+    if kinds == {AttributeType.BOOLEAN} and isinstance(value, str):
+        return _Reason(f"{shown} is true or false, and never compares with a string", f"write {shown} {op} {small}")
     if kinds == {AttributeType.STRING} and isinstance(value, (int, float)) and not isinstance(value, bool):
         return _Reason(f"{shown} is a string, and never compares with a number", f'write {shown} {op} "{value}"')
     return None

@@ -52,6 +52,7 @@ PLANTED = [
     ("CRN553", ('requirements = OpSys =?= "Linux"',), 'OpSys =?= "Linux"'),
     ("CRN553", ('requirements = Memory >= "4096"',), 'Memory >= "4096"'),
     ("CRN553", ("requirements = Machine == 17",), "Machine == 17"),
+    ("CRN553", ('requirements = HasFileTransfer == "true"',), 'HasFileTransfer == "true"'),
     ("CRN553", ('requirements = "Memory > 1024"',), '"Memory > 1024"'),
     ("CRN553", ('requirements = Arch == "INTEL" && Arch == "X86_64"',), 'Arch == "X86_64"'),
     ("CRN553", ("requirements = Memory > 4096 && Memory < 2048",), "Memory < 2048"),
