@@ -88,7 +88,7 @@ class CommandTable:
         self._many: list[tuple[re.Pattern[str], SubmitCommand]] = []
         for command in self._all:
             if "<" in command.name:
-                self._many.append((_pattern(command.name), command))
+                self._many += [(_pattern(name), command) for name in command.names]
                 continue
             for name in command.names:
                 self._named.setdefault(name.lower(), command)

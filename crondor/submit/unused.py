@@ -24,8 +24,9 @@ _OF_LISTS: Final = (
     *("submit_warn_duplicate_matches", "submit_warn_empty_fields", "submit_fail_empty_fields"),
 )
 _OF_AUTHENTICATION: Final = ("rendezvousdir", "rendezvous_dir", "rendezvousdirectory", "rendezvous_directory")
-_ELSEWHERE: Final = frozenset((*_OF_LISTS, *_OF_AUTHENTICATION))
-"""What condor_submit looks up outside of making jobs."""
+_INTERACTIVE: Final = ("interactive_args", "interactive_executable")
+_ELSEWHERE: Final = frozenset((*_OF_AUTHENTICATION, *_INTERACTIVE))
+"""What condor_submit looks up outside of making jobs; a dry run does not look at what a real submission does."""
 
 
 class UnusedName(NamedTuple):
@@ -47,7 +48,8 @@ def unused_names(file: SubmitFile, used: Collection[str]) -> Iterator[UnusedName
     """
     if not file.job_count:
         return
-    taken = {*used, *file.looked_up, *_SILENT, *_ELSEWHERE}
+    has_lists = any(queue.arguments.items is not None for queue in file.queues)
+    taken = {*used, *file.looked_up, *_SILENT, *_ELSEWHERE, *(_OF_LISTS if has_lists else ())}
     for key in file.keys:
         if key not in taken and "." not in key:
             span = file.name(key)

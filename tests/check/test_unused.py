@@ -138,7 +138,6 @@ def test_nothing_is_said_where_lines_may_hide() -> None:
         (("cmd = b.sh",), "says the same as executable at line 1, which counts", "warning"),
         (("deferral_time = 2000000000", "deferral_window = 60", "cron_window = 60"), "has no effect beside", "warning"),
         (("shell = date",), "counts for nothing beside shell, which is the program", "warning"),
-        (("interactive_args = x",), "counts for condor_submit -interactive only", "warning"),
         (("docker_pull_policy = always",), "counts in the docker and container universes only, and this job", "note"),
         (("jar_files = a.jar",), "counts in the java universe only, and this job is vanilla", "note"),
         (("buffer_size = 1",), "counts in the standard universe only, which is gone", "note"),
@@ -236,6 +235,33 @@ def test_several_queue_statements() -> None:
     assert only.diagnostic.span.line == 5
     assert not found("CRN510", *lines, settings=replace(SETTINGS, target=Release.parse("23.0")))
     assert not found("CRN510", EXECUTABLE)
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "count"),
+    [
+        ("a = b", "23", 1),
+        ("a = b", "24.4", 1),
+        ("a = b", "24.5", 0),
+        ("a = b", "24.0", 0),
+        ("a = b", "25", 0),
+        ('"a = b"', "23", 0),
+        ('"a = b', "23", 1),
+        ("", "23", 0),
+    ],
+)
+def test_remaps_without_quotes(value: str, target: str, count: int) -> None:
+    """CRN511: older releases refuse them."""
+    settings = replace(SETTINGS, target=Release.parse(target))
+    assert len(found("CRN511", EXECUTABLE, f"transfer_output_remaps = {value}", settings=settings)) == count
+
+
+def test_a_macro_without_a_value_ends_older_releases() -> None:
+    """CRN005 is an error for them, and a warning for those that go on."""
+    lines = (EXECUTABLE, "cron_minute = $INT(nothing)")
+    (now,) = found("CRN005", *lines)
+    (then,) = found("CRN005", *lines, settings=replace(SETTINGS, target=Release.parse("25.12")))
+    assert (now.diagnostic.severity.value, then.diagnostic.severity.value) == ("warning", "error")
 
 
 def test_a_file_without_a_queue_statement_is_refused_by_older_releases() -> None:

@@ -104,7 +104,6 @@ PLANTED = [
     ("CRN582", ("environment = A=1,B=2",), ",B="),
     ("CRN583", ('transfer_output_remaps = "a = b, c = d"',), "a = b, c = d"),
     ("CRN583", ('transfer_output_remaps = "a = b; c"',), "c"),
-    ("CRN583", ("transfer_output_remaps = a = b",), "a = b"),
     ("CRN584", ('output = "out.txt"',), '"out.txt"'),
     ("CRN584", ("log = 'job.log'",), "'job.log'"),
     ("CRN584", ('accounting_group = "physics"',), '"physics"'),

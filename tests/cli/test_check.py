@@ -488,7 +488,7 @@ def test_without_files_those_of_the_folder_are_checked(tmp_path: Path, monkeypat
     assert check().lines[0].startswith("a.sub:2:")
 
 
-NEW = ("executable = a.sh", "request_memory = 2GB", "retry_request_memory = 8GB", "queue")
+NEW = ("executable = /bin/true", "request_memory = 2GB", "retry_request_memory = 8GB", "queue")
 
 
 def test_the_release_that_a_file_is_for(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

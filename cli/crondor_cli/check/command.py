@@ -64,7 +64,7 @@ that cannot be read."""
     "--target",
     type=ReleaseType(),
     metavar="RELEASE",
-    help="The release that the files are submitted to: 23, 24 or 25, or one as 24.0.",
+    help="The release that the files are submitted to, as 24 or 24.3 (default: the newest).",
 )
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")

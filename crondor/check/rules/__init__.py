@@ -32,6 +32,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     releases.not_in_release,
     unused.odd_resource,
     releases.several_queues,
+    releases.unquoted_remaps,
     macros.undefined_macro,
     macros.value_lost,
     conditions.operator,

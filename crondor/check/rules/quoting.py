@@ -183,9 +183,6 @@ def remaps(file: CheckedFile) -> Iterator[RuleHit]:
             continue
         is_quoted = value.text[0] == value.text[-1] == '"' and len(value.text) > 1
         inside = value.text[1:-1] if is_quoted else value.text
-        if not is_quoted:
-            message = "HTCondor before 24.0.5 refuses transfer_output_remaps without double quotes around the value"
-            yield RuleHit(message, value.span, f'write "{inside}"', severity=Severity.NOTE)
         at = 1 if is_quoted else 0
         for item in re.split(r"(?<!\\);", inside):
             name = item.strip()

@@ -1,4 +1,4 @@
-"""CRN508, CRN510: what the release that a file is submitted to does not have, or is about to lose."""
+"""CRN508, CRN510, CRN511: what the release that a file is submitted to does not have, refuses, or is about to lose."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from crondor.check.made import MOST_JOBS
 from crondor.check.rule import RuleHit, rule
 from crondor.check.subject import CheckedFile
-from crondor.diagnostics import Severity
+from crondor.diagnostics import CrondorError, Severity
 from crondor.knowledge.commands import SubmitCommand, submit_commands
 from crondor.knowledge.releases import NEWEST, Release
 
 _REFERENCE: Final = re.compile(r"\$\w{0,30}\([ \t]{0,30}([\w./]{1,200})")  # to a macro of the author's own
+_REMAPS: Final = ("transfer_output_remaps", "transferoutputremaps")
+_LONG_TERM: Final = Release(24, 0)  # its fix 24.0.5 takes them
+_TAKES_REMAPS: Final = Release(24, 5)
 _SEVERAL_DEPRECATED: Final = Release(23, 7)
 
 
@@ -41,6 +45,24 @@ def not_in_release(file: CheckedFile) -> Iterator[RuleHit]:
 def _successor(command: SubmitCommand, target: Release) -> str | None:
     others = (each for each in submit_commands() if each.attribute and each.attribute == command.attribute)
     return next((each.name for each in others if each is not command and target in each.releases), None)
+
+
+@rule("CRN511", "unquoted-remaps", Severity.ERROR, "remaps without quotes, which older releases refuse")
+def unquoted_remaps(file: CheckedFile) -> Iterator[RuleHit]:
+    """condor_submit wants transfer_output_remaps in double quotes before 24.5, and before 24.0.5."""
+    target = file.settings.target
+    if file.submit is None or target >= _TAKES_REMAPS or target == _LONG_TERM:
+        return
+    try:
+        groups = list(file.submit.groups(_REMAPS, MOST_JOBS + len(file.submit.queues)))
+    except CrondorError:
+        return
+    for group in groups:
+        name = next((name for name in _REMAPS if group.values.get(name)), None)
+        text = "" if name is None else group.values[name]
+        if name is not None and not (len(text) > 1 and text[0] == text[-1] == '"'):
+            message = f"transfer_output_remaps must be a quoted string, not: {text[:100]}: HTCondor {target} refuses it"
+            yield RuleHit(message, group.spans[name], "write the value in double quotes")
 
 
 @rule("CRN510", "several-queues", Severity.WARNING, "several queue statements in one file")

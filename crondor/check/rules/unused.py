@@ -31,11 +31,13 @@ _NEEDS: Final = {
     "retry_request_memory_max": "request_memory",
     "retry_request_disk": "request_disk",
     "suspend_job_at_exec": "tool_daemon_cmd",
+    "transform_body_<name>": "on_evict_checks",
+    "<name>_container_port": "container_service_names",
+    **{f"<name>_oauth_{kind}": "use_oauth_services" for kind in ("permissions", "resource", "options")},
 }
 _SHELL: Final = "shell"
 _UNDER_SHELL: Final = ("executable", "transfer_executable")
 _OF_TOOLS: Final = "tool_daemon_"
-_INTERACTIVE: Final = "interactive_"
 _ELSEWHERE: Final = "remove it, or write the universe that is meant"
 
 
@@ -161,8 +163,6 @@ def _reason(file: SubmitFile, command: SubmitCommand, key: str, universes: tuple
     needs = "tool_daemon_cmd" if command.name.startswith(_OF_TOOLS) else _NEEDS.get(command.name)
     if needs is not None and file.name(needs) is None:
         return f"counts beside {needs} only, which is not given", f"write {needs} as well, or remove it"
-    if command.name.startswith(_INTERACTIVE):
-        return "counts for condor_submit -interactive only", "leave it, if that is meant"
     return "does nothing beside the other commands", "remove it"
 
 
