@@ -1,0 +1,217 @@
+"""An access point as its configuration describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from crondor.access_point.admission import FAILED, Admission, Kind, TransformStep, Verdict
+from crondor.access_point.knobs import ScheddKnobs
+from crondor.access_point.policies import read_policies
+from crondor.access_point.requirements import Answer, SubmitRequirement, read_requirements
+from crondor.access_point.storing import Store, secure_names
+from crondor.access_point.transforms import SubmitTransform, read_transforms
+from crondor.access_point.unknown import asked_with, schedd_ad
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.expression import Expression
+from crondor.classad.operators import truth
+from crondor.classad.scope import Allowance, Context
+from crondor.config import Configuration
+from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
+from crondor.diagnostics import Diagnostic
+from crondor.job.policy import NO_POLICY, SystemPolicy
+from crondor.macro import MacroError
+from crondor.schedule import Universe
+from crondor.source import Source, Span
+from crondor.submit import SubmitHost
+from crondor.transform import Changes, TransformFacts
+
+_STEPS: Final = 2_000_000  # what the expressions of one job may cost, a step about a microsecond
+_START: Final = {
+    Universe.LOCAL: ("START_LOCAL_UNIVERSE", "TotalLocalJobsRunning < 200"),
+    Universe.SCHEDULER: ("START_SCHEDULER_UNIVERSE", "TotalSchedulerJobsRunning < 500"),
+}
+_LIMITS: Final = (
+    ("MAX_JOBS_SUBMITTED", 2147483647),
+    ("MAX_JOBS_PER_OWNER", 100_000),
+    ("MAX_JOBS_PER_SUBMISSION", 20_000),
+)
+
+
+@dataclass(frozen=True)
+class AccessPoint:
+    """What the schedd does with a job.
+
+    ``configuration`` is seen as the schedd sees it. ``schedd_interval`` is SCHEDD_INTERVAL (seconds).
+    ``submit_knobs`` are the knobs as condor_submit sees them, expanded, by lower-case name. ``policy`` has the
+    SYSTEM_PERIODIC_ expressions. ``diagnostics`` are what the schedd passes over, and what a reader of the
+    configuration found.
+    """
+
+    configuration: Configuration
+    transforms: tuple[SubmitTransform, ...] = ()
+    requirements: tuple[SubmitRequirement, ...] = ()
+    policy: SystemPolicy = field(default_factory=lambda: NO_POLICY)
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+    limits: Mapping[str, int] = field(default_factory=dict)
+    start: Mapping[Universe, Expression] = field(default_factory=dict)
+    submit_knobs: Mapping[str, str] = field(default_factory=dict)
+    facts: TransformFacts = field(default_factory=TransformFacts)
+    schedd: ClassAd = field(default_factory=lambda: schedd_ad({}))
+    store: Store = field(default_factory=Store)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def place(self, knob: str) -> Span | None:
+        """Return where a knob is set in a file; None: in none."""
+        found = self.configuration.find(knob)
+        return None if found is None else found.span
+
+    def host(self, host: SubmitHost) -> SubmitHost:
+        """Return the facts of a submit machine with what the configuration says of them."""
+        knobs = self.submit_knobs
+        said = {
+            name: knobs[name]
+            for name in ("uid_domain", "filesystem_domain", "spool", "opsysver", "opsysandver", "opsysmajorver")
+            if knobs.get(name)
+        }
+        version = ".".join(map(str, self.configuration.version))
+        return host._replace(schedd_interval=self.schedd_interval, version=version, **said)
+
+    def too_many(self, jobs: int) -> Verdict | None:
+        """Return what refuses so many jobs in one submission, whatever else is in the queue; None: nothing.
+
+        HTCondor: NewProc; the jobs that are there already, which count too, are not known.
+        """
+        broken = [(most, knob) for knob, most in self.limits.items() if jobs > most]
+        if not broken:
+            return None
+        most, knob = min(broken)
+        reason = f"Number of submitted jobs would exceed {knob}"
+        help_text = f"{knob} is {most}, and the file queues {jobs:,} jobs: submit fewer at once, or make them late"
+        return Verdict(Kind.LIMIT, knob, reason, self.place(knob), help_text)
+
+    def starts(self, ad: ClassAd, universe: int) -> bool | None:
+        """Say whether a job of the local or scheduler universe may start; None where that is not known."""
+        expression = next((code for kind, code in self.start.items() if kind == universe), None)
+        if expression is None:
+            return True
+        said = {truth(each) is True for each in asked_with(expression, ad, self.schedd, self._context())}
+        return said.pop() if len(said) == 1 else None
+
+    def _context(self) -> Context:
+        known = self.facts.context
+        return Context(
+            known.now, known.zone, known.seed, known.current_time, known.maps, known.effort or Allowance(_STEPS)
+        )
+
+    def admit(self, ad: ClassAd, *, trace: bool = True) -> Admission:
+        """Return what becomes of a job's ad, whose parent is that of its cluster. Both stay as they are."""
+        before = ad.flat()
+        job = ad.copy()
+        steps: list[TransformStep] = []
+        found: list[Diagnostic] = []
+        macros: dict[str, str] = {}
+        for each in self.transforms:
+            if not each.transform.matches(job, self._context()):
+                continue
+            outcome = each.transform.apply(job, self.facts, macros=macros, trace=trace).outcomes[0]
+            found += outcome.diagnostics
+            made = outcome.ad
+            fault = None if made is None else self.store.fault(job, made)
+            if made is None or fault is not None:
+                refusal = Verdict(Kind.TRANSFORM, each.knob, FAILED, each.place, fault)
+                after = job.flat() if made is None else made.flat()
+                return Admission(before, after, tuple(steps), refusal, diagnostics=tuple(found))
+            made = self.store.kept(job, made)
+            steps.append(TransformStep(each, Changes(job.flat(), made.flat()), outcome.trace))
+            job = made
+        after = self.store.stored(job.flat())
+        return self._asked(Admission(before, after, tuple(steps), diagnostics=tuple(found)), job.flat())
+
+    def _asked(self, admission: Admission, job: ClassAd) -> Admission:
+        """Return what the requirements make of a transformed job."""
+        context = self._context()
+        warnings: list[Verdict] = []
+        unsure: list[Verdict] = []
+        refusal: Verdict | None = None
+        for each in self.requirements:
+            answer, words = each.ask(job, self.schedd, context)
+            if answer is Answer.MET:
+                continue
+            verdict = Verdict(Kind.REQUIREMENT, each.knob, words, each.place)
+            if answer is Answer.UNKNOWN:
+                unsure.append(verdict)
+            elif each.is_warning and answer is Answer.UNMET:
+                warnings.append(verdict)
+            else:
+                refusal = verdict
+                break
+        return replace(admission, refusal=refusal, warnings=tuple(warnings), unsure=tuple(unsure))
+
+
+def read_access_point(configuration: Configuration, facts: TransformFacts | None = None) -> AccessPoint:
+    """Return the access point that a configuration describes; never fails: what is wrong is in ``diagnostics``.
+
+    ``facts`` has the clock, the zone, the environment and the files of transforms; their knobs and release are the
+    configuration's own.
+    """
+    knobs = ScheddKnobs(configuration)
+    given = facts or TransformFacts()
+    from_knobs = TransformFacts(
+        _as("XFORM", configuration).texts(),
+        environ=given.environ,
+        context=given.context,
+        files=given.files,
+        version=configuration.version,
+    )
+    transforms = tuple(read_transforms(knobs, from_knobs))
+    requirements = tuple(read_requirements(knobs))
+    made = AccessPoint(
+        knobs.configuration,
+        transforms,
+        requirements,
+        read_policies(knobs),
+        knobs.integer("SCHEDD_INTERVAL", DEFAULT_SCHEDD_INTERVAL),
+        {name: knobs.integer(name, most) for name, most in _LIMITS},
+        _start(knobs),
+        _expanded(_as("SUBMIT", configuration)),
+        from_knobs,
+        schedd_ad(_known_of_schedd(knobs)),
+        Store(secure_names(knobs), knobs),
+        (),
+    )
+    found = dict.fromkeys((*configuration.diagnostics, *knobs.found))
+    return replace(made, diagnostics=tuple(found))
+
+
+def _as(subsystem: str, configuration: Configuration) -> Configuration:
+    return replace(configuration, subsystem=subsystem)
+
+
+def _start(knobs: ScheddKnobs) -> dict[Universe, Expression]:
+    found = {}
+    for universe, (name, default) in _START.items():
+        text = knobs.string(name) or default
+        try:
+            found[universe] = Expression.parse(Source(text, name), old=True)
+        except ClassAdSyntaxError:
+            knobs.warn(f"{name} is no expression: no such job starts", knobs.place(name), "write one, as 'true'")
+            found[universe] = Expression("false")
+    return found
+
+
+def _known_of_schedd(knobs: ScheddKnobs) -> dict[str, object]:
+    found = {"Name": knobs.string("SCHEDD_NAME"), "UidDomain": knobs.string("UID_DOMAIN")}
+    return {name: text for name, text in found.items() if text and ("@" in text or name != "Name")}
+
+
+def _expanded(configuration: Configuration) -> dict[str, str]:
+    """Return all knobs with their macros replaced; those that cannot be are left out."""
+    found = {}
+    for name, text in configuration.texts().items():
+        with suppress(MacroError):
+            found[name] = configuration.expand(text).strip()
+    return found

@@ -1,0 +1,109 @@
+"""What nobody knows before a job is submitted, and expressions evaluated all the same.
+
+The schedd's own ad (its counters, its address) and what only the submit machine can tell of the job (sizes of files,
+proxies) are not known. An expression that asks for one of them is evaluated with several values in its place; where
+they make no difference, as in ``JOB.RequestCpus > 64 || SCHEDD.TotalRunningJobs > 100`` of a large job, it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import CircularReference, ClassAdSyntaxError
+from crondor.classad.expression import Expression
+from crondor.classad.scope import Context, Value
+from crondor.classad.text import lower
+from crondor.classad.tree import Reference, nodes
+from crondor.job.attributes import result
+
+OF_JOB: Final = frozenset(
+    (
+        *("executablesize", "executablesize_raw", "imagesize", "imagesize_raw", "diskusage", "diskusage_raw"),
+        *("transferinputsizemb", "globaljobid"),
+        *("x509userproxysubject", "x509userproxyemail", "x509userproxyvoname", "x509userproxyfqan"),
+        *("x509userproxyfirstfqan", "x509userproxyexpiration"),
+    )
+)
+"""Attributes of a job that depend on the submit machine, in lower case."""
+
+# From the manual's list of the schedd's attributes (25.14), and what every daemon's ad has.
+_OF_SCHEDD: Final = (
+    *("autoclusters", "collectorhost", "condorversion", "condorplatform", "daemonstarttime", "daemoncoredutycycle"),
+    *("daemonlastreconfigtime", "detectedcpus", "detectedmemory", "effectiveflocklist", "filesystemdomain"),
+    *("jobqueuebirthdate", "machine", "maxjobsrunning", "maxjobssubmitted", "maxjobsperowner", "maxjobspersubmission"),
+    *("monitorselfage", "monitorselfcpuusage", "monitorselfimagesize", "monitorselfresidentsetsize", "myaddress"),
+    *("mycurrenttime", "name", "numjobstartsdelayed", "numpendingclaims", "numusers", "numowners"),
+    *("publicnetworkipaddr", "scheddipaddr", "startlocaluniverse", "startscheduleruniverse", "statslastupdatetime"),
+    *("totalflockedjobs", "totalheldjobs", "totalidlejobs", "totaljobads", "totallocaljobsidle", "totalremovedjobs"),
+    *("totallocaljobsrunning", "totalrunningjobs", "totalschedulerjobsidle", "totalschedulerjobsrunning"),
+    *("transferqueueuserexpr", "updateinterval", "updatesequencenumber", "virtualmemory", "uiddomain", "wantresad"),
+)
+_BY_PREFIX: Final = (
+    *("jobsaccum", "jobsbadput", "jobscompleted", "jobsexit", "jobsrestart", "jobsrunning", "jobsshadow", "jobsshould"),
+    *("jobsstarted", "jobssubmitted", "jobssizes", "recentjobs", "recentstats", "recentshadows", "shadowsr"),
+    *("filetransfer", "transferqueue", "monitorself"),
+)
+_SCOPES: Final = frozenset(("schedd", "my"))
+_TRIED: Final = ("undefined", "error", "0", "1000000000", '"?"')
+_MOST_NAMES: Final = 1000
+
+
+def schedd_ad(known: Mapping[str, object]) -> ClassAd:
+    """Return the schedd's ad as far as it is known, in which SCHEDD and JOB are names of the two ads of a match."""
+    ad = ClassAd({"MyType": "Scheduler", **known})
+    ad.set_text("SCHEDD", "MY")
+    ad.set_text("JOB", "TARGET")
+    return ad
+
+
+def asked_with(expression: Expression, job: ClassAd, schedd: ClassAd, context: Context) -> Iterator[Value]:
+    """Yield the value of an expression in the schedd's ad, with a job as TARGET.
+
+    Where it asks for what is not known, there are several values, one for each that was tried.
+    """
+    of_schedd, of_job = _unknown(expression, job, schedd)
+    if not of_schedd and not of_job:
+        yield result(expression, schedd, context, job)
+        return
+    for text in _TRIED:
+        mine, theirs = schedd.copy(), ClassAd().chain(job)
+        for ad, names in ((mine, of_schedd), (theirs, of_job)):
+            for name in names:
+                ad.set_text(name, text)
+        yield result(expression, mine, context, theirs)
+
+
+def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> tuple[set[str], set[str]]:
+    """Return which attributes of the schedd, and which of the job, an expression leads to and nobody knows."""
+    of_schedd: set[str] = set()
+    of_job: set[str] = set()
+    seen: set[str] = set()
+    waiting = [(expression, True)]
+    while waiting and len(seen) < _MOST_NAMES:
+        each, is_schedds = waiting.pop()
+        try:
+            references = [node for node in nodes(each.tree) if isinstance(node, Reference)]
+        except (ClassAdSyntaxError, CircularReference):
+            continue
+        for node in references:
+            name = lower(node.name)
+            scope = lower(node.scope.name) if isinstance(node.scope, Reference) and node.scope.scope is None else ""
+            is_mine = scope in _SCOPES if is_schedds else scope in {"target", "schedd"}
+            if is_schedds and name not in schedd and (is_mine or (not scope and is_of_schedd(name))):
+                of_schedd.add(name)
+            elif not is_mine and name in OF_JOB and name not in job:
+                of_job.add(name)
+            elif not is_mine and name in job and name not in seen:
+                seen.add(name)
+                try:
+                    waiting.append((job[name], False))
+                except ClassAdSyntaxError:
+                    continue
+    return of_schedd, of_job
+
+
+def is_of_schedd(name: str) -> bool:
+    """Say whether a schedd's ad has an attribute of a lower-case name, where it is not the job that has it."""
+    return name in _OF_SCHEDD or name.startswith(_BY_PREFIX)
