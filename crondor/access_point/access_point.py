@@ -27,6 +27,8 @@ from crondor.macro import MacroError
 from crondor.schedule import Universe
 from crondor.source import Source, Span
 from crondor.submit import SubmitHost
+from crondor.submit.ad.knobs import SubmitKnobs
+from crondor.submit.ad.simple import extended
 from crondor.transform import Changes, TransformFacts
 
 _STEPS: Final = 2_000_000  # what the expressions of one job may cost, a step about a microsecond
@@ -107,13 +109,26 @@ class AccessPoint:
             known.now, known.zone, known.seed, known.current_time, known.maps, known.effort or Allowance(_STEPS)
         )
 
+    @property
+    def commands(self) -> frozenset[str]:
+        """The submit commands that the administrator has added (EXTENDED_SUBMIT_COMMANDS), in lower case."""
+        return frozenset(each.command for each in extended(SubmitKnobs(self.submit_knobs)))
+
+    @property
+    def tells_jobs_apart(self) -> bool:
+        """Whether two jobs that differ in their number alone may meet different ends."""
+        texts = [each.transform.source.text for each in self.transforms]
+        texts += [str(each.expression) + str(each.reason or "") for each in self.requirements]
+        return any(name in text.lower() for text in texts for name in ("procid", "globaljobid"))
+
     def admit(self, ad: ClassAd, *, trace: bool = True) -> Admission:
         """Return what becomes of a job's ad, whose parent is that of its cluster. Both stay as they are."""
-        before = ad.flat()
-        job = ad.copy()
+        job = self._sent(ad)
+        before = job.flat()
         steps: list[TransformStep] = []
         found: list[Diagnostic] = []
         macros: dict[str, str] = {}
+        gone: dict[str, str] = {}
         for each in self.transforms:
             if not each.transform.matches(job, self._context()):
                 continue
@@ -127,9 +142,19 @@ class AccessPoint:
                 return Admission(before, after, tuple(steps), refusal, diagnostics=tuple(found))
             made = self.store.kept(job, made)
             steps.append(TransformStep(each, Changes(job.flat(), made.flat()), outcome.trace))
+            gone.update((key, name) for key, name in job.names.items() if key not in made.codes)
             job = made
-        after = self.store.stored(job.flat())
-        return self._asked(Admission(before, after, tuple(steps), diagnostics=tuple(found)), job.flat())
+        after = job.flat()
+        for key, name in gone.items():
+            if key not in after.codes:
+                after.put(name, "undefined")
+        after = self.store.rounded(after, before)
+        return self._asked(Admission(before, after, tuple(steps), diagnostics=tuple(found)), job)
+
+    def _sent(self, ad: ClassAd) -> ClassAd:
+        """Return an ad as it is in the queue before any transform."""
+        made = self.store.rounded(ad.own())
+        return made if ad.parent is None else made.chain(self.store.rounded(ad.parent))
 
     def _asked(self, admission: Admission, job: ClassAd) -> Admission:
         """Return what the requirements make of a transformed job."""

@@ -69,13 +69,18 @@ class Store:
                     made.put(before.names[key], old)
         return made
 
-    def stored(self, ad: ClassAd) -> ClassAd:
-        """Return an ad as the queue has it: numbers rounded up, each beside what it was."""
+    def rounded(self, ad: ClassAd, before: ClassAd | None = None) -> ClassAd:
+        """Return an ad with its numbers as the queue rounds them, each beside what it was.
+
+        Those that are as ``before`` had them are rounded already.
+        """
         made = ad
         for key in ad.codes:
             how = self._rounding(key)
-            number = alone(ad.codes[key]) if how else None
-            if isinstance(number, (int, float)) and not isinstance(number, bool) and how:
+            if not how or (before is not None and before.codes.get(key) == ad.codes[key]):
+                continue
+            number = alone(ad.codes[key])
+            if isinstance(number, (int, float)) and not isinstance(number, bool):
                 made = made.copy() if made is ad else made
                 made.set(f"{ad.names[key]}_RAW", number)
                 made.set(ad.names[key], rounded(number, how))

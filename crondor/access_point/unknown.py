@@ -45,8 +45,11 @@ _BY_PREFIX: Final = (
     *("jobsstarted", "jobssubmitted", "jobssizes", "recentjobs", "recentstats", "recentshadows", "shadowsr"),
     *("filetransfer", "transferqueue", "monitorself"),
 )
+_TEXTS: Final = ("x509", "globaljobid", "name", "machine", "version", "platform", "domain", "addr", "host", "flocklist")
 _SCOPES: Final = frozenset(("schedd", "my"))
-_TRIED: Final = ("undefined", "error", "0", "1000000000", '"?"')
+_NUMBERS: Final = ("0", "1", "1000000000")
+_STRINGS: Final = ('""', '"?"')
+_TURNS: Final = 6
 _MOST_NAMES: Final = 1000
 
 
@@ -67,12 +70,22 @@ def asked_with(expression: Expression, job: ClassAd, schedd: ClassAd, context: C
     if not of_schedd and not of_job:
         yield result(expression, schedd, context, job)
         return
-    for text in _TRIED:
+    for turn in range(_TURNS):
         mine, theirs = schedd.copy(), ClassAd().chain(job)
         for ad, names in ((mine, of_schedd), (theirs, of_job)):
             for name in names:
-                ad.set_text(name, text)
+                tried = _tried(name)
+                ad.set_text(name, tried[min(turn, len(tried) - 1)])
         yield result(expression, mine, context, theirs)
+
+
+def _tried(name: str) -> tuple[str, ...]:
+    """Return values that an unknown attribute may have: a number or a string where it is known which."""
+    if name.startswith("x509"):
+        return ("undefined", *_STRINGS)
+    if any(part in name for part in _TEXTS):
+        return _STRINGS
+    return _NUMBERS if name in OF_JOB or is_of_schedd(name) else ("undefined", *_NUMBERS, *_STRINGS)
 
 
 def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> tuple[set[str], set[str]]:
