@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -21,7 +21,7 @@ from crondor.classad.operators import truth
 from crondor.classad.scope import Allowance, Context
 from crondor.config import Configuration
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.policy import NO_POLICY, SystemPolicy
 from crondor.macro import MacroError
 from crondor.schedule import Universe
@@ -36,6 +36,7 @@ _START: Final = {
     Universe.LOCAL: ("START_LOCAL_UNIVERSE", "TotalLocalJobsRunning < 200"),
     Universe.SCHEDULER: ("START_SCHEDULER_UNIVERSE", "TotalSchedulerJobsRunning < 500"),
 }
+_CHAINED: Final = (25, 13, 0)  # CheckTransaction chains the ads of a submission (HTCONDOR-3624)
 _LIMITS: Final = (
     ("MAX_JOBS_SUBMITTED", 2147483647),
     ("MAX_JOBS_PER_OWNER", 100_000),
@@ -128,33 +129,46 @@ class AccessPoint:
         steps: list[TransformStep] = []
         found: list[Diagnostic] = []
         macros: dict[str, str] = {}
-        gone: dict[str, str] = {}
+        states = [job]
         for each in self.transforms:
-            if not each.transform.matches(job, self._context()):
+            if not each.transform.matches(states[-1], self._context()):
                 continue
-            outcome = each.transform.apply(job, self.facts, macros=macros, trace=trace).outcomes[0]
+            outcome = each.transform.apply(states[-1], self.facts, macros=macros, trace=trace).outcomes[0]
             found += outcome.diagnostics
-            made = outcome.ad
-            fault = None if made is None else self.store.fault(job, made)
-            if made is None or fault is not None:
-                refusal = Verdict(Kind.TRANSFORM, each.knob, FAILED, each.place, fault)
-                after = job.flat() if made is None else made.flat()
-                return Admission(before, after, tuple(steps), refusal, diagnostics=tuple(found))
-            made = self.store.kept(job, made)
-            steps.append(TransformStep(each, Changes(job.flat(), made.flat()), outcome.trace))
-            gone.update((key, name) for key, name in job.names.items() if key not in made.codes)
-            job = made
-        after = job.flat()
-        for key, name in gone.items():
-            if key not in after.codes:
-                after.put(name, "undefined")
-        after = self.store.rounded(after, before)
-        return self._asked(Admission(before, after, tuple(steps), diagnostics=tuple(found)), job)
+            if outcome.ad is None:
+                refusal = Verdict(Kind.TRANSFORM, each.knob, FAILED, each.place, _why(outcome.diagnostics))
+                return Admission(before, states[-1].flat(), tuple(steps), refusal, diagnostics=tuple(found))
+            changes = Changes(states[-1].flat(), outcome.ad.flat())
+            steps.append(TransformStep(each, changes, outcome.trace))
+            states.append(outcome.ad)
+        admission = Admission(before, self._stored(states), tuple(steps), diagnostics=tuple(found))
+        fault = self.store.fault(job, states[-1])
+        if fault is not None:
+            culprit = next(step for step, made in zip(steps, states[1:], strict=True) if self.store.fault(job, made))
+            place = culprit.place(fault.name) or culprit.transform.place
+            return replace(
+                admission, refusal=Verdict(Kind.TRANSFORM, culprit.transform.knob, FAILED, place, fault.message)
+            )
+        return self._asked(admission, states[-1])
+
+    def _stored(self, states: list[ClassAd]) -> ClassAd:
+        """Return what is stored of the last of a job's states; an attribute that was deleted is undefined then."""
+        job = states[-1]
+        after = self.store.kept(states[0], job).flat()
+        for state in states:
+            for key, name in state.names.items():
+                if key not in after.codes and key not in self.store.secure:
+                    after.put(name, "undefined")
+        return self.store.rounded(after, states[0].flat())
 
     def _sent(self, ad: ClassAd) -> ClassAd:
-        """Return an ad as it is in the queue before any transform."""
-        made = self.store.rounded(ad.own())
-        return made if ad.parent is None else made.chain(self.store.rounded(ad.parent))
+        """Return an ad as transforms find it: since 25.13 with its cluster's for a parent, before that all in one.
+
+        So a pattern of names (``DELETE /^Num.*/``) finds in 25.13 what the job has itself, and little is that.
+        """
+        if ad.parent is None or self.configuration.version < _CHAINED:
+            return self.store.rounded(ad.flat())
+        return self.store.rounded(ad.own()).chain(self.store.rounded(ad.parent))
 
     def _asked(self, admission: Admission, job: ClassAd) -> Admission:
         """Return what the requirements make of a transformed job."""
@@ -210,6 +224,10 @@ def read_access_point(configuration: Configuration, facts: TransformFacts | None
     )
     found = dict.fromkeys((*configuration.diagnostics, *knobs.found))
     return replace(made, diagnostics=tuple(found))
+
+
+def _why(found: Iterable[Diagnostic]) -> str | None:
+    return next((each.message for each in found if each.severity is Severity.ERROR), None)
 
 
 def _as(subsystem: str, configuration: Configuration) -> Configuration:

@@ -13,12 +13,22 @@ from typing import Final, NamedTuple
 
 from crondor.access_point.transforms import SubmitTransform
 from crondor.classad.ad import ClassAd
+from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic
 from crondor.source import Span
-from crondor.transform import Changes, TraceStep
+from crondor.transform import AttributeChange, Changes, TraceStep
 
 FAILED: Final = "Failed to apply a required job transform."
 """What the schedd says of a transform that fails, whatever the reason: that stands in its log alone."""
+
+
+SCHEDULING: Final = frozenset(
+    (
+        *("cronminute", "cronhour", "crondayofmonth", "cronmonth", "crondayofweek"),
+        *("deferraltime", "deferralwindow", "deferralpreptime", "scheddinterval", "jobuniverse", "onexitremove"),
+    )
+)
+"""Attributes, in lower case, that decide when a job runs and whether it repeats."""
 
 
 class Kind(Enum):
@@ -71,6 +81,11 @@ class Admission:
     warnings: tuple[Verdict, ...] = ()
     unsure: tuple[Verdict, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def schedule_changes(self) -> tuple[tuple[TransformStep, AttributeChange], ...]:
+        """What transforms change of when and where the job runs, each with the transform."""
+        return tuple((step, each) for step in self.steps for each in step.changes if lower(each.name) in SCHEDULING)
 
     @property
     def changes(self) -> Changes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from crondor.classad.errors import ClassAdSyntaxError
@@ -84,12 +84,17 @@ class ScheddKnobs:
         for word in dict.fromkeys(_NAME.findall(text or "")):
             yield word, at.get(word, place)
 
-    def missing(self, name: str, place: Span | None, known: Iterable[str]) -> None:
+    def missing(self, prefix: str, name: str, place: Span | None) -> None:
         """Note that a list names a knob that there is not."""
-        near = similar(name.lower(), [each.lower() for each in known], 0.8)
-        shown = next((each for each in known if near and each.lower() == near[0]), None)
-        help_text = f"did you mean {shown}?" if shown else "define it, or take it out of the list"
-        self.warn(f"{name} is not defined: the schedd passes over it", place, help_text)
+        begin = prefix.lower()
+        defined = {
+            key[len(begin) :]: knob.name[len(begin) :]
+            for key, knob in self.configuration.knobs.items()
+            if key.startswith(begin)
+        }
+        near = similar(name.lower(), list(defined), 0.8)
+        help_text = f"did you mean {defined[near[0]]}?" if near else "define it, or take it out of the list"
+        self.warn(f"{prefix}{name} is not defined: the schedd passes over it", place, help_text)
 
     def warn(self, message: str, place: Span | None, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
         """Note what the schedd passes over."""

@@ -33,8 +33,7 @@ def _of(knobs: ScheddKnobs, base: str) -> Iterator[SystemExpression]:
         if name.upper() == "NAMES":
             continue
         if knobs.knob(f"{base}_{name}") is None:
-            known = [knob.name for knob in knobs.configuration.knobs.values()]
-            knobs.missing(f"{base}_{name}", place, known)
+            knobs.missing(f"{base}_", name, place)
         yield from _one(knobs, base, f"{base}_{name}")
     yield from _one(knobs, base, base)
 

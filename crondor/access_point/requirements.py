@@ -16,6 +16,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.scope import Context
+from crondor.classad.tree import Reference, nodes
 from crondor.source import Span
 
 NAMES: Final = "SUBMIT_REQUIREMENT_NAMES"
@@ -45,6 +46,13 @@ class SubmitRequirement(NamedTuple):
         """The knob's name."""
         return PREFIX + self.name
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that it asks for, in the order in which they stand."""
+        found = [node for node in nodes(self.expression.tree) if isinstance(node, Reference)]
+        at = sorted(found, key=lambda node: node.start)
+        return tuple(dict.fromkeys(node.name for node in at))
+
     def ask(self, job: ClassAd, schedd: ClassAd, context: Context) -> tuple[Answer, str]:
         """Return what it says of a job, and in which words the schedd refuses it (None met: empty)."""
         values = set(asked_with(self.expression, job, schedd, context))
@@ -67,13 +75,12 @@ class SubmitRequirement(NamedTuple):
 
 def read_requirements(knobs: ScheddKnobs) -> Iterator[SubmitRequirement]:
     """Yield the requirements in their order; those that the schedd passes over are noted."""
-    known = [knob.name for knob in knobs.configuration.knobs.values() if knob.name.upper().startswith(PREFIX)]
     for name, place in knobs.names(NAMES):
         if name == "NAMES":
             continue
         knob = PREFIX + name
         if knobs.string(knob) is None:
-            knobs.missing(knob, place, known)
+            knobs.missing(PREFIX, name, place)
             continue
         expression = knobs.expression(knob, "the schedd passes over it", old=False)
         if expression is None:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.job.attributes import printed
+from crondor.hold_codes import HOLD_CODES
+from crondor.job.attributes import exact_integer, printed
 from crondor.job.expressions import NEW_JOB
 from crondor.submit import JobGroup
 from crondor.submit.ad import JobAd
@@ -45,8 +46,8 @@ class SentJob(NamedTuple):
             yield made
 
 
-def sent_jobs(made: Iterable[JobAd], submitter: Submitter) -> Iterator[SentJob]:
-    """Yield the ads of one cluster, as job_ads() makes them, as they are sent.
+def sent_jobs(made: Iterable[JobAd], submitter: Submitter, count: int) -> Iterator[SentJob]:
+    """Yield the ads of one cluster, as job_ads() makes them, as they are sent; ``count`` is how many jobs there are.
 
     Jobs that are made late have one ad, the cluster's, which the schedd transforms as if it were that of job 0.
     """
@@ -56,6 +57,7 @@ def sent_jobs(made: Iterable[JobAd], submitter: Submitter) -> Iterator[SentJob]:
         if cluster is None:
             cluster = whole.copy()
             cluster.prune("ProcId")
+            cluster.set("TotalSubmitProcs", count)
         job = ClassAd().chain(cluster)
         if "ProcId" not in ad:
             job.set("ProcId", 0)
@@ -65,6 +67,7 @@ def sent_jobs(made: Iterable[JobAd], submitter: Submitter) -> Iterator[SentJob]:
             continue
         for name in _OF_JOB:
             job.put(name, whole.codes[name.lower()])
+        whole.set("TotalSubmitProcs", count)
         for key, name in whole.names.items():
             if key not in cluster.codes or printed(cluster, name) != printed(whole, name):
                 job.put(name, whole.codes[key])
@@ -85,6 +88,10 @@ def _complete(ad: ClassAd, submitter: Submitter) -> ClassAd:
         made.set(name, value)
     for key, name in ad.names.items():
         made.put(name, ad.codes[key])
+    code = exact_integer(ad, "HoldReasonCode")
+    if code is not None:
+        made.set("NumHolds", 1)
+        made.set("NumHoldsByReason", {HOLD_CODES.get(code, HOLD_CODES[0]): 1})
     for name, value in (("Owner", submitter.owner), ("User", f"{submitter.owner}@{submitter.domain}")):
         if name not in ad or printed(ad, name) == "undefined":
             made.set(name, value)

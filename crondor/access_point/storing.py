@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from crondor.access_point.knobs import ScheddKnobs
 from crondor.classad.ad import ClassAd
@@ -21,6 +21,7 @@ _SECURE: Final = (
     "TotalSubmitProcs AuthTokenSubject AuthTokenIssuer AuthTokenGroups AuthTokenId AuthTokenScopes AuthTokenProject "
     "OsUser"
 )
+_WITH_USERS: Final = (25, 4, 0)
 _ROUNDED: Final = {
     **dict.fromkeys(("proportionalsetsizekb", "residentsetsize", "executablesize", "imagesize", "diskusage"), "25%"),
     "numckpts": "4",
@@ -32,8 +33,16 @@ _FIXED: Final = ("ClusterId", "Owner", "User")
 
 def secure_names(knobs: ScheddKnobs) -> frozenset[str]:
     """Return the attributes, in lower case, that only the schedd sets: it passes over a transform that does."""
-    lists = (knobs.string("SYSTEM_SECURE_JOB_ATTRS") or _SECURE, knobs.string("SECURE_JOB_ATTRS") or "")
+    default = _SECURE if knobs.configuration.version >= _WITH_USERS else _SECURE.replace(" OsUser", "")
+    lists = (knobs.string("SYSTEM_SECURE_JOB_ATTRS") or default, knobs.string("SECURE_JOB_ATTRS") or "")
     return frozenset(lower(name) for text in lists for name in re.findall(r"[^, \t\r\n]+", text))
+
+
+class StoreFault(NamedTuple):
+    """An attribute that the queue does not take as it is, and why."""
+
+    name: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -43,18 +52,21 @@ class Store:
     secure: frozenset[str] = frozenset(map(lower, _SECURE.split()))
     knobs: ScheddKnobs | None = None
 
-    def fault(self, before: ClassAd, after: ClassAd) -> str | None:
+    def fault(self, before: ClassAd, after: ClassAd) -> StoreFault | None:
         """Return why the queue does not take what a transform made of a job; None where it does."""
         for name in _FIXED:
             if name in before and (name not in after or printed(before, name) != printed(after, name)):
-                return f"nothing may change {name} of a job: take it out of the transform"
+                return StoreFault(name, f"nothing may change {name} of a job: take it out of the transform")
         for key, name in after.own().names.items():
             if not _NAME.fullmatch(name):
-                return f"the queue takes no attribute named {name[:80]}"
+                return StoreFault(name, f"the queue takes no attribute named {name[:80]}")
             if lower(key) == "jobstatus":
                 status = exact_integer_of(alone(after.codes[key]))
                 if status is not None and status not in _BEGINS:
-                    return f"no job begins with JobStatus {status}: set it to 1 (idle) or 5 (held), or leave it alone"
+                    message = (
+                        f"no job begins with JobStatus {status}: set it to 1 (idle) or 5 (held), or leave it alone"
+                    )
+                    return StoreFault(name, message)
         return None
 
     def kept(self, before: ClassAd, after: ClassAd) -> ClassAd:

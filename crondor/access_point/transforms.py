@@ -43,13 +43,12 @@ class SubmitTransform(NamedTuple):
 
 def read_transforms(knobs: ScheddKnobs, facts: TransformFacts) -> Iterator[SubmitTransform]:
     """Yield the transforms that the schedd loads; those that it passes over are noted."""
-    known = [knob.name for knob in knobs.configuration.knobs.values() if knob.name.upper().startswith(PREFIX)]
     for name, place in knobs.names(NAMES):
         if name.upper() == "NAMES":
             continue
         knob = knobs.knob(PREFIX + name)
         if knob is None:
-            knobs.missing(PREFIX + name, place, known)
+            knobs.missing(PREFIX, name, place)
         elif not knob.text.strip(BLANKS):
             knobs.warn(f"{PREFIX}{name} is empty: the schedd passes over it", knob.name_span or place)
         elif knob.text.lstrip(BLANKS).startswith("["):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
@@ -21,6 +21,10 @@ from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile
 from crondor.submit.named import groups_with_attributes
+
+if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
+    from crondor.check.admitted import Admitted
 
 # What rules ask of a job beside its schedule; `+X` and `MY.X` are my.x.
 _LIFE = (
@@ -56,12 +60,16 @@ _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "fil
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds)."""
+    """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
+
+    ``access_point`` is what the jobs are submitted to; None: its configuration is not known.
+    """
 
     now: int
     zone: str | tzinfo = "UTC"
     policy: Policy | None = None
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+    access_point: AccessPoint | None = None
 
 
 @dataclass(frozen=True)
@@ -325,8 +333,19 @@ class CheckedFile:
         """The commands that look like one about scheduling, and are none; ``fix`` is the one that is meant."""
         if self.submit is None:
             return ()
-        names = ((key, self.submit.name(key)) for key in self.submit.keys)
+        known = self.settings.access_point.commands if self.settings.access_point is not None else frozenset()
+        names = ((key, self.submit.name(key)) for key in self.submit.keys if key not in known)
         return tuple(misspelt((span.text if span else key, span) for key, span in names))
+
+    @cached_property
+    def admitted(self) -> Admitted:
+        """What the access point makes of the jobs; nothing is known without its configuration."""
+        from crondor.check.admitted import Admitted, admitted  # noqa: PLC0415 - 60 ms, for who has an access point
+
+        access_point = self.settings.access_point
+        if access_point is None or self.submit is None or not self.is_whole or not self.is_checked:
+            return Admitted()
+        return admitted(self.submit, access_point, self.settings.now)
 
     @cached_property
     def uses(self) -> frozenset[FieldValues]:

@@ -8,6 +8,7 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
+from crondor_cli.common.pool_config import pool_config_option
 from crondor_cli.common.submit_files import KINDS, below, submit_files
 from crondor_cli.common.watching import watch_option
 
@@ -19,6 +20,7 @@ EPILOG = """\b
 Examples:
   crondor check job.sub
   crondor check --select CRN1,CRN2 --ignore CRN203 jobs/
+  crondor check --pool-config 50-site.conf job.sub
   crondor check --fix job.sub
   crondor check --fix --write jobs/*.sub
   crondor check --format sarif jobs/ > crondor.sarif
@@ -63,6 +65,7 @@ that cannot be read."""
 @file_options
 @clock_options
 @interval_option
+@pool_config_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 def command(
@@ -80,6 +83,7 @@ def command(
     now: str | None,
     tz: str | None,
     schedd_interval: int,
+    pool_config: tuple[str, ...],
     quiet: bool,
     format_: str,
 ) -> None:
@@ -100,7 +104,7 @@ def command(
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, pool_config)
     result = run(paths or _here(), given, now)
     if fix:
         from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for

@@ -20,6 +20,8 @@ from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Surroundings, clock_of
+from crondor_cli.common.pool_config import host_of, interval_of, read_pool
+from crondor_cli.common.show import show
 
 _AROUND_BAR = 32  # columns of the label, the number and the time left
 _MANY = 100  # files, from which on a person wants to see progress
@@ -34,6 +36,7 @@ class CheckOptions(NamedTuple):
     tz: str | None
     schedd_interval: int
     strict: bool
+    pool_config: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +74,21 @@ def run(paths: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckRe
 def _settle(given: CheckOptions, now: str | None) -> CheckResult:
     """Put together what the options say, before anything is checked."""
     clock = clock_of(now, given.tz)
+    access_point = None
+    if given.pool_config:
+        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock)
+        show(access_point.diagnostics)
     return CheckResult(
         (),
         codes_of(given.select, RULES),
         codes_of(given.ignore, RULES),
         given.strict,
-        settings=CheckSettings(clock.now, clock.zone, schedd_interval=given.schedd_interval),
+        settings=CheckSettings(
+            clock.now,
+            clock.zone,
+            schedd_interval=interval_of(given.schedd_interval, access_point),
+            access_point=access_point,
+        ),
         surroundings=given.surroundings,
     )
 
@@ -97,7 +109,13 @@ def _read(source: Source, settings: CheckSettings, surroundings: Surroundings) -
     zone = settings.zone if isinstance(settings.zone, tzinfo) else None
     allow_dirs, seed, environ = surroundings
     return read_submit(
-        source, files=files_of(path, allow_dirs), environ=environ, now=settings.now, zone=zone, seed=seed
+        source,
+        files=files_of(path, allow_dirs),
+        environ=environ,
+        now=settings.now,
+        zone=zone,
+        seed=seed,
+        host=host_of(settings.access_point),
     )
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -24,6 +24,10 @@ from crondor.submit.named import groups_with_attributes
 from crondor.zones import Policy
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import Clock, Surroundings
+from crondor_cli.common.pool_config import host_of
+
+if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
 
 _HOST = SubmitHost()
 _REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
@@ -177,6 +181,7 @@ class ScheduleRequest(NamedTuple):
     line_name: str = "--crontab"  # what errors call the line
     surroundings: Surroundings = Surroundings()
     ads: tuple[str, ...] = ()  # files with the jobs of a queue
+    access_point: AccessPoint | None = None  # what submitted jobs go through
 
     def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
         """Yield a request for each file alone, with its name; without files the request itself."""
@@ -241,15 +246,22 @@ class ScheduleRequest(NamedTuple):
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
         file = self.read(path)
-        names = ((key, file.name(key)) for key in file.keys)
+        known = frozenset() if self.access_point is None else self.access_point.commands
+        names = ((key, file.name(key)) for key in file.keys if key not in known)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
         groups = _with_attributes(file)
         warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
+        if self.access_point is not None:
+            from crondor_cli.common.stored import schedules_of, stored_jobs  # noqa: PLC0415 - 60 ms, for who has one
+
+            stored, said = stored_jobs(file, self.access_point, self.clock.now)
+            if said:
+                return list(schedules_of(file, stored, self)), [*warnings, *said]
         return list(self._merged(file, groups)), warnings
 
     def read(self, path: str) -> SubmitFile:
         """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
-        return self.read_from(read_source(path), path)
+        return self.read_from(read_source(path), path, host_of(self.access_point))
 
     def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
         """Return a submit file of which the text is known. Raises CrondorError."""

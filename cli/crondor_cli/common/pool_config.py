@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from crondor.diagnostics import printable
+from crondor.submit import SubmitHost
 from crondor_cli.common.file_problem import file_problem
 
 if TYPE_CHECKING:
@@ -61,6 +63,22 @@ def target_option(function: _Function) -> _Function:
         show_default=True,
         help="The access point's release of HTCondor: 23, 24, 25, or as 25.7.",
     )(function)
+
+
+def interval_of(given: int, access_point: AccessPoint | None) -> int:
+    """Return the SCHEDD_INTERVAL (seconds) that counts: the option where it is typed, else the access point's own."""
+    context = click.get_current_context(silent=True)
+    source = None if context is None else context.get_parameter_source("schedd_interval")
+    if access_point is None or source is click.core.ParameterSource.COMMANDLINE:
+        return given
+    return access_point.schedd_interval if access_point.configuration.is_set("SCHEDD_INTERVAL") else given
+
+
+def host_of(access_point: AccessPoint | None, owner: str | None = None) -> SubmitHost:
+    """Return the facts of the submit machine, as far as an access point's configuration says them."""
+    if access_point is None:
+        return SubmitHost()
+    return access_point.host(SubmitHost(user=owner or getpass.getuser(), folder=os.getcwd()))
 
 
 def read_pool(

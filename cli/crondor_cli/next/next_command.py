@@ -22,6 +22,7 @@ from crondor_cli.common.options import (
     reading_options,
     schedule_options,
 )
+from crondor_cli.common.pool_config import interval_of, pool_config_option, read_pool
 from crondor_cli.common.preview import Preview, preview
 from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
@@ -38,6 +39,7 @@ Examples:
   crondor next --crontab '0 6 * * 1' --format json
   crondor next --minute 0 --hour '*/6' --until 2027-01-01
   condor_q -long | crondor next --ads - -n 3
+  crondor next --spec job.sub --pool-config 50-site.conf
 
 Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 really
 does. Where the two part, the table shows both and says why.
@@ -62,6 +64,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @clock_options
 @reading_options(htcondor=True)
 @interval_option
+@pool_config_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
 @format_option("table", "json", "csv", "epoch", text="How to print the runs.")
 def command(
@@ -76,6 +79,7 @@ def command(
     dialect: Dialect | None,
     policy: Policy | None,
     schedd_interval: int,
+    pool_config: tuple[str, ...],
     strict: bool,
     format_: str,
     surroundings: Surroundings,
@@ -95,6 +99,12 @@ def command(
     request = ScheduleRequest(
         paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
     )
+    if pool_config:
+        access_point = read_pool(pool_config, surroundings.allow_dirs, clock)
+        show(access_point.diagnostics)
+        request = request._replace(
+            schedd_interval=interval_of(schedd_interval, access_point), access_point=access_point
+        )
     jobs, warnings = read_schedules(request)
     previews = [preview(job, dialect, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))

@@ -15,10 +15,10 @@ from crondor.access_point import AccessPoint, Admission, SentJob, Submitter, Ver
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.schedule import misspelt
 from crondor.source import Span
-from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
+from crondor.submit import SubmitFile, job_ads, read_submit
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings
-from crondor_cli.common.pool_config import read_pool
+from crondor_cli.common.pool_config import host_of, read_pool
 
 MOST_JOBS: Final = 10_000
 
@@ -100,7 +100,7 @@ def _file(path: str, cluster: int, request: PreviewRequest, access_point: Access
             seed=request.surroundings.seed,
             now=clock.now,
             zone=clock.zone,
-            host=access_point.host(SubmitHost(user=owner, folder=os.getcwd())),
+            host=host_of(access_point, owner),
         )
         said = _said(file, access_point)
         limit = access_point.too_many(file.job_count)
@@ -112,7 +112,7 @@ def _file(path: str, cluster: int, request: PreviewRequest, access_point: Access
         domain = knobs.get("uid_domain") or platform.node()
         jobs = [
             each
-            for sent in sent_jobs(made, Submitter(owner, domain, clock.now))
+            for sent in sent_jobs(made, Submitter(owner, domain, clock.now), file.job_count)
             for each in _admitted(sent, cluster, request.job, access_point)
         ]
     except CrondorError as error:

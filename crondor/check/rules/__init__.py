@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import commands, comments, dates, deferral, fields, policy, reading, refused
+from crondor.check.rules import access_point, commands, comments, dates, deferral, fields, policy, reading, refused
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.check.suppress import Silence
 
@@ -11,6 +11,14 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     *reading.READING_RULES,
     refused.refused,
     commands.misspelt_command,
+    access_point.submit_requirement,
+    access_point.requirement_warns,
+    access_point.transform_fails,
+    access_point.transform_schedules,
+    access_point.too_many,
+    access_point.system_policy,
+    access_point.never_starts,
+    access_point.requirement_unknown,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (

@@ -47,9 +47,10 @@ def refused(file: CheckedFile) -> Iterator[RuleHit]:
     """The words are those of condor_submit 25.14, which makes no job of the file then."""
     if file.submit is None or not file.is_whole or not file.is_checked or len(file.source.text) > _LONGEST:
         return
-    if file.effort.left <= 0 or _is_plain(file):
+    if file.effort.left <= 0 or (file.settings.access_point is None and _is_plain(file)):
         return
-    faults = [fault for fault in _faults(file) if fault.kind not in _OF_TIMES]
+    all_faults = _faults(file) if file.settings.access_point is None else file.admitted.faults
+    faults = [fault for fault in all_faults if fault.kind not in _OF_TIMES]
     said = _said(file) if faults else frozenset()
     for fault in faults:
         is_refusal = fault.kind.startswith("submit-") or fault.code == "CRN005"
