@@ -82,12 +82,12 @@ def _moments(file: CheckedFile, ad: ClassAd) -> Iterator[_Moment]:
         longest = 0 if schedule.recurrence is None else schedule.recurrence.gaps().longest
     except CrondorError:  # other rules speak of it
         return
-    yield from _wait(now, first, "once it has waited {} for its first run", _idle(ad, now, 0))
+    yield from _wait(now, first, "while it waits for its first run{}", _idle(ad, now, 0))
     if not longest or always_leaves(ad):
         return
     for starts in _STARTS:
         since = now + first + starts * longest
-        words = f"after {starts:,} run{'' if starts == 1 else 's'}, {{}} into the wait for the next"
+        words = f"after {starts:,} run{'' if starts == 1 else 's'} at the latest{{}}"
         yield from _wait(since, longest, words, _idle(ad, since, starts))
 
 
@@ -138,7 +138,7 @@ def _ended(file: CheckedFile, access_point: AccessPoint, moment: _Moment) -> Wai
         return None
     way = "have it released with periodic_release, or ask" if found.act is Act.HOLD else "ask"
     help_text = f"{way} the administrator to leave out jobs with {_attribute(moment.ad)}"
-    when = moment.words.format(_length(high))
+    when = moment.words.format(f", after {_length(high)} of waiting" if high > 1 else "")
     return WaitingEnd(culprit.knob, culprit.place, _ACTS[found.act], when, found.reason[:300], help_text)
 
 

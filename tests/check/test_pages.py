@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from crondor.access_point import read_access_point
 from crondor.check import RULES, CheckSettings, check_submit, page
 from crondor.check.edit import apply
+from crondor.config import read_config
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -16,6 +19,7 @@ SETTINGS = CheckSettings(1795305600, "Europe/Berlin")  # 2026-11-22 00:00 UTC
 CODES = sorted(RULES.keys() - {"CRN002"})  # bytes that are no text cannot stand on a page
 NOWHERE = "/nowhere"  # no file of this folder is there
 BLOCK = re.compile(r"^```submit\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONFIG = re.compile(r"^```config\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def read(source: Source) -> SubmitFile:
@@ -23,17 +27,26 @@ def read(source: Source) -> SubmitFile:
     return read_submit(source, files=Files([NOWHERE], base=NOWHERE), now=SETTINGS.now)
 
 
-def codes(text: str) -> set[str]:
+def settings_of(text: str) -> CheckSettings:
+    """Return the settings of a page: with an access point where it shows a configuration."""
+    config = "".join(CONFIG.findall(text))
+    if not config:
+        return SETTINGS
+    return replace(SETTINGS, access_point=read_access_point(read_config(Source(config, "site.conf"))))
+
+
+def codes(text: str, settings: CheckSettings = SETTINGS) -> set[str]:
     """Return the codes of what is found in a description."""
-    return {finding.diagnostic.code for finding in check_submit(Source(text, "job.sub"), SETTINGS, read).findings}
+    return {finding.diagnostic.code for finding in check_submit(Source(text, "job.sub"), settings, read).findings}
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_first_description_triggers_the_rule_and_the_second_does_not(code: str) -> None:
     """An example that shows nothing, or a remedy that helps nothing, is wrong."""
     bad, good = BLOCK.findall(page(code))
-    assert code in codes(bad)
-    assert code not in codes(good)
+    settings = settings_of(page(code))
+    assert code in codes(bad, settings)
+    assert code not in codes(good, settings)
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -81,6 +81,7 @@ def test_help_has_examples_and_the_exit_status(path: str) -> None:
         ("--spec", {"FILE"}),
         ("--ads", {"FILE"}),
         ("--schedd-interval", {"SECONDS"}),
+        ("--pool-config", {"FILE"}),
         ("--output", {"FILE", "DIR"}),
     ],
 )
@@ -118,7 +119,19 @@ def test_help_fits_a_terminal(path: str) -> None:
 
 SUBMIT_FILES = ("--allow-dir", "--env", "--seed")
 READERS = (
-    *("next", "prev", "explain", "agenda", "check", "simulate", "run", "export", "advertise", "schedd submit"),
+    *(
+        "next",
+        "prev",
+        "explain",
+        "agenda",
+        "check",
+        "preview",
+        "simulate",
+        "run",
+        "export",
+        "advertise",
+        "schedd submit",
+    ),
     *("route match", "route explain", "route apply", "route plan"),
 )
 
@@ -164,6 +177,7 @@ OTHERWISE = {
     "--seed": "transform draws as HTCondor's tool does, without being asked",
     "--site": "HTCondor's name for a route; simulate says what a site does",
     "--slots": "of a pool, or of a machine",
+    "--target": "the ad that TARGET means, or the release of HTCondor that jobs are submitted to",
     "--to": "a format of the world outside, or a form of ads",
     "--trace": "simulate has several kinds",
     "--universe": "of jobs by its name, in a hook's input by its number",

@@ -311,6 +311,7 @@ def _together(outcomes: Sequence[JobOutcome]) -> JobOutcome:
         made.repeated += outcome.repeated
         made.idle_slot += outcome.idle_slot
         made.hold = made.hold or outcome.hold
+        made.removed = made.removed or outcome.removed
         made.is_stranded = made.is_stranded or outcome.is_stranded
         made.trouble = made.trouble or outcome.trouble
     made.has_left = all(outcome.has_left for outcome in outcomes)

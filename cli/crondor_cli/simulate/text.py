@@ -140,6 +140,8 @@ def _state(group: Group, simulated: Simulated, outcome: JobOutcome) -> list[str]
         said.append("queued again after its run, and idle for ever: its window is over, and Requirements match no more")
     if outcome.hold is not None:
         said.append(f"held at the end: {printable(outcome.hold)}")
+    elif outcome.removed:
+        said.append(f"removed before the end: {printable(outcome.removed)}")
     elif outcome.has_left:
         said.append("has left the queue before the end: on_exit_remove is not set, or not false then")
     return said

@@ -15,7 +15,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     access_point.requirement_warns,
     access_point.transform_fails,
     access_point.transform_schedules,
-    access_point.too_many,
+    access_point.over_limit,
     access_point.system_policy,
     access_point.never_starts,
     access_point.requirement_unknown,

@@ -64,8 +64,8 @@ def _became(change: AttributeChange) -> str:
     return f"{after or f'no {change.name}'} ({'it was not set' if before is None else f'it was {change.before}'})"
 
 
-@rule("CRN705", "too-many", Severity.ERROR, "more jobs than the access point takes")
-def too_many(file: CheckedFile) -> Iterator[RuleHit]:
+@rule("CRN705", "over-limit", Severity.ERROR, "more jobs than the access point takes")
+def over_limit(file: CheckedFile) -> Iterator[RuleHit]:
     """The jobs that are in the queue already count, too: what is found here is too much for an empty one."""
     found = file.admitted.limit if file.settings.access_point is not None else None
     if found is not None and file.submit is not None:
