@@ -22,7 +22,9 @@ from crondor.classad.scope import Allowance, Context
 from crondor.config import Configuration
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.job.attributes import exact_integer
 from crondor.job.policy import NO_POLICY, SystemPolicy
+from crondor.job.status import JobStatus
 from crondor.macro import MacroError
 from crondor.schedule import Universe
 from crondor.source import Source, Span
@@ -113,7 +115,7 @@ class AccessPoint:
     @property
     def commands(self) -> frozenset[str]:
         """The submit commands that the administrator has added (EXTENDED_SUBMIT_COMMANDS), in lower case."""
-        return frozenset(each.command for each in extended(SubmitKnobs(self.submit_knobs)))
+        return frozenset(each.command.lower() for each in extended(SubmitKnobs(self.submit_knobs)))
 
     @property
     def tells_jobs_apart(self) -> bool:
@@ -159,6 +161,10 @@ class AccessPoint:
             for key, name in state.names.items():
                 if key not in after.codes and key not in self.store.secure:
                     after.put(name, "undefined")
+        after.prune("JobFactoryId")
+        status = exact_integer(after, "JobStatus")
+        if self.configuration.version >= _CHAINED and status not in {None, JobStatus.IDLE}:
+            after.put("InitialJobStatus", after.codes["jobstatus"])
         return self.store.rounded(after, states[0].flat())
 
     def _sent(self, ad: ClassAd) -> ClassAd:
@@ -219,7 +225,7 @@ def read_access_point(configuration: Configuration, facts: TransformFacts | None
         _expanded(_as("SUBMIT", configuration)),
         from_knobs,
         schedd_ad(_known_of_schedd(knobs)),
-        Store(secure_names(knobs), knobs),
+        Store(secure_names(knobs), configuration.version >= _CHAINED, knobs),
         (),
     )
     found = dict.fromkeys((*configuration.diagnostics, *knobs.found))

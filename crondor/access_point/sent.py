@@ -80,6 +80,7 @@ def sent_jobs(made: Iterable[JobAd], submitter: Submitter, count: int) -> Iterat
 def _complete(ad: ClassAd, submitter: Submitter) -> ClassAd:
     """Return an ad with what condor_submit puts into every job, and what the schedd does as soon as it has it."""
     made = ClassAd(NEW_JOB)
+    made.prune("CompletionDate")  # condor_submit writes it, and a schedd does not store it
     for name, value in (
         ("QDate", submitter.now),
         ("EnteredCurrentStatus", submitter.now),

@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 from crondor.access_point.knobs import ScheddKnobs
 from crondor.classad.ad import ClassAd
 from crondor.classad.text import lower
-from crondor.job.attributes import alone, exact_integer_of, printed
+from crondor.job.attributes import alone, printed
 from crondor.job.status import JobStatus
+from crondor.macro.numbers import leading_int
 
 _SECURE: Final = (
     "x509userProxySubject x509UserProxyEmail x509UserProxyVOName x509UserProxyFirstFQAN x509UserProxyFQAN "
@@ -28,6 +29,7 @@ _ROUNDED: Final = {
 }
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BEGINS: Final = (JobStatus.IDLE, JobStatus.HELD, 9, 10)  # and BLOCKED, PREPARING
+_STATUS: Final = "jobstatus"
 _FIXED: Final = ("ClusterId", "Owner", "User")
 
 
@@ -47,9 +49,14 @@ class StoreFault(NamedTuple):
 
 @dataclass(frozen=True)
 class Store:
-    """The rules of a queue. ``secure`` are the attributes, in lower case, that only the schedd sets."""
+    """The rules of a queue.
+
+    ``secure`` are the attributes, in lower case, that only the schedd sets. ``checks_status``: since 25.13 no job
+    begins with another JobStatus than that of an idle or a held one.
+    """
 
     secure: frozenset[str] = frozenset(map(lower, _SECURE.split()))
+    checks_status: bool = True
     knobs: ScheddKnobs | None = None
 
     def fault(self, before: ClassAd, after: ClassAd) -> StoreFault | None:
@@ -57,17 +64,16 @@ class Store:
         for name in _FIXED:
             if name in before and (name not in after or printed(before, name) != printed(after, name)):
                 return StoreFault(name, f"nothing may change {name} of a job: take it out of the transform")
-        for key, name in after.own().names.items():
+        for name in after.own().names.values():
             if not _NAME.fullmatch(name):
                 return StoreFault(name, f"the queue takes no attribute named {name[:80]}")
-            if lower(key) == "jobstatus":
-                status = exact_integer_of(alone(after.codes[key]))
-                if status is not None and status not in _BEGINS:
-                    message = (
-                        f"no job begins with JobStatus {status}: set it to 1 (idle) or 5 (held), or leave it alone"
-                    )
-                    return StoreFault(name, message)
-        return None
+        old, new = before.codes.get(_STATUS), after.codes.get(_STATUS)
+        if old is new or not self.checks_status:
+            return None
+        status = 0 if new is None else leading_int(printed(after, "JobStatus"))
+        if status in _BEGINS:
+            return None
+        return StoreFault("JobStatus", f"no job begins with JobStatus {status}: set it to 1 (idle) or 5 (held)")
 
     def kept(self, before: ClassAd, after: ClassAd) -> ClassAd:
         """Return the ad without the changes that the queue passes over, of ProcId and of what only the schedd sets."""

@@ -13,7 +13,6 @@ from crondor_cli.common.settings import BadSettings, SettingValue, find_settings
 from crondor_cli.common.settings_places import user_folder
 from crondor_cli.common.show import show
 
-
 _PATHS = frozenset(("allow-dir", "pool-config"))
 _HOST = "host"  # of pool-config, and no path
 

@@ -44,14 +44,14 @@ def show_all(found: Iterable[PreviewedFile | tuple[Diagnostic, ...]], form: str,
 
 
 def _long(file: PreviewedFile) -> None:
-    """Print the ads of the jobs that are accepted, and say on stderr why others are not."""
+    """Print the ads of the jobs, or say on stderr why none of them is stored."""
     if file.limit is not None:
         say(_refused(file.name, file.limit), err=True)
     for each in file.jobs:
         admission = each.admission
         if admission.refusal is not None:
             say(_refused(each.title, admission.refusal), err=True)
-        else:
+        elif file.is_accepted:
             for number in range(each.first, each.first + each.count):
                 ad = admission.after
                 if number != each.first:

@@ -134,7 +134,7 @@ class _Maker:
     def __init__(self, file: SubmitFile, host: SubmitHost, knobs: SubmitKnobs, number: int, *, is_late: bool) -> None:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
         assigned = dict.fromkeys(name.removeprefix(PREFIX) for name in (*file.keys, *loops))
-        known = _KNOWN.union(each.command for each in simple.extended(knobs))
+        known = _KNOWN.union(each.command.lower() for each in simple.extended(knobs))
         own = [name for name in assigned if _is_named_by_its_user(name)]
         self.names = tuple(dict.fromkeys((*(name for name in assigned if name in known), *own)))
         places = {key: file.name(key) for key in own}

@@ -193,7 +193,8 @@ def set_simple(draft: Draft) -> None:
 def extended(knobs: SubmitKnobs) -> Iterator[Simple]:
     """Yield the commands that the administrator has added (EXTENDED_SUBMIT_COMMANDS), each under its attribute's name.
 
-    The value of each in the configuration says what it must be; one of undefined is no command.
+    They are spelled as there, which is how HTCondor names them in its errors. The value of each in the configuration
+    says what it must be; one of undefined is no command.
     """
     text = knobs.get("EXTENDED_SUBMIT_COMMANDS")
     if text is None:
@@ -203,7 +204,7 @@ def extended(knobs: SubmitKnobs) -> Iterator[Simple]:
             found = values.literal(expression.tree)
             kind = ValueKind.EXPRESSION if found is None else _kind(found.value)
             if kind is not None:
-                yield Simple(lower(name), name, kind)
+                yield Simple(name, name, kind)
 
 
 def _kind(value: object) -> ValueKind | None:
