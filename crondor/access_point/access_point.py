@@ -77,13 +77,16 @@ class AccessPoint:
     def host(self, host: SubmitHost) -> SubmitHost:
         """Return the facts of a submit machine with what the configuration says of them."""
         knobs = self.submit_knobs
-        said = {
-            name: knobs[name]
-            for name in ("uid_domain", "filesystem_domain", "spool", "opsysver", "opsysandver", "opsysmajorver")
-            if knobs.get(name)
-        }
-        version = ".".join(map(str, self.configuration.version))
-        return host._replace(schedd_interval=self.schedd_interval, version=version, **said)
+        return host._replace(
+            schedd_interval=self.schedd_interval,
+            version=".".join(map(str, self.configuration.version)),
+            uid_domain=knobs.get("uid_domain") or host.uid_domain,
+            filesystem_domain=knobs.get("filesystem_domain") or host.filesystem_domain,
+            spool=knobs.get("spool") or host.spool,
+            opsysver=knobs.get("opsysver") or host.opsysver,
+            opsysandver=knobs.get("opsysandver") or host.opsysandver,
+            opsysmajorver=knobs.get("opsysmajorver") or host.opsysmajorver,
+        )
 
     def too_many(self, jobs: int) -> Verdict | None:
         """Return what refuses so many jobs in one submission, whatever else is in the queue; None: nothing.

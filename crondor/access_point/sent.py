@@ -93,7 +93,7 @@ def _complete(ad: ClassAd, submitter: Submitter) -> ClassAd:
     if code is not None:
         made.set("NumHolds", 1)
         made.set("NumHoldsByReason", {HOLD_CODES.get(code, HOLD_CODES[0]): 1})
-    for name, value in (("Owner", submitter.owner), ("User", f"{submitter.owner}@{submitter.domain}")):
+    for name, account in (("Owner", submitter.owner), ("User", f"{submitter.owner}@{submitter.domain}")):
         if name not in ad or printed(ad, name) == "undefined":
-            made.set(name, value)
+            made.set(name, account)
     return made

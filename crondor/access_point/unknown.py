@@ -8,14 +8,15 @@ they make no difference, as in ``JOB.RequestCpus > 64 || SCHEDD.TotalRunningJobs
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
+from crondor.classad import print_string
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import CircularReference, ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.scope import Context, Value
 from crondor.classad.text import lower
-from crondor.classad.tree import Reference, nodes
+from crondor.classad.tree import Literal, Reference, nodes
 from crondor.job.attributes import result
 
 OF_JOB: Final = frozenset(
@@ -51,6 +52,7 @@ _NUMBERS: Final = ("0", "1", "1000000000")
 _STRINGS: Final = ('""', '"?"')
 _TURNS: Final = 6
 _MOST_NAMES: Final = 1000
+_MOST_LITERALS: Final = 20
 
 
 def schedd_ad(known: Mapping[str, object]) -> ClassAd:
@@ -66,30 +68,44 @@ def asked_with(expression: Expression, job: ClassAd, schedd: ClassAd, context: C
 
     Where it asks for what is not known, there are several values, one for each that was tried.
     """
-    of_schedd, of_job = _unknown(expression, job, schedd)
-    if not of_schedd and not of_job:
+    found = _unknown(expression, job, schedd)
+    if not found.of_schedd and not found.of_job:
         yield result(expression, schedd, context, job)
         return
-    for turn in range(_TURNS):
+    for turn in range(_TURNS + len(found.literals)):
         mine, theirs = schedd.copy(), ClassAd().chain(job)
-        for ad, names in ((mine, of_schedd), (theirs, of_job)):
+        for ad, names in ((mine, found.of_schedd), (theirs, found.of_job)):
             for name in names:
-                tried = _tried(name)
+                tried = _tried(name, found.literals)
                 ad.set_text(name, tried[min(turn, len(tried) - 1)])
         yield result(expression, mine, context, theirs)
 
 
-def _tried(name: str) -> tuple[str, ...]:
-    """Return values that an unknown attribute may have: a number or a string where it is known which."""
+def _tried(name: str, literals: tuple[str, ...]) -> tuple[str, ...]:
+    """Return values that an unknown attribute may have: numbers or strings where it is known which.
+
+    What it is compared with stands in the expression: the literals are tried, too.
+    """
+    strings = (*_STRINGS, *(text for text in literals if text[:1] == '"'))
     if name.startswith("x509"):
-        return ("undefined", *_STRINGS)
+        return ("undefined", *strings)
     if any(part in name for part in _TEXTS):
-        return _STRINGS
-    return _NUMBERS if name in OF_JOB or is_of_schedd(name) else ("undefined", *_NUMBERS, *_STRINGS)
+        return strings
+    numbers = (*_NUMBERS, *(text for text in literals if text[:1] != '"'))
+    return numbers if name in OF_JOB or is_of_schedd(name) else ("undefined", *numbers, *strings)
 
 
-def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> tuple[set[str], set[str]]:
-    """Return which attributes of the schedd, and which of the job, an expression leads to and nobody knows."""
+class _Unknown(NamedTuple):
+    """Attributes of the schedd and of the job that nobody knows, and literals that they may be compared with."""
+
+    of_schedd: set[str]
+    of_job: set[str]
+    literals: tuple[str, ...]
+
+
+def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> _Unknown:
+    """Return what an expression leads to, through attributes of the job, and nobody knows."""
+    literals: dict[str, None] = {}
     of_schedd: set[str] = set()
     of_job: set[str] = set()
     seen: set[str] = set()
@@ -97,10 +113,18 @@ def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> tuple[set
     while waiting and len(seen) < _MOST_NAMES:
         each, is_schedds = waiting.pop()
         try:
-            references = [node for node in nodes(each.tree) if isinstance(node, Reference)]
+            tree = each.tree
         except (ClassAdSyntaxError, CircularReference):
             continue
-        for node in references:
+        for node in nodes(tree):
+            if (
+                isinstance(node, Literal)
+                and len(literals) < _MOST_LITERALS
+                and isinstance(node.value, (int, float, str))
+            ):
+                literals[print_string(node.value) if isinstance(node.value, str) else str(node.value).lower()] = None
+            if not isinstance(node, Reference):
+                continue
             name = lower(node.name)
             scope = lower(node.scope.name) if isinstance(node.scope, Reference) and node.scope.scope is None else ""
             is_mine = scope in _SCOPES if is_schedds else scope in {"target", "schedd"}
@@ -114,7 +138,7 @@ def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> tuple[set
                     waiting.append((job[name], False))
                 except ClassAdSyntaxError:
                     continue
-    return of_schedd, of_job
+    return _Unknown(of_schedd, of_job, tuple(literals))
 
 
 def is_of_schedd(name: str) -> bool:

@@ -36,18 +36,18 @@ class PreviewRequest(NamedTuple):
 
 
 class PreviewedJobs(NamedTuple):
-    """Jobs that meet the same end: ``count`` of them from ``first`` on, and what becomes of the first."""
+    """Jobs that meet the same end: ``number`` of them from ``first`` on, and what becomes of the first."""
 
     cluster: int
     first: int
-    count: int
+    number: int
     queue: Span | None
     admission: Admission
 
     @property
     def title(self) -> str:
         """Which jobs they are."""
-        beside = "" if self.count == 1 else f", and {self.count - 1:,} like it"
+        beside = "" if self.number == 1 else f", and {self.number - 1:,} like it"
         place = "" if self.queue is None else f" of {self.queue.source.name}:{self.queue.line}"
         return f"job {self.cluster}.{self.first}{place}{beside}"
 
@@ -150,7 +150,7 @@ def _admitted(sent: SentJob, cluster: int, wanted: int | None, access_point: Acc
     for number in numbers:
         one = _one(sent, cluster, number, 1, access_point)
         if found is not None and _alike(found.admission, one.admission):
-            found = found._replace(count=found.count + 1)
+            found = found._replace(number=found.number + 1)
             continue
         if found is not None:
             yield found

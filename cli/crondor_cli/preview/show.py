@@ -52,7 +52,7 @@ def _long(file: PreviewedFile) -> None:
         if admission.refusal is not None:
             say(_refused(each.title, admission.refusal), err=True)
         elif file.is_accepted:
-            for number in range(each.first, each.first + each.count):
+            for number in range(each.first, each.first + each.number):
                 ad = admission.after
                 if number != each.first:
                     ad = ad.copy()
@@ -137,7 +137,7 @@ def _job_data(jobs: PreviewedJobs) -> dict[str, object]:
     admission = jobs.admission
     return {
         "first": f"{jobs.cluster}.{jobs.first}",
-        "count": jobs.count,
+        "count": jobs.number,
         "line": None if jobs.queue is None else jobs.queue.line,
         "accepted": admission.refusal is None,
         "refusal": _verdict_data(admission.refusal),

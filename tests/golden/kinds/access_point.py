@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from crondor.access_point import AccessPoint, Admission, Submitter, Verdict, read_access_point, sent_jobs
 from crondor.classad.ad import ClassAd
@@ -12,6 +12,7 @@ from crondor.diagnostics import CrondorError
 from crondor.job.attributes import printed
 from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads, read_submit
+from crondor.submit.ad import JobAd
 from crondor.transform import TransformFacts
 from tests.golden.kinds.case import Case, Difference, Malformed, Replay, compare, items, mapping, text, texts
 
@@ -79,7 +80,7 @@ def _submitted(submit: str, access_point: AccessPoint, now: int) -> tuple[str | 
     return None, warned, stored
 
 
-def _admissions(count: int, made, access_point: AccessPoint, now: int) -> Iterator[Admission]:  # noqa: ANN001
+def _admissions(count: int, made: Iterable[JobAd], access_point: AccessPoint, now: int) -> Iterator[Admission]:
     for sent in sent_jobs(made, Submitter("alice", "example.org", now), count):
         yield from map(access_point.admit, sent.each())
 
