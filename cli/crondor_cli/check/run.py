@@ -21,7 +21,6 @@ from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Surroundings, clock_of
 from crondor_cli.common.pool_config import host_of, interval_of, read_pool
-from crondor_cli.common.show import show
 
 _AROUND_BAR = 32  # columns of the label, the number and the time left
 _MANY = 100  # files, from which on a person wants to see progress
@@ -77,7 +76,6 @@ def _settle(given: CheckOptions, now: str | None) -> CheckResult:
     access_point = None
     if given.pool_config:
         access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock)
-        show(access_point.diagnostics)
     return CheckResult(
         (),
         codes_of(given.select, RULES),

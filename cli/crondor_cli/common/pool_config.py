@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import CrondorError, Severity, printable
 from crondor.submit import SubmitHost
 from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.show import show
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
@@ -89,7 +90,8 @@ def read_pool(
 ) -> AccessPoint:
     """Return the access point that the configuration describes; without any, one with HTCondor's defaults.
 
-    Raises CrondorError for what is no text, and UsageError for a file that cannot be read.
+    What its schedd passes over is said on stderr. Raises CrondorError for what no schedd starts with, and for what is
+    no text, and UsageError for a file that cannot be read.
     """
     # These take 60 ms, which a command without --pool-config does not need.
     from crondor.access_point import read_access_point  # noqa: PLC0415
@@ -121,4 +123,9 @@ def read_pool(
             version=target,
         )
     configuration = made or read_config({}, subsystem="SCHEDD", context=context, version=target)
-    return read_access_point(configuration, TransformFacts(environ=os.environ, context=context))
+    found = read_access_point(configuration, TransformFacts(environ=os.environ, context=context))
+    faults = [each for each in found.diagnostics if each.severity is Severity.ERROR]
+    show(each for each in found.diagnostics if each not in faults)
+    if faults:
+        raise CrondorError(faults)
+    return found

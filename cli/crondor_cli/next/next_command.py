@@ -101,7 +101,6 @@ def command(
     )
     if pool_config:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock)
-        show(access_point.diagnostics)
         request = request._replace(
             schedd_interval=interval_of(schedd_interval, access_point), access_point=access_point
         )

@@ -69,13 +69,12 @@ class PreviewedFile:
         return not refused and not has_error(self.diagnostics) and bool(self.jobs)
 
 
-def previewed(request: PreviewRequest) -> Iterator[PreviewedFile | tuple[Diagnostic, ...]]:
-    """Yield what is wrong with the configuration, and then each file.
+def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
+    """Yield each file.
 
-    Raises CrondorError for a configuration that is no text, and UsageError for a file that cannot be read.
+    Raises CrondorError for a configuration that no schedd starts with, and UsageError for a file that cannot be read.
     """
     access_point = read_pool(request.pool_config, request.surroundings.allow_dirs, request.clock, request.target)
-    yield access_point.diagnostics
     cluster = 1
     seen = False
     for path in request.paths:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 
 from crondor.access_point import Admission, TransformStep, Verdict
 from crondor.classad.formats import Format, Order
-from crondor.diagnostics import CrondorError, Diagnostic, has_error
 from crondor.job.attributes import printed
 from crondor.source import Span
 from crondor_cli.common.data import diagnostic_data
@@ -20,16 +19,11 @@ from crondor_cli.preview.model import PreviewedFile, PreviewedJobs
 _COLOURS = {"-": "red", "+": "green"}
 
 
-def show_all(found: Iterable[PreviewedFile | tuple[Diagnostic, ...]], form: str, *, diff: bool) -> bool:
+def show_all(found: Iterable[PreviewedFile], form: str, *, diff: bool) -> bool:
     """Show everything as it is found; return whether all jobs are accepted."""
     is_fine = True
     data: list[dict[str, object]] = []
     for each in found:
-        if isinstance(each, tuple):
-            show(each)
-            if has_error(each):
-                raise CrondorError([one for one in each if one.severity.value == "error"])
-            continue
         is_fine = is_fine and each.is_accepted
         show(each.diagnostics)
         if form == "json":

@@ -19,7 +19,6 @@ from crondor_cli.common.options import (
 )
 from crondor_cli.common.plot_file import check_plot
 from crondor_cli.common.pool_config import interval_of, pool_config_option, read_pool
-from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.simulate.options import SimulatedRouter, check_options
 
@@ -168,7 +167,6 @@ def command(
     access_point = None
     if pool_config:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock)
-        show(access_point.diagnostics)
         schedd_interval = interval_of(schedd_interval, access_point)
     if not schedd_interval:
         raise click.UsageError("--schedd-interval 0: a simulated schedd has to rest between two looks", context)
