@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor.access_point.knobs import ScheddKnobs
+from crondor.classad import UnparseForm
 from crondor.classad.scope import UNKNOWN
 from crondor.job.policy import SystemExpression, SystemPolicy
 
@@ -44,5 +45,5 @@ def _one(knobs: ScheddKnobs, base: str, knob: str) -> Iterator[SystemExpression]
         return
     reason = knobs.expression(f"{knob}_REASON", "HTCondor gives words of its own", old=True)
     subcode = knobs.expression(f"{knob}_SUBCODE", "the subcode is 0", old=True)
-    text = (knobs.string(knob) or "").strip()
+    text = expression.unparse(UnparseForm.OLD)
     yield SystemExpression(base, knob, expression, text, reason, subcode, knobs.place(knob))

@@ -22,7 +22,7 @@ PLACES: Final = ("/etc/condor/condor_config", "/usr/local/etc/condor_config", "~
 _NO_FILE: Final = "ONLY_ENV"
 _PREFIX: Final = "_condor_"
 _EXCLUDED: Final = r"^((\..*)|(.*~)|(#.*)|(.*\.rpmsave)|(.*\.rpmnew)|(.*\.dpkg-.*))$"
-_MOST_FILES: Final = 1000
+_MOST_FILES: Final = 300
 
 
 def find_host_config(environ: Mapping[str, str]) -> str | None:

@@ -80,7 +80,7 @@ class SystemExpression(NamedTuple):
     """An expression of the administrator's policy.
 
     ``name`` is what reasons call it (SYSTEM_PERIODIC_HOLD), ``knob`` where it is set (with a name behind it, perhaps),
-    ``text`` how it is written. ``reason`` and ``subcode`` are evaluated in the job's ad; ``place`` is that of the knob.
+    ``text`` how HTCondor prints it. ``reason`` and ``subcode`` are evaluated in the job's ad; ``place`` is the knob's.
     """
 
     name: str

@@ -298,7 +298,7 @@ SYSTEM_PERIODIC_HOLD_Long = time() - QDate > 60
 SYSTEM_PERIODIC_HOLD_Long_REASON = strcat("too long for ", Owner)
 SYSTEM_PERIODIC_HOLD_Long_SUBCODE = 40 + 2
 SYSTEM_PERIODIC_HOLD_Never = false
-SYSTEM_PERIODIC_HOLD = NumJobStarts > 3
+SYSTEM_PERIODIC_HOLD = NumJobStarts > 3 && Owner is "alice"
 SYSTEM_PERIODIC_VACATE = true
 """)
     ad = admission("").after
@@ -311,8 +311,8 @@ SYSTEM_PERIODIC_VACATE = true
     held = ruling(NOW + 61)
     assert (held.act, held.reason, held.code, held.subcode) == (Act.HOLD, "too long for alice", 26, 42)
     ad.set("NumJobStarts", 4)
-    words_of_its_own = "The system macro SYSTEM_PERIODIC_HOLD expression 'NumJobStarts > 3' evaluated to TRUE"
-    assert ruling(NOW).reason == words_of_its_own
+    printed_text = 'NumJobStarts > 3 && Owner =?= "alice"'
+    assert ruling(NOW).reason == f"The system macro SYSTEM_PERIODIC_HOLD expression '{printed_text}' evaluated to TRUE"
     ad.set_text("PeriodicHold", "true")
     assert ruling(NOW).code == 3
 
