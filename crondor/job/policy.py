@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
+from crondor._named_tuple import NamedTuple
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import UNKNOWN

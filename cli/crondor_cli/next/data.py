@@ -1,4 +1,4 @@
-"""Previews for programs: JSON, CSV and bare epoch seconds; the JSON keys are documented in docs/cli.md."""
+"""Previews for programs: JSON, CSV and bare epoch seconds; `crondor schema next` has the JSON keys."""
 
 from __future__ import annotations
 
