@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,10 +24,6 @@ from crondor.submit.named import groups_with_attributes
 from crondor.zones import Policy
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import Clock, Surroundings
-from crondor_cli.common.pool_config import host_of
-
-if TYPE_CHECKING:
-    from crondor.access_point import AccessPoint
 
 _HOST = SubmitHost()
 _REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
@@ -169,6 +164,19 @@ class JobState(NamedTuple):
     data: dict[str, object]
 
 
+class Through(NamedTuple):
+    """What submitted jobs go through: an access point whose configuration is known.
+
+    ``host`` is what that says of the submit machine, ``commands`` are those that it adds. ``schedules`` gives the jobs
+    of a file as they are stored, and what was changed of their schedules; it raises CrondorError where they are
+    refused.
+    """
+
+    host: SubmitHost
+    commands: frozenset[str]
+    schedules: Callable[[SubmitFile, ScheduleRequest], tuple[list[Job], list[Diagnostic]]]
+
+
 class ScheduleRequest(NamedTuple):
     """What the command line says about the schedules to read."""
 
@@ -182,7 +190,7 @@ class ScheduleRequest(NamedTuple):
     line_name: str = "--crontab"  # what errors call the line
     surroundings: Surroundings = Surroundings()
     ads: tuple[str, ...] = ()  # files with the jobs of a queue
-    access_point: AccessPoint | None = None  # what submitted jobs go through
+    through: Through | None = None
 
     def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
         """Yield a request for each file alone, with its name; without files the request itself."""
@@ -247,22 +255,20 @@ class ScheduleRequest(NamedTuple):
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
         file = self.read(path)
-        known = frozenset() if self.access_point is None else self.access_point.commands
+        known = frozenset() if self.through is None else self.through.commands
         names = ((key, file.name(key)) for key in file.keys if key not in known)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
         groups = _with_attributes(file)
         warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
-        if self.access_point is not None:
-            from crondor_cli.common.stored import schedules_of, stored_jobs  # noqa: PLC0415 - 60 ms, for who has one
-
-            stored, said = stored_jobs(file, self.access_point, self.clock.now)
+        if self.through is not None:
+            changed, said = self.through.schedules(file, self)
             if said:
-                return list(schedules_of(file, stored, self)), [*warnings, *said]
+                return changed, [*warnings, *said]
         return list(self._merged(file, groups)), warnings
 
     def read(self, path: str) -> SubmitFile:
         """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
-        return self.read_from(read_source(path), path, host_of(self.access_point))
+        return self.read_from(read_source(path), path, _HOST if self.through is None else self.through.host)
 
     def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
         """Return a submit file of which the text is known. Raises CrondorError."""

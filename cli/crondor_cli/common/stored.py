@@ -13,7 +13,8 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.attributes import expression, int32, printed
 from crondor.source import Span
 from crondor.submit import JobGroup, SubmitFile, job_ads
-from crondor_cli.common.jobs import Job, ScheduleRequest
+from crondor_cli.common.jobs import Job, ScheduleRequest, Through
+from crondor_cli.common.pool_config import host_of
 
 MOST_JOBS: Final = 10_000
 _TERMS: Final = (*ATTRIBUTES, "ScheddInterval")
@@ -55,8 +56,18 @@ def stored_jobs(
     return found, list(said)
 
 
-def schedules_of(file: SubmitFile, stored: Iterable[StoredJobs], request: ScheduleRequest) -> Iterator[Job]:
-    """Yield the jobs as the commands that read schedules take them, each once."""
+def through(access_point: AccessPoint) -> Through:
+    """Return how the commands that read schedules take the jobs of files that are submitted to an access point."""
+
+    def schedules(file: SubmitFile, request: ScheduleRequest) -> tuple[list[Job], list[Diagnostic]]:
+        stored, said = stored_jobs(file, access_point, request.clock.now)
+        return (list(_schedules(file, stored, request)) if said else []), said
+
+    return Through(host_of(access_point), access_point.commands, schedules)
+
+
+def _schedules(file: SubmitFile, stored: Iterable[StoredJobs], request: ScheduleRequest) -> Iterator[Job]:
+    """Yield the jobs, each once."""
     seen: dict[tuple[object, ...], Job] = {}
     for each in stored:
         ad = each.ad

@@ -101,9 +101,10 @@ def command(
     )
     if pool_config:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock)
-        request = request._replace(
-            schedd_interval=interval_of(schedd_interval, access_point), access_point=access_point
-        )
+        from crondor_cli.common.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
+
+        interval = interval_of(schedd_interval, access_point)
+        request = request._replace(schedd_interval=interval, through=through(access_point))
     jobs, warnings = read_schedules(request)
     previews = [preview(job, dialect, start, count, end) for job in jobs]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
