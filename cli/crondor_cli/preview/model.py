@@ -36,20 +36,28 @@ class PreviewRequest(NamedTuple):
 
 
 class PreviewedJobs(NamedTuple):
-    """Jobs that meet the same end: ``number`` of them from ``first`` on, and what becomes of the first."""
+    """Jobs that meet the same end: ``number`` of them from ``first`` on, and what becomes of the first.
+
+    ``is_same``: their ads differ in nothing but their numbers.
+    """
 
     cluster: int
     first: int
     number: int
     queue: Span | None
     admission: Admission
+    is_same: bool = True
 
     @property
     def title(self) -> str:
         """Which jobs they are."""
-        beside = "" if self.number == 1 else f", and {self.number - 1:,} like it"
+        beside = "" if self.number == 1 else f", and {self.number - 1:,} {self._like}"
         place = "" if self.queue is None else f" of {self.queue.source.name}:{self.queue.line}"
         return f"job {self.cluster}.{self.first}{place}{beside}"
+
+    @property
+    def _like(self) -> str:
+        return "like it" if self.is_same else f"that end{'s' * (self.number == 2)} alike"
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,19 @@ class PreviewedFile:
     jobs: tuple[PreviewedJobs, ...] = ()
     limit: Verdict | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    def together(self) -> Iterator[PreviewedJobs]:
+        """Yield the jobs, neighbours that end alike as one, whatever else of their ads differs."""
+        found: PreviewedJobs | None = None
+        for each in self.jobs:
+            if found is not None and found.queue == each.queue and _alike(found.admission, each.admission):
+                found = found._replace(number=found.number + each.number, is_same=False)
+                continue
+            if found is not None:
+                yield found
+            found = each
+        if found is not None:
+            yield found
 
     @property
     def is_accepted(self) -> bool:

@@ -58,7 +58,7 @@ def _text(file: PreviewedFile, *, diff: bool) -> None:
     if file.limit is not None:
         say(f"@@ {file.name} @@")
         say(_refused("", file.limit))
-    for each in file.jobs:
+    for each in file.together():
         say(_head(f"@@ {each.title} @@"))
         for line in _lines(each, diff=diff):
             say(line, fits=False)
