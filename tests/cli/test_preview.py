@@ -130,6 +130,28 @@ def test_a_transform_of_an_older_release(tmp_path: Path, write: Write) -> None:
     new = preview("--pool-config", str(conf), path, "--diff")
     assert new.lines[1:] == ["accepted"]
     assert "does not take any more" in new.err
+    conf.write_text('JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = [ set_CronMinute = "5"; ]\n', encoding="utf-8")
+    for target, minute in (("24", "5"), ("25", "0")):
+        runs = at_now("next", path, "--pool-config", str(conf), "--target", target, "-n", "1", "--format", "json")
+        assert runs.jobs[0]["schedule"]["canonical"] == f"{minute} 3 * * *"
+
+
+def test_a_release_is_that_of_an_access_point(write: Write) -> None:
+    """Without one nothing would come of it."""
+    for command in ("next", "simulate"):
+        result = at_now(command, write(*JOB, "queue"), "--target", "24")
+        assert result.status == 2
+        assert "--target goes with --pool-config" in result.err
+
+
+def test_standard_input_is_one_file(site: str) -> None:
+    """A configuration or a description, not both."""
+    for command in ("preview", "check", "next", "simulate"):
+        result = crondor(command, "-", "--pool-config", "-", stdin=SITE)
+        assert result.status == 2
+        assert "standard input (-) can be read only once" in result.err
+    result = crondor("preview", "-", "--pool-config", site, "--diff", stdin="\n".join((*JOB, "queue\n")))
+    assert result.lines[-1] == "accepted"
 
 
 @pytest.mark.parametrize("target", ["26", "x", "25.", "25.7.2.1", ""])

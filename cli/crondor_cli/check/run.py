@@ -55,7 +55,7 @@ def run(paths: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckRe
 
     Raises UsageError for options and settings that cannot be used, and where no file can be read.
     """
-    result = _settle(given, now)
+    result = _settle(given, now, paths)
     reports: list[CheckReport] = []
     unread: list[click.UsageError] = []
     with _progress(paths) as shown:
@@ -70,12 +70,12 @@ def run(paths: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckRe
     return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
 
 
-def _settle(given: CheckOptions, now: str | None) -> CheckResult:
+def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> CheckResult:
     """Put together what the options say, before anything is checked."""
     clock = clock_of(now, given.tz)
     access_point = None
     if given.pool_config:
-        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock)
+        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, beside=paths)
     return CheckResult(
         (),
         codes_of(given.select, RULES),

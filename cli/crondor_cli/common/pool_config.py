@@ -66,6 +66,14 @@ def target_option(function: _Function) -> _Function:
     )(function)
 
 
+def check_target(pool_config: Sequence[str]) -> None:
+    """Refuse --target where there is no access point to have it. Raises UsageError."""
+    context = click.get_current_context(silent=True)
+    is_typed = context is not None and context.get_parameter_source("target") is click.core.ParameterSource.COMMANDLINE
+    if is_typed and not pool_config:
+        raise click.UsageError("--target goes with --pool-config", context)
+
+
 def interval_of(given: int, access_point: AccessPoint | None) -> int:
     """Return the SCHEDD_INTERVAL (seconds) that counts: the option where it is typed, else the access point's own."""
     context = click.get_current_context(silent=True)
@@ -87,9 +95,12 @@ def read_pool(
     allow_dirs: Sequence[str],
     clock: Clock,
     target: tuple[int, int, int] = _RELEASES["25"],
+    *,
+    beside: Sequence[str] = (),
 ) -> AccessPoint:
     """Return the access point that the configuration describes; without any, one with HTCondor's defaults.
 
+    ``target`` is its release; ``beside`` are the other files that the command reads.
     What its schedd passes over is said on stderr. Raises CrondorError for what no schedd starts with, and for what is
     no text, and UsageError for a file that cannot be read.
     """
@@ -103,7 +114,8 @@ def read_pool(
 
     context = Context(now=clock.now, zone=clock.zone)
     made: Configuration | None = None
-    for path in check_paths(paths):
+    check_paths((*paths, *beside))
+    for path in paths:
         if path == HOST:
             if made is not None or len(paths) > 1:
                 message = f"--pool-config {HOST} stands alone: it is all files of this host's configuration"

@@ -22,7 +22,7 @@ from crondor_cli.common.options import (
     reading_options,
     schedule_options,
 )
-from crondor_cli.common.pool_config import interval_of, pool_config_option, read_pool
+from crondor_cli.common.pool_config import check_target, interval_of, pool_config_option, read_pool, target_option
 from crondor_cli.common.preview import Preview, preview
 from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
@@ -65,6 +65,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @reading_options(htcondor=True)
 @interval_option
 @pool_config_option
+@target_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
 @format_option("table", "json", "csv", "epoch", text="How to print the runs.")
 def command(
@@ -80,6 +81,7 @@ def command(
     policy: Policy | None,
     schedd_interval: int,
     pool_config: tuple[str, ...],
+    target: tuple[int, int, int],
     strict: bool,
     format_: str,
     surroundings: Surroundings,
@@ -99,8 +101,9 @@ def command(
     request = ScheduleRequest(
         paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
     )
+    check_target(pool_config)
     if pool_config:
-        access_point = read_pool(pool_config, surroundings.allow_dirs, clock)
+        access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
         from crondor_cli.common.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
 
         interval = interval_of(schedd_interval, access_point)

@@ -95,7 +95,9 @@ def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
 
     Raises CrondorError for a configuration that no schedd starts with, and UsageError for a file that cannot be read.
     """
-    access_point = read_pool(request.pool_config, request.surroundings.allow_dirs, request.clock, request.target)
+    access_point = read_pool(
+        request.pool_config, request.surroundings.allow_dirs, request.clock, request.target, beside=request.paths
+    )
     cluster = 1
     seen = False
     for path in request.paths:

@@ -19,7 +19,7 @@ from crondor_cli.common.options import (
     policy_option,
 )
 from crondor_cli.common.plot_file import check_plot
-from crondor_cli.common.pool_config import interval_of, pool_config_option, read_pool
+from crondor_cli.common.pool_config import check_target, interval_of, pool_config_option, read_pool, target_option
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.simulate.options import SimulatedRouter, check_options
 
@@ -57,6 +57,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
 @interval_option
 @pool_config_option
+@target_option
 @click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
 @click.option(
     "--match-delay",
@@ -129,6 +130,7 @@ def command(
     days: int | None,
     schedd_interval: int,
     pool_config: tuple[str, ...],
+    target: tuple[int, int, int],
     run_time: str,
     match_delay: str,
     transfer: str,
@@ -165,9 +167,10 @@ def command(
     if not paths and crontab is None:
         raise click.UsageError("name at least one submit file: crondor simulate FILE, or --crontab LINE", context)
     clock = clock_of(now, tz)
+    check_target(pool_config)
     access_point = None
     if pool_config:
-        access_point = read_pool(pool_config, surroundings.allow_dirs, clock)
+        access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=paths)
         schedd_interval = interval_of(schedd_interval, access_point)
     if not schedd_interval:
         raise click.UsageError("--schedd-interval 0: a simulated schedd has to rest between two looks", context)
