@@ -28,8 +28,9 @@ from crondor.job.status import JobStatus
 from crondor.macro import MacroError
 from crondor.schedule import Universe
 from crondor.source import Source, Span
-from crondor.submit import SubmitHost
+from crondor.submit import SubmitFile, SubmitHost
 from crondor.submit.ad.knobs import SubmitKnobs
+from crondor.submit.ad.make import LATE
 from crondor.submit.ad.simple import extended
 from crondor.transform import Changes, TransformFacts
 
@@ -88,18 +89,24 @@ class AccessPoint:
             opsysmajorver=knobs.get("opsysmajorver") or host.opsysmajorver,
         )
 
-    def too_many(self, jobs: int) -> Verdict | None:
-        """Return what refuses so many jobs in one submission, whatever else is in the queue; None: nothing.
+    def too_many(self, file: SubmitFile) -> Verdict | None:
+        """Return what refuses the jobs of a file for their number, whatever else is in the queue; None: nothing.
 
-        HTCondor: NewProc; the jobs that are there already, which count too, are not known.
+        HTCondor: NewProc. The jobs that are there already, which count too, are not known; jobs that are made late come
+        as fast as the limits let them.
         """
+        jobs = file.job_count
         broken = [(most, knob) for knob, most in self.limits.items() if jobs > most]
-        if not broken:
+        if not broken or self._makes_late(file):
             return None
         most, knob = min(broken)
         reason = f"Number of submitted jobs would exceed {knob}"
-        help_text = f"{knob} is {most}, and the file queues {jobs:,} jobs: submit fewer at once, or make them late"
+        help_text = f"{knob} is {most}, and the file queues {jobs:,} jobs: submit fewer at once, or set max_materialize"
         return Verdict(Kind.LIMIT, knob, reason, self.place(knob), help_text)
+
+    def _makes_late(self, file: SubmitFile) -> bool:
+        by_default = SubmitKnobs(self.submit_knobs).flag("SUBMIT_FACTORY_JOBS_BY_DEFAULT", default=False)
+        return by_default or not {name for names in LATE for name in names}.isdisjoint(file.keys)
 
     def starts(self, ad: ClassAd, universe: int) -> bool | None:
         """Say whether a job of the local or scheduler universe may start; None where that is not known."""

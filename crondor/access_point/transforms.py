@@ -7,12 +7,14 @@ which is converted as routes were, with its macros replaced; 25.8 passes over it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from crondor.access_point.knobs import ScheddKnobs
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.parser import parse_ad
 from crondor.config import Knob
+from crondor.diagnostics import Severity
 from crondor.macro.lines import BLANKS, LogicalLine
 from crondor.source import Source, Span
 from crondor.transform import InvalidTransform, RuleSource, Transform, TransformFacts
@@ -42,7 +44,10 @@ class SubmitTransform(NamedTuple):
 
 
 def read_transforms(knobs: ScheddKnobs, facts: TransformFacts) -> Iterator[SubmitTransform]:
-    """Yield the transforms that the schedd loads; those that it passes over are noted."""
+    """Yield the transforms that the schedd loads; those that it passes over are noted.
+
+    A fault that only a job leads to is a warning here: the transform fails on that job.
+    """
     for name, place in knobs.names(NAMES):
         if name.upper() == "NAMES":
             continue
@@ -67,6 +72,7 @@ def _commands(knobs: ScheddKnobs, name: str, knob: Knob, facts: TransformFacts) 
             message = f"{PREFIX}{name} is malformed, and the schedd passes over it: {fault.message}"
             knobs.warn(message, fault.span or knob.span, fault.help)
         return
+    knobs.found += [replace(fault, severity=Severity.WARNING) for fault in made.faults]
     knobs.found += made.warnings
     yield SubmitTransform(name, made.once(), knob.span)
 

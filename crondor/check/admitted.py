@@ -49,7 +49,7 @@ class Admitted(NamedTuple):
 
 def admitted(submit: SubmitFile, access_point: AccessPoint, now: int) -> Admitted:
     """Return what becomes of the jobs of a description that is submitted at ``now`` (epoch seconds)."""
-    limit = access_point.too_many(submit.job_count)
+    limit = access_point.too_many(submit)
     found: list[AdmittedJob] = []
     host, knobs = submit.host, access_point.submit_knobs
     who = Submitter(host.user, knobs.get("uid_domain") or host.uid_domain, now)

@@ -10,7 +10,7 @@ from crondor.config import read_config
 from crondor.job.attributes import printed
 from crondor.job.policy import Act, Ruling, periodic
 from crondor.source import Source
-from crondor.submit import SubmitHost, job_ads, read_submit
+from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
 from crondor.transform import TransformFacts
 
 NOW = 1_795_600_000
@@ -274,6 +274,16 @@ EXTENDED_SUBMIT_COMMANDS @=end
     assert access_point(config).commands == {"longjob", "parts"}
 
 
+def test_a_disabled_command_names_the_pools_page() -> None:
+    """EXTENDED_SUBMIT_HELPFILE."""
+    config = "EXTENDED_SUBMIT_COMMANDS = Old = error\nEXTENDED_SUBMIT_HELPFILE = https://pool.example.org/commands\n"
+    with pytest.raises(InvalidSubmit) as refused:
+        admission(config, f"old = 1\n{JOB}")
+    (fault,) = refused.value.diagnostics
+    assert fault.message == "Old=1 has been disabled by the administrator."
+    assert "https://pool.example.org/commands" in (fault.help or "")
+
+
 @pytest.mark.parametrize(
     ("config", "jobs", "knob"),
     [
@@ -286,8 +296,11 @@ EXTENDED_SUBMIT_COMMANDS @=end
 )
 def test_more_jobs_than_are_taken(config: str, jobs: int, knob: str | None) -> None:
     """What is in the queue already is not known."""
-    found = access_point(config).too_many(jobs)
+    file = read_submit(Source(f"executable = /bin/true\nqueue {jobs}\n", "job.sub"))
+    found = access_point(config).too_many(file)
     assert (None if found is None else found.knob) == knob
+    late = read_submit(Source(f"executable = /bin/true\nmax_materialize = 2\nqueue {jobs}\n", "job.sub"))
+    assert access_point(config).too_many(late) is None
 
 
 def test_the_policy_is_asked_after_the_jobs_own() -> None:
@@ -335,13 +348,9 @@ def test_whether_a_local_job_may_start(config: str, starts: bool | None) -> None
 
 
 def test_hostile_configurations_are_bounded() -> None:
-    """Expressions and transforms are bounded in all."""
-    deep = "(" * 5000 + "true" + ")" * 5000
-    knobs = [f"JOB_TRANSFORM_T{n} = COPY /(.*)/ \\1x{n}" for n in range(40)]
-    config = requirement(deep) + "\n".join(knobs) + "\nJOB_TRANSFORM_NAMES = " + " ".join(f"T{n}" for n in range(40))
-    found = admission(config).refusal
-    assert found is not None
-    assert found.kind.value == "transform"
+    """What is nested too deep is passed over, what costs too much has no value."""
+    deep = requirement("(" * 5000 + "true" + ")" * 5000)
+    assert admission(deep).refusal is None
     long = requirement("regexp(strcat(" + ",".join(["Owner"] * 500) + "), Owner)")
     assert admission(long).refusal is not None
 

@@ -39,7 +39,7 @@ def stored_jobs(
 
     Raises InvalidSubmit for what condor_submit refuses, CrondorError for what the access point does.
     """
-    limit = access_point.too_many(file.job_count)
+    limit = access_point.too_many(file)
     if limit is not None:
         raise CrondorError(_refused(limit, next((queue.span for queue in file.queues if queue.jobs), None)))
     knobs, host = access_point.submit_knobs, file.host

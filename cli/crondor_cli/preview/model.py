@@ -125,7 +125,7 @@ def _file(path: str, cluster: int, request: PreviewRequest, access_point: Access
             host=host_of(access_point, owner),
         )
         said = _said(file, access_point)
-        limit = access_point.too_many(file.job_count)
+        limit = access_point.too_many(file)
         if limit is not None:
             return PreviewedFile(source.name, cluster, (), limit, said)
         _check_size(file)

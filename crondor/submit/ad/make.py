@@ -41,11 +41,13 @@ from crondor.submit.table import PREFIX
 
 _MOST: Final = 100  # faults in one error
 _BY_FACTORY: Final = ", or leave the jobs' late materialization out"
-_LATE: Final = (
+LATE: Final = (
     ("max_materialize", "jobmaterializelimit"),
     ("max_idle", "jobmaterializemaxidle"),
     ("materialize_max_idle", "jobmaterializemaxidle"),
 )
+"""Commands with which the schedd makes the jobs later, from the cluster's ad."""
+
 # Names that become a part of an attribute, or of what stands in one, begin so.
 _PREFIXES: Final = (finish.ATTRIBUTE, finish.JOB_SET, resources.PREFIX, *grid.PREFIXES, *retries.BODIES)
 
@@ -69,7 +71,7 @@ COMMANDS: Final = tuple(
             *tool.NAMES,
             *transfer.NAMES,
             *universe.NAMES,
-            *(name for names in _LATE for name in names),
+            *(name for names in LATE for name in names),
         )
     )
 )
@@ -203,7 +205,7 @@ def _is_named_by_its_user(key: str) -> bool:
 
 def _is_late(draft: Draft) -> bool:
     """Say whether the schedd makes the jobs later from the cluster's ad (want_factory_submit)."""
-    return any(draft.integer(*names, is_int=True) is not None for names in _LATE)
+    return any(draft.integer(*names, is_int=True) is not None for names in LATE)
 
 
 _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (

@@ -236,7 +236,9 @@ def _set(draft: Draft, simple: Simple, text: str) -> None:
         draft.copy_expression(simple.attribute, *simple.names)
     elif kind is ValueKind.DISABLED:
         message = f"{simple.attribute}={shown(text)} has been disabled by the administrator."
-        draft.fault("submit-disabled", draft.written(*simple.names) or "", message, "remove it")
+        page = draft.knobs.get("EXTENDED_SUBMIT_HELPFILE")
+        instead = "remove it" if page is None else f"remove it; the pool's own commands are explained in {page}"
+        draft.fault("submit-disabled", draft.written(*simple.names) or "", message, instead)
     elif kind is ValueKind.BOOLEAN:
         flag = draft.flag(*simple.names)
         if flag is not None:

@@ -65,7 +65,7 @@ def _submitted(submit: str, access_point: AccessPoint, now: int) -> tuple[str | 
     stored: list[ClassAd] = []
     try:
         file = read_submit(Source(submit, "job.sub"), host=host, now=now)
-        limit = access_point.too_many(file.job_count)
+        limit = access_point.too_many(file)
         if limit is not None:
             return limit.reason, [], []
         for admission in _admissions(
