@@ -13,7 +13,7 @@ from crondor_cli.common.settings import BadSettings, SettingValue, find_settings
 from crondor_cli.common.settings_places import user_folder
 from crondor_cli.common.show import show
 
-_PATHS = frozenset(("allow-dir", "pool-config"))
+_PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
 _HOST = "host"  # of pool-config, and no path
 
 
@@ -58,5 +58,7 @@ def _as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting 
     """Return a value as the command line would have it; paths in a file are below the file's own folder."""
     if value.setting.key in _PATHS and value.span is not None:
         folder = os.path.dirname(value.source)
-        return [path if path == _HOST else os.path.join(folder, path) for path in value.value]
+        if isinstance(value.value, list):
+            return [path if path == _HOST else os.path.join(folder, path) for path in value.value]
+        return os.path.join(folder, str(value.value))
     return value.value if isinstance(value.value, (bool, list)) else str(value.value)
