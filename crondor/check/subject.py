@@ -13,9 +13,11 @@ from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
+from crondor.check.made import LONGEST, MadeJobs, make_jobs
 from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
@@ -64,6 +66,7 @@ class CheckSettings:
     """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
 
     ``access_point`` is what the jobs are submitted to; None: its configuration is not known.
+    ``target`` is the release of HTCondor that the file is submitted to; 24 stands for the newest of its series.
     """
 
     now: int
@@ -71,6 +74,7 @@ class CheckSettings:
     policy: Policy | None = None
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
     access_point: AccessPoint | None = None
+    target: Release = NEWEST
 
 
 @dataclass(frozen=True)
@@ -328,6 +332,15 @@ class CheckedFile:
             yield Diagnostic(
                 "too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file"
             )
+
+    @cached_property
+    def made(self) -> MadeJobs | None:
+        """What making the jobs' ads showed, None where they cannot be made, or it would take too long."""
+        if self.submit is None or not self.is_whole or not self.is_checked or len(self.source.text) > LONGEST:
+            return None
+        access_point = self.settings.access_point
+        knobs = None if access_point is None else access_point.submit_knobs
+        return make_jobs(self.submit, knobs) if self.effort.left > 0 else None
 
     @cached_property
     def misspelt(self) -> tuple[Diagnostic, ...]:

@@ -11,6 +11,7 @@ from crondor.access_point import read_access_point
 from crondor.check import RULES, CheckSettings, check_submit, page
 from crondor.check.edit import apply
 from crondor.config import read_config
+from crondor.knowledge import Release
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -27,12 +28,13 @@ def read(source: Source) -> SubmitFile:
     return read_submit(source, files=Files([NOWHERE], base=NOWHERE), now=SETTINGS.now)
 
 
-def settings_of(text: str) -> CheckSettings:
-    """Return the settings of a page: with an access point where it shows a configuration."""
-    config = "".join(CONFIG.findall(text))
-    if not config:
-        return SETTINGS
-    return replace(SETTINGS, access_point=read_access_point(read_config(Source(config, "site.conf"))))
+def settings_of(code: str) -> CheckSettings:
+    """Return what a page's examples are checked with: ``With `--target 23`:`` is said before them."""
+    target = re.search(r"^With `--target (\S+)`:$", page(code), re.MULTILINE)
+    config = "".join(CONFIG.findall(page(code)))
+    if config:
+        return replace(SETTINGS, access_point=read_access_point(read_config(Source(config, "site.conf"))))
+    return replace(SETTINGS, target=Release.parse(target[1])) if target else SETTINGS
 
 
 def codes(text: str, settings: CheckSettings = SETTINGS) -> set[str]:
@@ -44,9 +46,8 @@ def codes(text: str, settings: CheckSettings = SETTINGS) -> set[str]:
 def test_the_first_description_triggers_the_rule_and_the_second_does_not(code: str) -> None:
     """An example that shows nothing, or a remedy that helps nothing, is wrong."""
     bad, good = BLOCK.findall(page(code))
-    settings = settings_of(page(code))
-    assert code in codes(bad, settings)
-    assert code not in codes(good, settings)
+    assert code in codes(bad, settings_of(code))
+    assert code not in codes(good, settings_of(code))
 
 
 @pytest.mark.parametrize("code", CODES)

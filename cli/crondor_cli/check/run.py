@@ -14,6 +14,7 @@ import click
 from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.macro import not_utf8, source_in_bytes
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -36,6 +37,7 @@ class CheckOptions(NamedTuple):
     tz: str | None
     schedd_interval: int
     strict: bool
+    target: Release | None = None
     pool_config: tuple[str, ...] = ()
 
 
@@ -90,7 +92,9 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
     clock = clock_of(now, given.tz)
     access_point = None
     if given.pool_config:
-        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, beside=paths)
+        release = given.target or NEWEST
+        numbers = (release.major, release.minor, 0)
+        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, numbers, beside=paths)
     return CheckResult(
         (),
         codes_of(given.select, RULES),
@@ -101,6 +105,7 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
             clock.zone,
             schedd_interval=interval_of(given.schedd_interval, access_point),
             access_point=access_point,
+            target=given.target or NEWEST,
         ),
         surroundings=given.surroundings,
     )
