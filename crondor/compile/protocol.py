@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import takewhile
 from typing import Protocol
 
 from crondor._recurrence.refusals import END_OF_INSTANTS, FIRST_INSTANT
-from crondor.calendar import DAY
+from crondor.compile.wall import Timed, WallSchedule, any_year
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import CronSpec
+from crondor.words import describe
 from crondor.zones import Policy, Zone
 
 __all__ = ["CronSchedule", "Schedule"]
@@ -50,47 +50,30 @@ class Schedule(Protocol):
         """
 
 
-class CronSchedule:
+class CronSchedule(WallSchedule):
     """Five fields as HTCondor's manual reads them, in a zone."""
 
     def __init__(self, spec: CronSpec, zone: Zone, policy: Policy = Policy.COMPATIBLE) -> None:
         """Take a spec of the MANUAL or UNIX dialect; one that never runs is the empty set."""
         self.spec = spec
         self.recurrence = Recurrence(spec, zone.info, policy)
-        self.zone = zone
-        self.until: int | None = None
-        self.until_reason = ""
-        self._never = self.recurrence.wall_clock.never
+        wall = self.recurrence.wall_clock
+        self.is_never = wall.never
+        times = sum(1 << second // 60 for second in wall.table)
+        pattern = Timed(any_year(wall.rule.of_year), 0 if wall.never else times)
+        super().__init__(pattern, zone, describe(spec), policy, follows=self.recurrence.follows_real_time)
 
     def next(self, after: int) -> int | None:
         """Return the first instant later than ``after``."""
-        if self._never or after >= END_OF_INSTANTS:
+        if self.is_never or after >= END_OF_INSTANTS:
             return None
         found = self.recurrence.next(max(after, FIRST_INSTANT))
         return found if found < END_OF_INSTANTS else None
 
     def previous(self, before: int) -> int | None:
         """Return the last instant earlier than ``before``."""
-        if self._never or before <= FIRST_INSTANT:
+        if self.is_never or before <= FIRST_INSTANT:
             return None
         with suppress(OutOfRange):
             return self.recurrence.previous(min(before, END_OF_INSTANTS))
         return None
-
-    def between(self, start: int, end: int) -> Iterator[int]:
-        """Yield the instants with ``start`` < instant <= ``end``."""
-        if self._never or start >= END_OF_INSTANTS:
-            return iter(())
-        return takewhile(end.__ge__, self.recurrence.upcoming(max(start, FIRST_INSTANT)))
-
-    def matches(self, instant: int) -> bool:
-        """Say whether the schedule fires at an instant."""
-        return FIRST_INSTANT <= instant < END_OF_INSTANTS and self.recurrence.matches(instant)
-
-    def minutes(self, day: int) -> int:
-        """Return a UTC day's instants as a bit set."""
-        start = day * DAY
-        bits = 0
-        for instant in self.between(start - 1, start + DAY - 1):
-            bits |= 1 << (instant - start) // 60
-        return bits

@@ -1,0 +1,208 @@
+"""Calendars in .ics files: the starts of their events, or their whole time; read by the package icalendar (an extra)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import NamedTuple, Protocol
+
+from crondor.calendar import EPOCH_ORDINAL, FIRST_YEAR, LAST_YEAR
+from crondor.compile.context import Context, epoch_of
+from crondor.compile.days import MINUTES, Covered, DaySet, Instants, Spans
+from crondor.compile.faults import Remarks, short
+from crondor.compile.rfc import Moment, read_rule
+from crondor.compile.rule import RulePattern
+from crondor.compile.sets import Either, Nothing, Without
+from crondor.compile.wall import WallSchedule
+from crondor.diagnostics import CrondorError
+from crondor.source import Source, Span
+from crondor.zones import Zone, zone_of
+
+_MOST_EVENTS = 20_000
+_MOST_RULES = 200  # events that repeat; each is asked about every day
+_LONGEST = 62 * MINUTES  # of an event that repeats, in minutes
+_MOST_CHARACTERS = 4_000_000
+
+
+class _Event(NamedTuple):
+    """An event: its start, its length in minutes (0: a moment), how it repeats, what is added and left out."""
+
+    start: Moment
+    length: int
+    rules: tuple[str, ...]
+    added: tuple[Moment, ...]
+    removed: tuple[Moment, ...]
+    key: tuple[str, int | None]  # its UID, and the start it replaces
+
+
+class _Component(Protocol):
+    """What is asked of an event of the package icalendar."""
+
+    def get(self, key: str, default: object = None) -> object:
+        """Return a property."""
+
+
+def is_calendar_file(text: str) -> bool:
+    """Say whether a text names an .ics file."""
+    return text.strip('"').lower().endswith(".ics")
+
+
+def read_calendar_file(span: Span, context: Context, *, whole: bool) -> DaySet | None:
+    """Return the starts of a file's events, or (``whole``) all their time; None, and faults, for no calendar."""
+    name = span.text.strip('"')
+    remarks = context.remarks
+    if context.files is None:
+        remarks.fault("file", f"{short(name)} may not be read here", span, "say which folder may be read")
+        return None
+    try:
+        source = context.files.read(name)
+    except CrondorError as error:
+        fault = error.diagnostics[0]
+        remarks.fault("file", fault.message, span, fault.help or "write the name of an .ics file")
+        return None
+    try:
+        import icalendar as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra
+    except ImportError:
+        help_text = "install it: pip install 'crondor[ics]'"
+        remarks.fault("file", ".ics files need the package icalendar, which is not installed", span, help_text)
+        return None
+    if len(source.text) > _MOST_CHARACTERS:
+        remarks.fault("file", f"{short(name)} is larger than {_MOST_CHARACTERS} characters", span, "take a part of it")
+        return None
+    try:
+        calendars = package.Calendar.from_ical(source.text, multiple=True)
+        events = [each for calendar in calendars for each in calendar.walk("VEVENT")]
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
+        remarks.fault("file", f"{short(name)} is no calendar: {short(str(error))}", span, "write an .ics file")
+        return None
+    if len(events) > _MOST_EVENTS:
+        remarks.fault("file", f"{short(name)} has more than {_MOST_EVENTS} events", span, "take a part of it")
+        return None
+    return _set_of(events, span, context, name, whole=whole)
+
+
+def _set_of(events: list[_Component], span: Span, context: Context, name: str, *, whole: bool) -> DaySet | None:
+    remarks, zone = context.remarks, context.zone
+    before = len(remarks.errors)
+    read = [found for each in events if (found := _event(each, span, zone, remarks, name)) is not None]
+    if len(remarks.errors) > before:
+        return None
+    moved = {each.key for each in read if each.key[1] is not None}
+    words = f"{'during' if whole else 'at'} the events of {name}"
+    spans: list[tuple[int, int]] = []
+    found: DaySet = Nothing(zone, words)
+    repeating = [each for each in read if each.rules]
+    if len(repeating) > _MOST_RULES:
+        remarks.fault("file", f"{name} has more than {_MOST_RULES} events that repeat", span, "take a part of it")
+        return None
+    for each in read:
+        length = max(each.length, 1)
+        if each.rules:
+            repeated = _repeated(each, zone, context, span, moved, words)
+            if repeated is not None:
+                found = Either(found, Covered(repeated, length, words) if whole and length > 1 else repeated)
+        starts = [m.instant(zone) for m in (each.added if each.rules else (each.start, *each.added))]
+        gone = {m.instant(zone) for m in each.removed}
+        spans += [_span(start, each, zone) for start in starts if start not in gone]
+    if len(remarks.errors) > before:
+        return None
+    single = Spans(spans, zone, words) if whole else Instants([start for start, _ in spans], zone, words)
+    result = Either(found, single)
+    result.words = words
+    if not repeating:
+        result.until, result.until_reason = _last(spans, name, zone)
+    return result
+
+
+def _span(start: int, event: _Event, zone: Zone) -> tuple[int, int]:
+    """Return a start and its end; days last as long as the clock says."""
+    if event.start.is_date:
+        wall = zone.local(start) + event.length * 60
+        return start, epoch_of(wall, zone)
+    return start, start + max(event.length, 1) * 60
+
+
+def _last(spans: list[tuple[int, int]], name: str, zone: Zone) -> tuple[int | None, str]:
+    """Return up to when a file of single events is known: the end of the last one."""
+    if not spans:
+        return None, ""
+    end = max(end for _, end in spans)
+    return end, f"the last event of {name} ends {zone.moment(end):%Y-%m-%d %H:%M}"
+
+
+def _repeated(
+    event: _Event, zone: Zone, context: Context, span: Span, moved: set[tuple[str, int | None]], words: str
+) -> DaySet | None:
+    own = event.start.zone or zone
+    found: DaySet | None = None
+    if event.length > _LONGEST:
+        context.remarks.fault("file", "an event that repeats is longer than 62 days", span, "write it event by event")
+        return None
+    for text in event.rules:
+        inner = Remarks()
+        rule = read_rule(Source(text, "RRULE").span(), event.start, own, inner)
+        if rule is None:
+            fault = inner.errors[0]
+            message = f"a rule of the file cannot be read: {fault.message}"
+            context.remarks.fault("file", message, span, fault.help or "write another rule")
+            return None
+        pattern = RulePattern(rule)
+        one = WallSchedule(pattern, own, words, context.policy, follows=pattern.follows)
+        found = one if found is None else Either(found, one)
+    gone = [m.instant(own) for m in event.removed]
+    gone += [at for uid, at in moved if uid == event.key[0] and at is not None]
+    if found is None or not gone:
+        return found
+    return Without(found, Instants(gone, own, words))
+
+
+def _event(event: _Component, span: Span, zone: Zone, remarks: Remarks, name: str) -> _Event | None:
+    """Return what an event says; None for one that is cancelled, or (with a fault) has no start."""
+    if str(event.get("STATUS", "")).upper() == "CANCELLED":
+        return None
+    start = next(_moments(event.get("DTSTART")), None)
+    if start is None:
+        remarks.fault("file", f"an event of {name} has no start in 1970 to 2200", span, "give it a DTSTART")
+        return None
+    end = next(_moments(event.get("DTEND")), None)
+    duration = getattr(event.get("DURATION"), "dt", None)
+    length = MINUTES if start.is_date else 0
+    if end is not None:
+        length = max(0, (end.instant(zone) - start.instant(zone)) // 60)
+        if start.is_date:
+            length = max(MINUTES, end.wall - start.wall)
+    elif isinstance(duration, timedelta):
+        length = max(0, -(-duration // timedelta(minutes=1)))
+    rules = event.get("RRULE")
+    listed = rules if isinstance(rules, list) else [rules] if rules is not None else []
+    replaced = next(_moments(event.get("RECURRENCE-ID")), None)
+    return _Event(
+        start,
+        length,
+        tuple(each.to_ical().decode() for each in listed),
+        tuple(_moments(event.get("RDATE"))),
+        tuple(_moments(event.get("EXDATE"))),
+        (str(event.get("UID", id(event))), None if replaced is None else replaced.instant(zone)),
+    )
+
+
+def _moments(given: object) -> Iterator[Moment]:
+    """Yield the moments of a property: one value, a list of values, or several such properties."""
+    for each in given if isinstance(given, list) else [given]:
+        for value in getattr(each, "dts", [each]):
+            found = getattr(value, "dt", None)
+            if isinstance(found, tuple):  # a period
+                found = found[0]
+            if isinstance(found, date) and FIRST_YEAR <= found.year <= LAST_YEAR:
+                yield _moment(found)
+
+
+def _moment(found: date) -> Moment:
+    day = found.toordinal() - EPOCH_ORDINAL
+    if not isinstance(found, datetime):
+        return Moment(day * MINUTES, None, is_date=True)
+    zone = None if found.tzinfo is None else zone_of(found.tzinfo)
+    return Moment(day * MINUTES + found.hour * 60 + found.minute, zone, is_date=False)
+
+
+__all__ = ["is_calendar_file", "read_calendar_file"]
