@@ -322,9 +322,7 @@ def _component(
     return normal(found)
 
 
-def _fits(
-    start: int, stop: int | None, step: int, low: int, high: int, *, has_step: bool, from_end: bool
-) -> bool:
+def _fits(start: int, stop: int | None, step: int, low: int, high: int, *, has_step: bool, from_end: bool) -> bool:
     if not low <= start <= high or step > high - low or (has_step and step == 0):
         return False
     if stop is not None:

@@ -1,20 +1,22 @@
-"""Calendars in .ics files: the starts of their events, or their whole time; read by the package icalendar (an extra)."""
+"""Calendars in .ics files: the starts of their events, or their whole time; the package icalendar reads (an extra)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import NamedTuple, Protocol
 
-from crondor.calendar import EPOCH_ORDINAL, FIRST_YEAR, LAST_YEAR
+from crondor.calendar import DAY, EPOCH_ORDINAL, FIRST_YEAR, LAST_YEAR
 from crondor.compile.context import Context, epoch_of
-from crondor.compile.days import MINUTES, Covered, DaySet, Instants, Spans
-from crondor.compile.faults import Remarks, short
+from crondor.compile.day_terms import DayTerm
+from crondor.compile.days import MINUTES, WHOLE_YEAR, Covered, DaySet, Instants, Spans, spread, year_start
+from crondor.compile.faults import InvalidSchedule, Remarks, short
 from crondor.compile.rfc import Moment, read_rule
 from crondor.compile.rule import RulePattern
 from crondor.compile.sets import Either, Nothing, Without
-from crondor.compile.wall import WallSchedule
-from crondor.diagnostics import CrondorError
+from crondor.compile.wall import WallSchedule, any_year
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source, Span
 from crondor.zones import Zone, zone_of
 
@@ -50,35 +52,44 @@ def is_calendar_file(text: str) -> bool:
 def read_calendar_file(span: Span, context: Context, *, whole: bool) -> DaySet | None:
     """Return the starts of a file's events, or (``whole``) all their time; None, and faults, for no calendar."""
     name = span.text.strip('"')
-    remarks = context.remarks
-    if context.files is None:
-        remarks.fault("file", f"{short(name)} may not be read here", span, "say which folder may be read")
+    try:
+        events = _events(name, context)
+    except InvalidSchedule as error:
+        context.remarks.found += [replace(fault, span=span) for fault in error.diagnostics]
         return None
+    return _set_of(events, span, context, name, whole=whole)
+
+
+def _events(name: str, context: Context) -> list[_Component]:
+    """Return the events of a file. Raises InvalidSchedule."""
+    if context.files is None:
+        raise _refused(f"{short(name)} may not be read here", "say which folder may be read")
     try:
         source = context.files.read(name)
     except CrondorError as error:
         fault = error.diagnostics[0]
-        remarks.fault("file", fault.message, span, fault.help or "write the name of an .ics file")
-        return None
+        raise _refused(fault.message, fault.help or "write the name of an .ics file") from None
     try:
         import icalendar as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra
     except ImportError:
         help_text = "install it: pip install 'crondor[ics]'"
-        remarks.fault("file", ".ics files need the package icalendar, which is not installed", span, help_text)
-        return None
+        raise _refused(".ics files need the package icalendar, which is not installed", help_text) from None
     if len(source.text) > _MOST_CHARACTERS:
-        remarks.fault("file", f"{short(name)} is larger than {_MOST_CHARACTERS} characters", span, "take a part of it")
-        return None
+        raise _refused(f"{short(name)} is larger than {_MOST_CHARACTERS} characters", "take a part of it")
     try:
         calendars = package.Calendar.from_ical(source.text, multiple=True)
-        events = [each for calendar in calendars for each in calendar.walk("VEVENT")]
+        events: list[_Component] = [each for calendar in calendars for each in calendar.walk("VEVENT")]
     except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
-        remarks.fault("file", f"{short(name)} is no calendar: {short(str(error))}", span, "write an .ics file")
-        return None
+        raise _refused(f"{short(name)} is no calendar: {short(str(error))}", "write an .ics file") from None
+    if not calendars:
+        raise _refused(f"{short(name)} is no calendar: it has no BEGIN:VCALENDAR", "write an .ics file")
     if len(events) > _MOST_EVENTS:
-        remarks.fault("file", f"{short(name)} has more than {_MOST_EVENTS} events", span, "take a part of it")
-        return None
-    return _set_of(events, span, context, name, whole=whole)
+        raise _refused(f"{short(name)} has more than {_MOST_EVENTS} events", "take a part of it")
+    return events
+
+
+def _refused(message: str, help_text: str) -> InvalidSchedule:
+    return InvalidSchedule(Diagnostic("schedule-file", message, help=help_text))
 
 
 def _set_of(events: list[_Component], span: Span, context: Context, name: str, *, whole: bool) -> DaySet | None:
@@ -96,11 +107,10 @@ def _set_of(events: list[_Component], span: Span, context: Context, name: str, *
         remarks.fault("file", f"{name} has more than {_MOST_RULES} events that repeat", span, "take a part of it")
         return None
     for each in read:
-        length = max(each.length, 1)
         if each.rules:
             repeated = _repeated(each, zone, context, span, moved, words)
             if repeated is not None:
-                found = Either(found, Covered(repeated, length, words) if whole and length > 1 else repeated)
+                found = Either(found, _covered(repeated, each, words) if whole else repeated)
         starts = [m.instant(zone) for m in (each.added if each.rules else (each.start, *each.added))]
         gone = {m.instant(zone) for m in each.removed}
         spans += [_span(start, each, zone) for start in starts if start not in gone]
@@ -112,6 +122,23 @@ def _set_of(events: list[_Component], span: Span, context: Context, name: str, *
     if not repeating:
         result.until, result.until_reason = _last(spans, name, zone)
     return result
+
+
+def _covered(starts: DaySet, event: _Event, words: str) -> DaySet:
+    """Return all the time of an event that repeats; days last as long as the clock says."""
+    if not event.start.is_date:
+        return Covered(starts, max(event.length, 1), words)
+    further = -(-event.length // MINUTES) - 1
+    zone = starts.zone
+
+    def of_year(year: int) -> int:
+        base, past = year_start(year), year_start(year + 1)
+        first = base - further
+        local = (zone.local(start) // DAY for start in starts.between((first - 2) * DAY, (past + 2) * DAY))
+        row = sum(1 << day - first for day in set(local) if first <= day < past)
+        return spread(row, further) >> further & WHOLE_YEAR
+
+    return DayTerm(any_year(of_year), words, zone).whole()
 
 
 def _span(start: int, event: _Event, zone: Zone) -> tuple[int, int]:

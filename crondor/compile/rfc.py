@@ -269,9 +269,7 @@ def _frequency(span: Span | None, whole: Span, remarks: Remarks) -> Frequency:
     return Frequency.DAILY
 
 
-def _numbers(
-    name: str, span: Span, low: int, high: int, remarks: Remarks, *, may_be_negative: bool
-) -> tuple[int, ...]:
+def _numbers(name: str, span: Span, low: int, high: int, remarks: Remarks, *, may_be_negative: bool) -> tuple[int, ...]:
     found: set[int] = set()
     at = 0
     for text in span.text.split(","):

@@ -147,8 +147,7 @@ class RulePattern:
         if frequency == Frequency.YEARLY:
             return WHOLE_YEAR if (year - start.year) % interval == 0 else 0
         if frequency == Frequency.MONTHLY:
-            months = [m for m in range(1, 13) if ((year - start.year) * 12 + m - start.month) % interval == 0]
-            return _of_months(year, months)
+            return months_in_turn(year, start.year * 12 + start.month - 1, interval)
         if frequency == Frequency.DAILY:
             return sum(1 << day for day in range((self._start_day - base) % interval, 366, interval))
         first = self._week(self._start_day) - base
@@ -274,6 +273,11 @@ def _of_months(year: int, months: Iterable[int]) -> int:
     for month in set(months):
         mask |= ((1 << month_length(year, month)) - 1) << day_number(year, month, 1) - base
     return mask
+
+
+def months_in_turn(year: int, start: int, interval: int) -> int:
+    """Return the days of every ``interval``-th month, counted from a month (year * 12 + month - 1)."""
+    return _of_months(year, [month for month in range(1, 13) if (year * 12 + month - 1 - start) % interval == 0])
 
 
 def _of_weekdays(rule: Rule, year: int) -> int:

@@ -47,7 +47,8 @@ class Without(DaySet):
 
     def __init__(self, first: DaySet, second: DaySet) -> None:
         """Take both; the zone is the first's."""
-        super().__init__(first.zone, f"{first.words}, except {second.words}", *nearer(first, second))
+        word = " and" if isinstance(first, Without) else ", except"
+        super().__init__(first.zone, f"{first.words}{word} {second.words}", *nearer(first, second))
         self._first, self._second = first, second
 
     def days(self, year: int) -> int:
