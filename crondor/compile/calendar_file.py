@@ -95,7 +95,7 @@ def _refused(message: str, help_text: str) -> InvalidSchedule:
 def _set_of(events: list[_Component], span: Span, context: Context, name: str, *, whole: bool) -> DaySet | None:
     remarks, zone = context.remarks, context.zone
     before = len(remarks.errors)
-    read = [found for each in events if (found := _event(each, span, zone, remarks, name)) is not None]
+    read = [each for event in events if (each := _event(event, span, zone, remarks, name)) is not None]
     if len(remarks.errors) > before:
         return None
     moved = {each.key for each in read if each.key[1] is not None}
@@ -206,11 +206,17 @@ def _event(event: _Component, span: Span, zone: Zone, remarks: Remarks, name: st
     return _Event(
         start,
         length,
-        tuple(each.to_ical().decode() for each in listed),
+        tuple(_text_of(each) for each in listed),
         tuple(_moments(event.get("RDATE"))),
         tuple(_moments(event.get("EXDATE"))),
         (str(event.get("UID", id(event))), None if replaced is None else replaced.instant(zone)),
     )
+
+
+def _text_of(rule: object) -> str:
+    """Return a rule as the file has it."""
+    made: bytes = rule.to_ical()  # type: ignore[attr-defined]
+    return made.decode()
 
 
 def _moments(given: object) -> Iterator[Moment]:

@@ -18,7 +18,7 @@ from crondor.compile.protocol import CronSchedule
 from crondor.compile.rule import every_seventh, nth
 from crondor.compile.wall import Timed, WallSchedule, any_year
 from crondor.source import Span
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, FULL, MONTH, CronSpec, Field
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Field
 from crondor.words import describe
 from crondor.zones import Policy
 
@@ -155,7 +155,7 @@ def _item(span: Span, field: Field, context: Context) -> _Item:
     text, remarks = span.text, context.remarks
     if text == "?":
         if field.index in {DAY_OF_MONTH.index, DAY_OF_WEEK.index}:
-            return _Item(FULL[field.index])
+            return _Item(field.full)
         remarks.fault("question", f"`?` stands for a day field, and this is {field.title}", span, "write *", "*")
         return _Item()
     found = _hashed(span, field, context)
@@ -316,7 +316,8 @@ def _schedule(
 ) -> DaySet | None:
     minute, hour, day, month, day_of_week = read
     if years is None and not day.worked_out and not day_of_week.worked_out:
-        spec = CronSpec(**{f.name: _spelled(each, word, f) for each, word, f in zip(read, words, FIELDS, strict=True)})
+        texts = [_spelled(each, word, f) for each, word, f in zip(read, words, FIELDS, strict=True)]
+        spec = CronSpec.from_line(" ".join(texts))
         found = _plain(spec, context)
         if found.is_never:
             context.remarks.fault("never", f"this is {describe(spec)}", words[2], "write a day that the months have")
@@ -383,7 +384,7 @@ def _spelled(read: _FieldRead, word: Span, field: Field) -> str:
 def _day_words(day: _FieldRead, month: _FieldRead, day_of_week: _FieldRead) -> str:
     parts = [] if day.is_free else list(_said(day, lambda value: f"the {ordinal(value)}"))
     parts += [] if day_of_week.is_free else list(_said(day_of_week, lambda value: f"every {WEEKDAYS[value]}"))
-    all_months = month.bits == FULL[MONTH.index]
+    all_months = month.bits == MONTH.full
     where = "" if all_months else f"in {listed([MONTHS[m] for m in range(1, 13) if month.bits >> m & 1])}"
     if not parts:
         return where or "every day"

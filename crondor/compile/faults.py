@@ -33,8 +33,9 @@ class Remarks:
 
     @property
     def errors(self) -> list[Diagnostic]:
-        """The errors, no more than anybody reads."""
-        return [each for each in self.found if each.severity is Severity.ERROR][:MOST_FAULTS]
+        """The errors by their places, no more than anybody reads."""
+        found = [each for each in self.found if each.severity is Severity.ERROR]
+        return sorted(found, key=lambda each: 0 if each.span is None else each.span.start)[:MOST_FAULTS]
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:

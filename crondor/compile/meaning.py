@@ -258,4 +258,4 @@ def _unknown(span: Span, context: Context) -> None:
     context.remarks.fault("unknown", f"`{short(text)}` is no schedule that crondor knows", span, help_text)
 
 
-__all__ = ["Join", "Meaning", "meaning_of", "schedule_of"]
+__all__ = ["Meaning", "meaning_of", "schedule_of"]

@@ -237,7 +237,7 @@ def _rule_of(parts: dict[str, Span], span: Span, start: Moment, zone: Zone, rema
     if "INTERVAL" in parts:
         rule = rule._replace(interval=_positive("INTERVAL", parts["INTERVAL"], remarks))
     if "COUNT" in parts:
-        rule = rule._replace(count=_positive("COUNT", parts["COUNT"], remarks))
+        rule = rule._replace(runs=_positive("COUNT", parts["COUNT"], remarks))
     if "BYDAY" in parts:
         rule = rule._replace(weekdays=_weekdays(parts["BYDAY"], frequency, remarks))
     if "WKST" in parts:
@@ -374,8 +374,8 @@ def rule_words(pattern: RulePattern, given: Rule) -> str:
         said.append(f"in {listed([MONTHS[month] for month in rule.months])}")
     if rule.interval > 1:
         said.append(f"from {day_text(rule.start // MINUTES)}")
-    if rule.count is not None:
-        said.append(f"({rule.count} times)")
+    if rule.runs is not None:
+        said.append(f"({rule.runs} times)")
     return " ".join(said)
 
 

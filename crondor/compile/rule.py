@@ -37,7 +37,7 @@ class Rule(NamedTuple):
     frequency: Frequency
     start: int
     interval: int = 1
-    count: int | None = None
+    runs: int | None = None  # COUNT
     until: int | None = None
     months: Sequence[int] = ()
     week_numbers: Sequence[int] = ()
@@ -66,8 +66,8 @@ class RulePattern:
         self._periods: dict[tuple[int, int], dict[int, int]] = {}
         self._phases: dict[int, int] = {}
         self._last = rule.until
-        if rule.count is not None:
-            self._last = _earlier(self._counted(rule.count), rule.until)
+        if rule.runs is not None:
+            self._last = _earlier(self._counted(rule.runs), rule.until)
 
     @property
     def follows(self) -> bool:
