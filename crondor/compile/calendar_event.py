@@ -228,8 +228,8 @@ def _weekdays(span: Span, remarks: Remarks) -> frozenset[int]:
         at += len(text) + 1
         if not text and at > len(span.text):
             continue
-        first, _, last = text.replace("..", "-").partition("-")
-        low, high = _NAMES.get(first.lower()), _NAMES.get((last or first).lower())
+        first, dash, last = text.replace("..", "-").partition("-")
+        low, high = _NAMES.get(first.lower()), _NAMES.get((last if dash else first).lower())
         if low is None or high is None:
             remarks.fault("event", f"`{short(text)}` is no weekday", place, "write Mon, Mon,Wed or Mon..Fri")
         elif low > high:
@@ -237,7 +237,7 @@ def _weekdays(span: Span, remarks: Remarks) -> frozenset[int]:
             remarks.fault("event", f"`{text}` runs backwards: the week begins on Monday", place, f"write {fix}", fix)
         else:
             found.update(range(low, high + 1))
-    return frozenset(found)
+    return frozenset(found if len(found) < 7 else ())
 
 
 def _with_date(event: CalendarEvent, span: Span, remarks: Remarks) -> CalendarEvent:
@@ -314,7 +314,9 @@ def _component(
             continue
         start, stop = int(match[1]), int(match[2]) if match[2] else None
         step = int(match[3]) if match[3] else int(stop is not None)
-        if _fits(start, stop, step, low, high, has_step=bool(match[3]), from_end=from_end):
+        if stop == start and (step or not match[3]):  # a range of one
+            stop, step = None, 0
+        if _fits(start, stop, step, low, high, is_zero=match[3] is not None and not int(match[3]), from_end=from_end):
             found.append(Piece(start, stop, step))
         else:
             help_text = f"write {low} to {high}; a range goes up, and a step fits into it"
@@ -322,8 +324,8 @@ def _component(
     return normal(found)
 
 
-def _fits(start: int, stop: int | None, step: int, low: int, high: int, *, has_step: bool, from_end: bool) -> bool:
-    if not low <= start <= high or step > high - low or (has_step and step == 0):
+def _fits(start: int, stop: int | None, step: int, low: int, high: int, *, is_zero: bool, from_end: bool) -> bool:
+    if not low <= start <= high or step > high - low or is_zero:
         return False
     if stop is not None:
         return low <= stop <= high and start + step <= stop
