@@ -8,13 +8,13 @@ from datetime import datetime, timezone
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from crondor._recurrence.refusals import END_OF_INSTANTS
 from crondor.crontab.ical import CalendarEvent, rule_of, write_calendar
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
 from crondor.source import Source
 from crondor_cli.common.options import Clock
+from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.crontab.jobs import ExportJob
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def asked_calendar(schedule: WrittenSchedule, clock: Clock, count: int | None, e
 
     Raises NoCalendar.
     """
-    end = END_OF_INSTANTS if end is None else end
+    end = LAST_INSTANT if end is None else end
     runs = islice(schedule.between(clock.now, end), count or _RUNS)
     key = f"{schedule.text}\n{schedule.zone.name}"
     events = [

@@ -32,7 +32,7 @@ class _Year(NamedTuple):
 
 
 def show_explanation(schedule: WrittenSchedule, clock: Clock, at: int | None, form: str) -> None:
-    """Print what a schedule means; with ``at`` (epoch seconds) whether it fires then. Exits with 1 where it never runs."""
+    """Print what a schedule means, and whether it fires ``at`` an instant. Exits with 1 where it never runs."""
     moment = clock.now if at is None else at
     later, earlier = schedule.next(moment), schedule.previous(moment)
     year = _year(schedule, clock)

@@ -17,6 +17,7 @@ from crondor_cli.common.data import diagnostic_data, instant, iso
 from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text, relative
@@ -24,12 +25,10 @@ from crondor_cli.times.text import local_text, relative
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
 
-_LAST = 7_289_654_399  # 2200-12-31 23:59:59 UTC
-
 
 def show_next(schedule: WrittenSchedule, clock: Clock, start: int, end: int | None, count: int, form: str) -> None:
     """Print the runs after ``start`` (epoch seconds), none after ``end``. Exits with 1 where there is none."""
-    runs = list(islice(schedule.between(start, _LAST if end is None else end), count))
+    runs = list(islice(schedule.between(start, LAST_INSTANT if end is None else end), count))
     reached = schedule.until is not None and len(runs) < count and (end is None or end > schedule.until)
     findings = [*schedule.warnings]
     if reached:
