@@ -26,6 +26,7 @@ _HASHED = re.compile(
     r"H(?:\((\d{1,2})-(\d{1,2})\))?(?:/(\d{1,4}))?|(\d{1,2})?~(\d{1,2})?(?:/(\d{1,4}))?", re.IGNORECASE
 )
 _HASH_TOP = {DAY_OF_MONTH.index: 28, DAY_OF_WEEK.index: 6}  # a day that every month has; Sunday once
+_FIRST_FIELD = re.compile(r"[\d*?~]|H(?:[(/,]|$)", re.IGNORECASE)
 _LAST_DAY = re.compile(r"L(?:-(\d{1,2}))?(W)?", re.IGNORECASE)
 _NEAREST = re.compile(r"(\d{1,2})W", re.IGNORECASE)
 _LAST_WEEKDAY = re.compile(r"([0-7]|SUN|MON|TUE|WED|THU|FRI|SAT)L", re.IGNORECASE)
@@ -60,9 +61,9 @@ class _FieldRead(NamedTuple):
 
 
 def looks_like_cron(text: str) -> bool:
-    """Say whether a text has the look of cron fields: five words or more, or a nickname."""
+    """Say whether a text has the look of cron fields: five words or more that begin as minutes do, or a nickname."""
     words = text.split()
-    return text.startswith("@") or (len(words) >= 5 and all(re.fullmatch(r"[\w*?/,#~()-]+", word) for word in words))
+    return text.startswith("@") or (len(words) >= 5 and _FIRST_FIELD.match(words[0]) is not None)
 
 
 def read_cron(span: Span, context: Context) -> DaySet | None:

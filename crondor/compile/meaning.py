@@ -248,7 +248,7 @@ def _unknown(span: Span, context: Context) -> None:
     """Say that a piece is in no language, and which it may be meant to be."""
     text = span.text
     words = text.split()
-    if re.fullmatch(r"[\d*?/,#~LWH-]+", words[0], re.IGNORECASE) and 1 < len(words) <= 8:
+    if re.fullmatch(r"[\d*?/,#~LWH-]+", words[0], re.IGNORECASE) and 1 < len(words) < 5:
         read_cron(span, context)
         return
     first = words[0].lower()

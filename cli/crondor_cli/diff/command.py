@@ -118,7 +118,7 @@ def command(
 class _Asking(NamedTuple):
     clock: Clock
     end: int | None
-    count: int
+    most: int
     form: str
 
 
@@ -128,18 +128,18 @@ def _diff_asked(
     """Compare --schedule with the jobs of a file, or a crontab line. Exits with 1 where they differ, 2 in trouble."""
     from crondor_cli.diff.asked import compare_asked, print_asked, print_asked_json  # noqa: PLC0415 - few ask so
 
-    clock, end, count, form = asking
+    clock, end, most, form = asking
     try:
         jobs, warnings = _of(side, dialect, clock, surroundings)
     except CrondorError as error:
         raise UsageProblem(error) from None
-    found = compare_asked(schedule, jobs, dialect, clock, end, count)
+    found = compare_asked(schedule, jobs, dialect, clock, end, most)
     show(dict.fromkeys([*warnings, *found.findings]))
     if found.trouble:
         raise click.exceptions.Exit(2)
     name = "<stdin>" if side == "-" else side
     if form == "table":
-        print_asked(found, name, count)
+        print_asked(found, name, most)
     else:
         print_asked_json(found, name)
     if found.differs:
