@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
 
+from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from itertools import takewhile
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
+from crondor._late import late
 from crondor._recurrence.clock_mark import ClockMark, clock_mark, skipped_mark
-from crondor._recurrence.cycle import Counts, Gaps, counts, gaps
 from crondor._recurrence.local_walk import WallClock
 from crondor._recurrence.refusals import (
     END_OF_INSTANTS,
@@ -23,11 +23,14 @@ from crondor._recurrence.refusals import (
     out_of_range,
 )
 from crondor._recurrence.schedd_walk import ScheddAnswer, ScheddWalk
-from crondor._recurrence.why import Arm, FieldMatch, Why, blocking_fields, day_arm, field_matches
 from crondor._recurrence.zone_walk import ZoneWalk
 from crondor.diagnostics import Diagnostic
 from crondor.spec import CronSpec, Dialect
 from crondor.zones import Policy, Zone, zone_of
+
+if TYPE_CHECKING:
+    from crondor._recurrence.cycle import Counts, Gaps
+    from crondor._recurrence.why import Arm, FieldMatch, Why
 
 __all__ = [
     "Arm",
@@ -46,6 +49,15 @@ __all__ = [
     "never_reason",
 ]
 
+# What explains a schedule takes 1 ms of each start, and most commands only ask when it fires.
+_HOMES = {
+    "Arm": "crondor._recurrence.why",
+    "Counts": "crondor._recurrence.cycle",
+    "FieldMatch": "crondor._recurrence.why",
+    "Gaps": "crondor._recurrence.cycle",
+    "Why": "crondor._recurrence.why",
+}
+__getattr__, __dir__ = late(__name__, _HOMES)
 
 # A member of an Enum is looked up slowly, and a Recurrence is made for every question.
 _HTCONDOR, _UNIX = Dialect.HTCONDOR, Dialect.UNIX
@@ -216,6 +228,8 @@ class Recurrence:
 
         Raises NotASet and OutOfRange.
         """
+        from crondor._recurrence.why import Why, blocking_fields, day_arm, field_matches  # noqa: PLC0415 - see _HOMES
+
         runs = self._runs("why", may_be_empty=True)
         fires = self.matches(instant)
         at = self._zone.moment(instant).replace(tzinfo=None)
@@ -261,6 +275,8 @@ class Recurrence:
 
         Raises NotASet and NeverRuns.
         """
+        from crondor._recurrence.cycle import gaps  # noqa: PLC0415 - see _HOMES
+
         return gaps(self._runs("gaps").wall)
 
     def counts(self) -> Counts:
@@ -268,6 +284,8 @@ class Recurrence:
 
         Clock changes aside. Raises NotASet.
         """
+        from crondor._recurrence.cycle import counts  # noqa: PLC0415 - see _HOMES
+
         return counts(self._runs("counts", may_be_empty=True).wall)
 
     def _runs(self, asked: str = "", *, may_be_empty: bool = False) -> ZoneWalk:

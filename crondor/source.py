@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
+
+from crondor._named_tuple import NamedTuple
 
 
 class Source:

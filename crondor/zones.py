@@ -8,9 +8,9 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from enum import Enum
 from functools import lru_cache
 from threading import Lock
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError, Diagnostic
 
 # The closest two changes of any zone since 1970 lie 6.9 days apart (Gaza, Noronha): between two looks at

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import sys
@@ -41,7 +40,6 @@ COMMANDS = {
     "help": ("crondor_cli.help", "What a command does and takes, as its --help."),
 }
 
-_OBJECTS = 20_000  # new ones between two looks for garbage: most are of modules, and looking takes 1 ms of each start
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
 
@@ -85,7 +83,6 @@ cli.params += shared_options()
 
 def main() -> NoReturn:
     """Run the command line; a closed pipe and Ctrl-C end it quietly."""
-    gc.set_threshold(_OBJECTS)
     stdout, stderr = sys.stdout, sys.stderr
     if isinstance(stdout, io.TextIOWrapper) and stdout.errors == "strict":
         stdout.reconfigure(errors="backslashreplace")  # a file's name is no reason to fail

@@ -6,8 +6,8 @@ HTCondor: SubmitHash::SetJobDeferral, SubmitHash::NeedsJobDeferral.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
+from crondor._named_tuple import NamedTuple
 from crondor._schedule.job_terms import (
     ATTRIBUTES,
     CRON_COMMANDS,
@@ -20,7 +20,6 @@ from crondor._schedule.job_terms import (
     read_literal,
     read_string,
 )
-from crondor._spec.inline_comment import CURE, inline_comment
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Span
@@ -166,6 +165,8 @@ class _Reading:
         text = self.commands[name].strip()
         literal = read_literal(text)
         if literal.value is None and name != attribute:
+            from crondor._spec.inline_comment import CURE, inline_comment  # noqa: PLC0415 - 0.3 ms, for a fault only
+
             message = f"{reported} = {text} is invalid, must eval to a non-negative integer."
             plain = "write a number of seconds from 0 up, or an expression"
             self._fault("submit-number", name, message, plain if inline_comment(text) is None else CURE)

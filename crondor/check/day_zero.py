@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, day_number
 from crondor.diagnostics import CrondorError
 from crondor.recurrence import OutOfRange, Recurrence, ScheddAnswer

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
+from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.source import Span
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
 
+from crondor._named_tuple import NamedTuple
 from crondor.check.rule import Finding, Rule
 from crondor.source import Source, Span
 

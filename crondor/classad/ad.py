@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from crondor._named_tuple import NamedTuple
 from crondor.classad.compile import read
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from crondor._named_tuple import NamedTuple
 from crondor.classad.compile import code_of, read
 from crondor.classad.errors import CircularReference
 from crondor.classad.evaluate import EMPTY, holds, references_of, value_of

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, tzinfo
-from typing import Final, NamedTuple
+from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.classad.values import AbsTime, LocalTime, RelTime, truncate32, wrap32
 
 DAY: Final = 86400

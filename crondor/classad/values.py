@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+from crondor._named_tuple import NamedTuple
 
 
 class Exceptional(Enum):

@@ -10,8 +10,9 @@ OnExitRemove keeps a job only as a number that is zero: without a value, as with
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import UNKNOWN

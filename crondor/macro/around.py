@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from crondor._named_tuple import NamedTuple
 from crondor.macro.errors import MacroError
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.text import MAX_BYTES, source_from_bytes
-from crondor.rights.walk import place_of
 from crondor.source import Source
 
 MAX_ENTRIES = 1_000_000  # names of folders looked at for one pattern
@@ -44,6 +43,8 @@ class Files:
 
     def read(self, path: str) -> Source:
         """Return the text of a file. Raises FileRefused, and InvalidText for what is no text."""
+        from crondor.rights.walk import place_of  # noqa: PLC0415 - 0.3 ms, and most files name no other to read
+
         real = self._resolved(path)
         try:
             # No link is followed any more, and a pipe does not wait for somebody to write.

@@ -14,9 +14,6 @@ from crondor.macro.errors import Budget
 from crondor.macro.expand import expand_self
 from crondor.macro.lines import BLANKS
 
-MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
-MAX_INCLUDES = 1000  # of one file, so that files which include each other twice end
-
 # Few texts include others: these are compiled when one does.
 _ARGUMENT = r"\$\(([0-9]+)(?![0-9])([?#+]?)(:?)"
 _PLAIN = r"[^()]*"

@@ -13,22 +13,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError
 from crondor.macro import statement
-from crondor.macro.conditions import ConditionError, IfStack
 from crondor.macro.errors import Budget, MacroError
-from crondor.macro.including import MAX_DEPTH, MAX_INCLUDES, parse_include
 from crondor.macro.lines import BLANKS, LineReader, LogicalLine
 from crondor.macro.statement import Statement
 from crondor.source import Source, Span
 
 if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions
+    from crondor.macro.conditions import Conditions, IfStack
     from crondor.macro.files import Files
     from crondor.macro.including import UsedTemplate
 
+MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
+MAX_INCLUDES = 1000  # of one file, so that files which include each other twice end
 KEYWORDS = frozenset(("include", "use", "error", "warning"))
 _CONDITION = "write a number, true or false, defined NAME, or version >= 8.1.6, with ! for the contrary"
 
@@ -182,6 +183,8 @@ class StatementReader(ABC):
 
         conditional = ("if" | "elif") condition | "else" | "endif"
         """
+        from crondor.macro.conditions import ConditionError, IfStack  # noqa: PLC0415 - 0.3 ms, and few files have any
+
         if self.ifs is None:
             self.ifs = IfStack()
         condition = line.text[len(keyword) :].lstrip(BLANKS)
@@ -224,6 +227,8 @@ class StatementReader(ABC):
 
         include = "include" include_words ":" text
         """
+        from crondor.macro.including import parse_include  # noqa: PLC0415 - 0.3 ms, and few files include any
+
         span = line.span()
         words = line.text[len(parts.name) : parts.at].strip(BLANKS)
         include = parse_include(words)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import NamedTuple
+
+from crondor._named_tuple import NamedTuple
 
 _HEAD = re.compile(r"\$(\$?)([A-Za-z0-9_]*)(\()?")
 _NAME = re.compile(r"[A-Za-z0-9_./]*")

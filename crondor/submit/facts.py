@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from crondor._named_tuple import NamedTuple
 from crondor.macro import MacroError
 from crondor.submit.host import SubmitHost
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from crondor._named_tuple import NamedTuple
 
 
 class SubmitHost(NamedTuple):

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, MacroError, expand, expand_defined
 from crondor.macro.queue_statement import QueueArguments

@@ -12,22 +12,20 @@ from typing import TYPE_CHECKING
 
 from crondor.diagnostics import CrondorError
 from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
-from crondor.macro.conditions import Conditions
-from crondor.macro.including import parse_uses, template_text
 from crondor.macro.queue_statement import QueueArguments, QueueError
 from crondor.macro.reader import StatementReader, Words
 from crondor.macro.statement import Statement
-from crondor.macro.templates import is_template
 from crondor.source import Source, Span
 from crondor.submit.errors import SubmitFindings
 from crondor.submit.facts import SubmitFacts
 from crondor.submit.file import SubmitFile
 from crondor.submit.host import SubmitHost
-from crondor.submit.listing import ListReader
 from crondor.submit.workspace import Workspace
 
 if TYPE_CHECKING:
+    from crondor.macro.conditions import Conditions
     from crondor.macro.files import Files
+    from crondor.submit.listing import ListReader
 
 _FACTS = SubmitHost()
 
@@ -155,6 +153,8 @@ class _Reader(StatementReader):
 
     def conditions(self, span: Span) -> Conditions:
         """Return what is defined here; what only the machine knows is."""
+        from crondor.macro.conditions import Conditions  # noqa: PLC0415 - 0.3 ms, and few files have an if
+        from crondor.macro.templates import is_template  # noqa: PLC0415 - the same
 
         def lookup(key: str) -> str | None:
             try:
@@ -197,6 +197,8 @@ class _Reader(StatementReader):
             message = f"at use {category[:60]}: a submit description has only templates to use"
             self.found.error("use", message, span, "write use template : NAME")
             return
+        from crondor.macro.including import parse_uses, template_text  # noqa: PLC0415 - 0.3 ms, and few files use any
+
         for use in parse_uses(listed):
             if self.config is None:
                 message = f"the template {use.name[:60]} stands in the configuration, which is not known here"
@@ -351,6 +353,8 @@ class _Reader(StatementReader):
         self.depth -= 1
 
     def _listing(self) -> ListReader:
+        from crondor.submit.listing import ListReader  # noqa: PLC0415 - 0.2 ms, and most files have no list
+
         return ListReader(self.files, self.found, self.work.word)
 
     def _skip_rows(self) -> None:

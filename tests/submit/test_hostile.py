@@ -27,7 +27,8 @@ import json, sys
 from crondor.source import Source
 from crondor.submit import read_submit
 from crondor.macro.files import Files
-import crondor.macro.evaluated, crondor.macro.functions, random, zoneinfo
+import crondor.macro.conditions, crondor.macro.evaluated, crondor.macro.functions, crondor.macro.including
+import crondor.macro.templates, crondor.rights.walk, crondor.submit.listing, random, zoneinfo
 
 seen = []
 WATCH = ("open", "os.", "subprocess.", "socket.", "shutil.", "glob.", "exec", "pty.", "ctypes.", "urllib.")

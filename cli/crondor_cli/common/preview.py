@@ -14,7 +14,6 @@ from crondor.recurrence import Recurrence, ScheddAnswer
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import Dialect
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
-from crondor_cli.common.reasons import reasons
 from crondor_cli.common.rows import DialectReason, RunRow, RunSide
 
 _LONGEST_REASON = 300  # characters
@@ -74,6 +73,8 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
         end = runs[-1].deferral.time if len(runs) == count else None
         result.kept_out = [run for run in result.kept_out if end is None or run.deferral.time <= end]
         if result.differs:
+            from crondor_cli.common.reasons import reasons  # noqa: PLC0415 - 0.6 ms, and most readings agree
+
             result.reasons = list(reasons(result.rows, result.job.clock, reading.schedule, schedd.schedule))
     else:
         result.rows = [RunRow(number, run) for number, run in enumerate(runs, 1)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from crondor._named_tuple import NamedTuple
 from crondor.deferral import Deferral
 from crondor.recurrence import ClockMark, ScheddAnswer
 

@@ -18,15 +18,9 @@ import click
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, similar
 from crondor.source import Source, Span
 from crondor_cli.common.setting_table import BY_KEYS, SETTINGS, TABLES, Setting
-from crondor_cli.common.settings_places import OWN_FILE, PROJECT_FILE, folders_upwards
+from crondor_cli.common.settings_places import MAX_BYTES, OWN_FILE, PROJECT_FILE, folders_upwards, may_say
 from crondor_cli.common.toml_places import TomlPlaces, error_place
 from crondor_cli.times.zone import find_zone
-
-_MAX_BYTES = 1 << 20
-# A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
-_MAY_SAY = re.compile(
-    r"""^[ \t]*(?:\[\[?[ \t]*)?["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)""", re.MULTILINE
-).search
 
 
 class BadSettings(CrondorError, ValueError):
@@ -94,7 +88,7 @@ def _project_file() -> _File | None:
         if own is not None:
             return own
         project = _opened(os.path.join(folder, PROJECT_FILE), ("tool", "crondor"))
-        if project is not None and _MAY_SAY(project.text):
+        if project is not None and may_say(project.text):
             return project
     return None
 
@@ -105,12 +99,12 @@ def _opened(path: str, section: tuple[str, ...] = ()) -> _File | None:
         if not os.path.isfile(path):
             return None
         with open(path, encoding="utf-8", newline="") as file:
-            text = file.read(_MAX_BYTES + 1)
+            text = file.read(MAX_BYTES + 1)
             owner = os.fstat(file.fileno()).st_uid if sys.platform != "win32" else None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise BadSettings([Diagnostic("settings", f"cannot read {printable(path)}: {reason}")]) from None
-    if len(text) > _MAX_BYTES:
+    if len(text) > MAX_BYTES:
         raise BadSettings([Diagnostic("settings", f"cannot read {printable(path)}: it is larger than 1 MiB")])
     return _File(path, text, owner, section)
 

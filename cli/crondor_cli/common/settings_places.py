@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 
 import click
@@ -10,6 +11,10 @@ import click
 OWN_FILE = "crondor.toml"
 PROJECT_FILE = "pyproject.toml"
 VARIABLES = "CRONDOR_"  # what the names of our variables begin with
+MAX_BYTES = 1 << 20  # of a file
+
+# A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
+_SECTION = r"""(?m)^[ \t]*(?:\[\[?[ \t]*)?["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)"""
 
 
 def user_folder() -> str:
@@ -30,12 +35,29 @@ def folders_upwards() -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
+def may_say(project: str) -> bool:
+    """Say whether the text of a pyproject.toml may have a section of ours."""
+    return "crondor" in project and re.search(_SECTION, project) is not None
+
+
 def may_be_set() -> bool:
-    """Say whether there is a variable or a file that may set anything."""
+    """Say whether there is a variable or a file that may set anything, or that cannot be read."""
     if any(name.startswith(VARIABLES) for name in os.environ):
         return True
     if os.path.exists(os.path.join(user_folder(), OWN_FILE)):
         return True
     return any(
-        os.path.exists(os.path.join(folder, name)) for folder in folders_upwards() for name in (OWN_FILE, PROJECT_FILE)
+        os.path.exists(os.path.join(folder, OWN_FILE)) or _may_set(os.path.join(folder, PROJECT_FILE))
+        for folder in folders_upwards()
     )
+
+
+def _may_set(path: str) -> bool:
+    if not os.path.isfile(path):
+        return os.path.exists(path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError):
+        return True
+    return len(text) > MAX_BYTES or may_say(text)

@@ -8,7 +8,6 @@ from datetime import datetime, tzinfo
 
 from click import wrap_text
 
-from crondor.algebra import Untranslatable, portable
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import printable
 from crondor.hold_codes import INVALID_CRON_SETTINGS
@@ -91,6 +90,8 @@ def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
     text = str(spec)
     found = [("canonical", text)]
     if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
+        from crondor.algebra import Untranslatable, portable  # noqa: PLC0415 - 0.5 ms, and few fields need it
+
         with suppress(Untranslatable):
             spelled = " ".join(part or "*" for part in portable(CronSpec.from_line(text, dialect=spec.dialect)).given)
             found += [("portable", spelled)] if spelled != text else []

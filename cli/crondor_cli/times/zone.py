@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError, Diagnostic, similar
 from crondor.source import Source
 from crondor.zones import UnknownZone

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
+from crondor._named_tuple import NamedTuple
 from crondor._recurrence.spelling import FieldDifference
 from crondor.check.crontab import NAMES, FieldFault, few
 from crondor.check.rewrite import edit_days, edit_field, mended, placed

@@ -6,8 +6,9 @@ HTCondor: FunctionCall::RegisterFunctions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
+from crondor._named_tuple import NamedTuple
 from crondor.classad.scope import Compiler, EvaluationState, Run, Value
 from crondor.classad.tree import Node
 from crondor.classad.values import (
