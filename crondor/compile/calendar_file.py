@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, FIRST_YEAR, LAST_YEAR
 from crondor.compile.context import Context, epoch_of
 from crondor.compile.day_terms import DayTerm

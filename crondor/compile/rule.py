@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from enum import IntEnum
-from typing import NamedTuple
 
+from crondor._named_tuple import NamedTuple
 from crondor.calendar import EPOCH_ORDINAL, day_number, month_length, weekday
 from crondor.compile.days import MINUTES, WHOLE_YEAR, spread, taken_days, year_of, year_start
 
