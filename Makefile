@@ -18,7 +18,7 @@ help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
-	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions with HTCondor (SEED=2 for others)'
+	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
@@ -40,6 +40,7 @@ check: $(VENV)/.installed-dev
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300
 	CRONDOR_FUZZ_SEEDS=200 $(BIN)/python -m pytest tests/oracle
+	CRONDOR_SCHEDULES=200 $(BIN)/python -m pytest tests/compile/test_oracles.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks

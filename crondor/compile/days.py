@@ -14,20 +14,21 @@ MINUTES = 1440
 WHOLE_DAY = (1 << MINUTES) - 1
 WHOLE_YEAR = (1 << 366) - 1
 DAYS_END = date(LAST_YEAR + 1, 1, 1).toordinal() - EPOCH_ORDINAL  # the first day beyond the last year
-# Years beside the first and the last are days of some zone's.
-YEAR_STARTS = tuple(date(year, 1, 1).toordinal() - EPOCH_ORDINAL for year in range(FIRST_YEAR - 1, LAST_YEAR + 3))
+# Years beside the first and the last are asked for by zones, and by weeks that begin in the one and end in the other.
+_FIRST = FIRST_YEAR - 4
+YEAR_STARTS = tuple(date(year, 1, 1).toordinal() - EPOCH_ORDINAL for year in range(_FIRST, LAST_YEAR + 7))
 UTC = zone_of("UTC")
 
 
 def year_of(day: int) -> tuple[int, int]:
     """Return the year of a day number (days since 1970-01-01), and the days since its 1 January."""
     index = bisect_right(YEAR_STARTS, day) - 1
-    return FIRST_YEAR - 1 + index, day - YEAR_STARTS[index]
+    return _FIRST + index, day - YEAR_STARTS[index]
 
 
 def year_start(year: int) -> int:
     """Return the day number of 1 January."""
-    return YEAR_STARTS[year - FIRST_YEAR + 1]
+    return YEAR_STARTS[year - _FIRST]
 
 
 def day_text(day: int) -> str:

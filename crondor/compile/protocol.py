@@ -65,9 +65,9 @@ class CronSchedule(WallSchedule):
 
     def next(self, after: int) -> int | None:
         """Return the first instant later than ``after``."""
-        if self.is_never or after >= END_OF_INSTANTS:
-            return None
-        found = self.recurrence.next(max(after, FIRST_INSTANT))
+        if self.is_never or not FIRST_INSTANT <= after < END_OF_INSTANTS:
+            return super().next(after)
+        found = self.recurrence.next(after)
         return found if found < END_OF_INSTANTS else None
 
     def previous(self, before: int) -> int | None:

@@ -219,7 +219,8 @@ def rule_case(text: str, start: datetime) -> Case:
     oracle = rrulestr(f"DTSTART:{start:%Y%m%dT%H%M%S}\nRRULE:{text}")
 
     def walls(low: datetime, high: datetime) -> Iterator[datetime]:
-        yield from (at for at in oracle.between(low, high, inc=True) if not at.second)
+        with suppress(ValueError):  # it says so where it finds that there is no run at all
+            yield from (at for at in oracle.between(low, high, inc=True) if not at.second)
 
     follows = ("HOURLY" in text or "MINUTELY" in text) and "BYHOUR" not in text
     return Case(f"DTSTART:{start:%Y%m%dT%H%M%S} RRULE:{text}", walls, follows)

@@ -141,3 +141,18 @@ def test_a_day_is_as_long_as_the_clock_says() -> None:
         assert len(list(whole.between(0, 1 << 40))) == hours
         rest = read_schedule(f"every hour except {date} only 2026-01-01..2026-12-31", zone="Europe/Berlin")
         assert len(list(rest.between(0, 1 << 40))) == 8760 - hours
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "RRULE:FREQ=YEARLY;BYWEEKNO=1,53,-1;BYDAY=MO,SU from 1970-01-01"])
+def test_the_years_of_crondor_have_both_ends(text: str) -> None:
+    """Nothing is asked of 1969 or 2201 that cannot be answered."""
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
+        found = read_schedule(text, zone=zone)
+        first, last = found.next(-1 << 40), found.previous(1 << 40)
+        assert first is not None
+        assert last is not None
+        assert 0 <= first <= last < 86_400 * DAYS_END
+        assert found.previous(first) is None
+        assert found.next(last) is None
+        assert found.matches(first)
+        assert not found.matches(first - 86_400 * 400_000)
