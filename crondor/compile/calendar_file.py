@@ -51,7 +51,10 @@ def is_calendar_file(text: str) -> bool:
 
 
 def read_calendar_file(span: Span, context: Context, *, whole: bool) -> DaySet | None:
-    """Return the starts of a file's events, or (``whole``) all their time; None, and faults, for no calendar."""
+    """Return the starts of a file's events, or (``whole``) all their time; None, and faults, for no calendar.
+
+    calendar_file = [^ ]+ ".ics"
+    """
     name = span.text.strip('"')
     try:
         events = _events(name, context)

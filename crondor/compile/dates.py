@@ -40,7 +40,7 @@ def looks_like_dates(text: str) -> bool:
 def read_moment(span: Span, remarks: Remarks) -> Moment | None:
     """Return a date or a date with a time of day; None, and a fault, for another text.
 
-    moment = YEAR "-" MONTH "-" DAY (("T" | " ") HOUR ":" MINUTE)?
+    moment = [0-9]+ "-" [0-9]+ "-" [0-9]+ (("T" | " ") [0-9]+ ":" [0-9]+)?
     """
     found = MOMENT.fullmatch(span.text.strip())
     day = calendar_day(int(found[1]), int(found[2]), int(found[3])) if found else None

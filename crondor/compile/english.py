@@ -101,7 +101,7 @@ def read_words(span: Span, context: Context, anchor: int | None) -> tuple[DaySet
 
     ``anchor`` is the instant that the words' own `from` names.
 
-    words = ("every" | "each") ("other" | NUMBER | ORDINAL)? UNIT ("on" days)? | ("every" | "each" | "on")? days
+    words = ("every" | "each") step? UNITS ("on" days)? | ("every" | "each" | "on")? days
     """
     reader = _Reader(span, context, anchor)
     before = len(context.remarks.errors)
@@ -196,6 +196,10 @@ class _Reader:
         return None, self._of_calendar(number, unit, word)
 
     def _step(self) -> int:
+        """Return how manieth, 1 where nothing says so.
+
+        step = "other" | [0-9]+ | ordinal
+        """
         word = self.peek()
         if self.take("other"):
             return 2
@@ -255,10 +259,8 @@ class _Reader:
     def days(self) -> _Kind:
         """Return the days that words name.
 
-        days = "the"? day_item (("," | "and" | ",and")* "the"? day_item)* month_part?
-        day_item = WEEKDAY_NAME ((".." | "-" | "to") WEEKDAY_NAME)? | DAY_SET | ORDINAL_LIST (WEEKDAY_NAME | day_kind)?
-        day_kind = "day" | ("working" | "business") "day" | DAY_SET
-        month_part = ("of" | "in") ("the" | "each" | "every")? ("month" | MONTH_NAME (("," | "and") MONTH_NAME)*)
+        days = day_item (("," | "and") day_item)* month_part?
+        month_part = ("of" | "in") ("the" | "each" | "every")? ("month" | MONTH_NAMES (("," | "and") MONTH_NAMES)*)
         """
         items = [self._item()]
         while self.peek() in {",", "and"}:
@@ -286,6 +288,11 @@ class _Reader:
         return _Kind(of_month, f"{lead}{words}{where}", weekdays)
 
     def _item(self) -> _Kind:
+        """Return one item of a list of days.
+
+        day_item = "the"? (weekday_span | day_kind | ordinals (WEEKDAY_NAMES | day_kind)?)
+        day_kind = "day" | ("working" | "business") "day" | DAY_SETS
+        """
         self.take("the")
         word = self.peek()
         if word in WEEKDAY_NAMES:
@@ -305,6 +312,10 @@ class _Reader:
         return self._of_numbers(numbers)
 
     def _weekday_range(self) -> _Kind:
+        """Return a weekday, or those from one to another.
+
+        weekday_span = WEEKDAY_NAMES ((".." | "-" | "to") WEEKDAY_NAMES)?
+        """
         first = WEEKDAY_NAMES[self.peek()]
         self.at += 1
         if not self.take("..", "-", "to"):
@@ -316,25 +327,22 @@ class _Reader:
         return _of_week([(first + step) % 7 for step in range((last - first) % 7 + 1)])
 
     def _ordinals(self) -> list[int]:
-        """Return the numbers of a list such as `first and third`, which a kind of day may follow."""
+        """Return the numbers of a list such as `first and third`, which a kind of day may follow.
+
+        ordinals = ordinal (("," | "and") "the"? ordinal)*
+        ordinal = ORDINALS | [0-9]+ ("st" | "nd" | "rd" | "th")
+        """
         found: list[int] = []
-        while True:
-            word = self.peek()
-            number = ORDINALS.get(word)
-            if number is None and re.fullmatch(r"\d{1,2}(st|nd|rd|th)", word):
-                number = int(word[:-2])
-            if number is None:
-                if found:
-                    self.at -= 1  # the comma belongs to the next item
-                return found
-            if not -1 <= number <= 31 or number == 0:
+        while (number := _ordinal_of(self.peek())) is not None:
+            if number > 31 or number == 0:
                 raise _Misread(self.words[self.at], ": days are 1st to 31st")
             self.at += 1
             found.append(number)
-            if self.peek() not in {",", "and"} or self.peek(1) not in _NUMBERED:
-                return found
-            self.at += 1
-            self.take("the")
+            further = 2 if self.peek(1) == "the" else 1
+            if self.peek() not in {",", "and"} or _ordinal_of(self.peek(further)) is None:
+                break
+            self.at += further
+        return found
 
     def _of_numbers(self, numbers: list[int]) -> _Kind:
         places = listed(["last" if n < 0 else ordinal(n) for n in numbers])
@@ -383,7 +391,11 @@ class _Reader:
         return tuple(sorted(set(found)))
 
 
-_NUMBERED = {*ORDINALS, "the", *(ordinal(number) for number in range(1, 32))}
+def _ordinal_of(word: str) -> int | None:
+    """Return the number of `second`, `2nd` or `last`; None for another word."""
+    if word in ORDINALS:
+        return ORDINALS[word]
+    return int(word[:-2]) if re.fullmatch(r"\d{1,6}(st|nd|rd|th)", word) else None
 
 
 def _turns(unit: str, number: int, day: int) -> Callable[[int], int]:

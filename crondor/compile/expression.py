@@ -163,7 +163,7 @@ class _Parser:
     def _operand(self, depth: int, *, may_have_clauses: bool) -> Part | None:
         """Return a part in parentheses, or in one of the languages.
 
-        operand = "(" schedule ")" | ATOM clause*
+        operand = ("(" schedule ")" | atom) clause*
         """
         if self.at >= len(self.tokens) or self.peek() in {*KEYWORDS, ")"}:
             self.remarks.fault("syntax", "a schedule, days or dates are missing here", self.here(), "write them")
@@ -219,7 +219,7 @@ class _Parser:
     def clause(self, of: Part) -> Clause | None:
         """Return a part with what the next words say of it.
 
-        clause = "at" TIMES | ("from" | "until") MOMENT | "zone" ZONE | "name" WORD
+        clause = "at" times | ("from" | "until") moment | "zone" [^ ]+ | "name" [^ ]+
         """
         word = self.next()
         if word.word == "at":
@@ -235,7 +235,10 @@ class _Parser:
         return Clause(word.word, of, value, read_moment(value, self.remarks))
 
     def _with_times(self, of: Part) -> Clause | None:
-        """Read `09:00, 17:00 and 18:30`."""
+        """Read `09:00, 17:00 and 18:30`.
+
+        times = clock_time (("," | "and") clock_time)*
+        """
         start = self.here().start
         times = 0
         while True:
@@ -268,7 +271,10 @@ class _Parser:
         return word in _CLOCK_WORDS or re.fullmatch(r"\d{1,2}:\d{2}|\d{1,2}(am|pm)", word) is not None
 
     def _minute(self, span: Span) -> int | None:
-        """Return a time of day as its minute."""
+        """Return a time of day as its minute.
+
+        clock_time = CLOCK | CLOCK_WORDS
+        """
         text = span.text.strip().lower()
         if text in _CLOCK_WORDS:
             return _CLOCK_WORDS[text]

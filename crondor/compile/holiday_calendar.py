@@ -40,7 +40,7 @@ class _Calendar(Protocol):
 def read_holidays(span: Span, context: Context) -> DayTerm | None:
     """Return the holidays that a text names; None, and a fault, where there are none of that name.
 
-    holidays = "holidays:" COUNTRY ("-" SUBDIVISION)?
+    holidays = "holidays:" [A-Z]+ ("-" [A-Za-z0-9]+)?
     """
     remarks = context.remarks
     try:

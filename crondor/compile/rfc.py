@@ -68,7 +68,7 @@ def read_rfc(span: Span, context: Context) -> DaySet | None:
     """Return the schedule that properties say; None, and faults, where they cannot be read.
 
     properties = property+
-    property = NAME (";" PARAMETER "=" VALUE)* ":" (recur | moment ("," moment)*) | recur
+    property = PROPERTIES (";" ("TZID" | "VALUE") "=" [^;:]+)* ":" (recur | instants) | recur
     """
     given = _Properties(context)
     for found in re.finditer(r"\S+", span.text):
@@ -175,7 +175,7 @@ def moments_words(instants: list[int], zone: Zone) -> str:
 def _moments(span: Span, zone: Zone | None, remarks: Remarks) -> Iterator[Moment]:
     """Yield the moments of a value.
 
-    moment = DATE
+    instants = DATE ("," DATE)*
     """
     at = 0
     for text in span.text.split(","):
@@ -205,8 +205,8 @@ def read_moment(span: Span, zone: Zone | None, remarks: Remarks) -> Moment | Non
 def read_rule(span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule | None:
     """Return a recurrence rule counted from its start; None, and all its faults, where it cannot be read.
 
-    recur = part (";" part)*
-    part = KEY "=" VALUE
+    recur = rule_part (";" rule_part)*
+    rule_part = PARTS "=" [^;]+
     """
     parts: dict[str, Span] = {}
     before = len(remarks.errors)
