@@ -186,7 +186,7 @@ class _Reader:
             return None
         word = self.words[self.at]
         self.at += 1
-        if self.peek() in {"of", "in"}:
+        if self.peek() in {"of", "in"} or (unit == "day" and self.peek() in {",", "and"}):
             return None
         if not 1 <= number <= _MOST:
             self.context.remarks.fault("words", f"a step is 1 to {_MOST}", word.span, "write every 2 days, for example")
