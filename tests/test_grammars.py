@@ -141,7 +141,8 @@ def _piece(read: Callable[[Span, Context], object]) -> Callable[[str], bool]:
 
 
 def _dates(span: Span, context: Context) -> None:
-    if ".." not in span.text or all(".." in part for part in span.text.split(",")):  # a list is of one kind
+    kinds = {".." in part or "to" in part for part in span.text.split(",")}
+    if len(kinds) == 1:  # a list is of one kind
         compile_dates.read_dates(span, context)
 
 
@@ -151,7 +152,7 @@ def _schedule(text: str) -> bool:
 
 
 SPOKEN = {"UNITS": "weeks", "step": "other", "ordinal": "2nd", "WEEKDAY_NAMES": "friday"}
-SPOKEN |= {"MONTH_NAMES": "may", "DAY_SETS": "weekdays"}
+SPOKEN |= {"OFTEN": "weekly", "date_of_year": "24 december", "MONTH_NAMES": "may", "DAY_SETS": "weekdays"}
 PARTS = {"piece": "3", "NAMES": "Mon", "ZONE": "UTC", "SHORTHANDS": "daily"}
 WRITTEN = {"extended": "5", "year": "2027", "NICKNAMES": "@daily"}
 SAID = {"atom": "every day", "CLOCK": "09:30", "CLOCK_WORDS": "noon", "moment": "2026-12-01"}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from crondor._named_tuple import NamedTuple
-from crondor.calendar import DAY, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS, day_number, month_length
+from crondor.calendar import DAY, LONGEST, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS, day_number, month_length
 from crondor.compile.context import Context
 from crondor.compile.day_terms import DayTerm
 from crondor.compile.days import WHOLE_YEAR, DaySet, Elapsed, day_text, year_start
@@ -46,13 +46,14 @@ DAY_SETS = {
     **dict.fromkeys(("weekday", "weekdays", "workday", "workdays"), (1, 2, 3, 4, 5)),
     **dict.fromkeys(("weekend", "weekends"), (0, 6)),
 }
+_OFTEN = {"daily": "day", "weekly": "week", "monthly": "month"}  # `daily at 09:00` is `every day at 09:00`
 _STARTS = ("every", "each", "on", "the", "weekdays", "weekends", "workdays", *ORDINALS)
 _GLUE = ("of", "in", "on", "the", "each", "every", "other", "working", "business", "to", "and")
 _TOKEN = re.compile(r"\d+(?:st|nd|rd|th)?|[A-Za-z]+|,|\.\.|[^\s]", re.IGNORECASE)
 _MOST = 100_000  # of a step
 UNDERSTOOD = (
     "understood are: every 15 minutes, every 2 days, every weekday, every Monday, Friday, every 3 months on the 15th, "
-    "first Monday of the month, last working day of the month; each with `at 09:00`, and `from 2026-12-01`"
+    "first Monday of the month, last working day of the month, 24 December; each with `at 09:00`, `from 2026-12-01`"
 )
 
 
@@ -80,12 +81,17 @@ class _Kind(NamedTuple):
     days: _Days
     words: str
     weekdays: tuple[int, ...] = ()
+    month: int = 0  # of a date of the year
 
 
 def looks_like_words(text: str) -> bool:
     """Say whether a text begins as the grammar of words does."""
-    first = text.split(maxsplit=1)[0].lower() if text.split() else ""
-    return first in _STARTS or re.fullmatch(r"\d+(st|nd|rd|th)", first) is not None
+    words = [*text.lower().split(maxsplit=2), "", ""]
+    if words[0] in _OFTEN:
+        return words[1] in {"", "on"}  # with a zone behind it, it is a calendar event
+    if words[0] in MONTH_NAMES or words[0] in _STARTS or re.fullmatch(r"\d+(st|nd|rd|th)", words[0]):
+        return True
+    return words[0].isdecimal() and words[1].rstrip(",") in MONTH_NAMES
 
 
 def joins_words(before: str, after: str) -> bool:
@@ -101,7 +107,7 @@ def read_words(span: Span, context: Context, anchor: int | None) -> tuple[DaySet
 
     ``anchor`` is the instant that the words' own `from` names.
 
-    words = ("every" | "each") step? UNITS ("on" days)? | ("every" | "each" | "on")? days
+    words = (("every" | "each") step? UNITS | OFTEN) ("on" days)? | ("every" | "each" | "on")? days
     """
     reader = _Reader(span, context, anchor)
     before = len(context.remarks.errors)
@@ -160,6 +166,9 @@ class _Reader:
             if found is not None:
                 return found
             self.at = start
+        elif self.peek() in _OFTEN:
+            self.at += 1
+            return None, self._term(self._within(_OFTEN[self.words[self.at - 1].text], None), "")
         else:
             self.take("on")
         return None, self._term(self.days(), "")
@@ -271,7 +280,7 @@ class _Reader:
         if all(kind.weekdays for kind in items):
             items = [_of_week(sorted({day for kind in items for day in kind.weekdays}))]
         words = listed([kind.words.removeprefix("on ") for kind in items])
-        is_of_month = not all(kind.weekdays for kind in items)
+        is_of_month = not all(kind.weekdays or kind.month for kind in items)
         where = f" in {listed([MONTHS[m] for m in months])}" if months else " of the month" if is_of_month else ""
         rules = [kind.days for kind in items]
 
@@ -290,7 +299,7 @@ class _Reader:
     def _item(self) -> _Kind:
         """Return one item of a list of days.
 
-        day_item = "the"? (weekday_span | day_kind | ordinals (WEEKDAY_NAMES | day_kind)?)
+        day_item = "the"? (weekday_span | day_kind | ordinals (WEEKDAY_NAMES | day_kind)? | date_of_year)
         day_kind = "day" | ("working" | "business") "day" | DAY_SETS
         """
         self.take("the")
@@ -306,10 +315,30 @@ class _Reader:
         if word in {"working", "business"} and self.peek(1) in {"day", "days"}:
             self.at += 2
             return _of_week((1, 2, 3, 4, 5))
+        of_year = self._date_of_year()
+        if of_year is not None:
+            return of_year
         numbers = self._ordinals()
         if not numbers:
             raise _Misread(self.words[self.at] if self.at < len(self.words) else None)
         return self._of_numbers(numbers)
+
+    def _date_of_year(self) -> _Kind | None:
+        """Return a day of every year: `24 December`, `December 24th`; None for other words.
+
+        date_of_year = (ordinal | [0-9]+) MONTH_NAMES | MONTH_NAMES (ordinal | [0-9]+)
+        """
+        one, other = self.peek(), self.peek(1)
+        month, day = (one, other) if one in MONTH_NAMES else (other, one)
+        number = int(day) if day.isdecimal() and len(day) < 3 else _ordinal_of(day)
+        if month not in MONTH_NAMES or number is None:
+            return None
+        which = MONTH_NAMES[month]
+        if not -1 <= number <= LONGEST[which] or number == 0:
+            raise _Misread(self.words[self.at], f": {MONTHS[which]} has 1 to {LONGEST[which]} days")
+        self.at += 2
+        place = f"{'last day of' if number < 0 else number} {MONTHS[which]}"
+        return _Kind(lambda year, each: _numbered(year, each, number) if each == which else 0, f"on {place}", (), which)
 
     def _weekday_range(self) -> _Kind:
         """Return a weekday, or those from one to another.

@@ -96,7 +96,11 @@ def parse(source: Source, remarks: Remarks) -> Part | None:
     found = parser.schedule(0)
     if parser.at < len(parser.tokens) and not remarks.errors:
         token = parser.tokens[parser.at]
-        remarks.fault("syntax", f"`{short(token.text)}` has no beginning", token.span, "leave it out")
+        if token.text == ")":
+            remarks.fault("syntax", "`)` has no beginning", token.span, "leave it out")
+        else:
+            message = f"`{short(token.text)}` does not go on what stands before it"
+            remarks.fault("syntax", message, token.span, "join two parts by except, only, and, or")
     return found
 
 
@@ -192,6 +196,8 @@ class _Parser:
         while self.at < len(self.tokens) and self.peek() not in {"(", ")"}:
             if self.peek() in KEYWORDS and not self._goes_on(first.start, end):
                 break
+            if self._is_clock(self.at) and looks_like_words(self.source.text[first.start : end]):
+                break  # `every weekday 09:00`: the time needs no `at`
             end = self.next().span.end
         span = self.source.span(first.start, end)
         atom: Part = Atom(span)
@@ -199,8 +205,8 @@ class _Parser:
             return atom
         times: int | None = None
         start: Moment | None = None
-        while self.peek() in {"at", "from"}:
-            clause = self.clause(atom)
+        while self.peek() in {"at", "from"} or (times is None and self._is_clock(self.at)):
+            clause = self.clause(atom) if self.peek() in {"at", "from"} else self._with_times(atom)
             if clause is None:
                 break
             times = clause.times if clause.times is not None else times
