@@ -18,6 +18,7 @@ CLAUSES = ("at", "from", "until", "zone", "name")
 KEYWORDS = (*SET_WORDS, *JOINING, *CLAUSES)
 MOST_CHARACTERS = 10_000
 _DEEPEST = 50
+_MOST_JOINTS = 100  # words between parts; each is a step of the depth that a question about a day goes down
 _TOKEN = re.compile(r'"[^"\n]*"|\(|\)|[^\s()"]+')
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>am|pm)?", re.IGNORECASE
@@ -92,7 +93,13 @@ def parse(source: Source, remarks: Remarks) -> Part | None:
         message = f"a schedule of {len(source.text)} characters is too long (at most {MOST_CHARACTERS})"
         remarks.fault("long", message, source.span(0, 1), "write a shorter one, or its dates in an .ics file")
         return None
-    parser = _Parser(list(tokens_of(source)), source, remarks)
+    tokens = list(tokens_of(source))
+    joints = [token for token in tokens if token.word in KEYWORDS]
+    if len(joints) > _MOST_JOINTS:
+        message = f"a schedule of more than {_MOST_JOINTS} parts is too long"
+        remarks.fault("long", message, joints[_MOST_JOINTS].span, "write its dates as one list, or in an .ics file")
+        return None
+    parser = _Parser(tokens, source, remarks)
     found = parser.schedule(0)
     if parser.at < len(parser.tokens) and not remarks.errors:
         token = parser.tokens[parser.at]
