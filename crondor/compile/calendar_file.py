@@ -22,8 +22,8 @@ from crondor.source import Source, Span
 from crondor.zones import Zone, zone_of
 
 _MOST_EVENTS = 20_000
-_MOST_RULES = 200  # events that repeat; each is asked about every day
-_LONGEST = 62 * MINUTES  # of an event that repeats, in minutes
+_MOST_RULES = 100  # events that repeat; each is asked about every day
+_LONGEST = 8 * MINUTES  # of an event that repeats, in minutes
 _MOST_CHARACTERS = 4_000_000
 
 
@@ -166,8 +166,8 @@ def _repeated(
 ) -> DaySet | None:
     own = event.start.zone or zone
     found: DaySet | None = None
-    if event.length > _LONGEST:
-        context.remarks.fault("file", "an event that repeats is longer than 62 days", span, "write it event by event")
+    if event.length > _LONGEST and not event.start.is_date:
+        context.remarks.fault("file", "an event that repeats is longer than 8 days", span, "write it event by event")
         return None
     for text in event.rules:
         inner = Remarks()

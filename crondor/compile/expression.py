@@ -18,7 +18,7 @@ CLAUSES = ("at", "from", "until", "zone", "name")
 KEYWORDS = (*SET_WORDS, *JOINING, *CLAUSES)
 MOST_CHARACTERS = 10_000
 _DEEPEST = 50
-_MOST_JOINTS = 100  # words between parts; each is a step of the depth that a question about a day goes down
+_MOST_JOINTS = 50  # words between parts; each is a step of the depth that a question about a day goes down
 _TOKEN = re.compile(r'"[^"\n]*"|\(|\)|[^\s()"]+')
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>am|pm)?", re.IGNORECASE
