@@ -76,7 +76,7 @@ def _events(name: str, context: Context) -> list[_Component]:
     try:
         import icalendar as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra
     except ImportError:
-        help_text = "install it: pip install 'crondor[ics]'"
+        help_text = "in a clone of crondor: pip install '.[ics]'"
         raise _refused(".ics files need the package icalendar, which is not installed", help_text) from None
     if len(source.text) > _MOST_CHARACTERS:
         raise _refused(f"{short(name)} is larger than {_MOST_CHARACTERS} characters", "take a part of it")

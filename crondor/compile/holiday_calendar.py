@@ -46,7 +46,7 @@ def read_holidays(span: Span, context: Context) -> DayTerm | None:
     try:
         import holidays as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra; 80 ms
     except ImportError:
-        help_text = "install it: pip install 'crondor[holidays]'"
+        help_text = "in a clone of crondor: pip install '.[holidays]'"
         remarks.fault("holidays", "holidays need the package holidays, which is not installed", span, help_text)
         return None
     code = span.text[len(PREFIX) :]
