@@ -127,7 +127,7 @@ class _Properties:
         zone = (start.zone if start is not None else None) or context.zone
         if start is None and self.rules:
             if context.start is None:
-                help_text = "write DTSTART:20261201T170000 before it, `from 2026-12-01T17:00` behind it, or --from"
+                help_text = "write DTSTART:20261201T170000 before it, or `from 2026-12-01T17:00` behind it"
                 self.remarks.fault("start", "an RRULE counts from its DTSTART, and there is none", span, help_text)
                 for rule in self.rules:
                     read_rule(rule, Moment(0, None, is_date=False), zone, self.remarks)

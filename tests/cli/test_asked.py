@@ -89,6 +89,19 @@ def test_diff_is_the_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     partings = json.loads(result.out)["schedules"][0]["partings"]
     assert partings == [{"time": 1798221600, "local": "2026-12-25T18:00:00+00:00", "fires": "second"}]
     assert crondor("diff", "--schedule", "@daily", "a", "b").status == 2
+    assert crondor("diff", "--schedule", "no schedule", "nightly.sub").status == 2
+    assert crondor("diff", "--schedule", "@daily", "none.sub").status == 2
+
+
+def test_diff_sees_what_the_real_schedd_does_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its dialect a weekly job runs on the last day of a month as well, which these requirements do not stop."""
+    monkeypatch.chdir(tmp_path)
+    Path("nightly.sub").write_text(LAST_FRIDAY, "utf-8")
+    schedd = ("--dialect", "htcondor", "--until", "2027-02-01", "-n", "1")
+    result = crondor("diff", "--schedule", "0 18 * * 5L", "nightly.sub", *schedd, *NOW)
+    assert result.status == 1
+    assert ">  Thu 2026-12-31 18:00 +0000" in result.out
+    assert "1 time up to there is the same" in result.out
 
 
 def test_diff_joins_the_jobs_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
