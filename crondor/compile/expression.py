@@ -9,7 +9,7 @@ from typing import Union
 from crondor._named_tuple import NamedTuple
 from crondor.compile.dates import Moment, read_moment
 from crondor.compile.english import joins_words, looks_like_words
-from crondor.compile.faults import Remarks, short
+from crondor.compile.faults import WHOLE_MINUTES, Remarks, short
 from crondor.source import Source, Span
 
 SET_WORDS = ("except", "only")
@@ -299,7 +299,7 @@ class _Parser:
         elif half:
             hour = hour % 12 + 12 * (half == "pm")
         if found is not None and found["second"] and int(found["second"]):
-            self.remarks.fault("seconds", "HTCondor starts runs on whole minutes", span, "leave the seconds out")
+            self.remarks.fault("seconds", WHOLE_MINUTES, span, "leave the seconds out")
             return None
         if hour > 23 or minute > 59 or (found is not None and found["minute"] is None and not half):
             fix = f"{hour:02}:00" if hour <= 23 and found is not None else None
