@@ -105,6 +105,9 @@ def parse(source: Source, remarks: Remarks) -> Part | None:
         token = parser.tokens[parser.at]
         if token.text == ")":
             remarks.fault("syntax", "`)` has no beginning", token.span, "leave it out")
+        elif token.word in JOINING:
+            message = f"`{token.text}` stands behind a clause, or behind what except and only say of all before it"
+            remarks.fault("syntax", message, token.span, "put what is to be joined into parentheses")
         else:
             message = f"`{short(token.text)}` does not go on what stands before it"
             remarks.fault("syntax", message, token.span, "join two parts by except, only, and, or")

@@ -127,6 +127,7 @@ def test_what_people_write_is_understood(text: str, words: str, expected: str) -
         ("(0 9 * * 1", "is not closed", "write )"),
         ("0 9 * * 1)", "has no beginning", "leave it out"),
         ("every day at 09:00 not on weekends", "`not` does not go on", "by except, only"),
+        ("every day at 09:00 until 2027-01-01 or 0 9 * * 1", "`or` stands behind a clause", "parentheses"),
         ("30 February at 09:00", "February has 1 to 29 days", ""),
         ("0 9 * * 1 or 0 10 * * 2 until 2027-01-01", "the last part alone or to all", "parentheses"),
         ("0 9 * * 1 zone Mars", "there is no zone", "write an IANA name"),
