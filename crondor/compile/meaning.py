@@ -192,15 +192,19 @@ def _active(found: Meaning, word: str, moment: Moment) -> Meaning:
 
 
 def _of_atom(atom: Atom, context: Context) -> Meaning | None:
-    """Return what a piece in one of the languages means, with the times and the start behind it."""
+    """Return what a piece in one of the languages means, with the times and the start behind it.
+
+    atom = calendar_file | piece_of_text
+    """
+    if is_calendar_file(atom.span.text):
+        both = read_calendar_file(atom.span, context)
+        return None if both is None else Meaning(both[0].zone, atom.span, both[0], cover=lambda: both[1])
     anchor = None if atom.start is None else _instant(atom.start, context.zone)
     runs, days = _read(atom.span, context, anchor)
     if isinstance(runs, Spans):
         found = Meaning(runs.zone, atom.span, whole=lambda: runs)
     elif runs is not None:
         found = Meaning(runs.zone, atom.span, runs)
-        if is_calendar_file(atom.span.text):
-            found = replace(found, cover=lambda: read_calendar_file(atom.span, context, whole=True))
     elif days is not None:
         found = Meaning(
             days.zone,
@@ -225,7 +229,7 @@ def _of_atom(atom: Atom, context: Context) -> Meaning | None:
 def _read(span: Span, context: Context, anchor: int | None) -> tuple[DaySet | None, DayTerm | None]:
     """Return what a piece says in the language that it is written in: runs, or days.
 
-    atom = holidays | calendar_file | properties | words | dates | event | cron
+    piece_of_text = holidays | properties | words | dates | event | cron
     """
     for is_so, read in _READERS:
         if is_so(span.text):
@@ -243,7 +247,6 @@ _READERS: tuple[
     tuple[Callable[[str], bool], Callable[[Span, Context, int | None], tuple[DaySet | None, DayTerm | None]]], ...
 ] = (
     (_names_holidays, lambda span, context, _: (None, read_holidays(span, context))),
-    (is_calendar_file, lambda span, context, _: (read_calendar_file(span, context, whole=False), None)),
     (looks_like_rfc, lambda span, context, _: (read_rfc(span, context), None)),
     (looks_like_words, read_words),
     (looks_like_dates, lambda span, context, _: read_dates(span, context)),
