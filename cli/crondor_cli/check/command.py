@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
@@ -23,12 +24,14 @@ Examples:
   crondor check --fix --write jobs/*.sub
   crondor check --format sarif jobs/ > crondor.sarif
   crondor check --explain CRN204
+  crondor check --baseline crondor-baseline.json --update-baseline jobs/
+  crondor check --baseline crondor-baseline.json jobs/
 
 A folder stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
 is executed, and files that it includes are read only below its own folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
-select, ignore and strict may be set in the table [check] of crondor.toml, for which see `crondor config`.
+select, ignore, strict and baseline may be set in the table [check] of crondor.toml, for which see `crondor config`.
 
 Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -59,6 +62,7 @@ that cannot be read."""
 @click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@baseline_options
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
 @file_options
 @clock_options
@@ -76,6 +80,7 @@ def command(
     rules: bool,
     statistics: bool,
     strict: bool,
+    baseline: BaselineOptions,
     surroundings: Surroundings,
     now: str | None,
     tz: str | None,
@@ -98,16 +103,24 @@ def command(
     context = click.get_current_context(silent=True)
     if (write or unsafe) and not fix:
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
+    if fix and baseline.update:
+        raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
     given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict)
     result = run(paths or _here(), given, now)
-    if fix:
+    if baseline.path is not None:
+        from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for
+
+        result = with_baseline(result, baseline)
+    if baseline.update:
+        status = write_baseline(result, baseline)
+    elif fix:
         from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for
 
         status = fix_files(result, write=write, unsafe=unsafe)
     elif statistics:
-        print_statistics(result, format_)
+        print_statistics(result, format_, quiet=quiet)
         status = result.status
     else:
         print_report(result, format_, quiet=quiet)

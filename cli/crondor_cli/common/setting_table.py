@@ -70,6 +70,7 @@ SETTINGS = (
     Setting("select", "rules whose codes begin so", click.STRING, "check", many=True),
     Setting("ignore", "no rules whose codes begin so", click.STRING, "check", many=True),
     Setting("strict", "whether notes count for the exit status", click.BOOL, "check", is_flag=True, default="false"),
+    Setting("baseline", "a file of findings that are known and stay quiet", click.STRING, "check"),
     Setting("slots", "jobs that run at once", click.IntRange(1, 1_000_000), "simulate", default="1"),
     Setting("machine", "machines, as cpus=N,memory=SIZE", click.STRING, "simulate", many=True),
     Setting("run-time", "how long a program runs", click.STRING, "simulate", default="60"),

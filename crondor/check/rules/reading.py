@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from crondor.check.edit import line_end
 from crondor.check.rule import Fix, Rule, RuleHit, TextEdit
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Diagnostic, Severity
@@ -40,7 +41,8 @@ def _queue(file: CheckedFile, _: Diagnostic) -> Fix:
     """Return the line that releases before 25.14 need."""
     text = file.source.text
     at = file.source.span(len(text))
-    return Fix("end the file with queue", (TextEdit(at, ("" if text.endswith("\n") else "\n") + "queue\n"),))
+    end = line_end(text, len(text))
+    return Fix("end the file with queue", (TextEdit(at, f"{'' if text.endswith(chr(10)) else end}queue{end}"),))
 
 
 def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
@@ -49,7 +51,8 @@ def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
         return None
     if fault.kind == "byte-order-mark":
         return Fix("remove the byte order mark", (TextEdit(fault.span, ""),))
-    return Fix("end the last line", (TextEdit(file.source.span(len(file.source.text)), "\n"),))
+    text = file.source.text
+    return Fix("end the last line", (TextEdit(file.source.span(len(text)), line_end(text, len(text))),))
 
 
 def _rule(
