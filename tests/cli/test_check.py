@@ -561,3 +561,36 @@ def test_without_files_those_of_the_folder_are_checked(tmp_path: Path, monkeypat
     assert "there is no *.sub, *.submit, *.jdl in this folder" in empty.err
     (tmp_path / "a.sub").write_text("executable = /bin/date\ncron_minute = 70\nqueue\n")
     assert check().lines[0].startswith("a.sub:2:")
+
+
+NEW = ("executable = a.sh", "request_memory = 2GB", "retry_request_memory = 8GB", "queue")
+
+
+def test_the_release_that_a_file_is_for(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--target, the setting, and the newest without either."""
+    name = write(*NEW)
+    assert codes(name) == []
+    older = check("--target", "24", name)
+    assert older.status == 1
+    assert "retry_request_memory came with 25.2: HTCondor 24 passes over it as unused [CRN508]" in older.out
+    assert codes("--target", "25.2", name) == []
+    write("[check]", "target = 24", name="crondor.toml")
+    monkeypatch.chdir(tmp_path)
+    assert at_now("check", name).status == 1
+    assert at_now("check", "--target", "25", name).status == 0
+
+
+@pytest.mark.parametrize(
+    ("release", "message"),
+    [
+        ("latest", "'latest' is no release of HTCondor: write 24, or 24.3"),
+        ("26", "crondor knows the releases from 23.0 to 25.14, not 26"),
+        ("25.15", "crondor knows the releases from 23.0 to 25.14, not 25.15"),
+        ("10.0", "crondor knows the releases from 23.0 to 25.14, not 10.0"),
+    ],
+)
+def test_what_is_no_release(write: Write, release: str, message: str) -> None:
+    """It says which are known."""
+    result = check("--target", release, write(*NEW))
+    assert result.status == 2
+    assert message in result.err

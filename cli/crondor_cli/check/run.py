@@ -14,6 +14,7 @@ import click
 from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.macro import not_utf8, source_in_bytes
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -35,6 +36,7 @@ class CheckOptions(NamedTuple):
     tz: str | None
     schedd_interval: int
     strict: bool
+    target: Release | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +93,9 @@ def _settle(given: CheckOptions, now: str | None) -> CheckResult:
         codes_of(given.select, RULES),
         codes_of(given.ignore, RULES),
         given.strict,
-        settings=CheckSettings(clock.now, clock.zone, schedd_interval=given.schedd_interval),
+        settings=CheckSettings(
+            clock.now, clock.zone, schedd_interval=given.schedd_interval, target=given.target or NEWEST
+        ),
         surroundings=given.surroundings,
     )
 
