@@ -12,7 +12,7 @@ from crondor_cli.common.options import clock_of, clock_options
 from crondor_cli.common.standard_input import standard_input
 
 EXAMPLE = """\
-true | crondor lsp"""
+printf '' | crondor lsp"""
 
 EPILOG = """\b
 Examples:
@@ -49,7 +49,7 @@ def command(stdio: bool, now: str | None, tz: str | None) -> None:
     except ImportError:
         message = "crondor lsp needs pygls, which is not installed: pip install '.[lsp]' in a clone of crondor"
         raise click.UsageError(message, click.get_current_context(silent=True)) from None
-    from crondor_cli.lsp.server import serve  # noqa: PLC0415 - 400 ms, which --help does not need
+    from crondor_cli.lsp.serving import serve  # noqa: PLC0415 - 400 ms, which --help does not need
     from crondor_cli.lsp.settings import ClockOptions  # noqa: PLC0415 - the same
 
     clock_of(now, tz)  # what cannot be read is said before anything is served

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
-from typing import Any, BinaryIO, Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -17,12 +15,11 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
 from crondor.editing import CheckedText, EditSettings, check_text, kind_of
-from crondor.editing.findings import explanation
+from crondor.editing.reading import ReadText
 from crondor.source import Source
-from crondor_cli.lsp.actions import EXPLAIN, actions
 from crondor_cli.lsp.positions import TextOnScreen
 from crondor_cli.lsp.settings import ClockOptions, SettingsOfFolders
-from crondor_cli.lsp.showing import MOST, page_uri, shown
+from crondor_cli.lsp.showing import MOST, shown
 
 _SETTLE: Final = 0.03  # seconds without a keystroke before a text is looked at
 _LONGEST: Final = 1.0  # seconds that a text waits which takes long
@@ -62,6 +59,7 @@ class CrondorServer(LanguageServer):
         self.settings = SettingsOfFolders(clock, self._complain_of_settings)
         self.texts: dict[str, TextOnScreen] = {}
         self.checked: dict[str, tuple[TextOnScreen, CheckedText, EditSettings]] = {}
+        self._read: dict[str, tuple[TextOnScreen, ReadText]] = {}
         self.is_shut_down = False
         self.status = 0
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -100,6 +98,7 @@ class CrondorServer(LanguageServer):
         """Forget a text, and what was found in it."""
         text = self.texts.pop(uri, None)
         self.checked.pop(uri, None)
+        self._read.pop(uri, None)
         self._seconds.pop(uri, None)
         timer = self._timers.pop(uri, None)
         if timer is not None:
@@ -110,6 +109,7 @@ class CrondorServer(LanguageServer):
     def look_again(self) -> None:
         """Look at all texts: what is set has changed, or a file that they name."""
         self._complaints.clear()
+        self._read.clear()
         for text in self.texts.values():
             self._look(text, _SETTLE)
 
@@ -127,6 +127,18 @@ class CrondorServer(LanguageServer):
             await self._check(text)
             known = self.checked.get(uri)
         return known
+
+    def answered(self, screen: TextOnScreen, answer: Callable[..., _Found], *arguments: object) -> _Found | None:
+        """Ask a function about a text, None for one in no language of ours; the worker does this."""
+        kind = kind_of(screen.source.name, screen.language)
+        if kind is None:
+            return None
+        known = self._read.get(screen.uri)
+        if known is None or known[0] is not screen:
+            known = screen, ReadText(screen.source, kind, self.settings.of(screen.source.name))
+            if self.texts.get(screen.uri) is screen:
+                self._read[screen.uri] = known
+        return answer(screen, known[1], *arguments)
 
     def _look(self, text: TextOnScreen, delay: float) -> None:
         loop = self._loop = asyncio.get_running_loop()
@@ -173,69 +185,6 @@ class CrondorServer(LanguageServer):
 
     def _log(self, message: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
-
-
-def serve(clock: ClockOptions, stdin: BinaryIO, stdout: BinaryIO) -> int:
-    """Serve one client on two streams, until it says so or goes away; return the exit status."""
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # a client's mistakes are answered, and nobody reads stderr
-    server = make(clock)
-    server.start_io(stdin, cast("BinaryIO", _Kept(stdout)))
-    return server.status
-
-
-class _Kept(io.BufferedIOBase):
-    """Standard output, which pygls would close, and others still flush."""
-
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-
-    def write(self, data: Any) -> int:  # noqa: ANN401 - bytes of any kind, as a buffered stream takes them
-        return self._out.write(data)
-
-    def flush(self) -> None:
-        if not self.closed:
-            self._out.flush()
-
-
-def make(clock: ClockOptions) -> CrondorServer:
-    """Return a server with all that it can do."""
-    server = CrondorServer(clock)
-    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
-
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds))
-    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-        known = await server.findings(params.text_document.uri)
-        return [] if known is None else await server.work(actions, *known, params.range, params.context)
-
-    @server.command(EXPLAIN)
-    def explain(code: str) -> str | None:
-        uri = page_uri(code) if code.isalnum() else None
-        window = server.client_capabilities.window
-        if uri is not None and window is not None and window.show_document is not None:
-            server.window_show_document(types.ShowDocumentParams(uri))
-        return explanation(code) if code.isalnum() else None
-
-    @server.feature(types.SHUTDOWN)
-    def shutdown(_: None) -> None:
-        server.is_shut_down = True
-
-    @server.feature(types.EXIT)
-    def end(_: None) -> None:
-        server.status = 0 if server.is_shut_down else 1
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def did_save(_: types.DidSaveTextDocumentParams) -> None:
-        server.look_again()
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    def did_change_configuration(_: types.DidChangeConfigurationParams) -> None:
-        server.look_again()
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def did_change_watched_files(_: types.DidChangeWatchedFilesParams) -> None:
-        server.look_again()
-
-    return server
 
 
 def _version() -> str:
