@@ -92,7 +92,7 @@ class CrondorServer(LanguageServer):
             place = change.range if isinstance(change, types.TextDocumentContentChangePartial) else None
             text = text.changed(place, change.text, version)
         self.texts[uri] = text
-        self._look(text, max(_SETTLE, min(_LONGEST, self._seconds.get(uri, 0) - 2 * _SETTLE)))
+        self._look(text, max(_SETTLE, min(_LONGEST, self._seconds.get(uri, 0) / 2)))
 
     def closed(self, uri: str) -> None:
         """Forget a text, and what was found in it."""
