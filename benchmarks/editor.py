@@ -26,7 +26,7 @@ queue
 
 
 class Measured(NamedTuple):
-    """Medians in milliseconds: from a keystroke to the findings (30 ms of it wait for the next one), and of a hover.
+    """Medians in milliseconds: from a keystroke to the findings (20 ms of it wait for the next one), and of a hover.
 
     ``memory`` is what the server holds behind it all, in MiB.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
+from string import ascii_letters, digits
 from typing import Final
 from zoneinfo import available_timezones
 
@@ -13,6 +14,7 @@ from crondor.editing.describing import of_attribute, of_command, of_function, of
 from crondor.editing.hovering import knob_of
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind
+from crondor.editing.pieces import LONGEST
 from crondor.editing.reading import ReadText
 from crondor.editing.spots import LISTS
 from crondor.knowledge import (
@@ -31,7 +33,7 @@ from crondor.source import Span
 _MACRO: Final = re.compile(r"\$\(([A-Za-z0-9_.]*)$")
 _MACRO_FUNCTION: Final = re.compile(r"\$([A-Za-z_]*)$")
 _BEGINNING: Final = re.compile(r"[ \t]*([+A-Za-z0-9_.]*)$")
-_WORD: Final = re.compile(r"[A-Za-z0-9_@]*$")
+_OF_WORDS: Final = f"{ascii_letters}{digits}_@"
 _SCOPE: Final = re.compile(r"(?i)\b(my|target)\.([A-Za-z0-9_]*)$")
 _ASSIGNED: Final = re.compile(r"[ \t]*([+A-Za-z0-9_./]+)[ \t]*(?:[+]?=|:)[ \t]*")
 _COMMAND: Final = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+([^ \t]*)([ \t].*)?$")
@@ -70,7 +72,7 @@ def completions(text: ReadText, offset: int) -> list[Completion]:
     """Return what may stand at an offset; whoever shows it leaves out what does not begin as is written."""
     begin = text.source.text.rfind("\n", 0, offset) + 1
     before = text.source.text[begin:offset]
-    if before.lstrip().startswith("#"):
+    if before.lstrip().startswith("#") or len(before) > LONGEST:
         return []
     if text.kind not in {TextKind.AD, TextKind.CRONTAB}:
         macro = _MACRO.search(before)
@@ -106,8 +108,7 @@ def _written(before: str) -> int:
     beginning = _BEGINNING.fullmatch(before)
     if beginning:
         return len(beginning[1].lstrip("+"))
-    found = _WORD.search(before)
-    return 0 if found is None else len(found[0])
+    return len(before) - len(before.rstrip(_OF_WORDS))
 
 
 def _macros(text: ReadText) -> Iterator[_Word]:

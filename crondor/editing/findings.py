@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -123,24 +124,21 @@ _CHECKS: Mapping[TextKind, Callable[[Source, EditSettings], CheckedText]] = {
 
 def _at_home(findings: Iterable[Finding], source: Source) -> Iterator[Finding]:
     """Yield findings with the places of pieces of a text as places of the text."""
+    starts: list[int] = []
     for finding in findings:
         span = finding.diagnostic.span
         if span is None or span.source is source or span.source.name != source.name:
             yield finding
             continue
-        start, end = (_offset(source, *span.source.position(at)) for at in (span.start, span.end))
+        starts = starts or [0, *(found.end() for found in re.finditer("\n", source.text))]
+        start, end = (_offset(starts, source, *span.source.position(at)) for at in (span.start, span.end))
         yield finding._replace(diagnostic=replace(finding.diagnostic, span=Span(source, start, max(start, end))))
 
 
-def _offset(source: Source, line: int, column: int) -> int:
+def _offset(starts: Sequence[int], source: Source, line: int, column: int) -> int:
     """Return the offset of a line and a column (both from 1), kept inside the text."""
-    text = source.text
-    at = 0
-    for _ in range(line - 1):
-        at = text.find("\n", at) + 1
-        if not at:
-            return len(text)
-    return min(at + column - 1, len(text))
+    size = len(source.text)
+    return min(starts[line - 1] + column - 1, size) if line <= len(starts) else size
 
 
 def explanation(code: str) -> str | None:

@@ -91,12 +91,8 @@ def _scope(text: ReadText, spot: Spot) -> Iterator[tuple[Outline, list[WrittenLi
         yield text.outline, own
         return
     for outline in text.outlines:
-        bodies = {each.inside for each in outline.lines if each.inside}
-        local = {
-            body
-            for body in bodies
-            if next(_defined(spot.name, [each for each in outline.lines if each.inside == body]), None)
-        }
+        bodies = (each for each in outline.lines if each.inside)
+        local = {each.inside for each in bodies if next(_defined(spot.name, (each,)), None) is not None}
         yield outline, [each for each in outline.lines if each.inside not in local]
 
 

@@ -20,6 +20,7 @@ _RULES: Final = ("job_router_route_", "job_router_transform_", "job_transform_")
 _KEYWORDS: Final = frozenset(("include", "use", "error", "warning"))
 _WORD: Final = re.compile(r"[A-Za-z]+(?=[ \t]|$)")
 _ATTRIBUTE: Final = re.compile(r"[ \t\[;{]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?![=?!])")
+_HEAD: Final = 2000  # characters of a queue statement in which its variables stand
 _VARIABLES: Final = re.compile(r"(?i)(?:[0-9]+[ \t]+)?([A-Za-z_][A-Za-z0-9_., \t]*?)[ \t]+(?:in|from|matching)\b")
 
 
@@ -63,7 +64,8 @@ class WrittenLine(NamedTuple):
 
     def variables(self) -> Iterator[tuple[str, Span]]:
         """Yield the loop variables of a queue statement: lower-case name and place."""
-        found = _VARIABLES.match(self.line.text, self.value) if self.kind is LineKind.QUEUE else None
+        is_queue = self.kind is LineKind.QUEUE
+        found = _VARIABLES.match(self.line.text[: self.value + _HEAD], self.value) if is_queue else None
         for word in re.compile(r"[A-Za-z0-9_.]+").finditer(self.line.text, *found.span(1)) if found else ():
             yield word[0].lower(), self.line.span(*word.span())
 

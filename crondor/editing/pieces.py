@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from enum import Enum
 from typing import Final
@@ -14,6 +16,9 @@ from crondor.knowledge import submit_commands
 from crondor.knowledge.commands import CommandType
 from crondor.macro.scan import MacroKind, Scanner
 from crondor.source import Span
+
+LONGEST: Final = 20_000
+"""Characters of a line whose words are looked at; editors colour no longer ones."""
 
 _TOKEN: Final = re.compile(
     r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|(?P<number>[0-9][0-9A-Za-z_.]*)"
@@ -62,13 +67,15 @@ class Piece(NamedTuple):
 
 
 def pieces(written: WrittenLine, kind: TextKind) -> list[Piece]:
-    """Return the pieces of a line's value in their order."""
+    """Return the pieces of a line's value in their order; none of a line that is too long for people."""
     text = written.line.text
+    if len(text) > LONGEST:
+        return []
     begin = written.value
     macros = list(_macros(text, begin)) if kind not in {TextKind.AD, TextKind.CRONTAB} else []
     if not is_expression(written, kind):
         return [piece for piece, _ in macros]
-    covered = [reach for _, reach in macros]
+    covered = _reaches(macros)
     found = [piece for piece, _ in macros]
     attribute = written.attribute
     found += (piece for piece in _tokens(text, attribute[1] if attribute else begin) if not _inside(piece, covered))
@@ -91,7 +98,7 @@ def is_expression(written: WrittenLine, kind: TextKind) -> bool:
 
 def macro_uses(written: WrittenLine, kind: TextKind) -> Iterator[tuple[str, Span]]:
     """Yield the macros that a line uses, by lower-case name, with the place of the name."""
-    if kind in {TextKind.AD, TextKind.CRONTAB}:
+    if kind in {TextKind.AD, TextKind.CRONTAB} or len(written.line.text) > LONGEST:
         return
     for piece, _ in _macros(written.line.text, 0):
         if piece.kind is PieceKind.MACRO:
@@ -139,6 +146,20 @@ def _tokens(text: str, begin: int) -> Iterator[Piece]:
             yield Piece(kind, word, *found.span("word"))
 
 
+def _reaches(found: list[tuple[Piece, tuple[int, int]]]) -> list[tuple[int, int]]:
+    """Return what macros reach over, those inside of others with them, in order."""
+    outer: list[tuple[int, int]] = []
+    for _, (low, high) in found:
+        if outer and low < outer[-1][1]:
+            outer[-1] = outer[-1][0], max(high, outer[-1][1])
+        else:
+            outer.append((low, high))
+    return outer
+
+
 def _inside(piece: Piece, covered: list[tuple[int, int]]) -> bool:
     """Say whether a piece stands inside a macro; a text may have macros in it."""
-    return piece.kind is not PieceKind.STRING and any(low <= piece.start < high for low, high in covered)
+    if piece.kind is PieceKind.STRING:
+        return False
+    number = bisect_right(covered, (piece.start, sys.maxsize)) - 1
+    return number >= 0 and piece.start < covered[number][1]

@@ -191,14 +191,23 @@ def test_settings_are_those_of_the_folder_of_each_file(client: Client, tmp_path:
         "queue 1000000000\n" * 100,
         "\0\ud800",
         "requirements = " + "a+" * 50_000 + "1\nqueue\n",
+        "x = " + "$(a)b" * 100_000 + "\n",
+        "x = " + "é$(" * 100_000 + "\nqueue a" + " " * 100_000 + "\n" + "a" * 100_000 + " ",
+        "".join(f"JOB_ROUTER_ROUTE_{n} @=e\nX = $(X)\n@e\n" for n in range(5000)),
     ],
-    ids=["circle", "deep", "ifs", "queues", "no text", "long"],
+    ids=["circle", "deep", "ifs", "queues", "no text", "long", "macros", "blanks", "routes"],
 )
 @pytest.mark.parametrize("name", ["h.sub", "h.conf", "h.ad", "h.rules", "crontab"])
 def test_a_hostile_text_does_not_end_the_server(client: Client, name: str, text: str) -> None:
-    """It is answered, and the next text is looked at."""
+    """It is answered, whatever is asked, and the next text is looked at."""
     uri = client.open(f"/hostile/{name}", text)
     client.diagnostics(uri)
+    for line, column in ((0, 5), (1, 6), (2, 100_001)):
+        for method in ("hover", "completion", "definition"):
+            client.about(method, uri, line, column)
+        client.about("references", uri, line, column, context={"includeDeclaration": True})
+    for method in ("documentSymbol", "foldingRange", "semanticTokens/full", "codeLens", "documentLink"):
+        client.about(method, uri)
     client.notify("textDocument/didClose", textDocument={"uri": uri})
     assert client.diagnostics(uri, None) == []
 

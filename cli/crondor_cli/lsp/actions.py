@@ -9,7 +9,6 @@ from lsprotocol.types import (
     CodeActionContext,
     CodeActionKind,
     Command,
-    Diagnostic,
     OptionalVersionedTextDocumentIdentifier,
     Range,
     TextDocumentEdit,
@@ -103,11 +102,9 @@ def _wanted(context: CodeActionContext, kind: CodeActionKind) -> bool:
     """Say whether a kind of action is asked for; a fix of everything is only where it is named."""
     if not context.only:
         return True
-    return any(kind.value == each or kind.value.startswith(f"{_text(each)}.") for each in context.only)
+    asked = map(_text, context.only)
+    return any(f"{kind.value}.".startswith(f"{each}.") or f"{each}." == f"{kind.value}.crondor." for each in asked)
 
 
 def _text(kind: CodeActionKind | str) -> str:
     return kind.value if isinstance(kind, CodeActionKind) else kind
-
-
-__all__ = ["EXPLAIN", "Diagnostic", "actions", "edit_of"]

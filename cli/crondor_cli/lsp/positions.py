@@ -11,6 +11,7 @@ from lsprotocol.types import Position, PositionEncodingKind, Range
 from crondor.source import Source, Span
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_CODECS: Final = {PositionEncodingKind.Utf8.value: ("utf-8", 1), PositionEncodingKind.Utf16.value: ("utf-16-le", 2)}
 _UTF8_BOUNDS: Final = (0x80, 0x800, 0x10000)
 
 
@@ -64,7 +65,8 @@ class Positions:
         offset = min(offset, self.line_end(line))
         if self._is_plain:
             return Position(line, offset - start)
-        return Position(line, sum(map(self._units, self._text[start:offset])))
+        codec, size = _CODECS[self._encoding]
+        return Position(line, len(self._text[start:offset].encode(codec, "surrogatepass")) // size)
 
     def range(self, start: int, end: int) -> Range:
         """Return the places of two offsets."""

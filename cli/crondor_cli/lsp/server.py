@@ -21,7 +21,7 @@ from crondor_cli.lsp.positions import TextOnScreen
 from crondor_cli.lsp.settings import ClockOptions, SettingsOfFolders
 from crondor_cli.lsp.showing import MOST, shown
 
-_SETTLE: Final = 0.03  # seconds without a keystroke before a text is looked at
+_SETTLE: Final = 0.02  # seconds without a keystroke before a text is looked at
 _LONGEST: Final = 1.0  # seconds that a text waits which takes long
 _Found = TypeVar("_Found")
 
