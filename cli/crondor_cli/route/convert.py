@@ -14,12 +14,13 @@ from crondor.diagnostics import Diagnostic, Severity, has_error, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD
+from crondor_cli.common.config_files import ConfigFiles, files_below
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.data import place
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
 from crondor_cli.common.output import emit, say
-from crondor_cli.common.route_options import ConfigCommand, config_option, files_below, load_config
+from crondor_cli.common.route_options import ConfigCommand, config_option, load_config
 from crondor_cli.common.show import show
 
 EXAMPLE = """\
@@ -60,7 +61,7 @@ or a file that cannot be read or written."""
 @click.option("--cmd-output", metavar="FILE", help="What the command of JOB_ROUTER_ENTRIES_CMD printed.")
 @format_option("text", "json", text="A configuration, or the routes and findings as data.")
 def command(
-    config: tuple[str, ...],
+    config: ConfigFiles,
     allow_dirs: tuple[str, ...],
     out: str,
     faithful: bool,
@@ -73,7 +74,7 @@ def command(
         raise click.UsageError("--mode says how --faithful prints: add --faithful")
     if faithful and (cmd_output is not None or format_ == "json"):
         raise click.UsageError("--faithful prints what HTCondor's tool prints: it takes no --cmd-output, no --format")
-    _check_out(out, (*config, *([cmd_output] if cmd_output else [])))
+    _check_out(out, (*config.paths, *([cmd_output] if cmd_output else [])))
     configuration = load_config(config, allow_dirs)
     files = files_below(config, allow_dirs)
     if faithful:

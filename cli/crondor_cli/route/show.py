@@ -6,6 +6,7 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity
+from crondor_cli.common.config_files import ConfigFiles
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.route_options import ConfigCommand, config_option, legacy_option, load_route_table
@@ -43,7 +44,7 @@ Exit status: 0 every listed route is there; 1 a route is rejected, routing is sw
 @format_option("table", "json", text="How to print the table.")
 @clock_options
 def command(
-    config: tuple[str, ...],
+    config: ConfigFiles,
     allow_dirs: tuple[str, ...],
     legacy: bool,
     format_: str,

@@ -1,5 +1,7 @@
-"""The kind of legacy-routed: what condor_job_router_info of HTCondor 23.9.6, the last series that took them, makes of
-jobs with routes written as ClassAds: the table, the umbrella constraint, the matches, each routed ad."""
+"""The kind of legacy-routed: what HTCondor 23.9.6, of the last series that took them, makes of jobs with old routes.
+
+It is the layout of the kind of routes: the table, the umbrella constraint, the matches in order, each routed ad.
+"""
 
 from __future__ import annotations
 

@@ -80,13 +80,16 @@ def _replay(case: Case) -> list[Difference]:
     search = Matcher(table).match(jobs.items(), RouteState(), context)
     found = list(search)
     differences += compare_umbrella(optional_text(record, "umbrella"), search.umbrella, jobs.values())
-    differences += compare("matches", recorded_matches(record), [{"job": job, "route": route.name} for job, route in found])
+    differences += compare(
+        "matches", recorded_matches(record), [{"job": job, "route": route.name} for job, route in found]
+    )
     made = {match.job: routed_copy(table, jobs[match.job], match) for match in found}
     said = {job: shown_copy(routed) for job, routed in made.items() if not routed.failed}
     return differences + compare("routed", recorded_copies(record), said)
 
 
 def read_jobs(ads: Sequence[str], *, ignores: bool) -> Iterator[tuple[str, ClassAd]]:
+    """Yield the jobs of some ads, by their numbers."""
     for ad in read_ads("\n".join(ads), Format.LONG, ReadMode.DAEMON):
         if ignores:
             forget_routing(ad)
@@ -96,6 +99,7 @@ def read_jobs(ads: Sequence[str], *, ignores: bool) -> Iterator[tuple[str, Class
 
 
 def compare_umbrella(recorded: str | None, said: str | None, jobs: Collection[ClassAd]) -> Iterator[Difference]:
+    """Compare two umbrella constraints by their meaning."""
     if recorded is None or said is None:
         yield from compare("umbrella", recorded, said)
         return
@@ -112,6 +116,7 @@ def compare_umbrella(recorded: str | None, said: str | None, jobs: Collection[Cl
 
 
 def recorded_matches(record: Mapping[str, object]) -> list[object]:
+    """Return the recorded matches. Raises Malformed."""
     found = items(record, "matches")
     for each in found:
         check_fields(mapping({"matches": each}, "matches"), ("job", "route"))
@@ -119,6 +124,7 @@ def recorded_matches(record: Mapping[str, object]) -> list[object]:
 
 
 def recorded_copies(record: Mapping[str, object]) -> dict[str, object]:
+    """Return what was routed, by job. Raises Malformed."""
     found: dict[str, object] = {}
     for each in items(record, "routed"):
         routed = mapping({"routed": each}, "routed")
@@ -142,6 +148,7 @@ def routed_copy(table: RoutingTable, job: ClassAd, match: Match) -> RoutedAd:
 
 
 def shown_copy(routed: RoutedAd) -> dict[str, object]:
+    """Return a routed copy as it is recorded."""
     is_edited = routed.in_place is not None
     return {"route": routed.route.name, "in_place": is_edited, "ad": None if routed.ad is None else _printed(routed.ad)}
 
