@@ -68,7 +68,7 @@ def table_of(
     """Make the table of a configuration that was read from files, as load_route_table() does."""
     if not legacy:
         return load_table(configuration, context=context)
-    return legacy_table(read_legacy(configuration, files=files_below(config, folders)), context)
+    return legacy_table(read_legacy(configuration, files=files_below(config, folders)), context, faithful=True)
 
 
 def _completed_routes(ctx: click.Context) -> Iterable[str]:

@@ -15,6 +15,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.scope import Inlining
 from crondor.classad.tree import Literal, Node
 from crondor.classad.unparse import UnparseForm
+from crondor.config.values import as_integer, as_real
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.attributes import exact_integer_of, number_of
 from crondor.macro.scan import MacroKind, Scanner
@@ -296,9 +297,11 @@ class _Mended(Commands):
         key = lower(name)
         node = self.tree(name)
         found = self.entry.value(name)
-        value: int | float | None = exact_integer_of(found)
+        literal = literal_text(node)
+        # HTCondor takes the quotes of a string away before it looks for a number.
+        value: int | float | None = exact_integer_of(found) if literal is None else as_integer(literal, bounded())
         if value is None and key == "failureratethreshold" and not isinstance(found, bool):
-            value = number_of(found)
+            value = number_of(found) if literal is None else as_real(literal, bounded())
         if value is None:
             what = "number" if key == "failureratethreshold" else "integer"
             message = f"{name} = {self.entry.ad.text(name)[:60]} is no {what}: the default holds, as before"

@@ -48,7 +48,7 @@ def _replay(case: Case) -> list[Difference]:
     record = case.record(_FIELDS)
     context = Context()
     configuration = read_config(Source(text(record, "config"), "config"), environ=ENVIRON, context=context)
-    table = legacy_table(read_legacy(configuration), context)
+    table = legacy_table(read_legacy(configuration), context, faithful=True)
     jobs = dict(read_jobs([_ads(case, record)], ignores=False))
     search = Matcher(table).match(jobs.items(), RouteState(), context)
     found = list(search)
