@@ -31,6 +31,14 @@ VARIABLES: Final[Mapping[str, str]] = {
 }
 """What the programs of HTCondor-CE see in their environment."""
 
+READ_BY_TRANSFORMS: Final = frozenset(
+    (
+        *("default_cerequirements", "default_maxmemory", "default_maxwalltime", "default_pilot_job_env"),
+        *("default_queue", "default_xcount", "targetuniverse"),
+    )
+)
+"""The variables of routes that HTCondor-CE's own transforms read, in lower case."""
+
 _MADE_SINCE_6 = "JOB_ROUTER_TRANSFORM_Env"
 _EXPORT = re.compile(r"\s*export\s+([A-Za-z_]\w*)")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.+)")

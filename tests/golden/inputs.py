@@ -73,6 +73,7 @@ INPUTS: Mapping[str, Mapping[str, str]] = {
     "legacy-routed": {
         "config": "the configuration",
         "jobs": _FILE,
+        "table[].Source": "which ad of which knob it is",
         "source": _SAID,
         "htcondor": _SAID,
         "diagnostics[]": _SAID,

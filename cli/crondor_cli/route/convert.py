@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
 from crondor.config import Configuration
+from crondor.config.entrypoint import READ_BY_TRANSFORMS
 from crondor.diagnostics import Diagnostic, Severity, has_error, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
-from crondor.router.legacy.table import ENTRIES_CMD
+from crondor.router.legacy.table import ENTRIES_CMD, Runner
+from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.common.config_files import ConfigFiles, files_below
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.data import place
@@ -83,22 +86,37 @@ def command(
         found: Sequence[Diagnostic] = (*configuration.diagnostics, *made.diagnostics)
         is_empty = False
     else:
-        table = _converted(configuration, files, cmd_output)
-        found, is_empty = table.diagnostics, not table.routes
-        _write(str(table) if format_ == "text" else _json(table, found), out)
+        converted = _converted(configuration, files, cmd_output, is_entrypoint=config.is_entrypoint)
+        table, tried = converted
+        found, is_empty = (*table.diagnostics, *tried.diagnostics), not (table.routes or table.transforms)
+        _write(str(table) if format_ == "text" else _json(table, found, tried), out)
     if format_ == "text":
         show(_merged(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
+        if not faithful and tried.jobs:
+            same = "come out the same" if not tried.different else f"{tried.different} come out otherwise"
+            say(f"tried with {tried.jobs} made jobs, through the old routes and the new: {same}", err=True)
     raise click.exceptions.Exit(int(has_error(found)))
 
 
-def _converted(configuration: Configuration, files: Files, cmd_output: str | None) -> NewTable:
-    if cmd_output is None:
-        return convert_table(read_legacy(configuration, files=files, macros=Macros.KEPT))
-    printed = read_source(cmd_output).text
-    if not configuration.is_set(ENTRIES_CMD):
-        raise click.UsageError(f"--cmd-output: the configuration has no {ENTRIES_CMD}")
-    return convert_table(read_legacy(configuration, files=files, run=lambda _: printed, macros=Macros.KEPT))
+def _converted(
+    configuration: Configuration, files: Files, cmd_output: str | None, *, is_entrypoint: bool
+) -> tuple[NewTable, Verified]:
+    """Convert, and try the result with made jobs. Raises UsageError."""
+    run: Runner | None = None
+    if cmd_output is not None:
+        printed = read_source(cmd_output).text
+        if not configuration.is_set(ENTRIES_CMD):
+            raise click.UsageError(f"--cmd-output: the configuration has no {ENTRIES_CMD}")
+
+        def run(_command: str) -> str:
+            return printed
+
+    read = partial(read_legacy, configuration, files=files, run=run, without_generated=is_entrypoint)
+    table = convert_table(read(macros=Macros.KEPT), READ_BY_TRANSFORMS if is_entrypoint else ())
+    if not table.routes and not table.transforms:
+        return table, Verified(0, 0, ())
+    return table, verify(read(), table)
 
 
 def _check_out(out: str, inputs: Iterable[str]) -> None:
@@ -151,7 +169,7 @@ def _counted(found: Iterable[Diagnostic]) -> str:
     )
 
 
-def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
+def _json(table: NewTable, found: Iterable[Diagnostic], tried: Verified) -> str:
     data = {
         "routes": [
             {
@@ -163,7 +181,12 @@ def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
             }
             for route in table.routes
         ],
+        "transforms": [
+            {"name": each.name, "place": place(each.entry.span), "commands": each.text.split("\n")}
+            for each in table.transforms
+        ],
         "names": list(table.names),
+        "verified": {"jobs": tried.jobs, "different": tried.different},
         "macros": dict(table.macros),
         "findings": [
             {

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from crondor.classad import lower
 from crondor.classad.scope import Context
-from crondor.config import read_config
+from crondor.config import Configuration, read_config
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.legacy.configuration import NewRoute, NewTable, convert_table
 from crondor.router.legacy.corrected import convert_mended
@@ -80,12 +80,17 @@ def legacy_routes(table: LegacyTable | Texts, context: Context | None = None) ->
 def _loaded(table: LegacyTable, context: Context | None, *, faithful: bool) -> tuple[RoutingTable, NewTable]:
     """Load the converted routes and the others together, without the knobs that they come from."""
     made = convert_table(table)
-    old = table.configuration
-    gone = {*map(lower, _OLD), *(lower(entry.knob) for entry in table.entries)}
-    without = replace(old, knobs={key: knob for key, knob in old.knobs.items() if key not in gone}, diagnostics=())
+    without = without_old(table)
     texts = {f"{ROUTE}{route.name}": _verbatim(route) if faithful else route.text for route in made.routes}
     names = {NAMES: " ".join(made.names)} if made.names else {}
     return load_table(read_config({**texts, **names}, base=without), context=context, keep_routes=True), made
+
+
+def without_old(table: LegacyTable) -> Configuration:
+    """Return the configuration of a table without the knobs that its ClassAd routes come from."""
+    old = table.configuration
+    gone = {*map(lower, _OLD), *(lower(entry.knob) for entry in table.entries)}
+    return replace(old, knobs={key: knob for key, knob in old.knobs.items() if key not in gone}, diagnostics=())
 
 
 def _verbatim(route: NewRoute) -> str:
@@ -98,7 +103,7 @@ def _renamed(routes: tuple[Route, ...], made: NewTable, *, faithful: bool) -> tu
     entries = {lower(route.name): route.entry for route in made.routes}
     return tuple(
         replace(
-            route, name=_numbered(entry) if faithful else entry.name, takes_transforms=entry.is_knob, is_legacy=True
+            route, name=live_name(entry) if faithful else entry.name, takes_transforms=entry.is_knob, is_legacy=True
         )
         if (entry := entries.get(lower(route.name))) is not None
         else route
@@ -106,7 +111,7 @@ def _renamed(routes: tuple[Route, ...], made: NewTable, *, faithful: bool) -> tu
     )
 
 
-def _numbered(entry: LegacyEntry) -> str:
+def live_name(entry: LegacyEntry) -> str:
     """Return what HTCondor 23 calls a route: one without Name by its number in the source, from 0."""
     name = entry.value("Name")
     if entry.is_knob or (isinstance(name, str) and name):

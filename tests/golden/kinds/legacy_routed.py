@@ -5,6 +5,7 @@ It is the layout of the kind of routes: the table, the umbrella constraint, the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from crondor.config import read_config
 from crondor.router.legacy import legacy_table, read_legacy
 from crondor.router.match.matcher import Matcher
 from crondor.router.match.route_state import RouteState
+from crondor.router.table.printing import printed_route
 from crondor.router.table.route import Route
 from crondor.source import Source
 from tests.golden.kinds.case import (
@@ -39,6 +41,7 @@ from tests.golden.kinds.routes import (
 
 _FIELDS = ("config", "jobs", "table", "diagnostics", "umbrella", "matches", "routed", "rc", "stderr", "htcondor")
 _ROUTE = ("n", "text", "Name", "Source", "Universe", "MaxJobs", "MaxIdleJobs", "GridResource", "Requirements")
+_COMMENT = re.compile(r"# (?:autoconversion of route|\w+_\* rules|remove temporary|temporarily SET)|\s*$")
 _DISABLED = "JobRouter is disabled."
 _BESIDE = ("Route", "WARNING")  # what is printed behind the table and was taken for fields of the last route
 
@@ -52,7 +55,9 @@ def _replay(case: Case) -> list[Difference]:
     jobs = dict(read_jobs([_ads(case, record)], ignores=False))
     search = Matcher(table).match(jobs.items(), RouteState(), context)
     found = list(search)
-    differences = compare("table", _recorded_table(record), [_route(route) for route in table.routes])
+    differences = compare(
+        "table", _recorded_table(record), [_route(number, route) for number, route in enumerate(table.routes, 1)]
+    )
     differences += compare("rc", record["rc"], dict.fromkeys(("config", "match", "route"), 0))
     is_off = any(_DISABLED in text({"said": each}, "said") for each in mapping(record, "stderr").values())
     differences += compare("disabled", is_off, not table.is_enabled)
@@ -79,13 +84,19 @@ def _recorded_table(record: Mapping[str, object]) -> list[dict[str, object]]:
     for each in items(record, "table"):
         route = mapping({"table": each}, "table")
         check_fields(route, _ROUTE, _BESIDE)
-        routes.append({name: route[name] for name in _ROUTE if name not in {"n", "text", "Source"}})
+        lines = text(route, "text").split("\n")
+        if lines[0] != f"NAME {text(route, 'Name')[1:-1]}":
+            raise Malformed("table", f"the text begins with {lines[0][:60]!r}")
+        fields = {name: route[name] for name in _ROUTE if name != "Source"}
+        routes.append({**fields, "text": [line.rstrip() for line in lines[1:] if not _COMMENT.match(line)]})
     return routes
 
 
-def _route(route: Route) -> dict[str, object]:
+def _route(number: int, route: Route) -> dict[str, object]:
     asked = route.transform.requirements
     return {
+        "n": number,
+        "text": [line.rstrip() for line in printed_route(route)[1:] if not _COMMENT.match(line)],
         "Name": f'"{route.name}"',
         "Universe": str(route.universe),
         "MaxJobs": str(route.max_jobs),
