@@ -8,13 +8,16 @@ from typing import Final, NamedTuple
 
 from crondor.classad import lower
 from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.scope import Context
+from crondor.classad.unparse import unparse
 from crondor.config import read_config
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.apply.applying import apply_route
 from crondor.router.legacy.configuration import NewRoute, NewTable
 from crondor.router.legacy.made_jobs import BASE, MOST_JOBS, made_jobs
+from crondor.router.legacy.rewrite import current_time, rewrite
 from crondor.router.legacy.routes import legacy_table, live_name, without_old
 from crondor.router.legacy.table import LegacyTable
 from crondor.router.legacy.verbatim import convert_faithfully
@@ -109,7 +112,7 @@ class _Trial:
             )
             for name in {lower(name): name for name in (*old, *new)}.values():
                 texts = [ad.text(name) if name in ad else _NOT_THERE for ad in (old, new)]
-                if texts[0] != texts[1]:
+                if not _is_same(*texts):
                     is_different = True
                     said = f"JOB_TRANSFORM_{each.name}: {name} is {texts[1][:_SHOWN]}, and was {texts[0][:_SHOWN]}"
                     self._say(f"JOB_TRANSFORM_{each.name}", name, f"{said}, for a job with {_witness(job)}")
@@ -128,7 +131,7 @@ class _Trial:
                 continue
             unchanged = job.text(key) if key in job else None
             texts = [side[key].after if key in side else unchanged for side in (old, new)]
-            if texts[0] != texts[1]:
+            if not _is_same(*texts):
                 yield (new.get(key) or old[key]).name, texts[0] or _NOT_THERE, texts[1] or _NOT_THERE
 
     def _say(self, route: str, attribute: str, message: str) -> None:
@@ -141,6 +144,17 @@ class _Trial:
 
 
 _BESIDE = frozenset(("routename",))
+
+
+def _is_same(old: str | None, new: str | None) -> bool:
+    """Say whether two expressions are one; CurrentTime is HTCondor's old name for time()."""
+    if old == new or old is None or new is None or "currenttime" not in old.lower():
+        return old == new
+    try:
+        trees = [rewrite(Expression.parse(Source(text)).tree, current_time) for text in (old, new)]
+    except ClassAdSyntaxError:
+        return False
+    return unparse(trees[0]) == unparse(trees[1])
 
 
 def _transformed(text: str, job: ClassAd) -> ClassAd:
