@@ -82,22 +82,31 @@ def follow(
     *,
     named: Collection[str] = (),
     printed: Mapping[str, Source] | None = None,
+    is_whole: bool = True,
 ) -> Configuration:
     """Return a configuration with all that LOCAL_CONFIG_DIR and LOCAL_CONFIG_FILE of it name read behind it.
 
     ``files`` opens them; what it does not allow is reported (``config-hidden``) and passed over. ``named`` are the
     real paths of files that are read elsewhere, and are left out here. ``printed`` has what commands print, by their
-    paths. Never fails: a file that is not there is an ERROR where HTCondor does not start without it.
+    paths. Never fails: a file that is not there is an ERROR where HTCondor does not start without it; ``is_whole``
+    false: it may be there where this is deployed, and is reported as one that is not read.
     """
-    return _Follower(configuration, files, named, printed or {}).run()
+    return _Follower(configuration, files, named, printed or {}, is_whole=is_whole).run()
 
 
 class _Follower:
     """One walk through what a configuration names."""
 
     def __init__(
-        self, configuration: Configuration, files: Files, named: Collection[str], printed: Mapping[str, Source]
+        self,
+        configuration: Configuration,
+        files: Files,
+        named: Collection[str],
+        printed: Mapping[str, Source],
+        *,
+        is_whole: bool,
     ) -> None:
+        self._is_whole = is_whole
         self._made = configuration
         self._files = files
         self._named = named
@@ -119,7 +128,7 @@ class _Follower:
             try:
                 names = self._files.names(folder)
             except FileRefused as error:
-                if error.is_outside or error.diagnostics[0].kind == "file-many":
+                if error.is_outside or error.diagnostics[0].kind == "file-many" or not self._is_whole:
                     self._hidden(_DIR, folder, error.diagnostics[0])
                 continue  # a folder that is not there is none to HTCondor either
             excluded = self._excluded()
@@ -155,7 +164,7 @@ class _Follower:
             source = self._files.read(path)
         except FileRefused as error:
             fault = error.diagnostics[0]
-            if error.is_outside:
+            if error.is_outside or not self._is_whole:
                 self._hidden(knob, path, fault)
             elif self._is_required():
                 help_text = "HTCondor does not start without it, unless REQUIRE_LOCAL_CONFIG_FILE is false"

@@ -155,7 +155,7 @@ class Files:
                 for count, entry in enumerate(entries):
                     if count >= self._entries:
                         raise _refused("file-many", f"crondor looks at no more than {self._entries} names of a folder")
-                    if not os.path.isdir(self._real(self._joined(f"{folder}/{entry.name}"))):  # noqa: PTH112
+                    if not self._is_folder(f"{folder}/{entry.name}"):
                         found.append(entry.name)
         except OSError as error:
             raise _refused("file-missing", f"can't open folder {folder}: {error.strerror}") from None
@@ -163,6 +163,12 @@ class Files:
 
     def _joined(self, path: str) -> str:
         return os.path.join(self.base, path)  # noqa: PTH118
+
+    def _is_folder(self, path: str) -> bool:
+        try:
+            return os.path.isdir(self._real(self._joined(path)))  # noqa: PTH112
+        except OSError:  # links in a circle
+            return False
 
     def _is_link(self, path: str) -> bool:
         """Whether a name is there, be it a link that leads nowhere."""

@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Final, TypeVar
 
@@ -111,7 +112,10 @@ class ConfigReader:
             earlier = tuple(made.string(name) for name in _NAMING)
             made = read_config(source, files=self._included(path), base=made)
             if tuple(made.string(name) for name in _NAMING) != earlier:
-                made = follow(made, self._files.based(_folder(path)), named=self._named, printed=self._printed())
+                files = self._files.based(_folder(path))
+                is_whole = self._config.tree is not None or self._config.is_host
+                made = follow(made, files, named=self._named, printed=self._printed(), is_whole=is_whole)
+        made = replace(made, is_followed=True)
         return with_variables(made, self._environ) if self._config.is_host else made
 
     def named(self) -> Iterator[tuple[str, Source]]:
@@ -148,13 +152,21 @@ class ConfigReader:
         environ = {} if config.tree is not None else self._environ
         root = find_root(self._files, environ)
         if root is None and environ.get(VARIABLE, "").upper() != ONLY_VARIABLES:
+            beside = f"; {ROOT} is there: add --ce" if self._is_entrypoint_there() else ""
             where = "no configuration: " if config.tree is None else f"{printable(config.tree)} has no configuration: "
             asked = "" if config.tree is not None else f"{VARIABLE} is not set, and "
-            message = f"{where}{asked}none of {', '.join(PLACES)} is there; name its files with --config FILE"
+            message = f"{where}{asked}none of {', '.join(PLACES)} is there; name its files with --config FILE{beside}"
             raise click.UsageError(message, click.get_current_context(silent=True))
         if root is not None and config.tree is None:
             root = os.path.abspath(root)
         return root
+
+    def _is_entrypoint_there(self) -> bool:
+        try:
+            self._files.read(ROOT)
+        except CrondorError:
+            return False
+        return True
 
     def _is_inside(self, path: str) -> bool:
         """Whether a path is one of the tree: an absolute one; the others are of the working directory."""
