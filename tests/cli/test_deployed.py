@@ -71,8 +71,7 @@ def test_a_tree_is_read_as_if_it_were_the_root() -> None:
     assert (shown.status, shown.err) == (0, "")
     assert "Post-Route Transform : Queue" in shown.out
     checked = crondor("route", "check", *ENTRYPOINT)
-    assert checked.lines[0].startswith("image/usr/share/condor-ce/config.d/01-router.conf:11:16: ")
-    assert checked.lines[-1].startswith("3 files checked: ")
+    assert checked.lines == ["3 files checked: nothing found"]
     matched = crondor("route", "match", *ENTRYPOINT, "--ads", "jobs.ads")
     assert matched.lines[1].split() == ["1.0", "Grid"]
     applied = crondor("route", "apply", *ENTRYPOINT, "--ads", "jobs.ads")
@@ -196,7 +195,7 @@ def test_a_conversion_of_a_tree_is_tried(folder: Path) -> None:
     found = crondor("route", "convert", *ENTRYPOINT)
     assert found.status == 0
     assert "   default_queue = grid\n" in found.out
-    assert found.err.endswith("come out the same\n")
+    assert found.err.endswith("no difference\n")
     data = crondor("route", "convert", *ENTRYPOINT, "--format", "json").data
     assert (data["verified"]["different"], data["transforms"]) == (0, [])
     live = crondor("route", "apply", "--legacy", *ENTRYPOINT, "--ads", "jobs.ads")

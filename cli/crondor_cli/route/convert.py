@@ -17,6 +17,7 @@ from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD, Runner
 from crondor.router.legacy.verifying import Verified, verify
+from crondor_cli.common.columns import plural
 from crondor_cli.common.config_files import ConfigFiles, files_below
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.data import place
@@ -38,6 +39,9 @@ Examples:
   ./routing_table.sh > table.txt; crondor route convert --config old.conf \\
       --cmd-output table.txt
   crondor route convert --config old.conf --faithful
+
+With --ce, for an entrypoint of today: what an older HTCondor-CE generated is left out, and what its transforms read
+is kept as they read it. The result is tried with made jobs.
 
 The result takes the place of JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES, JOB_ROUTER_ENTRIES_FILE and
 JOB_ROUTER_ENTRIES_CMD; what changes in meaning is said on stderr. The command of JOB_ROUTER_ENTRIES_CMD is never run.
@@ -94,8 +98,8 @@ def command(
         show(_merged(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
         if not faithful and tried.jobs:
-            same = "come out the same" if not tried.different else f"{tried.different} come out otherwise"
-            say(f"tried with {tried.jobs} made jobs, through the old routes and the new: {same}", err=True)
+            same = f"{tried.different} differ" if tried.different else "no difference"
+            say(f"tried with {plural(tried.jobs, 'made job')}, through the old routes and the new: {same}", err=True)
     raise click.exceptions.Exit(int(has_error(found)))
 
 
