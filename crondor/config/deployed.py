@@ -126,7 +126,7 @@ class _Follower:
         """Read the files of each folder of a list, in the order of their names."""
         for folder in _words(text):
             try:
-                names = self._files.names(folder)
+                names = self._files.plain_names(folder)
             except FileRefused as error:
                 if error.is_outside or error.diagnostics[0].kind == "file-many" or not self._is_whole:
                     self._hidden(_DIR, folder, error.diagnostics[0])

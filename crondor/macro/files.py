@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from copy import copy
+from itertools import islice
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.text import MAX_BYTES, source_from_bytes
@@ -34,8 +35,10 @@ class FileRefused(CrondorError, ValueError):
 class Files:
     """The files below some folders. Links are resolved first, so none leads out.
 
-    ``base`` is the folder that relative paths begin in. ``limit`` is the largest size of a file in bytes. With
-    ``tree`` all of it is as if that folder were ``/``: an absolute path begins there, links and ``..`` stay in it.
+    ``base`` is the folder that relative paths begin in. ``limit`` is the largest size of a file in bytes. A source is
+    called as the path is written, or, ``is_named_whole``, by what leads there from where ``base`` does.
+    With ``tree`` all of it is as if that folder were ``/``: an absolute path begins there, links and ``..`` stay in it,
+    and a source is called by where it is from here.
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class Files:
         base: str,
         limit: int = MAX_BYTES,
         entries: int = MAX_ENTRIES,
+        is_named_whole: bool = False,
         tree: str | None = None,
     ) -> None:
         """Resolve the folders; nothing is opened."""
         self.base = base
+        self._is_named_whole = is_named_whole
         self._shown = tree
         self._tree = None if tree is None else os.path.realpath(tree)
         self._roots = tuple(self._real(root) for root in roots)
@@ -86,8 +91,33 @@ class Files:
             raise
         with os.fdopen(opened, "rb") as file:
             data = file.read(self._limit + 1)
-        shown = path if self._shown is None else os.path.join(self._shown, self._joined(path).lstrip("/"))  # noqa: PTH118
-        return source_from_bytes(data, shown, self._limit)
+        return source_from_bytes(data, self._name(path), self._limit)
+
+    def _name(self, path: str) -> str:
+        """Return what the source of a path is called."""
+        if self._shown is not None:
+            return os.path.join(self._shown, self._joined(path).lstrip("/"))  # noqa: PTH118
+        return os.path.normpath(self._joined(path)) if self._is_named_whole else path
+
+    def kind(self, path: str) -> str:
+        """Return ``folder`` or ``file`` for what a path leads to, nothing where nothing is there; nothing is opened.
+
+        Raises FileRefused where that is outside.
+        """
+        real = self._resolved(path)
+        try:
+            return "folder" if stat.S_ISDIR(os.stat(real).st_mode) else "file"  # noqa: PTH116
+        except (OSError, ValueError):
+            return ""
+
+    def names(self, folder: str, most: int) -> list[str]:
+        """Return the names in a folder, none where there are more than ``most``; raises FileRefused outside."""
+        try:
+            with os.scandir(self._resolved(folder or ".")) as entries:
+                found = [entry.name for entry in islice(entries, most + 1)]
+        except OSError:
+            return []
+        return found if len(found) <= most else []
 
     def matching(self, pattern: str) -> list[str]:
         """Return the paths that a pattern of the shell matches, in order, folders with a slash at the end.
@@ -144,7 +174,7 @@ class Files:
             return []
         return found
 
-    def names(self, folder: str) -> list[str]:
+    def plain_names(self, folder: str) -> list[str]:
         """Return the names of what is in a folder and is no folder itself, in the order of their bytes.
 
         Raises FileRefused where it leads outside, cannot be read, or has too many names.

@@ -49,8 +49,8 @@ def test_every_kind_of_the_reader_is_claimed_once() -> None:
     """A new kind must be put where it belongs; none is claimed that is no kind."""
     claimed = Counter(kind for kinds in KINDS.values() for kind in kinds)
     assert set(claimed.values()) == {1}
-    # the last one is of check itself
-    assert {*given(), "too-many-jobs"} == {kind for kinds in CLAIMS.values() for kind in kinds}
+    # the last two are of check itself, and of all that read text
+    assert {*given(), "too-many-jobs", "odd-comment"} == {kind for kinds in CLAIMS.values() for kind in kinds}
 
 
 def test_the_codes_are_looked_for_where_they_are() -> None:
@@ -177,6 +177,6 @@ def test_bytes_that_are_no_text() -> None:
 
 def test_cures() -> None:
     """A colon, a missing queue statement, a byte order mark, a missing line end."""
-    assert cured("CRN001", "cron_minute : 0") == "cron_minute = 0\nqueue\n"
+    assert cured("CRN001", "executable = x", "cron_minute : 0") == "executable = x\ncron_minute = 0\nqueue\n"
     assert cured("CRN006", "executable = x", queue="y = 1") == "executable = x\ny = 1\nqueue\n"
     assert cured("CRN010", "\ufeffexecutable = x") == "executable = x\nqueue\n"

@@ -25,10 +25,10 @@ def tree(folder: Path, **files: str) -> Files:
     return Files(["/"], base="/", tree=str(folder))
 
 
-def deployed(files: Files, root: str = "/root", **options: bool) -> Configuration:
+def deployed(files: Files, root: str = "/root", *, is_whole: bool = True) -> Configuration:
     """Read a root file and what it names."""
     made = read_config(files.read(root), files=files)
-    return follow(made, files, **options)
+    return follow(made, files, is_whole=is_whole)
 
 
 def kinds(found: Configuration) -> list[str]:

@@ -84,7 +84,7 @@ def files_below(config: ConfigFiles, allow_dirs: Iterable[str]) -> Files:
     if config.is_host:
         return Files(["/"], base="/")
     folders = [os.path.dirname(path) or "." for path in config.paths if path != "-"]
-    return Files((*folders, *allow_dirs, *FOLDERS), base=folders[0] if folders else ".")
+    return Files((*folders, *allow_dirs, *FOLDERS), base=folders[0] if folders else ".", is_named_whole=True)
 
 
 class ConfigReader:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from crondor.check.data import place_data
 from crondor.config import Configuration
 from crondor.config.entrypoint import READ_BY_TRANSFORMS
 from crondor.diagnostics import Diagnostic, Severity, has_error, printable
@@ -20,7 +21,6 @@ from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.common.columns import plural
 from crondor_cli.common.config_files import ConfigFiles, files_below
 from crondor_cli.common.file_problem import file_problem
-from crondor_cli.common.findings.data import place
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
 from crondor_cli.common.output import emit, say
@@ -180,25 +180,25 @@ def _json(table: NewTable, found: Iterable[Diagnostic], tried: Verified) -> str:
                 "name": route.name,
                 "was": route.entry.name,
                 "knob": route.entry.knob,
-                "place": place(route.entry.span),
+                "place": place_data(route.entry.span),
                 "commands": route.text.split("\n"),
             }
             for route in table.routes
         ],
         "transforms": [
-            {"name": each.name, "place": place(each.entry.span), "commands": each.text.split("\n")}
+            {"name": each.name, "place": place_data(each.entry.span), "commands": each.text.split("\n")}
             for each in table.transforms
         ],
         "names": list(table.names),
         "verified": {"jobs": tried.jobs, "different": tried.different},
         "macros": dict(table.macros),
-        "findings": [
+        "diagnostics": [
             {
                 "code": each.code,
                 "severity": each.severity.value,
                 "message": each.message,
                 "help": each.help,
-                "place": each.span and place(each.span),
+                "place": each.span and place_data(each.span),
             }
             for each in found
         ],

@@ -12,8 +12,8 @@ from crondor.diagnostics import printable
 from crondor.router import JobVerdict, RouteState, RoutingTable, why
 from crondor.router.apply.passing import PassedTransform, PassedVariable, Passing, Setter, passing
 from crondor.source import Span
+from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.output import say
-from crondor_cli.common.transform_progress import AdFindings, Progress
 from crondor_cli.route import explain_text
 from crondor_cli.route.jobs import CandidateJob, JobFiles
 
@@ -38,9 +38,9 @@ class Effective:
 def effective_of(files: JobFiles, wanted: str | None, table: RoutingTable, configuration: Configuration) -> Effective:
     """Look at one job of a file: the first, or the one of a number. Raises UsageError where it has none such."""
     files.check()
-    findings = AdFindings(Progress(is_wanted=False))
+    findings = AdFindings()
     found, others = None, 0
-    for job in files.jobs(findings, Progress(is_wanted=False)):
+    for job in files.jobs(findings):
         if found is None and wanted in {None, job.id}:
             found = job
         else:

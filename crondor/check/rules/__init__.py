@@ -3,14 +3,60 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import commands, comments, dates, deferral, fields, policy, reading, refused
+from crondor.check.rules import (
+    commands,
+    comments,
+    conditions,
+    dates,
+    deferral,
+    fields,
+    files,
+    macros,
+    own_attributes,
+    policy,
+    queues,
+    quoting,
+    reading,
+    refused,
+    releases,
+    units,
+    unused,
+)
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.check.suppress import Silence
 
 FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     *reading.READING_RULES,
     refused.refused,
-    commands.misspelt_command,
+    unused.unused,
+    unused.no_effect,
+    releases.not_in_release,
+    unused.odd_resource,
+    releases.several_queues,
+    releases.unquoted_remaps,
+    own_attributes.own_attribute,
+    macros.undefined_macro,
+    macros.value_lost,
+    conditions.operator,
+    conditions.unquoted,
+    conditions.misspelt_attribute,
+    conditions.never_true,
+    conditions.always_true,
+    conditions.no_function,
+    units.unit,
+    units.amount,
+    files.no_file,
+    files.no_folder,
+    files.blank_list,
+    files.pattern,
+    quoting.comment_behind,
+    quoting.literal_quotes,
+    quoting.environment_joined,
+    quoting.remaps,
+    quoting.kept_quotes,
+    queues.in_file,
+    queues.one_column,
+    queues.one_row,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (
@@ -31,6 +77,7 @@ JOB_RULES: tuple[Rule[CheckedJob], ...] = (
     fields.syntax,
     fields.held,
     fields.set_twice,
+    fields.uneven_step,
     dates.never_fires,
     dates.fires_rarely,
     dates.short_months,

@@ -1,23 +1,13 @@
-"""CRN5..: the commands themselves, and the universe the job is in."""
+"""CRN502 to CRN506: attributes behind condor_submit's back, and the universe the job is in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
-from crondor.check.subject import CheckedFile, CheckedJob
+from crondor._spec.inline_comment import CURE, inline_comment
+from crondor.check.rule import RuleHit, passed_on, rule
+from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Severity
-
-
-@rule("CRN501", "misspelt", Severity.WARNING, "a command that HTCondor passes over")
-def misspelt_command(file: CheckedFile) -> Iterator[RuleHit]:
-    """An unknown command is a user's own macro to condor_submit: it says nothing, and the field stays unset."""
-    for fault in file.misspelt:
-        fix = None
-        if fault.fix and fault.span is not None and fault.span.source is file.source:
-            fix = Fix(f"write {fault.fix}", (TextEdit(fault.span, fault.fix),))
-        yield RuleHit(fault.message, fault.span, fault.help, fix)
-
 
 bypass = passed_on("CRN502", "bypass", Severity.ERROR, "an attribute set behind condor_submit's back", CheckedJob.hits)
 
@@ -35,4 +25,9 @@ scheduler_never = passed_on(
 grid_ignores = passed_on("CRN505", "grid-ignores", Severity.WARNING, "a time in the grid universe", CheckedJob.hits)
 
 
-no_universe = passed_on("CRN506", "no-universe", Severity.ERROR, "a universe that there is not", CheckedJob.hits)
+@rule("CRN506", "no-universe", Severity.ERROR, "a universe that there is not")
+def no_universe(job: CheckedJob) -> Iterator[RuleHit]:
+    """condor_submit refuses it, with whatever stands behind it."""
+    for fault in job.faults("CRN506"):
+        has_comment = fault.span is not None and inline_comment(fault.span.text) is not None
+        yield RuleHit(fault.message, fault.span, CURE if has_comment else fault.help)

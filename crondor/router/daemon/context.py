@@ -144,7 +144,7 @@ class RouterContext:
         self.options.log(LogEntry(self.now, what, str(job), text))
 
     def failed(self, what: RouterEvent, job: RoutedJob | str, error: CrondorError) -> None:
-        """Note what an error says, and what is to be done about it, to be logged when the poll ends.
+        """Log what an error says, and what is to be done about it: once a poll for what is the same for several jobs.
 
         Of a schedd that is left alone the error that led to it has said all.
         """
@@ -153,12 +153,14 @@ class RouterContext:
             self.hindered(what, job, reason, self._advice(error))
 
     def hindered(self, what: RouterEvent, job: RoutedJob | str, reason: str, advice: str = "") -> None:
-        """Note why a job gets no further: one line a poll for what is the same for several jobs."""
+        """Log why a job gets no further; claims are counted first, and logged in one line when the poll ends."""
         key = what, reason.replace(str(job.id), "") if isinstance(job, RoutedJob) else reason
         if key in self._failures:
             self._failures[key].count += 1
         else:
             self._failures[key] = _Failure(str(job), f": {reason}{advice}")
+            if what is not RouterEvent.NOT_CLAIMED:
+                self.say(what, job, f": {reason}{advice}")
 
     def _advice(self, error: CrondorError) -> str:
         if not isinstance(error, ScheddError):
@@ -178,10 +180,13 @@ class RouterContext:
         self.routed = self.refused = self.tried = self.claimed = 0
 
     def end_poll(self) -> None:
-        """Log the errors of the poll: each once, with the first job that it met and how many more there are."""
-        for (what, _), found in self._failures.items():
-            more = f"; so for {found.count - 1:,} more" if found.count > 1 else ""
-            self.say(what, found.job, found.text + more)
+        """Log the claims that failed, and how often the errors came that were logged once."""
+        for (what, reason), found in self._failures.items():
+            more = found.count - 1
+            if what is RouterEvent.NOT_CLAIMED:
+                self.say(what, found.job, f"{found.text}{f'; so for {more:,} more' if more else ''}")
+            elif more:
+                self.say(what, "", f" for {more:,} more: {reason}")
         self._failures.clear()
 
     def edit(self, edit: JobEdit, *, copy: bool = False) -> bool:
