@@ -42,6 +42,7 @@ from tests.golden.kinds.routes import (
 _FIELDS = ("config", "jobs", "table", "diagnostics", "umbrella", "matches", "routed", "rc", "stderr", "htcondor")
 _ROUTE = ("n", "text", "Name", "Source", "Universe", "MaxJobs", "MaxIdleJobs", "GridResource", "Requirements")
 _COMMENT = re.compile(r"# (?:autoconversion of route|\w+_\* rules|remove temporary|temporarily SET)|\s*$")
+_RUNS = ("config", "match", "route")
 _DISABLED = "JobRouter is disabled."
 _BESIDE = ("Route", "WARNING")  # what is printed behind the table and was taken for fields of the last route
 
@@ -58,7 +59,9 @@ def _replay(case: Case) -> list[Difference]:
     differences = compare(
         "table", _recorded_table(record), [_route(number, route) for number, route in enumerate(table.routes, 1)]
     )
-    differences += compare("rc", record["rc"], dict.fromkeys(("config", "match", "route"), 0))
+    for field in ("rc", "stderr"):
+        check_fields(mapping(record, field), _RUNS)
+    differences += compare("rc", record["rc"], dict.fromkeys(_RUNS, 0))
     is_off = any(_DISABLED in text({"said": each}, "said") for each in mapping(record, "stderr").values())
     differences += compare("disabled", is_off, not table.is_enabled)
     differences += compare_umbrella(optional_text(record, "umbrella"), search.umbrella, jobs.values())
