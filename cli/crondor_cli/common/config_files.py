@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any, Final, TypeVar
@@ -58,6 +58,11 @@ def config_options(function: _F) -> _F:
     ):
         command = add(command)
     return command  # type: ignore[return-value]
+
+
+def config_of(config: ConfigFiles | Sequence[str]) -> ConfigFiles:
+    """Return a configuration that may be given by the paths of its files alone."""
+    return config if isinstance(config, ConfigFiles) else ConfigFiles(tuple(config))
 
 
 def given_config(context: click.Context) -> ConfigFiles:

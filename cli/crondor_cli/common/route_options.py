@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -15,7 +15,14 @@ from crondor.router import RoutingTable, load_table
 from crondor.router.legacy import legacy_table, read_legacy
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import completing
-from crondor_cli.common.config_files import ConfigFiles, ConfigReader, config_options, files_below, given_config
+from crondor_cli.common.config_files import (
+    ConfigFiles,
+    ConfigReader,
+    config_of,
+    config_options,
+    files_below,
+    given_config,
+)
 from crondor_cli.common.options import include_option
 from crondor_cli.common.show import show
 
@@ -52,13 +59,15 @@ def legacy_option(function: _Function) -> _Function:
     )(function)
 
 
-def load_route_table(config: ConfigFiles, allow_dirs: Iterable[str], context: Context, *, legacy: bool) -> RoutingTable:
+def load_route_table(
+    config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str], context: Context, *, legacy: bool
+) -> RoutingTable:
     """Make the table of the files; with ``legacy`` the routes of JOB_ROUTER_ENTRIES and its kin are in it.
 
     JOB_ROUTER_ENTRIES_FILE is read below the folders of the files and the allowed ones; JOB_ROUTER_ENTRIES_CMD is not
     run. Raises as load_config() does.
     """
-    folders = tuple(allow_dirs)
+    folders, config = tuple(allow_dirs), config_of(config)
     return table_of(load_config(config, folders, context), config, folders, context, legacy=legacy)
 
 
@@ -89,9 +98,11 @@ def show_faults(table: RoutingTable) -> None:
                 show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
 
 
-def load_config(config: ConfigFiles, allow_dirs: Iterable[str] = (), context: Context | None = None) -> Configuration:
+def load_config(
+    config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str] = (), context: Context | None = None
+) -> Configuration:
     """Read a configuration as it is deployed: each file, and behind it those that it names, in HTCondor's order.
 
     Raises CrondorError for a file that is no text, UsageError for one that cannot be read and where there is none.
     """
-    return ConfigReader(config, allow_dirs, context).read()
+    return ConfigReader(config_of(config), allow_dirs, context).read()

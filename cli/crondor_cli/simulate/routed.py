@@ -11,7 +11,6 @@ import click
 from crondor.classad.scope import Context
 from crondor.router.daemon import RouterOptions
 from crondor_cli.common.columns import plural
-from crondor_cli.common.config_files import ConfigFiles
 from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.route_options import load_route_table
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
 def run(simulated: Simulated, paths: Sequence[str], options: SimulatedRouter) -> None:
     """Simulate the jobs of some files, and print what became of them; exit with 1 where not all were done."""
     zone = simulated.clock.zone
-    table = load_route_table(
-        ConfigFiles(tuple(options.routes)), (), Context(now=simulated.start, zone=zone), legacy=False
-    )
+    table = load_route_table(options.routes, (), Context(now=simulated.start, zone=zone), legacy=False)
     sites = sites_of(table, options.sites, simulated.settings)
     simulated.read(paths)
     made = RoutedSimulation.of(
