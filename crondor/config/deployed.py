@@ -47,7 +47,8 @@ _DIR, _FILE = "LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"
 _EXCLUDE = "LOCAL_CONFIG_DIR_EXCLUDE_REGEXP"
 _PREFIX = "_condor_"
 _NAME = re.compile(r"[A-Za-z_][\w./]*")
-_MOST_WORK = 100_000  # of one look at a name by a regular expression
+_MOST_SAID = 1000  # findings; whoever has more learns nothing from the rest
+_MOST_WORK = 2_000_000  # of all looks at names by a regular expression
 
 
 def find_root(files: Files, environ: Mapping[str, str]) -> str | None:
@@ -112,6 +113,7 @@ class _Follower:
         self._named = named
         self._printed = printed
         self._left = MOST_FILES
+        self._work = _MOST_WORK
 
     def run(self) -> Configuration:
         folders = self._text(_DIR)
@@ -133,20 +135,22 @@ class _Follower:
                 continue  # a folder that is not there is none to HTCondor either
             excluded = self._excluded()
             for name in names:
-                if not _finds(excluded, name):
+                if not self._finds(excluded, name):
                     self._read(_DIR, posixpath.join(folder, name))
 
     def _read_listed(self) -> None:
         """Read the files of LOCAL_CONFIG_FILE; one of them may change the list, whose rest then counts."""
         done: set[str] = set()
-        while True:
-            text = self._text(_FILE)
-            listed = [text.strip()] if text.rstrip().endswith("|") else _words(text)
-            path = next((each for each in listed if each not in done), None)
-            if path is None or self._left <= 0:
+        text, waiting = "", list[str]()
+        while self._left > 0:
+            if (now := self._text(_FILE)) != text:
+                text = now
+                listed = [text.strip()] if text.rstrip().endswith("|") else _words(text)
+                waiting = [each for each in dict.fromkeys(listed) if each not in done][::-1]
+            if not waiting:
                 return
-            done.add(path)
-            self._read(_FILE, path)
+            done.add(waiting[-1])
+            self._read(_FILE, waiting.pop())
 
     def _read(self, knob: str, path: str) -> None:
         """Read one file."""
@@ -202,6 +206,8 @@ class _Follower:
         help_text: str | None = None,
         severity: Severity = Severity.ERROR,
     ) -> None:
+        if len(self._made.diagnostics) >= _MOST_SAID:
+            return
         found = Diagnostic(code, message, severity, span, help_text)
         self._made = replace(self._made, diagnostics=(*self._made.diagnostics, found))
 
@@ -220,6 +226,20 @@ class _Follower:
         text = self._text("REQUIRE_LOCAL_CONFIG_FILE")
         return not text or as_boolean(text, self._made.context) is not False
 
+    def _finds(self, expression: Regex | None, name: str) -> bool:
+        """Say whether an expression finds something in a name; one that costs too much finds nothing."""
+        try:
+            if expression is None or self._work < 0:
+                return False
+            return expression.first(name.encode("utf-8", "surrogateescape"), self._spend) is not None
+        except GivenUp:
+            return False
+
+    def _spend(self, cost: int) -> None:
+        self._work -= cost
+        if self._work < 0:
+            raise GivenUp
+
     def _excluded(self) -> Regex | None:
         text = self._text(_EXCLUDE) or EXCLUDED
         made = compiled(text, "")
@@ -227,20 +247,6 @@ class _Follower:
             message = f"{_EXCLUDE} is not a valid regular expression: HTCondor does not start"
             self._say("config-regexp", message, self._place(_EXCLUDE), "leave the line out for HTCondor's own")
         return made
-
-
-def _finds(expression: Regex | None, name: str) -> bool:
-    budget = [_MOST_WORK]
-
-    def spend(cost: int) -> None:
-        budget[0] -= cost
-        if budget[0] < 0:
-            raise GivenUp
-
-    try:
-        return expression is not None and expression.first(name.encode("utf-8", "surrogateescape"), spend) is not None
-    except GivenUp:
-        return False
 
 
 def _words(text: str) -> list[str]:
