@@ -124,7 +124,8 @@ def command(
     folder = str(Path.cwd())
     files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)
     findings = AdFindings()
-    knobs = _knobs(config, allow_dirs, context, findings)
+    needs_config = config != ConfigFiles() or (bool(job_transform or job_route) and not rules)
+    knobs = _knobs(config, allow_dirs, context, findings) if needs_config else {}
     loaded = Rules(TransformFacts(knobs, environ=os.environ, context=context, files=files))
     try:
         _load(loaded, rules, job_transform, job_route, define)
@@ -150,8 +151,6 @@ def _knobs(
     config: ConfigFiles, allow_dirs: tuple[str, ...], context: Context, findings: AdFindings
 ) -> Mapping[str, str]:
     """Read the configuration and say what is wrong in it. Raises CrondorError where HTCondor would not start."""
-    if config == ConfigFiles():
-        return {}
     configuration = replace(load_config(config, allow_dirs, context), subsystem="XFORM")
     faults = [each for each in configuration.diagnostics if each.severity is Severity.ERROR]
     findings.add((each for each in configuration.diagnostics if each not in faults), counts=False)

@@ -111,6 +111,17 @@ def test_this_host_s_own_configuration(folder: Path, monkeypatch: pytest.MonkeyP
     assert '"A"' in crondor("route", "show").out
 
 
+def test_a_transform_of_this_host(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A knob that is asked for is looked up there; rules alone need no configuration."""
+    (folder / "x.rules").write_text("SET Z 1\n")
+    assert "Z = 1\n" in crondor("transform", "--rules", "x.rules", "jobs.ads").out
+    assert crondor("transform", "--job-route", "Grid", "jobs.ads").status == 2
+    (folder / "root.conf").write_text(SITE)
+    monkeypatch.setenv("CONDOR_CONFIG", "root.conf")
+    assert "Y = 5\n" in crondor("transform", "--job-route", "Grid", "jobs.ads").out
+    assert "Y = 5\n" in crondor("transform", *ENTRYPOINT, "--job-route", "Grid", "jobs.ads").out
+
+
 def test_a_router_starts_without_config(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where CONDOR_CONFIG is set."""
     (folder / "root.conf").write_text(ROUTER + SITE)
