@@ -14,7 +14,7 @@ from crondor.spec import FIELDS, CronSpec, Field
 _STEP = re.compile(r"[ \t]*\*/0*(\d{1,9})[ \t]*").fullmatch
 _ROUNDS = (("hour", "hourly"), ("day", "daily"), ("month", "monthly"), ("year", "yearly"), ("week", "weekly"))
 
-__all__ = ["describe"]
+__all__ = ["clock_words", "describe", "steps_beyond"]
 
 _LONGEST = 200
 _LIST_SIZES = (60, 16, 10, 7, 5, 4, 3, 2, 1)  # everything, or less of each list until the sentence fits
@@ -65,6 +65,11 @@ def step_beyond(field: Field, text: str) -> str | None:
         return None
     only = f"so takes {field.title} {field.low} alone: {how}"
     return f"{step[0].strip()} counts from the beginning of each {unit}, and {only}"
+
+
+def clock_words(minutes: Sequence[int], hours: Sequence[int]) -> str:
+    """Return the times of a day that have one of the minutes and one of the hours: "at 09:00 and 17:00"."""
+    return _times(minutes, hours, _LIST_SIZES[2])
 
 
 def _sentence(spec: CronSpec, size: int) -> str:

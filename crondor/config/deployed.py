@@ -36,7 +36,7 @@ FOLDERS: Final = (
 )
 """Where packages of HTCondor and HTCondor-CE keep configuration."""
 
-MOST_FILES: Final = 10_000
+MOST_FILES: Final = 1000
 EXCLUDED: Final = (
     r"^((\..*)|(.*\.pl)|(.*\.py)|(.*\.sh)|(.*~)|(#.*)|(.*\.rpmsave)|(.*\.rpmnew)|(.*\.dpkg-old)|(.*\.dpkg-dist)"
     r"|(.*\.cfsaved))$"

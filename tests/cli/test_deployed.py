@@ -193,7 +193,7 @@ def test_what_a_job_passes_as_data() -> None:
         ("post-route", False),
     ]
     queue = effective["transforms"][1]["variables"][0]
-    assert (queue["value"], queue["set_by"]["kind"], queue["set_by"]["name"]) == ("long", "route", "Grid")
+    assert (queue["value"], queue["set_by"]["source"], queue["set_by"]["name"]) == ("long", "route", "Grid")
     held = crondor("route", "show", *ENTRYPOINT, "--effective", "jobs.ads", "--job", "1.1")
     assert held.status == 1
     assert "not a candidate" in held.out

@@ -41,6 +41,7 @@ RECORDINGS = {
     "router-tools": ["router_tools/tools.jsonl"],
     "legacy-routes": ["legacy_routes/conversions.jsonl.gz"],
     "legacy-routed": ["legacy_routes/routed.jsonl.gz"],
+    "access-point": ["access_point/submissions.jsonl.gz"],
 }
 
 

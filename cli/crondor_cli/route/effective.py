@@ -118,7 +118,7 @@ def _data(passed: PassedTransform) -> dict[str, object]:
                 "default": each.default,
                 "set_by": each.setter
                 and {
-                    "kind": each.setter.kind,
+                    "source": each.setter.kind,
                     "name": each.setter.name,
                     "place": each.setter.place and _place(each.setter.place),
                 },

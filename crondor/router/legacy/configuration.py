@@ -10,14 +10,14 @@ from typing import NamedTuple
 from crondor.classad import lower
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.scan import MacroKind, Scanner
-from crondor.router.legacy.ads import MalformedAd, read_ads
 from crondor.router.legacy.corrected import convert_mended
-from crondor.router.legacy.entry import EntryAttributes, LegacyEntry
 from crondor.router.legacy.knobs import RouterKnobs
-from crondor.router.legacy.placed import Macros
 from crondor.router.legacy.table import NAMES, REFRESH, ROUTE, LegacyTable
 from crondor.router.legacy.tool import tag_of
 from crondor.router.table.loading import load_table
+from crondor.transform.classad_form.ads import MalformedAd, read_ads
+from crondor.transform.classad_form.entry import EntryAttributes, LegacyEntry
+from crondor.transform.classad_form.placed import Macros
 from crondor.transform.variables import from_outside
 
 TRANSFORM = "JOB_TRANSFORM_"

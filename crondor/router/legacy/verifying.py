@@ -17,10 +17,8 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.apply.applying import apply_route
 from crondor.router.legacy.configuration import NewRoute, NewTable
 from crondor.router.legacy.made_jobs import BASE, MOST_JOBS, made_jobs
-from crondor.router.legacy.rewrite import current_time, rewrite
 from crondor.router.legacy.routes import legacy_table, live_name, without_old
 from crondor.router.legacy.table import LegacyTable
-from crondor.router.legacy.verbatim import convert_faithfully
 from crondor.router.match.reasons import why
 from crondor.router.match.route_state import RouteState
 from crondor.router.table.loading import load_table
@@ -28,6 +26,8 @@ from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
 from crondor.source import Source
 from crondor.transform import InvalidTransform, RuleSource, Transform
+from crondor.transform.classad_form.rewrite import current_time, rewrite
+from crondor.transform.classad_form.verbatim import convert_faithfully
 
 _MOST_WORK: Final = 50_000  # jobs times routes
 _MOST_SAID: Final = 100

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tests.golden.kinds import (
+    access_point,
     classad,
     classad_ads,
     crontab,
@@ -37,4 +38,5 @@ KINDS: Mapping[str, Replay] = {
     **router_tools.KINDS,
     **legacy_routes.KINDS,
     **legacy_routed.KINDS,
+    **access_point.KINDS,
 }
