@@ -91,7 +91,7 @@ def command(
     policy: Policy | None,
     schedd_interval: int,
     pool_config: tuple[str, ...],
-    target: Release,
+    target: Release | None,
     strict: bool,
     format_: str,
     surroundings: Surroundings,
