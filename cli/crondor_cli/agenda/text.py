@@ -73,13 +73,16 @@ def _table(agenda: Agenda) -> list[str]:
     totals = [_cell(agenda.in_day(day), unit) for day in days]
     last = max(3, *map(len, totals))
     columns = screen_columns(sys.stdout)
-    taken = len(_HOURS) * (width + 1) + 1 + last
-    names = _dates(days, columns - taken if columns is not None else 6 if width > 2 else None)
+    half = len(_HOURS) // 2 * (width + 1)
+    room = 6 if width > 2 else 14
+    if columns is not None:
+        room = columns - 2 * half - 1 - last
+    is_halved = room < 4
+    names = _dates(days, room + half if is_halved else room)
     table = [(" " * len(names[0]), _HOURS, "all"), *zip(names, cells, totals, strict=True)]
     whole = [[name, *(cell.rjust(width) for cell in row), total.rjust(last)] for name, row, total in table]
-    if columns is None or len(names[0]) + taken <= columns:
-        lines = [" ".join(row) for row in whole]
-    else:
+    lines = [" ".join(row) for row in whole]
+    if is_halved:
         noon = 1 + len(_HOURS) // 2
         lines = [" ".join(row[:noon]) for row in whole] + [" ".join([row[0], *row[noon:]]) for row in whole]
     if unit > 1:
@@ -93,10 +96,10 @@ def _unit(most: int) -> int:
     return 1 if most < 1000 else 1000 if most < 1_000_000 else 1_000_000
 
 
-def _dates(days: Sequence[Day], room: int | None) -> list[str]:
+def _dates(days: Sequence[Day], room: int) -> list[str]:
     """Return the dates as whole as they fit into so many columns."""
     whole = [f"{short_weekday(day.date)} {day.date.isoformat()}" for day in days]
-    if room is None or len(whole[0]) <= room:
+    if len(whole[0]) <= room:
         return whole
     blank = " " if room >= len("Wed 25") else ""
     return [f"{short_weekday(day.date)[: 3 if blank else 2]}{blank}{day.date.day:02}" for day in days]
