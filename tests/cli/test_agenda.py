@@ -168,7 +168,7 @@ def test_the_table_fits_its_screen(columns: int, queue: int, date: str, rows: in
     path = cron("* * * * *", queue=f"queue {queue}")
     seen = on_screen(
         "agenda", "--now", NOW, "--tz", "Europe/Berlin", "--days", "1", *MIDNIGHT, path, columns=columns
-    ).screen
+    ).sent.splitlines()
     days = [row for row in seen if row.startswith(date)]
     assert len(days) == rows
     assert all(len(row.rstrip()) <= columns for row in seen)
