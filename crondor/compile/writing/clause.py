@@ -145,9 +145,10 @@ def _by_patterns(table: dict[int, Day], clock: EpochClock) -> Way | None:
                 left = offered & allowed & ~wanted
                 if left:
                     excess[d] = excess.get(d, 0) | left
+    texts = list(dict.fromkeys(texts))
     if "" in texts:
         return None  # one of them takes all
-    return Way(" || ".join(f"({text})" if len(texts) > 1 and "&&" in text else text for text in texts), clock, excess)
+    return Way(either(texts), clock, excess)
 
 
 def _grouped(table: dict[int, Day]) -> list[set[int]] | None:
@@ -197,8 +198,7 @@ def _minute_texts(wanted: int, offered: int, clock: EpochClock) -> Iterator[tupl
     runs = _runs(wanted, offered)
     if len(runs) <= 4:
         texts = [clock.minute_between(start, end, low, high) for start, end in runs]
-        text = texts[0] if len(texts) == 1 else "(" + " || ".join(texts) + ")"
-        yield text, sum((1 << end + 1) - (1 << start) for start, end in runs)
+        yield grouped(either(texts)), sum((1 << end + 1) - (1 << start) for start, end in runs)
 
 
 def _runs(wanted: int, offered: int) -> list[tuple[int, int]]:
@@ -264,7 +264,7 @@ def _in_month(taken: list[int], others: list[int], clock: EpochClock, *, ahead: 
             return None
         said = [span for span in spans if span and span != "true"]
         if said:
-            parts.append(said[0] if len(said) == 1 else "(" + " || ".join(said) + ")")
+            parts.append(grouped(either(said)))
         texts.append(" && ".join(parts) or "true")
 
     def takes(day: int) -> bool:
@@ -272,8 +272,21 @@ def _in_month(taken: list[int], others: list[int], clock: EpochClock, *, ahead: 
         return any((day + 4) % 7 in w and any(low <= number <= high for low, high in r) for r, w in merged)
 
     cost = sum(takes(day) for day in others)
-    text = texts[0] if len(texts) == 1 else "(" + " || ".join(f"({t})" if "&&" in t else t for t in texts) + ")"
-    return Test(text, takes, cost)
+    return Test(grouped(either(texts)), takes, cost)
+
+
+def either(texts: list[str]) -> str:
+    """Return texts joined by ``||``."""
+    return texts[0] if len(texts) == 1 else " || ".join(f"({text})" if "&&" in text else text for text in texts)
+
+
+def grouped(text: str) -> str:
+    """Return a text that ``&&`` can be put beside: in parentheses, where ``||`` stands outside of any."""
+    depth, is_open = 0, False
+    for at, sign in enumerate(text):
+        depth += (sign in "({") - (sign in ")}")
+        is_open = is_open or (not depth and text.startswith(("||", "?"), at))
+    return f"({text})" if is_open else text
 
 
 def _merged(
@@ -323,7 +336,7 @@ def _from_end(day: int) -> int:
 def complete(way: Way, days: dict[int, Day]) -> str:
     """Return a way's text with what it takes too many left out."""
     whole, spans = _left_out(way, days)
-    parts = [f"({way.text})" if "||" in way.text and not _is_closed(way.text) else way.text] if way.text else []
+    parts = [grouped(way.text)] if way.text else []
     if whole:
         text = way.clock.day_in(whole)
         parts.append(f"!{text}" if text.startswith(("member", "stringList")) else text.replace(" == ", " != "))
@@ -334,18 +347,6 @@ def complete(way: Way, days: dict[int, Day]) -> str:
         parts.append(f"!{one_of(TIME, single)}")
     parts += [_outside(low, high) for low, high in spans if low != high]
     return " && ".join(parts)
-
-
-def _is_closed(text: str) -> bool:
-    """Say whether parentheses around it hold a text together."""
-    if not text.startswith("("):
-        return False
-    depth = 0
-    for at, sign in enumerate(text):
-        depth += (sign == "(") - (sign == ")")
-        if not depth:
-            return at == len(text) - 1
-    return False
 
 
 def _outside(low: int, high: int) -> str:

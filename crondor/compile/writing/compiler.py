@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
-from crondor.classad import ClassAdSyntaxError
 from crondor.compile.days import DaySet
-from crondor.compile.writing.clause import Day, Way, complete, ways
+from crondor.compile.writing.clause import Day, Way, complete, grouped, ways
 from crondor.compile.writing.clock import TIME, Change, EpochClock, HostClock
 from crondor.compile.writing.distance import Spacing, Timing, spacing
 from crondor.compile.writing.evaluation import Clause
@@ -140,6 +139,7 @@ class _Compiling:
         self.wanted = wanted
         self.notes: list[str] = []
         self.reasons: list[str] = []
+        self._clauses: dict[str, Clause] = {}
 
     def run(self) -> Compiled:
         """Return the jobs."""
@@ -160,7 +160,7 @@ class _Compiling:
                 jobs.append(job)
         proof = prove(
             self.wanted,
-            [(job.superset, Clause(job.clause, self.wish.host) if job.clause else None) for job in jobs],
+            [(job.superset, self._read(job.clause) if job.clause else None) for job in jobs],
             self.wish.start,
             self.until,
         )
@@ -260,12 +260,12 @@ class _Compiling:
             return " && ".join([*tail, f"{TIME} <= {self.until}"]), False
         best = ""
         for way, text in self._texts(days):
-            whole = " && ".join([text, *tail])
+            whole = " && ".join([grouped(text), *tail]) if tail else text
             is_open = False
             if not tail and not way.excess and not way.clock.has_table:
-                is_open = self._goes_on(superset, Clause(whole, self.wish.host))
+                is_open = self._goes_on(superset, self._read(whole))
             if not is_open and not _ends(way, text):
-                whole = " && ".join([_closed(text), *tail, f"{TIME} <= {self.until}"])
+                whole = " && ".join([grouped(text), *tail, f"{TIME} <= {self.until}"])
             best = best or whole
             if len(whole) <= LONGEST_CLAUSE and self._is_right(superset, wanted, whole, guards):
                 return whole, is_open
@@ -296,15 +296,19 @@ class _Compiling:
 
     def _is_right(self, superset: Superset, wanted: dict[int, int], text: str, guards: list[tuple[int, int]]) -> bool:
         """Say whether of all times that may be set exactly the wanted ones pass."""
-        try:
-            clause = Clause(text, self.wish.host)
-        except ClassAdSyntaxError:
-            return False
+        clause = self._read(text)
         for day in range(self.wish.start // DAY, self.until // DAY + 1):
             offered = superset.minutes(day) & within(day, self.wish.start, self.until)
             if offered and clause.minutes(day, offered) != wanted.get(day, 0):
                 return False
         return not any(clause.holds(at) for span in guards for at in span)
+
+    def _read(self, text: str) -> Clause:
+        """Return a clause to evaluate."""
+        found = self._clauses.get(text)
+        if found is None:
+            found = self._clauses[text] = Clause(text, self.wish.host)
+        return found
 
     def _goes_on(self, superset: Superset, clause: Clause | None) -> bool:
         """Say whether the jobs stay right for years after the horizon, so that they need no end."""
@@ -356,13 +360,6 @@ def _ends(way: Way, text: str) -> bool:
     )
 
 
-def _closed(text: str) -> str:
-    return f"({text})" if "||" in text else text
-
-
 def _changes(zone: Zone, start: int, until: int) -> tuple[Change, ...]:
     first = Change(0, zone.at(start - DAY).offset)
     return (first, *(Change(c.start, c.offset) for c in zone.changes(start - DAY, until + DAY)))
-
-
-def _unused(_: Iterable[int]) -> None: ...

@@ -8,7 +8,7 @@ Where a day has few minutes each is evaluated. Where it has many, the clause is 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta, timezone, tzinfo
 from functools import lru_cache
 from math import lcm
@@ -17,7 +17,7 @@ from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.classad import AdValue, Code, Context, Expression, code_of
 from crondor.classad.evaluate import holds, value_of
-from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Ternary, Unary, bare, children, nodes
+from crondor.classad.tree import Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary, bare, children, nodes
 from crondor.compile.days import MINUTES, WHOLE_DAY
 from crondor.zones import Zone
 
@@ -46,7 +46,8 @@ class Clause:
         self.text = text
         self.zone = zone
         self._tree = Expression(text).tree
-        self._code = code_of(self._tree)
+        self._known: dict[int, tuple[int, int]] = {}
+        self._leaves: dict[int, Callable[[int, tzinfo], bool]] = {}
         self._breaks = sorted(set(_breaks(self._tree)))
         self._reads_clock = any(isinstance(node, Call) and node.name.lower() == "formattime" for node in nodes(self._tree))
         self._shapes: dict[int, _Shape | bool] = {}
@@ -55,10 +56,31 @@ class Clause:
 
     def holds(self, instant: int) -> bool:
         """Say whether a DeferralTime (epoch seconds) passes."""
-        return _true(self._code, instant, self.zone.info)
+        return self._holds(self._tree, instant)
+
+    def _holds(self, node: Node, instant: int) -> bool:
+        node = bare(node)
+        if isinstance(node, Binary) and node.op in {"&&", "||"}:
+            left = self._holds(node.left, instant)
+            return self._holds(node.right, instant) if left is (node.op == "&&") else left
+        if isinstance(node, Unary) and node.op == "!":
+            return not self._holds(node.operand, instant)
+        return self._leaf(node)(instant, self.zone.info)
+
+    def _leaf(self, node: Node) -> Callable[[int, tzinfo], bool]:
+        found = self._leaves.get(id(node))
+        if found is None:
+            found = self._leaves[id(node)] = _test(node)
+        return found
 
     def minutes(self, day: int, asked: int) -> int:
         """Return which of the ``asked`` minutes (a bit set) of a UTC day pass."""
+        known = self._known.get(day)
+        if known is None or known[0] != asked:
+            known = self._known[day] = asked, self._minutes(day, asked)
+        return known[1]
+
+    def _minutes(self, day: int, asked: int) -> int:
         start = day * DAY
         if asked.bit_count() <= _FEW:
             return self._each(start, asked)
@@ -107,17 +129,17 @@ class Clause:
             return WHOLE_DAY & ~self._bits(node.operand, start, at, asked)
         shape = self._shape(node)
         if shape is True:  # nothing in it changes within the piece
-            return WHOLE_DAY if _true(code_of(node), at, self.zone.info) else 0
+            return WHOLE_DAY if self._leaf(node)(at, self.zone.info) else 0
         if shape is False:
             return self._leaf_each(node, start, asked)
         return self._shaped(node, shape, start, at)
 
     def _leaf_each(self, node: Node, start: int, asked: int) -> int:
-        code, found, left = code_of(node), 0, asked
+        holds_, found, left = self._leaf(node), 0, asked
         while left:
             bit = left & -left
             left ^= bit
-            if _true(code, start + 60 * (bit.bit_length() - 1), self.zone.info):
+            if holds_(start + 60 * (bit.bit_length() - 1), self.zone.info):
                 found |= bit
         return found
 
@@ -153,15 +175,15 @@ class Clause:
         key = id(node), instant, shift
         found = self._days.get(key)
         if found is None:
-            found = self._days[key] = _true(_code(fixed), instant, info)
+            found = self._days[key] = _fixed(fixed)(instant, info)
         return found
 
     def _by_minute(self, node: Node, fixed: Node, period: int, start: int, shift: int, info: tzinfo) -> int:
         table = self._tables.get((id(node), shift))
         if table is None:
             base = period * 60 * (1_500_000_000 // (period * 60) + 1)
-            code = _code(fixed)
-            table = sum(1 << minute for minute in range(period) if _true(code, base + 60 * minute, info))
+            holds_ = _fixed(fixed)
+            table = sum(1 << minute for minute in range(period) if holds_(base + 60 * minute, info))
             self._tables[id(node), shift] = table
         return _tiled(table, period, start // 60 % period)
 
@@ -174,10 +196,6 @@ def _tiled(table: int, period: int, first: int) -> int:
         row |= row << length
         length *= 2
     return row >> first & WHOLE_DAY
-
-
-def _true(code: Code, instant: int, zone: tzinfo) -> bool:
-    return holds(code, _ad(instant), None, Context(now=instant, zone=zone))
 
 
 def _ad(instant: int) -> AdValue:
@@ -347,5 +365,22 @@ def _with(node: Node, part: Node, value: int) -> Node:
 
 
 @lru_cache(maxsize=1024)
-def _code(node: Node) -> Code:
-    return code_of(node)
+def _fixed(node: Node) -> Callable[[int, tzinfo], bool]:
+    return _test(node)
+
+
+def _test(node: Node) -> Callable[[int, tzinfo], bool]:
+    """Return a part without ``&&``, ``||`` and ``!`` as a test; a long list of integers is looked up as a set."""
+    if isinstance(node, Call) and node.name.lower() == "member" and len(node.arguments) == 2:
+        one, many = node.arguments
+        numbers = [_integer(item) for item in children(many)] if isinstance(many, ListNode) else [None]
+        if None not in numbers:
+            code, known = code_of(one), frozenset(numbers)
+
+            def among(instant: int, zone: tzinfo) -> bool:
+                value = value_of(code, _ad(instant), None, Context(now=instant, zone=zone))
+                return type(value) is int and value in known
+
+            return among
+    whole = code_of(node)
+    return lambda instant, zone: holds(whole, _ad(instant), None, Context(now=instant, zone=zone))

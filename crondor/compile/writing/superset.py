@@ -144,6 +144,7 @@ class Superset:
         times = sum(1 << second // 60 for second in wall.table)
         pattern = Timed(any_year(wall.rule.of_year), times)
         self.times = times
+        self._known: dict[int, int] = {}
         self._shown = WallSchedule(pattern, zone, "", follows=True)
         self._moved = WallSchedule(pattern, zone, "", Policy.COMPATIBLE)
 
@@ -159,7 +160,14 @@ class Superset:
 
     def minutes(self, day: int) -> int:
         """Return the minutes of a UTC day that the schedd may answer: of a repeated hour both passes, and moved ones."""
-        return self._shown.minutes(day) | self._moved.minutes(day)
+        found = self._known.get(day)
+        if found is None:
+            found = self._shown.minutes(day)
+            stretch = self.zone.at((day - 1) * DAY)
+            if stretch.end < (day + 2) * DAY:  # a change is near
+                found |= self._moved.minutes(day)
+            self._known[day] = found
+        return found
 
     def repeats(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the spans (both ends included) of second passes in which the fields name a time.
