@@ -12,12 +12,13 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check fuzz bench clean
+.PHONY: help demo test check docs fuzz bench clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
+	@echo 'make docs    bring the pages in docs/cli up to date with the options and the JSON schemas of the commands'
 	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
@@ -36,6 +37,9 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m crondor_cli.reference docs/cli
 
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300

@@ -169,7 +169,7 @@ def looks_like_event(text: str) -> bool:
 def read_event(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | None]:
     """Return the schedule of an event, or the days where it names no time; neither, and all faults, for another text.
 
-    event = (SHORTHAND | weekdays? date? time?) ZONE?
+    event = (SHORTHANDS | weekdays? date? time?) ZONE?
     """
     remarks = context.remarks
     before = len(remarks.errors)
@@ -219,7 +219,7 @@ def _weekdays(span: Span, remarks: Remarks) -> frozenset[int]:
     """Return weekdays from 0 (Monday); faults go to the remarks.
 
     weekdays = weekday_range ("," weekday_range)* ","?
-    weekday_range = DAY ((".." | "-") DAY)?
+    weekday_range = NAMES ((".." | "-") NAMES)?
     """
     found: set[int] = set()
     at = 0
@@ -274,7 +274,7 @@ def _four_digits(piece: Piece) -> Piece:
 def _with_time(event: CalendarEvent, span: Span, remarks: Remarks) -> CalendarEvent:
     """Add a time of day.
 
-    time = component ":" component (":" component)?
+    time = component ":" component (":" "00")?
     """
     parts, at = [], 0
     for text in span.text.split(":"):
@@ -296,7 +296,7 @@ def _component(
     """Return the pieces of a component, none for a star; faults go to the remarks.
 
     component = "*" | piece ("," piece)*
-    piece = NUMBER (".." NUMBER)? ("/" NUMBER)?
+    piece = [0-9]+ (".." [0-9]+)? ("/" [0-9]+)?
     """
     if span.text == "*":
         return ()

@@ -22,8 +22,8 @@ from crondor.source import Source, Span
 from crondor.zones import Zone, zone_of
 
 _MOST_EVENTS = 20_000
-_MOST_RULES = 200  # events that repeat; each is asked about every day
-_LONGEST = 62 * MINUTES  # of an event that repeats, in minutes
+_MOST_RULES = 100  # events that repeat; each is asked about every day
+_LONGEST = 8 * MINUTES  # of an event that repeats, in minutes
 _MOST_CHARACTERS = 4_000_000
 
 
@@ -51,7 +51,10 @@ def is_calendar_file(text: str) -> bool:
 
 
 def read_calendar_file(span: Span, context: Context, *, whole: bool) -> DaySet | None:
-    """Return the starts of a file's events, or (``whole``) all their time; None, and faults, for no calendar."""
+    """Return the starts of a file's events, or (``whole``) all their time; None, and faults, for no calendar.
+
+    calendar_file = [^ ]+ ".ics"
+    """
     name = span.text.strip('"')
     try:
         events = _events(name, context)
@@ -73,7 +76,7 @@ def _events(name: str, context: Context) -> list[_Component]:
     try:
         import icalendar as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra
     except ImportError:
-        help_text = "install it: pip install 'crondor[ics]'"
+        help_text = "in a clone of crondor: pip install '.[ics]'"
         raise _refused(".ics files need the package icalendar, which is not installed", help_text) from None
     if len(source.text) > _MOST_CHARACTERS:
         raise _refused(f"{short(name)} is larger than {_MOST_CHARACTERS} characters", "take a part of it")
@@ -163,8 +166,8 @@ def _repeated(
 ) -> DaySet | None:
     own = event.start.zone or zone
     found: DaySet | None = None
-    if event.length > _LONGEST:
-        context.remarks.fault("file", "an event that repeats is longer than 62 days", span, "write it event by event")
+    if event.length > _LONGEST and not event.start.is_date:
+        context.remarks.fault("file", "an event that repeats is longer than 8 days", span, "write it event by event")
         return None
     for text in event.rules:
         inner = Remarks()

@@ -69,7 +69,7 @@ def looks_like_cron(text: str) -> bool:
 def read_cron(span: Span, context: Context) -> DaySet | None:
     """Return the schedule of cron fields; None, and all faults, where they cannot be read.
 
-    cron = NICKNAME | minute hour day month weekday year?
+    cron = NICKNAMES | extended extended extended extended extended year?
     """
     if span.text.startswith("@"):
         return _nickname(span, context)
@@ -136,8 +136,8 @@ def _six(words: list[Span], span: Span, remarks: Remarks) -> tuple[list[Span], S
 def read_extended(span: Span, field: Field, context: Context) -> _FieldRead:
     """Return a field; faults go to the remarks.
 
-    day = item ("," item)*
-    item = "*" | "?" | LAST_DAY | NEAREST | LAST_WEEKDAY | NTH_WEEKDAY | HASHED | FIELD_ITEM
+    extended = cron_item ("," cron_item)*
+    cron_item = "?" | LAST_DAY | NEAREST | LAST_WEEKDAY | NTH_WEEKDAY | HASHED | item
     """
     items = []
     at = 0
@@ -286,7 +286,7 @@ def _years(span: Span | None, remarks: Remarks) -> set[int] | None:
     """Return the years of a sixth field, None for all.
 
     year = years ("," years)*
-    years = "*" ("/" NUMBER)? | NUMBER ("-" NUMBER)? ("/" NUMBER)?
+    years = ("*" | [0-9]+ ("-" [0-9]+)?) ("/" [0-9]+)?
     """
     if span is None or span.text in {"*", "?"}:
         return None

@@ -15,7 +15,8 @@ from crondor.source import Span
 
 _MOMENT = r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2}))?)?"
 MOMENT = re.compile(_MOMENT, re.IGNORECASE)
-_ENTRY = re.compile(rf"\s*{_MOMENT}(?:\s*\.\.\s*{_MOMENT})?\s*", re.IGNORECASE)
+_TO = r"\s*\.\.\s*|\s+(?:-|to|\u2013)\s+"
+_ENTRY = re.compile(rf"\s*{_MOMENT}(?:(?:{_TO}){_MOMENT})?\s*", re.IGNORECASE)
 _WRITE = "write 2026-12-24, 2026-12-24T14:00, or a span 2026-12-24..2027-01-06; the years are 1970 to 2200"
 
 
@@ -40,7 +41,7 @@ def looks_like_dates(text: str) -> bool:
 def read_moment(span: Span, remarks: Remarks) -> Moment | None:
     """Return a date or a date with a time of day; None, and a fault, for another text.
 
-    moment = YEAR "-" MONTH "-" DAY (("T" | " ") HOUR ":" MINUTE)?
+    moment = [0-9]+ "-" [0-9]+ "-" [0-9]+ (("T" | " ") [0-9]+ ":" [0-9]+)?
     """
     found = MOMENT.fullmatch(span.text.strip())
     day = calendar_day(int(found[1]), int(found[2]), int(found[3])) if found else None
@@ -58,7 +59,7 @@ def read_dates(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | N
     """Return single instants, or days where no time of day stands; neither, and faults, for another text.
 
     dates = entry ("," entry)*
-    entry = moment (".." moment)?
+    entry = moment ((".." | " to ") moment)?
     """
     remarks = context.remarks
     before = len(remarks.errors)
@@ -67,9 +68,9 @@ def read_dates(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | N
     for text in span.text.split(","):
         place = span.part(at, at + len(text))
         at += len(text) + 1
-        first, dots, _ = text.partition("..")
-        start = read_moment(place.part(0, len(first)), remarks)
-        end = read_moment(place.part(len(first) + 2), remarks) if dots else None
+        dots = re.search(_TO, text, re.IGNORECASE)
+        start = read_moment(place.part(0, dots.start() if dots else len(text)), remarks)
+        end = read_moment(place.part(dots.end()), remarks) if dots else None
         if start is not None and end is not None and end.wall < start.wall:
             remarks.fault("date", "the span ends before it begins", place, "swap its ends")
         if start is not None:

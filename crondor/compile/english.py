@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from crondor._named_tuple import NamedTuple
-from crondor.calendar import DAY, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS, day_number, month_length
+from crondor.calendar import DAY, LONGEST, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS, day_number, month_length
 from crondor.compile.context import Context
 from crondor.compile.day_terms import DayTerm
 from crondor.compile.days import WHOLE_YEAR, DaySet, Elapsed, day_text, year_start
@@ -46,13 +46,14 @@ DAY_SETS = {
     **dict.fromkeys(("weekday", "weekdays", "workday", "workdays"), (1, 2, 3, 4, 5)),
     **dict.fromkeys(("weekend", "weekends"), (0, 6)),
 }
+_OFTEN = {"daily": "day", "weekly": "week", "monthly": "month"}  # `daily at 09:00` is `every day at 09:00`
 _STARTS = ("every", "each", "on", "the", "weekdays", "weekends", "workdays", *ORDINALS)
 _GLUE = ("of", "in", "on", "the", "each", "every", "other", "working", "business", "to", "and")
 _TOKEN = re.compile(r"\d+(?:st|nd|rd|th)?|[A-Za-z]+|,|\.\.|[^\s]", re.IGNORECASE)
 _MOST = 100_000  # of a step
 UNDERSTOOD = (
     "understood are: every 15 minutes, every 2 days, every weekday, every Monday, Friday, every 3 months on the 15th, "
-    "first Monday of the month, last working day of the month; each with `at 09:00`, and `from 2026-12-01`"
+    "first Monday of the month, last working day of the month, 24 December; each with `at 09:00`, `from 2026-12-01`"
 )
 
 
@@ -80,12 +81,17 @@ class _Kind(NamedTuple):
     days: _Days
     words: str
     weekdays: tuple[int, ...] = ()
+    month: int = 0  # of a date of the year
 
 
 def looks_like_words(text: str) -> bool:
     """Say whether a text begins as the grammar of words does."""
-    first = text.split(maxsplit=1)[0].lower() if text.split() else ""
-    return first in _STARTS or re.fullmatch(r"\d+(st|nd|rd|th)", first) is not None
+    words = [*text.lower().split(maxsplit=2), "", ""]
+    if words[0] in _OFTEN:
+        return words[1] in {"", "on"}  # with a zone behind it, it is a calendar event
+    if words[0] in MONTH_NAMES or words[0] in _STARTS or re.fullmatch(r"\d+(st|nd|rd|th)", words[0]):
+        return True
+    return words[0].isdecimal() and words[1].rstrip(",") in MONTH_NAMES
 
 
 def joins_words(before: str, after: str) -> bool:
@@ -101,7 +107,7 @@ def read_words(span: Span, context: Context, anchor: int | None) -> tuple[DaySet
 
     ``anchor`` is the instant that the words' own `from` names.
 
-    words = ("every" | "each") ("other" | NUMBER | ORDINAL)? UNIT ("on" days)? | ("every" | "each" | "on")? days
+    words = (("every" | "each") step? UNITS | OFTEN) ("on" days)? | ("every" | "each" | "on")? days
     """
     reader = _Reader(span, context, anchor)
     before = len(context.remarks.errors)
@@ -160,6 +166,9 @@ class _Reader:
             if found is not None:
                 return found
             self.at = start
+        elif self.peek() in _OFTEN:
+            self.at += 1
+            return None, self._term(self._within(_OFTEN[self.words[self.at - 1].text], None), "")
         else:
             self.take("on")
         return None, self._term(self.days(), "")
@@ -186,7 +195,7 @@ class _Reader:
             return None
         word = self.words[self.at]
         self.at += 1
-        if self.peek() in {"of", "in"}:
+        if self.peek() in {"of", "in"} or (unit == "day" and self.peek() in {",", "and"}):
             return None
         if not 1 <= number <= _MOST:
             self.context.remarks.fault("words", f"a step is 1 to {_MOST}", word.span, "write every 2 days, for example")
@@ -196,6 +205,10 @@ class _Reader:
         return None, self._of_calendar(number, unit, word)
 
     def _step(self) -> int:
+        """Return how manieth, 1 where nothing says so.
+
+        step = "other" | [0-9]+ | ordinal
+        """
         word = self.peek()
         if self.take("other"):
             return 2
@@ -255,10 +268,8 @@ class _Reader:
     def days(self) -> _Kind:
         """Return the days that words name.
 
-        days = "the"? day_item (("," | "and" | ",and")* "the"? day_item)* month_part?
-        day_item = WEEKDAY_NAME ((".." | "-" | "to") WEEKDAY_NAME)? | DAY_SET | ORDINAL_LIST (WEEKDAY_NAME | day_kind)?
-        day_kind = "day" | ("working" | "business") "day" | DAY_SET
-        month_part = ("of" | "in") ("the" | "each" | "every")? ("month" | MONTH_NAME (("," | "and") MONTH_NAME)*)
+        days = day_item (("," | "and") day_item)* month_part?
+        month_part = ("of" | "in") ("the" | "each" | "every")? ("month" | MONTH_NAMES (("," | "and") MONTH_NAMES)*)
         """
         items = [self._item()]
         while self.peek() in {",", "and"}:
@@ -269,7 +280,7 @@ class _Reader:
         if all(kind.weekdays for kind in items):
             items = [_of_week(sorted({day for kind in items for day in kind.weekdays}))]
         words = listed([kind.words.removeprefix("on ") for kind in items])
-        is_of_month = not all(kind.weekdays for kind in items)
+        is_of_month = not all(kind.weekdays or kind.month for kind in items)
         where = f" in {listed([MONTHS[m] for m in months])}" if months else " of the month" if is_of_month else ""
         rules = [kind.days for kind in items]
 
@@ -286,6 +297,11 @@ class _Reader:
         return _Kind(of_month, f"{lead}{words}{where}", weekdays)
 
     def _item(self) -> _Kind:
+        """Return one item of a list of days.
+
+        day_item = "the"? (weekday_span | day_kind | ordinals (WEEKDAY_NAMES | day_kind)? | date_of_year)
+        day_kind = "day" | ("working" | "business") "day" | DAY_SETS
+        """
         self.take("the")
         word = self.peek()
         if word in WEEKDAY_NAMES:
@@ -299,12 +315,36 @@ class _Reader:
         if word in {"working", "business"} and self.peek(1) in {"day", "days"}:
             self.at += 2
             return _of_week((1, 2, 3, 4, 5))
+        of_year = self._date_of_year()
+        if of_year is not None:
+            return of_year
         numbers = self._ordinals()
         if not numbers:
             raise _Misread(self.words[self.at] if self.at < len(self.words) else None)
         return self._of_numbers(numbers)
 
+    def _date_of_year(self) -> _Kind | None:
+        """Return a day of every year: `24 December`, `December 24th`; None for other words.
+
+        date_of_year = (ordinal | [0-9]+) MONTH_NAMES | MONTH_NAMES (ordinal | [0-9]+)
+        """
+        one, other = self.peek(), self.peek(1)
+        month, day = (one, other) if one in MONTH_NAMES else (other, one)
+        number = int(day) if day.isdecimal() and len(day) < 3 else _ordinal_of(day)
+        if month not in MONTH_NAMES or number is None:
+            return None
+        which = MONTH_NAMES[month]
+        if not -1 <= number <= LONGEST[which] or number == 0:
+            raise _Misread(self.words[self.at], f": {MONTHS[which]} has 1 to {LONGEST[which]} days")
+        self.at += 2
+        place = f"{'last day of' if number < 0 else number} {MONTHS[which]}"
+        return _Kind(lambda year, each: _numbered(year, each, number) if each == which else 0, f"on {place}", (), which)
+
     def _weekday_range(self) -> _Kind:
+        """Return a weekday, or those from one to another.
+
+        weekday_span = WEEKDAY_NAMES ((".." | "-" | "to") WEEKDAY_NAMES)?
+        """
         first = WEEKDAY_NAMES[self.peek()]
         self.at += 1
         if not self.take("..", "-", "to"):
@@ -316,25 +356,22 @@ class _Reader:
         return _of_week([(first + step) % 7 for step in range((last - first) % 7 + 1)])
 
     def _ordinals(self) -> list[int]:
-        """Return the numbers of a list such as `first and third`, which a kind of day may follow."""
+        """Return the numbers of a list such as `first and third`, which a kind of day may follow.
+
+        ordinals = ordinal (("," | "and") "the"? ordinal)*
+        ordinal = ORDINALS | [0-9]+ ("st" | "nd" | "rd" | "th")
+        """
         found: list[int] = []
-        while True:
-            word = self.peek()
-            number = ORDINALS.get(word)
-            if number is None and re.fullmatch(r"\d{1,2}(st|nd|rd|th)", word):
-                number = int(word[:-2])
-            if number is None:
-                if found:
-                    self.at -= 1  # the comma belongs to the next item
-                return found
-            if not -1 <= number <= 31 or number == 0:
+        while (number := _ordinal_of(self.peek())) is not None:
+            if number > 31 or number == 0:
                 raise _Misread(self.words[self.at], ": days are 1st to 31st")
             self.at += 1
             found.append(number)
-            if self.peek() not in {",", "and"} or self.peek(1) not in _NUMBERED:
-                return found
-            self.at += 1
-            self.take("the")
+            further = 2 if self.peek(1) == "the" else 1
+            if self.peek() not in {",", "and"} or _ordinal_of(self.peek(further)) is None:
+                break
+            self.at += further
+        return found
 
     def _of_numbers(self, numbers: list[int]) -> _Kind:
         places = listed(["last" if n < 0 else ordinal(n) for n in numbers])
@@ -383,7 +420,11 @@ class _Reader:
         return tuple(sorted(set(found)))
 
 
-_NUMBERED = {*ORDINALS, "the", *(ordinal(number) for number in range(1, 32))}
+def _ordinal_of(word: str) -> int | None:
+    """Return the number of `second`, `2nd` or `last`; None for another word."""
+    if word in ORDINALS:
+        return ORDINALS[word]
+    return int(word[:-2]) if re.fullmatch(r"\d{1,6}(st|nd|rd|th)", word) else None
 
 
 def _turns(unit: str, number: int, day: int) -> Callable[[int], int]:

@@ -18,6 +18,7 @@ CLAUSES = ("at", "from", "until", "zone", "name")
 KEYWORDS = (*SET_WORDS, *JOINING, *CLAUSES)
 MOST_CHARACTERS = 10_000
 _DEEPEST = 50
+_MOST_JOINTS = 50  # words between parts; each is a step of the depth that a question about a day goes down
 _TOKEN = re.compile(r'"[^"\n]*"|\(|\)|[^\s()"]+')
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>am|pm)?", re.IGNORECASE
@@ -92,11 +93,21 @@ def parse(source: Source, remarks: Remarks) -> Part | None:
         message = f"a schedule of {len(source.text)} characters is too long (at most {MOST_CHARACTERS})"
         remarks.fault("long", message, source.span(0, 1), "write a shorter one, or its dates in an .ics file")
         return None
-    parser = _Parser(list(tokens_of(source)), source, remarks)
+    tokens = list(tokens_of(source))
+    joints = [token for token in tokens if token.word in KEYWORDS]
+    if len(joints) > _MOST_JOINTS:
+        message = f"a schedule of more than {_MOST_JOINTS} parts is too long"
+        remarks.fault("long", message, joints[_MOST_JOINTS].span, "write its dates as one list, or in an .ics file")
+        return None
+    parser = _Parser(tokens, source, remarks)
     found = parser.schedule(0)
     if parser.at < len(parser.tokens) and not remarks.errors:
         token = parser.tokens[parser.at]
-        remarks.fault("syntax", f"`{short(token.text)}` has no beginning", token.span, "leave it out")
+        if token.text == ")":
+            remarks.fault("syntax", "`)` has no beginning", token.span, "leave it out")
+        else:
+            message = f"`{short(token.text)}` does not go on what stands before it"
+            remarks.fault("syntax", message, token.span, "join two parts by except, only, and, or")
     return found
 
 
@@ -163,7 +174,7 @@ class _Parser:
     def _operand(self, depth: int, *, may_have_clauses: bool) -> Part | None:
         """Return a part in parentheses, or in one of the languages.
 
-        operand = "(" schedule ")" | ATOM clause*
+        operand = ("(" schedule ")" | atom) clause*
         """
         if self.at >= len(self.tokens) or self.peek() in {*KEYWORDS, ")"}:
             self.remarks.fault("syntax", "a schedule, days or dates are missing here", self.here(), "write them")
@@ -192,6 +203,8 @@ class _Parser:
         while self.at < len(self.tokens) and self.peek() not in {"(", ")"}:
             if self.peek() in KEYWORDS and not self._goes_on(first.start, end):
                 break
+            if self._is_clock(self.at) and looks_like_words(self.source.text[first.start : end]):
+                break  # `every weekday 09:00`: the time needs no `at`
             end = self.next().span.end
         span = self.source.span(first.start, end)
         atom: Part = Atom(span)
@@ -199,8 +212,8 @@ class _Parser:
             return atom
         times: int | None = None
         start: Moment | None = None
-        while self.peek() in {"at", "from"}:
-            clause = self.clause(atom)
+        while self.peek() in {"at", "from"} or (times is None and self._is_clock(self.at)):
+            clause = self.clause(atom) if self.peek() in {"at", "from"} else self._with_times(atom)
             if clause is None:
                 break
             times = clause.times if clause.times is not None else times
@@ -219,7 +232,7 @@ class _Parser:
     def clause(self, of: Part) -> Clause | None:
         """Return a part with what the next words say of it.
 
-        clause = "at" TIMES | ("from" | "until") MOMENT | "zone" ZONE | "name" WORD
+        clause = "at" times | ("from" | "until") moment | "zone" [^ ]+ | "name" [^ ]+
         """
         word = self.next()
         if word.word == "at":
@@ -235,7 +248,10 @@ class _Parser:
         return Clause(word.word, of, value, read_moment(value, self.remarks))
 
     def _with_times(self, of: Part) -> Clause | None:
-        """Read `09:00, 17:00 and 18:30`."""
+        """Read `09:00, 17:00 and 18:30`.
+
+        times = clock_time (("," | "and") clock_time)*
+        """
         start = self.here().start
         times = 0
         while True:
@@ -268,7 +284,10 @@ class _Parser:
         return word in _CLOCK_WORDS or re.fullmatch(r"\d{1,2}:\d{2}|\d{1,2}(am|pm)", word) is not None
 
     def _minute(self, span: Span) -> int | None:
-        """Return a time of day as its minute."""
+        """Return a time of day as its minute.
+
+        clock_time = CLOCK | CLOCK_WORDS
+        """
         text = span.text.strip().lower()
         if text in _CLOCK_WORDS:
             return _CLOCK_WORDS[text]

@@ -40,13 +40,13 @@ class _Calendar(Protocol):
 def read_holidays(span: Span, context: Context) -> DayTerm | None:
     """Return the holidays that a text names; None, and a fault, where there are none of that name.
 
-    holidays = "holidays:" COUNTRY ("-" SUBDIVISION)?
+    holidays = "holidays:" [A-Z]+ ("-" [A-Za-z0-9]+)?
     """
     remarks = context.remarks
     try:
         import holidays as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra; 80 ms
     except ImportError:
-        help_text = "install it: pip install 'crondor[holidays]'"
+        help_text = "in a clone of crondor: pip install '.[holidays]'"
         remarks.fault("holidays", "holidays need the package holidays, which is not installed", span, help_text)
         return None
     code = span.text[len(PREFIX) :]

@@ -217,7 +217,7 @@ def _of_atom(atom: Atom, context: Context) -> Meaning | None:
 def _read(span: Span, context: Context, anchor: int | None) -> tuple[DaySet | None, DayTerm | None]:
     """Return what a piece says in the language that it is written in: runs, or days.
 
-    atom = holidays | ICS_FILE | properties | words | dates | event | cron
+    atom = holidays | calendar_file | properties | words | dates | event | cron
     """
     for is_so, read in _READERS:
         if is_so(span.text):

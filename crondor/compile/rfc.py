@@ -68,7 +68,7 @@ def read_rfc(span: Span, context: Context) -> DaySet | None:
     """Return the schedule that properties say; None, and faults, where they cannot be read.
 
     properties = property+
-    property = NAME (";" PARAMETER "=" VALUE)* ":" (recur | moment ("," moment)*) | recur
+    property = PROPERTIES (";" ("TZID" | "VALUE") "=" [^;:]+)* ":" (recur | instants) | recur
     """
     given = _Properties(context)
     for found in re.finditer(r"\S+", span.text):
@@ -127,7 +127,7 @@ class _Properties:
         zone = (start.zone if start is not None else None) or context.zone
         if start is None and self.rules:
             if context.start is None:
-                help_text = "write DTSTART:20261201T170000 before it, `from 2026-12-01T17:00` behind it, or --from"
+                help_text = "write DTSTART:20261201T170000 before it, or `from 2026-12-01T17:00` behind it"
                 self.remarks.fault("start", "an RRULE counts from its DTSTART, and there is none", span, help_text)
                 for rule in self.rules:
                     read_rule(rule, Moment(0, None, is_date=False), zone, self.remarks)
@@ -175,7 +175,7 @@ def moments_words(instants: list[int], zone: Zone) -> str:
 def _moments(span: Span, zone: Zone | None, remarks: Remarks) -> Iterator[Moment]:
     """Yield the moments of a value.
 
-    moment = DATE
+    instants = DATE ("," DATE)*
     """
     at = 0
     for text in span.text.split(","):
@@ -205,8 +205,8 @@ def read_moment(span: Span, zone: Zone | None, remarks: Remarks) -> Moment | Non
 def read_rule(span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule | None:
     """Return a recurrence rule counted from its start; None, and all its faults, where it cannot be read.
 
-    recur = part (";" part)*
-    part = KEY "=" VALUE
+    recur = rule_part (";" rule_part)*
+    rule_part = PARTS "=" [^;]+
     """
     parts: dict[str, Span] = {}
     before = len(remarks.errors)

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import EPOCH_ORDINAL, day_number, month_length, weekday
-from crondor.compile.days import MINUTES, WHOLE_YEAR, spread, taken_days, year_of, year_start
+from crondor.compile.days import MINUTES, WHOLE_YEAR, seconds_of, spread, taken_days, year_of, year_start
 
 _HOUR = (1 << 60) - 1
 
@@ -62,6 +62,7 @@ class RulePattern:
         if rule.frequency >= Frequency.HOURLY and rule.positions:
             self._minutes = _positioned_minutes(rule, self._minutes)
         self._times = sum(self._minutes << 60 * hour for hour in hours)
+        self._time_list = [second // 60 for second in seconds_of(self._times)] if rule.positions else []
         self._known: dict[int, int] = {}
         self._periods: dict[tuple[int, int], dict[int, int]] = {}
         self._phases: dict[int, int] = {}
@@ -166,7 +167,7 @@ class RulePattern:
             if len(self._periods) > 4096:
                 self._periods.clear()
             days = [each for each in range(first, past) if self._is_taken(each)]
-            times = [minute for minute in range(MINUTES) if self._times >> minute & 1]
+            times = self._time_list
             found = {}
             for position in self.rule.positions:
                 index = position - 1 if position > 0 else len(days) * len(times) + position

@@ -62,6 +62,7 @@ class WallSchedule(DaySet):
         self.pattern = pattern
         self.policy = policy
         self.follows = follows and policy is not Policy.SKIP
+        self._last = (-(1 << 62), 0)
 
     def days(self, year: int) -> int:
         """Return the days of a UTC year on which a local day that is taken may lie."""
@@ -90,13 +91,16 @@ class WallSchedule(DaySet):
     def _shown(self, day: int, offset: int) -> int:
         """Return what a clock with a constant offset would show on a UTC day."""
         shift = offset // 60
+        if not shift:
+            return self.pattern.minutes(day)
+        first = day if shift > 0 else day - 1
+        known, bits = self._last  # whoever walks along the days has met this one as the second of the day before
+        one = bits if known == first else self.pattern.minutes(first)
+        other = self.pattern.minutes(first + 1)
+        self._last = first + 1, other
         if shift > 0:
-            late = self.pattern.minutes(day + 1) & ((1 << shift) - 1)
-            return self.pattern.minutes(day) >> shift | late << MINUTES - shift
-        if shift < 0:
-            early = self.pattern.minutes(day - 1) >> MINUTES + shift
-            return early | self.pattern.minutes(day) << -shift & WHOLE_DAY
-        return self.pattern.minutes(day)
+            return one >> shift | (other & ((1 << shift) - 1)) << MINUTES - shift
+        return one >> MINUTES + shift | other << -shift & WHOLE_DAY
 
     def _piece(self, day: int, stretch: Stretch) -> int:
         """Return the instants of a UTC day in a stretch that begins or ends on it, or began just before."""

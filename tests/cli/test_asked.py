@@ -36,7 +36,7 @@ def test_next_and_prev_as_data() -> None:
     assert data["jobs"] == []
     assert data["schedules"][0]["runs"] == [{"time": 1796115600, "local": "2026-12-01T09:00:00+00:00"}]
     assert crondor("next", "--schedule", "every day at 9am", "-n", "1", "--format", "epoch", *NOW).out == "1796115600\n"
-    line = "every day at 9am,1,1796115600,2026-12-01T09:00:00+00:00"
+    line = "every day at 9am,,1,1796115600,2026-12-01T09:00:00+00:00,,,,,\n"
     assert line in crondor("next", "--schedule", "every day at 9am", "-n", "1", "--format", "csv", *NOW).out
     data = json.loads(crondor("prev", "--schedule", "every day at 9am", "--format", "json", *NOW).out)
     assert data["schedules"][0]["runs"][0]["local"] == "2026-11-30T09:00:00+00:00"
@@ -89,6 +89,19 @@ def test_diff_is_the_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     partings = json.loads(result.out)["schedules"][0]["partings"]
     assert partings == [{"time": 1798221600, "local": "2026-12-25T18:00:00+00:00", "fires": "second"}]
     assert crondor("diff", "--schedule", "@daily", "a", "b").status == 2
+    assert crondor("diff", "--schedule", "no schedule", "nightly.sub").status == 2
+    assert crondor("diff", "--schedule", "@daily", "none.sub").status == 2
+
+
+def test_diff_sees_what_the_real_schedd_does_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its dialect a weekly job runs on the last day of a month as well, which these requirements do not stop."""
+    monkeypatch.chdir(tmp_path)
+    Path("nightly.sub").write_text(LAST_FRIDAY, "utf-8")
+    schedd = ("--dialect", "htcondor", "--until", "2027-02-01", "-n", "1")
+    result = crondor("diff", "--schedule", "0 18 * * 5L", "nightly.sub", *schedd, *NOW)
+    assert result.status == 1
+    assert ">  Thu 2026-12-31 18:00 +0000" in result.out
+    assert "1 time up to there is the same" in result.out
 
 
 def test_diff_joins_the_jobs_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Write
-from tests.cli.running import ROOT, ZONE, at_now, crondor
+from tests.cli.running import ZONE, at_now, crondor
 
 LINES = ("# Every morning", "0 6 * * * report", "*/5 * * * * check")
 
@@ -119,19 +119,3 @@ def test_what_is_no_text_is_refused(data: bytes) -> None:
     result = crondor("import", "crontab", "-", stdin=data)
     assert result.status == 1
     assert "error: " in result.err
-
-
-def test_json_and_options_are_documented(write: Write) -> None:
-    """Each key and option has a row in docs/cli.md."""
-    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    section = text.partition("## crondor import crontab")[2].partition("\n## ")[0]
-    path = write("MAILTO=x", "0 6 * * 1 run%in", "@reboot y")
-    data = crondor("import", "crontab", path, "--format", "json").data
-    for name in (*data, *data["files"][0]):
-        assert f"| `{name}` |" in section
-    listed = set(
-        re.findall(
-            r"--[a-z-]+", crondor("import", "crontab", "-h").out.partition("Options:")[2].partition("Examples:")[0]
-        )
-    )
-    assert set(re.findall(r"^\| .*?`(--[a-z-]+)", section, re.MULTILINE)) | {"--user", "--help"} >= listed

@@ -73,7 +73,7 @@ def test_all_questions_have_one_answer(a: Schedule, moment: int, days: int) -> N
     """Next, previous and matches go by the instants that ``between`` lists."""
     end = moment + 86_400 * days
     listed = list(islice(a.between(moment, end), 500))
-    walked = []
+    walked: list[int] = []
     at: int | None = moment
     while at is not None and len(walked) < 500:
         at = a.next(at)

@@ -1,13 +1,10 @@
-"""docs/route.md: its rules, its knobs and its JSON keys are those of the program."""
+"""docs/route.md: its rules and its knobs are those of the program."""
 
 from __future__ import annotations
-
-import re
 
 from crondor.check import RULES as OTHERS
 from crondor.router.rules import RULES
 from crondor.router.table.knobs import KNOBS
-from tests.cli.running import ROOT, crondor
 from tests.docs.test_docs import DOCS, bare, tables
 
 TABLES = list(tables(DOCS / "route.md"))
@@ -32,12 +29,3 @@ def test_the_knobs_are_those_documented() -> None:
     """With type and default."""
     found = [(bare(name), kind, bare(default)) for name, kind, default, _ in rows("knob", "type", "default", "meaning")]
     assert found == [(knob.name, knob.kind.value, knob.default) for knob in KNOBS]
-
-
-def test_the_keys_of_the_table_are_those_documented() -> None:
-    """Each key of real output, and no other."""
-    keys = [re.findall(r"`(\w+)`", row[0]) for row in rows("key", "type", "meaning")]
-    written = {name for names in keys for name in names}
-    config = str(ROOT / "examples" / "routes-traps.conf")
-    data = crondor("route", "show", "--config", config, "--format", "json").data
-    assert {*data, *data["routes"][0]} == written

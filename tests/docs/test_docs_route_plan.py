@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from crondor.router_bridge import CopySchedule, PlannedOutcome
-from tests.cli.running import ROOT, crondor
+from tests.cli.running import ROOT
 from tests.docs.test_docs import DOCS, bare, tables
 
 TABLES = list(tables(DOCS / "route-plan.md"))
@@ -18,14 +18,6 @@ ASKED = (
 def rows(*columns: str) -> list[list[str]]:
     """Return the rows of the tables with these columns."""
     return [row for table in TABLES if tuple(table.columns) == columns for row in table.rows]
-
-
-def test_the_options_are_those_documented() -> None:
-    """Those of the help, and no other."""
-    text = crondor("route", "plan", "-h").out.partition("Options:")[2].partition("Examples:")[0]
-    names = re.findall(r"^ +(?:-\w, )?(--[a-z-]+(?:, --[a-z-]+)*)", text, re.MULTILINE)
-    listed = {name for each in names for name in each.split(", ")} - {"--help"}
-    assert {option for row in rows("option", "meaning") for option in re.findall(r"--[a-z-]+", row[0])} == listed
 
 
 def test_the_outcomes_and_conducts_are_those_documented() -> None:
@@ -52,11 +44,3 @@ def test_the_codes_are_those_documented() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "crondor/router/plan").glob("*.py"))
     documented = [bare(row[0]) for row in rows("code", "severity", "about")]
     assert sorted(documented) == sorted(set(re.findall(r'"(plan-[a-z-]+)"', source)))
-
-
-def test_the_keys_are_those_documented() -> None:
-    """Each key of real output, and no other."""
-    data = crondor("route", "plan", *ASKED, "--now", "2026-11-20 12:00", "--format", "json").data
-    assert {key for row in rows("key", "type", "meaning") for key in re.findall(r"`(\w+)`", row[0])} == set(data)
-    written = {key for row in rows("key of a run", "type", "meaning") for key in re.findall(r"`(\w+)`", row[0])}
-    assert written == set(data["runs"][0])

@@ -1,4 +1,4 @@
-"""An agenda as JSON; the keys are documented in docs/cli.md."""
+"""An agenda as JSON; `crondor schema agenda` has the keys."""
 
 from __future__ import annotations
 

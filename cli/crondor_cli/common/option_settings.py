@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from crondor_cli.common.options import UsageProblem
-from crondor_cli.common.setting_table import Setting
+from crondor_cli.common.setting_table import SETTINGS, Setting
 from crondor_cli.common.settings import BadSettings, SettingValue, find_settings
 from crondor_cli.common.settings_places import user_folder
 from crondor_cli.common.show import show
@@ -21,22 +21,33 @@ def values_for(command: click.Command) -> dict[str, Any]:
     except BadSettings as error:
         raise UsageProblem(error) from None
     show(found.warnings)
-    options = {option: param for param in command.params for option in param.opts}
+    params = {setting: param for param in command.params if (setting := setting_of(command, param)) is not None}
     values: dict[str, Any] = {}
     for value in found.values.values():
-        setting = value.setting
-        param = options.get(setting.option)
-        if setting.key == "width":
+        param = params.get(value.setting)
+        if value.setting.key == "width":
             values["width"] = value.value
-        elif param is not None and setting.table in {"", command.name} and _fits(setting, value, param):
+        elif param is not None and _fits(value, param):
             values[param.name] = _as_given(value)
     return values
 
 
-def _fits(setting: Setting, value: SettingValue, param: click.Parameter) -> bool:
+def setting_of(command: click.Command, param: click.Parameter) -> Setting | None:
+    """Return the setting that an option of a command has its default from, None for one that has none."""
+    if not isinstance(param, click.Option):
+        return None
+    return next(
+        (
+            each
+            for each in SETTINGS
+            if each.option in param.opts and each.table in {"", command.name} and each.many == param.multiple
+        ),
+        None,
+    )
+
+
+def _fits(value: SettingValue, param: click.Parameter) -> bool:
     """Say whether an option takes what is set for all: `crondor prev` knows no dialect htcondor, for one."""
-    if isinstance(param, click.Option) and param.multiple != setting.many:
-        return False
     return not isinstance(param.type, click.Choice) or value.value in param.type.choices
 
 

@@ -56,7 +56,12 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
 )
 @schedule_options
 @schedule_text_option
-@click.option("--to", type=click.Choice(["crontab", "ics"]), required=True, help="What to write.")
+@click.option(
+    "--to",
+    type=click.Choice(["crontab", "ics"]),
+    required=True,
+    help="What to write: lines for Unix cron, or a calendar (RFC 5545).",
+)
 @output_option("Where it goes; - prints it.")
 @click.option("--command", "text", metavar="TEXT", help="The command of the lines, instead of what the file runs.")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs in the calendar (default: 10).")

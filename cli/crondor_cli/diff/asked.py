@@ -13,6 +13,7 @@ from crondor.recurrence import Recurrence
 from crondor.spec import Dialect
 from crondor.words import describe
 from crondor_cli.common.asked import asked_data, known_text
+from crondor_cli.common.columns import plural
 from crondor_cli.common.data import diagnostic_data, instant
 from crondor_cli.common.jobs import Job
 from crondor_cli.common.options import Clock
@@ -187,12 +188,15 @@ def print_asked(found: AskedComparison, name: str, count: int) -> None:
     end = local_text(found.until, clock.zone)
     lines += [f"  looked until  {end}{f' ({found.reason})' if found.reason and not known else ''}"]
     if not found.differs:
-        times = "1 time" if found.compared == 1 else f"{found.compared} times"
-        said = f"both have the same {times}" if found.compared else "neither has a time"
+        said = f"both have the same {plural(found.compared, 'time')}" if found.compared else "neither has a time"
         say("\n".join([*lines, f"  result        the same: {said}"]))
         return
     named = len(found.partings)
-    lines += [f"  result        they differ; {found.compared - named} times up to there are the same", ""]
+    same = plural(found.compared - named, "time")
+    lines += [
+        f"  result        they differ; {same} up to there {'is' if same.startswith('1 ') else 'are'} the same",
+        "",
+    ]
     times = f"{'first ' * (named == count)}{'time' if named == 1 else f'{named} times'}"
     lines.append(f"  The {times} that only one of them has:")
     rows = [

@@ -99,7 +99,10 @@ def command(
     if end is not None and end < clock.now:
         raise _usage("--until is earlier than now: nothing can part between them")
     if schedule is not None:
-        asked = read_asked(schedule, own_zone, clock, None, surroundings.allow_dirs)
+        try:
+            asked = read_asked(schedule, own_zone, clock, None, surroundings.allow_dirs)
+        except CrondorError as error:
+            raise UsageProblem(error) from None
         _diff_asked(asked, sides[0], readings[0], _Asking(clock, end, count, format_), surroundings)
         return
     left, right, warnings = _jobs(sides, readings, clock, surroundings)

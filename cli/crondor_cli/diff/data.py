@@ -1,4 +1,4 @@
-"""Comparisons for programs; the keys are documented in docs/cli.md."""
+"""Comparisons for programs; `crondor schema diff` has the keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations for programs; the keys are documented in docs/cli.md."""
+"""Explanations for programs; `crondor schema explain` has the keys."""
 
 from __future__ import annotations
 

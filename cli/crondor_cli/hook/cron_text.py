@@ -1,4 +1,4 @@
-"""What a daemon's cron jobs do and make, for people and for programs; the JSON keys are those of docs/hooks.md."""
+"""What a daemon's cron jobs do and make, for people and programs; `crondor schema hook daemon-cron` has the keys."""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ Examples:
       --as REPLY_FETCH accept < job-and-slot.ads
   crondor hook fetch-work --specs /etc/crondor/jobs --list
 
-HTCondor calls a hook without arguments of yours: give each a script of two lines, #!/bin/sh and
+\b
+HTCondor calls a hook without arguments of yours: give each a script of two
+lines, #!/bin/sh and
   exec crondor hook fetch-work --specs /etc/crondor/jobs --as FETCH_WORK "$@"
 docs/hooks.md has the whole configuration.
 

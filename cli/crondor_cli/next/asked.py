@@ -20,6 +20,7 @@ from crondor_cli.common.output import emit, say
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
+from crondor_cli.next.data import CSV_COLUMNS
 from crondor_cli.times.text import local_text, relative
 
 if TYPE_CHECKING:
@@ -77,8 +78,10 @@ def _print(schedule: WrittenSchedule, runs: list[int], clock: Clock, form: str) 
     elif form == "csv":
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(["name", "number", "time", "local"])
-        writer.writerows([schedule.text, n, run, iso(run, clock.zone)] for n, run in enumerate(runs, 1))
+        writer.writerow(CSV_COLUMNS)
+        for number, run in enumerate(runs, 1):
+            known = {"name": schedule.text, "number": number, "time": run, "local": iso(run, clock.zone)}
+            writer.writerow([known.get(column, "") for column in CSV_COLUMNS])
         emit(lines.getvalue())
     else:
         say("\n".join(_table(schedule, runs, clock)))

@@ -61,7 +61,7 @@ def table(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
 
 
 def json_lines(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
-    """Yield a list of objects, a line each; their keys are documented in docs/route-match.md."""
+    """Yield a list of objects, a line each; `crondor schema route apply` has the keys."""
     begin = "[\n"
     for job, each in routed:
         yield begin + json.dumps(_data(job, each))

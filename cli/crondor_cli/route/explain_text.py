@@ -42,7 +42,7 @@ def _short(reason: str) -> str:
 
 
 def data(job: CandidateJob, told: JobVerdict) -> dict[str, object]:
-    """Return an object; its keys are documented in docs/route-match.md."""
+    """Return an object; `crondor schema route explain` has the keys."""
     return {
         "job": job.id,
         "route": told.chosen and told.chosen.name,

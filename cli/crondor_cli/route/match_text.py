@@ -51,7 +51,7 @@ def long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
 
 
 def data(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
-    """Yield one object; its keys are documented in docs/route-match.md."""
+    """Yield one object; `crondor schema route match` has the keys."""
     matches = [{"job": match.job, "route": match.route.name} for match in search]
     route_state = search.route_state
     routes = [

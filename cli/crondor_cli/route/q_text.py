@@ -1,4 +1,4 @@
-"""Routed jobs as condor_router_q prints them, and as JSON, whose keys are documented in docs/route-tools.md."""
+"""Routed jobs as condor_router_q prints them, and as JSON (`crondor schema route q` has the keys)."""
 
 from __future__ import annotations
 

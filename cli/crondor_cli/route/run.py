@@ -98,7 +98,13 @@ _STAYS = "the routing table stays as it was"
 @click.option("--user-logs", metavar="DIR", help="Write the jobs' user logs at or below this folder.")
 @click.option("--hooks", is_flag=True, help="Run the hooks that the configuration names.")
 @file_options
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to say what is done.")
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to say what is done.",
+)
 @clock_options
 def command(
     config: tuple[str, ...],

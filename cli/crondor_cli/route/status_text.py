@@ -82,7 +82,7 @@ def print_job(survey: QueueStatus, job: JobId | None) -> None:
 
 
 def print_json(survey: QueueStatus, report: RouterReport | None, job: JobId | None) -> None:
-    """Print one object; its keys are documented in docs/router.md."""
+    """Print one object; `crondor schema route status` has the keys."""
     data: dict[str, object] = {
         "name": survey.name,
         "now": survey.now,

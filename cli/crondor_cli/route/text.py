@@ -87,7 +87,7 @@ def _rejected(rejected: Rejected) -> Iterator[str]:
 
 
 def print_json(table: RoutingTable) -> None:
-    """Print one object; its keys are documented in docs/route.md."""
+    """Print one object; `crondor schema route show` has the keys."""
     data = {
         "is_enabled": table.is_enabled,
         "routes": [_route_data(route) for route in table.routes or table.idle],

@@ -106,7 +106,7 @@ def _act(
 
 def _epilog(name: str) -> str:
     """Return the examples and exit statuses of an action."""
-    return f"""\\b
+    return f"""\b
 Examples:
   crondor schedd {name} 12.0
   crondor schedd {name} 12 13.1 alice

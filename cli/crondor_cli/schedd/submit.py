@@ -36,12 +36,12 @@ EPILOG = """\b
 Examples:
   crondor schedd submit nightly.sub
   crondor schedd submit --queue ./queue - < nightly.sub
-  crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' -a \\
-      'cron_hour = 3'
+  crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' \\
+      -a 'cron_hour = 3'
 
 The file is read as condor_submit 25.14 reads it, and nothing in it is run. All its jobs come into the queue at once, or
-none of them; their DeferralTime is computed with them. Each job's folder (Iwd) is its initialdir, and where that is
-relative or not given, from the folder the command is started in, wherever FILE is.
+none of them; their DeferralTime is computed with them. Each job's folder (Iwd) is its initialdir; a relative one, and
+none, counts from the folder the command is started in, wherever FILE is.
 
 Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose schedule is invalid), 2 wrong usage."""
 

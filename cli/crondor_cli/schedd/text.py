@@ -1,4 +1,4 @@
-"""Queues as tables for people, and as JSON, whose keys are documented in docs/cli.md."""
+"""Queues as tables for people, and as JSON; `crondor schema schedd status` and its like have the keys."""
 
 from __future__ import annotations
 

@@ -30,19 +30,24 @@ def title(name: str) -> str:
     return str(_document(name)["title"])
 
 
+def shared() -> dict[str, Any]:
+    """Return the definitions that several schemas need, by name."""
+    return _document(_COMMON)
+
+
 def schema(name: str) -> dict[str, Any]:
     """Return a schema that needs no other file. Raises FileNotFoundError for a name that there is not."""
     document = _document(name)
     own = document.pop("$defs", {})
-    shared = _document(_COMMON)
+    common = shared()
     needed: dict[str, Any] = {}
     waiting = [*_references(document), *own]
     while waiting:
         each = waiting.pop()
         if each not in needed:
-            needed[each] = own[each] if each in own else shared[each]
+            needed[each] = own[each] if each in own else common[each]
             waiting += _references(needed[each])
-    order = [each for each in (*own, *shared) if each in needed]
+    order = [each for each in (*own, *common) if each in needed]
     return {"$schema": DIALECT, **document, "$defs": {each: needed[each] for each in order}}
 
 

@@ -14,6 +14,7 @@ from crondor_cli.common.options import (
     clock_options,
     crontab_option,
     file_options,
+    format_option,
     interval_option,
     policy_option,
 )
@@ -118,7 +119,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @click.option("--timeline", is_flag=True, help="Print a line of time for each job.")
 @click.option("--plot", metavar="FILE", help="Draw it, into a file .svg or .png (needs matplotlib).")
 @click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
-@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option("table", "json")
 def command(
     paths: tuple[str, ...],
     crontab: str | None,

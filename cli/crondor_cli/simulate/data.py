@@ -1,4 +1,4 @@
-"""A simulation as JSON; the keys are documented in docs/cli.md."""
+"""A simulation as JSON; `crondor schema simulate` has the keys."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def _events(found: RoutedSimulation) -> Iterator[tuple[int, str]]:
 
 
 def print_json(found: RoutedSimulation, findings: list[Diagnostic], *, events: bool, timeline: bool) -> None:
-    """Print one object; its keys are documented in docs/simulate.md."""
+    """Print one object; `crondor schema simulate` has the keys."""
     simulated = found.simulated
     groups, routes = found.fates()
     data: dict[str, object] = {

@@ -1,0 +1,238 @@
+"""The pages of docs/cli: what is made of the options and schemas is up to date, and says what they say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from crondor_cli.common.command import Command
+from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.main import cli
+from crondor_cli.reference import markdown
+from crondor_cli.reference.commands import CommandFacts, OptionFacts, commands
+from crondor_cli.reference.json_keys import JsonKey, Kind, documents, shared_objects
+from crondor_cli.reference.pages import BrokenPage, made_parts, updated
+from crondor_cli.reference.shared_options import OWN, PAGES
+from crondor_cli.schema.catalogue import names, schema, shared
+from tests.cli.test_alike import COMMANDS
+from tests.docs.test_docs import CLI
+from tests.docs.test_links import FENCED
+
+EVERY = {" ".join(each.path[1:]): each for each in commands(cli)}
+
+
+# The folder
+
+
+def test_the_pages_are_up_to_date() -> None:
+    """`make docs` changes nothing."""
+    assert list(updated(CLI)) == []
+
+
+def test_every_command_and_group_has_a_page_and_every_made_page_its_command() -> None:
+    """A command that goes takes its page with it."""
+    expected = {f"{name.replace(' ', '-') or 'README'}.md" for name in EVERY}
+    made = {page.name for page in CLI.glob("*.md") if "made by `make docs`: what it is" in page.read_text("utf-8")}
+    assert made == expected
+    assert {name for name, facts in EVERY.items() if not facts.is_group} == set(COMMANDS)
+
+
+def headings(text: str) -> set[str]:
+    """Return the fragments of the headings of a text."""
+    return {markdown.slug(line) for line in re.findall(r"^#+ (.*)$", FENCED.sub("", text), re.MULTILINE)}
+
+
+def test_headings_by_hand_are_none_of_those_that_are_made() -> None:
+    """Links to made headings would lead to them."""
+    for name, parts in made_parts().items():
+        text = (CLI / name).read_text("utf-8")
+        for made in parts.values():
+            text = text.replace(made, "")
+        by_hand = headings(text)
+        made_ones = {heading for made in parts.values() for heading in headings(made)}
+        assert not by_hand & made_ones, name
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the program that brings pages up to date."""
+    words = [sys.executable, "-m", "crondor_cli.reference", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_pages_that_are_missing_or_behind_are_written(tmp_path: Path) -> None:
+    """What stands around a made part stays; --check writes nothing."""
+    asked = run("--check", tmp_path)
+    assert (asked.returncode, len(asked.stdout.splitlines())) == (1, len(made_parts()))
+    assert list(tmp_path.iterdir()) == []
+    assert run(tmp_path).returncode == 0
+    page = tmp_path / "at.md"
+    whole = page.read_text("utf-8")
+    page.write_text(f"before\n{whole.replace('must be given', '').replace('this host', 'that host')}after\n", "utf-8")
+    again = run(tmp_path)
+    assert (again.returncode, again.stdout) == (0, f"{page}\n")
+    assert page.read_text("utf-8") == f"before\n{whole}after\n"
+    assert (run("--check", tmp_path).returncode, run(tmp_path / "none").returncode) == (0, 2)
+
+
+def test_a_page_without_its_marks_is_refused(tmp_path: Path) -> None:
+    """By its name, and with the lines that it lacks."""
+    assert run(tmp_path).returncode == 0
+    (tmp_path / "at.md").write_text("# crondor at\n", "utf-8")
+    with pytest.raises(BrokenPage, match=r"at.md: a line <!-- made by `make docs`: what it is --> and a line"):
+        updated(tmp_path)
+    refused = run(tmp_path)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "at.md" in refused.stderr
+
+
+# Options
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_option_is_told_as_click_takes_it(name: str) -> None:
+    """Each that the help shows, in its order, with its names, its default and whether it is asked for."""
+    facts, context = EVERY[name], click.Context(cli)
+    command: click.Command = cli
+    for word in name.split():
+        assert isinstance(command, LazyGroup)
+        found = command.get_command(context, word)
+        assert found is not None
+        command = found
+    shown = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    assert [each.names for each in facts.options] == [(*each.opts, *each.secondary_opts) for each in shown]
+    for option, each in zip(facts.options, shown, strict=True):
+        assert option.meaning
+        assert option.is_required == each.required
+        assert bool(option.value) != each.is_flag
+        if each.show_default and not each.is_flag:
+            assert option.default == str(each.default)
+
+
+def options(*made: click.Option) -> dict[str, OptionFacts]:
+    """Return the facts of some options by their last names."""
+    (facts,) = commands(Command("check", params=[*made], help="Look."))
+    return {each.names[-1]: each for each in facts.options}
+
+
+def test_what_an_option_takes_and_has_without_it() -> None:
+    """In words: numbers have limits, two names a choice, a default in the help is taken out of it."""
+    found = options(
+        click.Option(["-n", "--count"], type=click.IntRange(1, 2000), default=10, show_default=True, help="Runs."),
+        click.Option(["--low"], type=click.IntRange(min=1), help="Low."),
+        click.Option(["--high"], type=click.FloatRange(max=9), metavar="H", help="High."),
+        click.Option(["--far"], multiple=True, help="Far (default: now). And near."),
+        click.Option(["--yes/--no"], default=True, show_default=True, help="Say so."),
+        click.Option(["--kind"], type=click.Choice(["a", "b"]), required=True, help="Which."),
+        click.Option(["--hide"], hidden=True),
+        click.Option(["--ignore"], multiple=True, help="None of these."),
+    )
+    assert found["--count"] == (("-n", "--count"), "N", "10", "Runs (1 to 2,000).", False, None)
+    assert found["--low"][1:4] == ("N", "", "Low (at least 1).")
+    assert found["--high"][1:4] == ("H", "", "High (at most 9).")
+    assert found["--far"][1:4] == ("TEXT", "now", "Far. And near. Repeatable.")
+    assert found["--no"][:3] == (("--yes", "--no"), "", "--yes")
+    assert found["--kind"][1:5] == ("[a|b]", "", "Which.", True)
+    assert "--hide" not in found
+    assert found["--ignore"].setting is not None
+    assert found["--ignore"].setting.variable == "CRONDOR_CHECK_IGNORE"
+
+
+def test_the_parts_of_a_help_are_told_apart() -> None:
+    """The sentence, notes, examples, and what the exit statuses mean."""
+    command = Command(
+        "do",
+        help="Do it.\n\nMore\nof it.",
+        example="crondor do",
+        epilog="\b\nExamples:\n  crondor do a\n      b\n\nA note.\n\n"
+        "\b\nA file:\n  x = 1\nand so on\n\nExit status: 0 fine,\n1 not.",
+    )
+    (facts,) = commands(command, "crondor do")
+    assert facts == CommandFacts(
+        ("crondor do",),
+        "Do it.",
+        "Do it.",
+        "crondor do [OPTIONS]",
+        ("More of it.", "A note.", "A file:\n  x = 1\nand so on"),
+        "crondor do",
+        "crondor do a\n    b",
+        "Exit status: 0 fine, 1 not.",
+        (),
+        is_group=False,
+    )
+    assert markdown.paragraphs(facts.notes[2]) == "A file:\n\n```\nx = 1\n```\n\nand so on"
+
+
+def test_a_help_is_shown_as_it_is_in_markdown() -> None:
+    """Signs of Markdown stand for themselves, options are code, pages are links."""
+    shown = markdown.prose("See *.sub, `a*b` of NAME_<x>, --at TIME and docs/run.md; a-b--c.")
+    assert shown == r"See \*.sub, `a*b` of NAME_\<x>, `--at` TIME and [docs/run.md](../run.md); a-b--c."
+
+
+def test_shared_options_are_those_of_commands() -> None:
+    """No link is for an option that is gone, and no exception for what is not there."""
+    used = {(name, option) for name, each in EVERY.items() for facts in each.options for option in facts.names}
+    assert set(PAGES) <= {option for _, option in used}
+    assert used >= OWN
+
+
+# JSON
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_key_of_a_schema_has_a_row(name: str) -> None:
+    """Those of shared definitions aside, which stand on a page of their own."""
+    rows = markdown.json(documents(schema(name), shared()))
+    found = schema(name)
+    own = [found, *(part for each, part in found["$defs"].items() if each not in shared())]
+    for part in own:
+        for holder in (part, part.get("items", {})):
+            for key in holder.get("properties", {}):
+                assert f"| `{key}` |" in rows
+
+
+def test_a_schema_is_read_as_objects_by_their_paths() -> None:
+    """Units are taken out of the descriptions; what stands twice is told once; a definition may contain itself."""
+    tree = {
+        "type": "object",
+        "properties": {
+            "at": {"description": "when (epoch seconds); null: never", "type": ["integer", "null"]},
+            "kind": {"description": "which", "enum": ["a", "b", None]},
+            "below": {"description": "inner ones", "type": "array", "items": {"$ref": "#/$defs/tree"}},
+            "found": {"description": "it", "anyOf": [{"$ref": "#/$defs/common"}, {"type": "null"}]},
+        },
+        "required": ["at", "below"],
+    }
+    whole = {
+        "type": "object",
+        "properties": {each: {"description": each, "$ref": "#/$defs/tree"} for each in ("left", "right")},
+        "required": ["left", "right"],
+        "$defs": {"tree": tree, "common": {"type": "object", "properties": {}}},
+    }  # fmt: skip
+    (form,) = documents(whole, {"common": {}})
+    assert form.when == ""
+    outer, inner = form.objects
+    assert (outer.paths, inner.paths) == (("",), ("left", "left.below[]", "right"))
+    one = {"is_list": False, "is_nullable": True}
+    assert inner.keys == (
+        JsonKey("at", Kind(("integer",), (), **one), "epoch seconds", "when; null: never", is_optional=False),
+        JsonKey("kind", Kind(("`a`", "`b`"), (), **one), "", "which", is_optional=True),
+        JsonKey("below", Kind((), ("left.below[]",), is_list=True, is_nullable=False), "", "inner ones", False),
+        JsonKey("found", Kind((), ("$common",), **one), "", "it", is_optional=True),
+    )
+    rows = markdown.json([form])
+    assert "### `left`, `left.below[]`, `right`" in rows
+    assert "| `below` | array of [objects](#left-leftbelow-right) |  | inner ones |" in rows
+    assert "| `found` | [common](json.md#common) or null; optional |  | it |" in rows
+
+
+def test_shared_objects_are_told_once() -> None:
+    """Each definition has its words; those with keys a table."""
+    found = shared_objects(shared())
+    assert set(found) == set(shared())
+    assert all(said for said, _ in found.values())
+    assert [name for name, (_, each) in found.items() if not each.keys] == ["ad"]
