@@ -154,6 +154,7 @@ class _Compiling:
                 if taken:
                     own[day] = taken
                     left[day] = bits ^ taken
+            own = self._reachable(superset, own)
             if own:
                 job, is_open = self._job(superset, own)
                 closed = closed and not is_open
@@ -169,6 +170,15 @@ class _Compiling:
         return Compiled(
             self.wish, tuple(jobs), proof, self.reason, not closed, tuple(dict.fromkeys(self.notes)), tuple(self.reasons)
         )
+
+    def _reachable(self, superset: Superset, wanted: dict[int, int]) -> dict[int, int]:
+        """Return the wanted times without those of second passes, which the schedd does not answer."""
+        found = dict(wanted)
+        for low, last in superset.repeats(self.wish.start, self.until):
+            for day in range(low // DAY, last // DAY + 1):
+                if day in found:
+                    found[day] &= ~within(day, low - 1, last - 60)
+        return {day: bits for day, bits in found.items() if bits}
 
     def _superset(self) -> Superset:
         """Return the smallest superset; times that a clock change moves need no fields of their own."""
@@ -241,9 +251,6 @@ class _Compiling:
         """Return the second passes of repeated hours in which the schedd must not start the job."""
         found = []
         for low, last in superset.repeats(self.wish.start, self.until):
-            inside = [t for t in range(low, last, 60) if wanted.get(t // DAY, 0) >> t % DAY // 60 & 1]
-            if inside:
-                continue
             high = last + 119
             later = [t for t in range(last, high + 1, 60) if wanted.get(t // DAY, 0) >> t % DAY // 60 & 1]
             found.append((low, later[0] - 1 if later else high))

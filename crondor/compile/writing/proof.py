@@ -12,7 +12,8 @@ from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.superset import Superset
 
 _WALKED = 20_000  # answers of the schedd up to which its whole walk is made
-_AROUND = 2 * DAY  # otherwise it is made so long before and after each clock change and turn of a month
+_FIRST = 3000  # otherwise it is made for so many, and so long before and after each clock change
+_AROUND = 2 * DAY
 
 
 class Proof(NamedTuple):
@@ -92,12 +93,13 @@ def _walk(
 
 def _stretches(superset: Superset, start: int, until: int) -> Iterator[tuple[int, int]]:
     """Yield the times in which the schedd's walk is made: all, or around what may disturb it."""
-    days = max(1, (until - start) // DAY)
-    if superset.times.bit_count() * days <= _WALKED:
+    often = max(1, superset.times.bit_count())
+    if often * max(1, (until - start) // DAY) <= _WALKED:
         yield start, until
         return
-    around = _AROUND if superset.times.bit_count() < 300 else 8 * 3600
-    past = start
+    past = min(until, start + max(1, _FIRST // often) * DAY)
+    yield start, past
+    around = _AROUND if often < 300 else 8 * 3600
     for change in superset.zone.changes(start, until):
         low, high = max(past, change.start - around), min(until, change.start + around)
         if low < high:
