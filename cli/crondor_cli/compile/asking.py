@@ -90,7 +90,8 @@ class Asked(NamedTuple):
 
     def compiled(self, schedule: WrittenSchedule, universe: str | None = None) -> Compiled:
         """Return the jobs that say a schedule. Raises CannotCompile."""
-        from crondor.compile.writing.compiler import Timing, Wish, compile_schedule  # noqa: PLC0415 - as above
+        from crondor.compile.writing.compiler import Wish, compile_schedule  # noqa: PLC0415 - as above
+        from crondor.compile.writing.distance import Timing  # noqa: PLC0415 - as above
 
         window, prep_time, interval, said = self.lengths
         universe = said or universe or "vanilla"

@@ -13,7 +13,7 @@ from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, fit
 from crondor.compile.writing.marked import CLAUSE, Block, marked_lines, rewritten
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.rights.replacing import Changed, replace_text
-from crondor.source import Source
+from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec
 from crondor.zones import zone_of
 from crondor_cli.common.file_problem import file_problem
@@ -115,7 +115,7 @@ def _check(text: str, compiled: Compiled, request: ScheduleRequest, before: Sour
         raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help=help_text))
 
 
-def _line_of(source: Source):  # noqa: ANN202 - a span
+def _line_of(source: Source) -> Span | None:
     return schedule_line(source)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import commands, comments, dates, deferral, fields, policy, reading, refused
+from crondor.check.rules import commands, comments, dates, deferral, fields, policy, reading, refused, schedule_line
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.check.suppress import Silence
 
@@ -11,6 +11,9 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     *reading.READING_RULES,
     refused.refused,
     commands.misspelt_command,
+    schedule_line.unlike,
+    schedule_line.ends,
+    schedule_line.unreadable,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (

@@ -1,4 +1,4 @@
-"""The compiled lines in a submit file: between two markers, before the first queue statement; nothing else is touched."""
+"""The compiled lines in a submit file: between two markers, before the first queue statement."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 from crondor._named_tuple import NamedTuple
 from crondor.compile.faults import InvalidSchedule
+from crondor.compile.markers import BEGIN, END
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source, Span
 from crondor.spec import FIELDS
@@ -15,8 +16,6 @@ from crondor.spec import FIELDS
 CLAUSE = "crondor_times"
 """The macro that the clause stands in, so that a file's own requirements stay what they are."""
 
-_BEGIN = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*compiled lines until (?P<until>\S+)[^\n]*", re.IGNORECASE)
-_END = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*end of compiled lines[ \t]*", re.IGNORECASE)
 _QUEUE = re.compile(r"[ \t]*queue\b[^\n]*", re.IGNORECASE)
 _REQUIREMENTS = re.compile(r"[ \t]*\+?(my\.)?requirements[ \t]*=[^\n]*", re.IGNORECASE)
 _STAMP = "%Y-%m-%dT%H:%MZ"
@@ -40,8 +39,8 @@ def marked_lines(source: Source) -> Block | None:
     at = 0
     for line in source.text.splitlines(keepends=True):
         bare = line.rstrip("\r\n")
-        match = _BEGIN.fullmatch(bare)
-        if match or _END.fullmatch(bare):
+        match = BEGIN.fullmatch(bare)
+        if match or END.fullmatch(bare):
             span = source.span(at, at + len(bare))
             if bool(match) == (begin is not None) or found is not None:
                 message = "the markers of the compiled lines do not belong together"
@@ -116,7 +115,8 @@ def _lines(jobs: Sequence[Mapping[str, str]], until: int, queue: str, *, has_own
         if has_clause:
             lines.append(f"{CLAUSE} = {job.get('requirements', 'true')}")
             if not number:
-                lines.append(f"requirements = ($(requirements)) && ($({CLAUSE}))" if has_own else f"requirements = $({CLAUSE})")
+                own = "($(requirements)) && " if has_own else ""
+                lines.append(f"requirements = {own}($({CLAUSE}))")
     return [*lines, "# crondor: end of compiled lines"]
 
 
