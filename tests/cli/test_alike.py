@@ -167,6 +167,7 @@ OTHERWISE = {
     "--slots": "of a pool, or of a machine",
     "--to": "a format of the world outside, or a form of ads",
     "--trace": "simulate has several kinds",
+    "--write": "check changes the files that it is given, compile the one that it is told",
     "--universe": "of jobs by its name, in a hook's input by its number",
 }
 

@@ -49,16 +49,16 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
 @click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="Whose clock TEXT means.")
 @click.option("--from", "from_", metavar="TIME", help="From when on (default: now); steps are counted from it.")
 @click.option("--until", metavar="TIME", help="Until when it is proven (default: 5 years on).")
-@click.option("--window", type=click.IntRange(0, 10**8), default=0, metavar="SECONDS", help="cron_window of the job.")
+@click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The job's cron_window.")
 @click.option(
-    "--prep-time", type=click.IntRange(0, 10**8), metavar="SECONDS", help="cron_prep_time (default: 300, or what fits)."
+    "--prep-time", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="Its cron_prep_time (default: 300, or what fits)."
 )
 @interval_option
 @click.option(
     "--universe", type=click.Choice(["vanilla", "local"]), help="Of the job (default: vanilla, or the file's)."
 )
 @click.option("--clause", type=click.Choice(["epoch", "local"]), help="Zone-proof, or short, by the host's clock.")
-@click.option("--name", metavar="NAME", default="", help="The job's name, from which H and ~ choose.")
+@click.option("--name", metavar="NAME", help="The job's name, from which H and ~ choose.")
 @click.option("--approximate", is_flag=True, help="Accept the nearest that can be said, and list what differs.")
 @click.option("-n", "--count", type=click.IntRange(0, 1000), default=5, show_default=True, help="Runs to show.")
 @policy_option()
@@ -72,12 +72,12 @@ def command(
     own_zone: str | None,
     from_: str | None,
     until: str | None,
-    window: int,
+    window: int | None,
     prep_time: int | None,
     schedd_interval: int,
     universe: str | None,
     clause: str | None,
-    name: str,
+    name: str | None,
     approximate: bool,
     count: int,
     policy: Policy | None,
@@ -91,7 +91,7 @@ def command(
     Cron fields name the times and as few others as may be; a clause in requirements lets only the wanted ones match.
     """
     clock = clock_of(now, tz)
-    lengths = Lengths(window, prep_time, schedd_interval, universe)
+    lengths = Lengths(window or 0, prep_time, schedd_interval, universe)
     asked = Asked(
         clock,
         own_zone,
@@ -100,7 +100,7 @@ def command(
         excepted,
         lengths,
         clause,
-        name,
+        name or "",
         approximate,
         policy,
         allow_dirs,

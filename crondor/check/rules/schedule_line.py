@@ -50,8 +50,10 @@ def ends(file: CheckedFile) -> Iterator[RuleHit]:
     zone, now = zone_of(file.settings.zone), file.settings.now
     end = _end(file)
     if end is not None and end < now + _SOON:
-        verb = "ended" if end <= now else "end"
-        message = f"the compiled lines {verb} on {_day(zone, end)}: afterwards no time matches, and the job stays idle"
+        verb = "were" if end <= now else "are"
+        message = (
+            f"the compiled lines {verb} proven until {_day(zone, end)}: afterwards no time may match, and the job stay idle"
+        )
         yield RuleHit(message, line, "compile again: crondor compile --write FILE")
     elif schedule.until is not None and schedule.until < now + _SOON:
         message = f"the schedule is known until {_day(zone, schedule.until)} only: {schedule.until_reason}"

@@ -18,11 +18,12 @@ from math import gcd
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, month_length
 from crondor.compile.days import MINUTES
-from crondor.compile.writing.clock import TIME, EpochClock, one_of
+from crondor.compile.writing.clock import TIME, Change, EpochClock, one_of
 from crondor.compile.writing.superset import put
 
 _MOST_PATTERNS = 6
-_WEEKS = (7, 14, 21, 28)
+WORTH = 150
+_MOST_LEFT_OUT = 20_000  # minutes that are looked at one by one
 _LONGEST_CYCLE = 3660  # days
 _SPAN_OF_DAYS = 8  # a run of so many days that are left out is a span of time
 
@@ -36,6 +37,8 @@ class Day(NamedTuple):
 
 def by_clock(days: dict[int, Day], clock: EpochClock) -> dict[int, Day]:
     """Return UTC days as those of a clock."""
+    if clock.offsets == {0}:
+        return days
     offered: dict[int, int] = {}
     wanted: dict[int, int] = {}
     for day, (some, taken) in days.items():
@@ -59,11 +62,18 @@ class Way:
     text: str
     clock: EpochClock
     excess: dict[int, int] = field(default_factory=dict)
+    is_list: bool = False  # days one by one, up to a horizon
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it may hold for ever."""
+        return not (self.excess or self.is_list or self.clock.has_table)
 
     @property
     def rank(self) -> int:
-        """Return how long the whole will be, about."""
-        return len(self.text) + sum(min(7, 7 * bits.bit_count()) for bits in self.excess.values())
+        """Return how long the whole will be, about; a rule that goes on is worth some length."""
+        left_out = sum(7 for bits in self.excess.values() if bits)
+        return len(self.text) + left_out + (0 if self.is_rule else WORTH)
 
 
 class Test(NamedTuple):
@@ -72,6 +82,7 @@ class Test(NamedTuple):
     text: str
     takes: Callable[[int], bool]
     cost: int = 0
+    is_list: bool = False
 
 
 def ways(days: dict[int, Day], clock: EpochClock) -> Iterator[Way]:
@@ -132,6 +143,7 @@ def _by_patterns(table: dict[int, Day], clock: EpochClock) -> Way | None:
         return None
     texts: list[str] = []
     excess: dict[int, int] = {}
+    is_list = False
     for taken in groups:
         minutes = _minute_test(table, taken, clock)
         if minutes is None:
@@ -139,6 +151,7 @@ def _by_patterns(table: dict[int, Day], clock: EpochClock) -> Way | None:
         text, allowed = minutes
         others = [d for d, day in table.items() if d not in taken and day.offered & allowed & ~day.wanted]
         days = _day_test(sorted(taken), others, clock)
+        is_list = is_list or days.is_list
         texts.append(" && ".join(part for part in (days.text, text) if part))
         for d, (offered, wanted) in table.items():
             if d in taken or days.takes(d):
@@ -148,7 +161,7 @@ def _by_patterns(table: dict[int, Day], clock: EpochClock) -> Way | None:
     texts = list(dict.fromkeys(texts))
     if "" in texts:
         return None  # one of them takes all
-    return Way(either(texts), clock, excess)
+    return Way(either(texts), clock, excess, is_list)
 
 
 def _grouped(table: dict[int, Day]) -> list[set[int]] | None:
@@ -229,8 +242,8 @@ def _day_test(taken: list[int], others: list[int], clock: EpochClock) -> Test:
     tests += [test for test in (_in_month(taken, others, clock, ahead=a) for a in (False, True)) if test is not None]
     if len(taken) <= 600:
         members_ = frozenset(taken)
-        tests.append(Test(clock.day_in(taken), members_.__contains__))
-    return min(tests, key=lambda test: len(test.text) + 7 * test.cost)
+        tests.append(Test(clock.day_in(taken), members_.__contains__, is_list=True))
+    return min(tests, key=lambda test: len(test.text) + 7 * test.cost + (WORTH if test.cost or test.is_list else 0))
 
 
 def _in_month(taken: list[int], others: list[int], clock: EpochClock, *, ahead: bool) -> Test | None:
@@ -335,6 +348,8 @@ def _from_end(day: int) -> int:
 
 def complete(way: Way, days: dict[int, Day]) -> str:
     """Return a way's text with what it takes too many left out."""
+    if way.clock.has_table and not way.clock.is_local:
+        way = _by_utc(way)
     whole, spans = _left_out(way, days)
     parts = [grouped(way.text)] if way.text else []
     if whole:
@@ -347,6 +362,18 @@ def complete(way: Way, days: dict[int, Day]) -> str:
         parts.append(f"!{one_of(TIME, single)}")
     parts += [_outside(low, high) for low, high in spans if low != high]
     return " && ".join(parts)
+
+
+def _by_utc(way: Way) -> Way:
+    """Return a way that leaves out days of UTC, which need no table; the same where those are too many."""
+    if sum(bits.bit_count() for bits in way.excess.values()) > _MOST_LEFT_OUT:
+        return way
+    found: dict[int, int] = {}
+    for day, bits in way.excess.items():
+        for minute in members(bits):
+            at = way.clock.instant(day, minute)
+            found[at // DAY] = found.get(at // DAY, 0) | 1 << at % DAY // 60
+    return Way(way.text, EpochClock((Change(0, 0),)), found, way.is_list)
 
 
 def _outside(low: int, high: int) -> str:
@@ -365,6 +392,8 @@ def _left_out(way: Way, days: dict[int, Day]) -> tuple[list[int], list[tuple[int
     if not way.excess:
         return [], []
     table = by_clock(days, way.clock)
+    if any(day not in table for day in way.excess):
+        return [], []
     filled = sorted(day for day, (_, wanted) in table.items() if wanted)
     whole: list[int] = []
     left: list[tuple[int, int]] = []

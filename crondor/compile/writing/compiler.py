@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.compile.days import DaySet
-from crondor.compile.writing.clause import Day, Way, complete, grouped, ways
+from crondor.compile.writing.clause import WORTH, Day, Way, complete, grouped, ways
 from crondor.compile.writing.clock import TIME, Change, EpochClock, HostClock
 from crondor.compile.writing.distance import Spacing, Timing, spacing
 from crondor.compile.writing.evaluation import Clause
@@ -22,7 +22,9 @@ LONGEST_CLAUSE = 4000
 
 _TRIED = 4  # of the shortest ways
 _MOST_JOBS = 12
-_BEYOND = 5 * 366 * DAY  # a rule without a table must hold so long after the horizon, or it ends there
+_BEYOND = 12 * 366 * DAY  # a rule without a table must hold so long after the horizon, or it ends there
+_LIVELY = 3 * 366 * DAY  # and have times still in the last of these years
+_FEW = 4  # times a day, up to which the fields are chosen for those years too
 
 
 class CannotCompile(CrondorError, ValueError):
@@ -185,7 +187,11 @@ class _Compiling:
         host = self.wish.host
         changed = {c.start // DAY + more for c in host.changes(self.wish.start - DAY, self.until) for more in (-1, 0, 1)}
         calm = {day: bits for day, bits in self.wanted.items() if day not in changed}
-        for days in (calm, self.wanted):
+        often = max(bits.bit_count() for bits in self.wanted.values())
+        ahead = {}
+        if self.wish.schedule.until is None and often <= _FEW and host.is_fixed:
+            ahead = _wanted(self.wish.schedule, self.until, self.until + _BEYOND)
+        for days in (calm and {**calm, **ahead}, self.wanted):
             if days:
                 found = Superset(smallest(local_days(days.items(), host)), host)
                 if all(not bits & ~found.minutes(day) for day, bits in self.wanted.items()):
@@ -269,7 +275,7 @@ class _Compiling:
         for way, text in self._texts(days):
             whole = " && ".join([grouped(text), *tail]) if tail else text
             is_open = False
-            if not tail and not way.excess and not way.clock.has_table:
+            if not tail and way.is_rule:
                 is_open = self._goes_on(superset, self._read(whole))
             if not is_open and not _ends(way, text):
                 whole = " && ".join([grouped(text), *tail, f"{TIME} <= {self.until}"])
@@ -284,7 +290,14 @@ class _Compiling:
             found += [(way, "") for way in ways(days, clock)]
         found.sort(key=lambda pair: (not pair[0].clock.is_local, pair[0].rank))
         texts = [(way, complete(way, days)) for way, _ in found[:_TRIED]]
-        return sorted(texts, key=lambda pair: (self.wish.local and "formatTime" not in pair[1], len(pair[1])))
+        worth = {way.text: 0 if way.is_rule else WORTH for way, _ in texts}
+        return sorted(
+            texts,
+            key=lambda pair: (
+                self.wish.local and "formatTime" not in pair[1],
+                len(pair[1]) + worth[pair[0].text],
+            ),
+        )
 
     def _clocks(self) -> Iterator[EpochClock]:
         """Yield the clocks to look at the times by."""
@@ -324,13 +337,15 @@ class _Compiling:
             return False
         if any(superset.repeats(self.until, self.until + _BEYOND)):
             return False
+        last = 0
         for day in range(self.until // DAY + 1, (self.until + _BEYOND) // DAY):
             bits = superset.minutes(day)
             if bits and clause is not None:
                 bits = clause.minutes(day, bits)
             if bits != schedule.minutes(day):
                 return False
-        return True
+            last = day if bits else last
+        return last * DAY > self.until + _BEYOND - _LIVELY
 
     def _refused(self, text: str) -> str:
         size = len(text)
