@@ -25,6 +25,7 @@ _MOST_PATTERNS = 6
 WORTH = 150
 _MOST_LEFT_OUT = 20_000  # minutes that are looked at one by one
 _LONGEST_CYCLE = 3660  # days
+_WEEKS = (7, 14, 21, 28)
 _SPAN_OF_DAYS = 8  # a run of so many days that are left out is a span of time
 
 
@@ -231,12 +232,16 @@ def _day_test(taken: list[int], others: list[int], clock: EpochClock) -> Test:
         return Test("", lambda _: True)
     tests = [Test("", lambda _: True, len(others))]
     step = gcd(*(day - taken[0] for day in taken))
-    for cycle in sorted({7, 14, 21, 28, step, 7 * step}):
+    least = len(others)
+    for cycle in sorted({*_WEEKS, step, 7 * step}):
         if 1 < cycle <= _LONGEST_CYCLE:
             rest = {day % cycle for day in taken}
             if len(rest) == cycle or len(rest) > 40:
                 continue
             left = sum(day % cycle in rest for day in others)
+            if left >= least:
+                continue  # a shorter cycle does as well
+            least = left
             text = clock.weekday_in({(r + 4) % 7 for r in rest}) if cycle == 7 else clock.remainder_in(cycle, rest)
             tests.append(Test(text, lambda day, c=cycle, r=rest: day % c in r, left))  # type: ignore[misc]
     tests += [test for test in (_in_month(taken, others, clock, ahead=a) for a in (False, True)) if test is not None]
