@@ -64,7 +64,9 @@ def test_a_refusal_has_its_reason_and_status_1() -> None:
 
 def test_what_is_left_out_may_stand_in_options() -> None:
     """Each --except as if it were written behind."""
-    one = json.loads(asked("every day at 09:00", "--except", "2026-12-24", "--except", "every Sunday", "--format", "json").out)
+    one = json.loads(
+        asked("every day at 09:00", "--except", "2026-12-24", "--except", "every Sunday", "--format", "json").out
+    )
     two = json.loads(asked("(every day at 09:00) except (2026-12-24) except (every Sunday)", "--format", "json").out)
     assert one["jobs"] == two["jobs"]
 
@@ -87,7 +89,9 @@ def test_wrong_usage_says_what_to_write(arguments: tuple[str, ...], said: str) -
     assert said in result.err
 
 
-@pytest.mark.parametrize("text", ["0 18 * * 5L except holidays:CH", "every 5 minutes except 2026-12-24T10:00..2026-12-24T14:00"])
+@pytest.mark.parametrize(
+    "text", ["0 18 * * 5L except holidays:CH", "every 5 minutes except 2026-12-24T10:00..2026-12-24T14:00"]
+)
 def test_a_files_own_schedule_is_written_between_markers(text: str) -> None:
     """A second time changes nothing, and the file's other lines, its mode and its requirements stay."""
     path = Path("job.sub")

@@ -11,7 +11,7 @@ from random import Random
 from time import perf_counter
 
 from tests.compile.cases import KINDS
-from tests.compile.compiled import tried, trial
+from tests.compile.compiled import trial, tried
 
 
 def main() -> None:
@@ -30,10 +30,17 @@ def main() -> None:
         bad += len(tally.faults)
         exact = ", ".join(f"{n} in {jobs}" for jobs, n in sorted(tally.exact.items()))
         refused = ", ".join(f"{n} {reason}" for reason, n in sorted(tally.refused.items()))
-        print(f"{kind}: exact {sum(tally.exact.values())} ({exact}); refused {refused or 'none'}; {tally.times:,} times, {perf_counter() - begin:.0f} s")
+        times = f"{tally.times:,} times, {perf_counter() - begin:.0f} s"
+        say(f"{kind}: exact {sum(tally.exact.values())} ({exact}); refused {refused or 'none'}; {times}")
         for fault in tally.faults:
-            print(f"  FAULT {fault}")
+            say(f"  FAULT {fault}")
     sys.exit(bool(bad))
+
+
+def say(line: str) -> None:
+    """Write a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

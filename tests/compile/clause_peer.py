@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
+
+
+def _passes(ad: Any, time: int) -> bool:  # noqa: ANN401 - the library ships no types
+    ad["DeferralTime"] = time
+    return ad.eval("Clause") is True
 
 
 def main() -> None:
     """Answer line by line."""
-    import htcondor2  # noqa: F401, PLC0415 - it brings the daemons' semantics
-
     import classad2  # noqa: PLC0415 - after htcondor2
+    import htcondor2  # noqa: F401, PLC0415 - it brings the daemons' semantics
 
     for line in sys.stdin:
         case = json.loads(line)
-        found = []
+        found: list[int] | None
         try:
             ad = classad2.ClassAd()
             ad["Clause"] = classad2.ExprTree(case["clause"])
-            for time in case["times"]:
-                ad["DeferralTime"] = time
-                if ad.eval("Clause") is True:
-                    found.append(time)
+            found = [time for time in case["times"] if _passes(ad, time)]
         except classad2.ClassAdException:
             found = None
-        print(json.dumps(found), flush=True)
+        sys.stdout.write(f"{json.dumps(found)}\n")
 
 
 if __name__ == "__main__":

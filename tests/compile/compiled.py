@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import takewhile
 from pathlib import Path
@@ -15,7 +15,8 @@ from random import Random
 from typing import NamedTuple
 
 from crondor.compile.text import WrittenSchedule, read_schedule
-from crondor.compile.writing.compiler import CannotCompile, Compiled, Timing, Wish, compile_schedule
+from crondor.compile.writing.compiler import CannotCompile, Compiled, Wish, compile_schedule
+from crondor.compile.writing.distance import Timing
 from crondor.zones import zone_of
 from tests.compile.cases import KINDS, ZONES
 
@@ -108,7 +109,7 @@ def passing(clauses: Sequence[str], times: Sequence[Sequence[int]], zone: str) -
     lines = "".join(
         json.dumps({"clause": clause, "times": list(some)}) + "\n" for clause, some in zip(clauses, times, strict=True)
     )
-    done = subprocess.run(  # noqa: S603 - our own program
+    done = subprocess.run(
         [sys.executable, str(PEER)],
         input=lines,
         capture_output=True,
@@ -134,12 +135,15 @@ class Tally(NamedTuple):
     faults: list[str]
 
 
+_Case = tuple[str, list[int], set[int], Trial]  # a clause, times, the wanted ones among them, and where it is from
+
+
 def tried(trials: Sequence[Trial], most: int, dice: Random) -> Tally:
     """Compile trials, and hold each against HTCondor's library in the host's zone and, zone-proof, in three others."""
     exact: Counter[str] = Counter()
     refused: Counter[str] = Counter()
     faults: list[str] = []
-    asked: dict[str, list[tuple[str, list[int], set[int], Trial]]] = {}
+    asked: dict[str, list[_Case]] = {}
     count = 0
     for each in trials:
         compiled = each.compiled()
@@ -165,15 +169,18 @@ def tried(trials: Sequence[Trial], most: int, dice: Random) -> Tally:
             for zone in (each.host, *(OTHERS if epoch else ())):
                 asked.setdefault(zone, []).append((job.clause, times, wanted, each))
     for zone, cases in asked.items():
-        found = passing([case[0] for case in cases], [case[1] for case in cases], zone)
-        for (clause, times, wanted, each), passed in zip(cases, found, strict=True):
-            single = len([job for job in [each] if job]) == 1
-            if passed is None:
-                faults.append(f"refused by the library: {clause}")
-            elif passed - wanted or (single and _missing(wanted - passed, each)):
-                faults.append(f"{each} in {zone}: {sorted(passed ^ wanted)[:5]} {clause[:200]}")
-            del times
+        faults += _faults(zone, cases)
     return Tally(exact, refused, count, faults)
+
+
+def _faults(zone: str, cases: list[_Case]) -> Iterator[str]:
+    """Yield where HTCondor's library, on a host in a zone, lets other times pass than the wanted ones."""
+    found = passing([case[0] for case in cases], [case[1] for case in cases], zone)
+    for (clause, _, wanted, each), passed in zip(cases, found, strict=True):
+        if passed is None:
+            yield f"refused by the library: {clause}"
+        elif passed - wanted or _missing(wanted - passed, each):
+            yield f"{each} in {zone}: {sorted(passed ^ wanted)[:5]} {clause[:200]}"
 
 
 def _missing(missing: set[int], each: Trial) -> bool:
@@ -182,4 +189,6 @@ def _missing(missing: set[int], each: Trial) -> bool:
         return False
     compiled = each.compiled()
     assert isinstance(compiled, Compiled)
-    return not all(sum(job.superset.minutes(t // DAY) >> t % DAY // 60 & 1 for job in compiled.jobs) > 1 for t in missing)
+    return not all(
+        sum(job.superset.minutes(t // DAY) >> t % DAY // 60 & 1 for job in compiled.jobs) > 1 for t in missing
+    )

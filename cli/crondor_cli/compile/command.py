@@ -51,7 +51,10 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
 @click.option("--until", metavar="TIME", help="Until when it is proven (default: 5 years on).")
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The job's cron_window.")
 @click.option(
-    "--prep-time", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="Its cron_prep_time (default: 300, or what fits)."
+    "--prep-time",
+    type=click.IntRange(0, 86400 * 366),
+    metavar="SECONDS",
+    help="Its cron_prep_time (default: 300, or what fits).",
 )
 @interval_option
 @click.option(
@@ -116,7 +119,9 @@ def command(
         return
     text = " ".join(words).strip()
     if not text:
-        raise click.UsageError("say the schedule, such as 'every 2 days at 06:00'", click.get_current_context(silent=True))
+        raise click.UsageError(
+            "say the schedule, such as 'every 2 days at 06:00'", click.get_current_context(silent=True)
+        )
     _print(text, asked, count, format_)
 
 

@@ -56,9 +56,13 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
     for number, job in enumerate(jobs, 1):
         rows.append((f"job {number} of {len(jobs)}" if len(jobs) > 1 else "fields", _job_words(job)))
     result = "exact" if compiled.exact else "NOT exact"
-    walked = f", {proof.walked:,} answers of the schedd's own search followed"
+    compared = f"{result}: {proof.offered:,} times compared, {proof.wanted:,} wanted"
+    walked = f"{proof.walked:,} answers of the schedd's own search followed"
     rows.append(
-        ("proof", f"{result}: {proof.offered:,} times compared, {proof.wanted:,} wanted{walked}, until {local_text(proof.until, zone)}")
+        (
+            "proof",
+            f"{compared}, {walked}, until {local_text(proof.until, zone)}",
+        )
     )
     if compiled.until_reason:
         rows.append(("no further", compiled.until_reason))
@@ -108,7 +112,8 @@ def _cost(compiled: Compiled) -> str:
     text = f"{wrong:,} times pass by unused"
     if not least:
         return f"{text}, none before a wanted one"
-    return f"{text}, the nearest {duration(min(least))} before a wanted one ({duration(compiled.wish.timing.needed)} are needed)"
+    needed = duration(compiled.wish.timing.needed)
+    return f"{text}, the nearest {duration(min(least))} before a wanted one ({needed} are needed)"
 
 
 def duration(seconds: int) -> str:

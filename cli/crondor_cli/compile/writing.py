@@ -90,7 +90,9 @@ def _still_fits(block: Block, schedule: WrittenSchedule, asked: Asked) -> bool:
             return False
     try:
         jobs = [
-            WrittenJob(CronSpec.from_mapping({f.attribute: job.get(f.command, "*") for f in FIELDS}), job.get(CLAUSE, ""))
+            WrittenJob(
+                CronSpec.from_mapping({f.attribute: job.get(f.command, "*") for f in FIELDS}), job.get(CLAUSE, "")
+            )
             for job in block.jobs
         ]
         return fit(schedule, jobs, zone_of(asked.clock.zone_name), now, block.until).is_exact

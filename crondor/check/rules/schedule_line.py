@@ -51,9 +51,7 @@ def ends(file: CheckedFile) -> Iterator[RuleHit]:
     end = _end(file)
     if end is not None and end < now + _SOON:
         verb = "were" if end <= now else "are"
-        message = (
-            f"the compiled lines {verb} proven until {_day(zone, end)}: afterwards no time may match, and the job stay idle"
-        )
+        message = f"the compiled lines {verb} proven until {_day(zone, end)}: afterwards no time may match"
         yield RuleHit(message, line, "compile again: crondor compile --write FILE")
     elif schedule.until is not None and schedule.until < now + _SOON:
         message = f"the schedule is known until {_day(zone, schedule.until)} only: {schedule.until_reason}"

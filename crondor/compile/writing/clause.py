@@ -187,7 +187,7 @@ def _grouped(table: dict[int, Day]) -> list[set[int]] | None:
 
 
 def _minute_test(table: dict[int, Day], taken: set[int], clock: EpochClock) -> tuple[str, int] | None:
-    """Return the shortest text that takes the wanted minutes of some days and no other that is offered, and its bits."""
+    """Return the shortest text that takes the wanted minutes of some days, and no other offered one, and its bits."""
     wanted = offered = 0
     for pair in {table[d] for d in taken}:
         offered |= pair.offered
@@ -271,7 +271,7 @@ def _in_month(taken: list[int], others: list[int], clock: EpochClock, *, ahead: 
         free = alone.get(weekday, [set()])[0] - numbers
         runs = tuple(_ranges(numbers, free))
         groups.setdefault(runs, set()).add(weekday)
-    merged = _merged(groups, alone)
+    merged = sorted(groups.items(), key=lambda item: -len(item[1]))
     texts = []
     for runs, weekdays in merged:
         if len(runs) > 3:
@@ -305,16 +305,6 @@ def grouped(text: str) -> str:
         depth += (sign in "({") - (sign in ")}")
         is_open = is_open or (not depth and text.startswith(("||", "?"), at))
     return f"({text})" if is_open else text
-
-
-def _merged(
-    groups: dict[tuple[tuple[int, int], ...], set[int]], alone: dict[int, list[set[int]]]
-) -> list[tuple[tuple[tuple[int, int], ...], set[int]]]:
-    """Join what is said of several weekdays where one text does for all."""
-    found: list[tuple[tuple[tuple[int, int], ...], set[int]]] = []
-    for runs, weekdays in sorted(groups.items(), key=lambda item: -len(item[1])):
-        found.append((runs, weekdays))
-    return found
 
 
 def _span(clock: EpochClock, low: int, high: int, *, ahead: bool) -> str | None:

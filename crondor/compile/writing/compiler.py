@@ -107,7 +107,8 @@ def compile_schedule(wish: Wish) -> Compiled:
     wanted = _wanted(wish.schedule, wish.start, until)
     if not wanted:
         zone = wish.schedule.zone
-        message = f"the schedule has no run from {zone.moment(wish.start):%Y-%m-%d %H:%M} to {zone.moment(until):%Y-%m-%d %H:%M}"
+        first, last = (f"{zone.moment(each):%Y-%m-%d %H:%M}" for each in (wish.start, until))
+        message = f"the schedule has no run from {first} to {last}"
         raise CannotCompile(Diagnostic("compile-empty", message, help="choose another --from, or a later --until"))
     return _Compiling(wish, until, reason, wanted).run()
 
@@ -170,7 +171,13 @@ class _Compiling:
         if not proof.is_exact:
             self._judge(proof)
         return Compiled(
-            self.wish, tuple(jobs), proof, self.reason, not closed, tuple(dict.fromkeys(self.notes)), tuple(self.reasons)
+            self.wish,
+            tuple(jobs),
+            proof,
+            self.reason,
+            not closed,
+            tuple(dict.fromkeys(self.notes)),
+            tuple(self.reasons),
         )
 
     def _reachable(self, superset: Superset, wanted: dict[int, int]) -> dict[int, int]:
@@ -185,7 +192,9 @@ class _Compiling:
     def _superset(self) -> Superset:
         """Return the smallest superset; times that a clock change moves need no fields of their own."""
         host = self.wish.host
-        changed = {c.start // DAY + more for c in host.changes(self.wish.start - DAY, self.until) for more in (-1, 0, 1)}
+        changed = {
+            c.start // DAY + more for c in host.changes(self.wish.start - DAY, self.until) for more in (-1, 0, 1)
+        }
         calm = {day: bits for day, bits in self.wanted.items() if day not in changed}
         often = max(bits.bit_count() for bits in self.wanted.values())
         ahead = {}
@@ -360,15 +369,15 @@ class _Compiling:
     def _judge(self, proof: Proof) -> None:
         """Say why the proof failed; raises CannotCompile unless the nearest is good enough."""
         zone = self.wish.host
-        first = (proof.lost or proof.wrong)[0]
+        said = f"{zone.moment((proof.lost or proof.wrong)[0]):%Y-%m-%d %H:%M %z}"
         if proof.lost and not proof.wrong:
             message = (
-                f"the schedd does not reach {len(proof.lost)} of {proof.wanted} wanted times, the first "
-                f"{zone.moment(first):%Y-%m-%d %H:%M %z}: in an hour that its clock shows twice it answers one pass only"
+                f"the schedd does not reach {len(proof.lost)} of {proof.wanted} wanted times, the first {said}: "
+                "in an hour that its clock shows twice it answers one pass only"
             )
             help_text = "a submit host in UTC has no such hour; --approximate does without these times"
         else:
-            message = f"{len(proof.wrong)} times would start that were not asked for, the first {zone.moment(first):%Y-%m-%d %H:%M %z}"
+            message = f"{len(proof.wrong)} times would start that were not asked for, the first {said}"
             help_text = "--approximate accepts them"
         if not self.wish.approximate:
             raise CannotCompile(Diagnostic("compile-inexact", message, help=help_text))
@@ -377,8 +386,8 @@ class _Compiling:
 
 def _ends(way: Way, text: str) -> bool:
     """Say whether a text lets no time pass after the last one that is wanted."""
-    return f"{TIME} < " in text and way.excess != {} and any(
-        part.startswith(f"{TIME} < ") for part in text.split(" && ")
+    return (
+        f"{TIME} < " in text and way.excess != {} and any(part.startswith(f"{TIME} < ") for part in text.split(" && "))
     )
 
 

@@ -15,7 +15,7 @@ from math import lcm
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
-from crondor.classad import AdValue, Code, Context, Expression, code_of
+from crondor.classad import AdValue, Context, Expression, code_of
 from crondor.classad.evaluate import holds, value_of
 from crondor.classad.tree import Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary, bare, children, nodes
 from crondor.compile.days import MINUTES, WHOLE_DAY
@@ -49,7 +49,9 @@ class Clause:
         self._known: dict[int, tuple[int, int]] = {}
         self._leaves: dict[int, Callable[[int, tzinfo], bool]] = {}
         self._breaks = sorted(set(_breaks(self._tree)))
-        self._reads_clock = any(isinstance(node, Call) and node.name.lower() == "formattime" for node in nodes(self._tree))
+        self._reads_clock = any(
+            isinstance(node, Call) and node.name.lower() == "formattime" for node in nodes(self._tree)
+        )
         self._shapes: dict[int, _Shape | bool] = {}
         self._days: dict[tuple[int, int, int], bool] = {}
         self._tables: dict[tuple[int, int], int] = {}

@@ -100,24 +100,24 @@ def _calendar_of(wanted: LocalDays, months: int) -> list[list[int]]:
 
 def _day_fields(dates: list[list[int]], calendar: list[list[int]]) -> tuple[int, int]:
     """Return the days of the month and the weekdays (bit sets) with the fewest dates; 0 for a star."""
-    best: tuple[int, int, int, int] | None = None
+    whole = sum(map(sum, calendar))
+    needs = [sum(1 << number for number in range(1, 32) if dates[number][w]) for w in range(7)]
+    found: list[tuple[int, int, int, int, int]] = []
     for weekdays in range(_ALL_WEEKDAYS):
         left = [w for w in range(7) if not weekdays >> w & 1]
-        days = sum(1 << number for number in range(1, 32) if any(dates[number][w] for w in left))
+        days = 0
+        for w in left:
+            days |= needs[w]
         if weekdays and not days:
             days = 1 << min(range(31, 0, -1), key=lambda n: sum(calendar[n][w] for w in left))
         if days == (1 << 32) - 2:
-            days, size = 0, sum(map(sum, calendar))
-            if weekdays:
-                continue
-        else:
-            size = sum(
-                calendar[n][w] for n in range(1, 32) for w in range(7) if weekdays >> w & 1 or days >> n & 1
-            )
-        rank = (size, weekdays.bit_count(), days.bit_count(), weekdays)
-        if best is None or rank < best[:3] + (best[3],):
-            best, chosen = rank, (days, weekdays)
-    return chosen
+            if not weekdays:
+                found.append((whole, 0, 0, 0, 0))
+            continue
+        size = whole - sum(calendar[n][w] for n in range(1, 32) if not days >> n & 1 for w in left)
+        found.append((size, weekdays.bit_count(), days.bit_count(), weekdays, days))
+    *_, weekdays, days = min(found)
+    return days, weekdays
 
 
 def _spelled(bits: tuple[int, ...]) -> CronSpec:
@@ -127,8 +127,8 @@ def _spelled(bits: tuple[int, ...]) -> CronSpec:
         full = members == field.full
         star = full or (field in {DAY_OF_MONTH, DAY_OF_WEEK} and not members)
         text = "*" if star else field_text(members, field, Dialect.HTCONDOR, star=False)
-        texts[field.attribute] = text if "/" not in text else ",".join(
-            str(n) for n in range(members.bit_length()) if members >> n & 1
+        texts[field.attribute] = (
+            text if "/" not in text else ",".join(str(n) for n in range(members.bit_length()) if members >> n & 1)
         )
     return portable(CronSpec.from_mapping(texts))
 
@@ -159,7 +159,7 @@ class Superset:
         return has_day_zero(reread(self.spec, Dialect.HTCONDOR))
 
     def minutes(self, day: int) -> int:
-        """Return the minutes of a UTC day that the schedd may answer: of a repeated hour both passes, and moved ones."""
+        """Return the minutes of a UTC day that the schedd may answer: both passes of an hour, and moved ones."""
         found = self._known.get(day)
         if found is None:
             found = self._shown.minutes(day)
