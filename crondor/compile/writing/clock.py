@@ -90,7 +90,7 @@ class EpochClock:
         """Say that so many days on it is a day of the month between two (included)."""
         march = 4 * more - _MARCH
         text = f"(({self.day()} * 4 {'-' if march < 0 else '+'} {abs(march)}) % 1461 / 4 * 5 + 2) % 153 / 5"
-        return between(text, low - 1, high - 1, 0, 30)
+        return _week(text, low, high) or between(text, low - 1, high - 1, 0, 30)
 
     def minute_in(self, minutes: list[int]) -> str:
         """Say that the minute of the day is one of some."""
@@ -153,7 +153,8 @@ class HostClock(EpochClock):
     def month_day(self, more: int, low: int, high: int) -> str:
         """Say that so many days on it is a day of the month between two (included)."""
         later = f"{TIME} + {more * DAY}" if more else TIME
-        return between(f'int(formatTime({later}, "%d"))', low, high, 1, 31)
+        text = f'int(formatTime({later}, "%d"))'
+        return _week(f"({text} - 1)", low, high) or between(text, low, high, 1, 31)
 
     def minute_in(self, minutes: list[int]) -> str:
         """Say that the minute of the day is one of some."""
@@ -189,6 +190,11 @@ def between(text: str, low: int, high: int, first: int, last: int) -> str:
     parts = [f"{text} >= {low}"] if low > first else []
     parts += [f"{text} <= {high}"] if high < last else []
     return " && ".join(parts) or "true"
+
+
+def _week(text: str, low: int, high: int) -> str:
+    """Say that a day of the month (``text`` is it less 1) is in the second, third or fourth week of it, "" else."""
+    return f"{text} / 7 == {low // 7}" if high - low == 6 and low in {8, 15, 22} else ""
 
 
 def _listed(form: str, texts: list[str]) -> str:

@@ -299,7 +299,7 @@ class _Compiling:
             found += [(way, "") for way in ways(days, clock)]
         found.sort(key=lambda pair: (not pair[0].clock.is_local, pair[0].rank))
         texts = [(way, complete(way, days)) for way, _ in found[:_TRIED]]
-        worth = {way.text: 0 if way.is_rule else WORTH for way, _ in texts}
+        worth = {way.text: 0 if way.is_rule or not self._is_lively() else WORTH for way, _ in texts}
         return sorted(
             texts,
             key=lambda pair: (
@@ -307,6 +307,13 @@ class _Compiling:
                 len(pair[1]) + worth[pair[0].text],
             ),
         )
+
+    def _is_lively(self) -> bool:
+        """Say whether the schedule has times long after the horizon, so that a rule without an end is worth it."""
+        found = (
+            None if self.wish.schedule.until is not None else self.wish.schedule.next(self.until + _BEYOND - _LIVELY)
+        )
+        return found is not None and found <= self.until + _BEYOND
 
     def _clocks(self) -> Iterator[EpochClock]:
         """Yield the clocks to look at the times by."""
