@@ -49,16 +49,18 @@ class Asked(NamedTuple):
 
     @property
     def begin(self) -> int:
-        """Return the instant after which times count."""
-        return self.clock.now if self.start is None else self.start - 1
+        """Return the instant after which the schedd may set times."""
+        return self.clock.now
 
     @property
     def end(self) -> int:
         """Return the last instant to prove: without --until a midnight some years on."""
         if self.until is None:
-            first = datetime.fromtimestamp(self.begin, timezone.utc).replace(hour=0, minute=0, second=0)
+            first = datetime.fromtimestamp(max(self.begin, self.start or 0), timezone.utc).replace(
+                hour=0, minute=0, second=0
+            )
             return min(int((first + timedelta(days=_YEARS * 365 + 2)).timestamp()), _LAST)
-        if self.until <= self.begin:
+        if self.until <= max(self.begin, (self.start or 0) - 1):
             said = "now" if self.start is None else "--from"
             message = f"--until is not later than {said}: no run can lie between them"
             raise click.UsageError(message, click.get_current_context(silent=True))
@@ -101,5 +103,5 @@ class Asked(NamedTuple):
         )
         timing = Timing(window, prep_time, interval, universe)
         return compile_schedule(
-            Wish(schedule, host, self.begin, self.end, timing, local=is_local, approximate=self.approximate)
+            Wish(schedule, host, self.begin, self.end, timing, is_local, self.approximate, self.start or 0)
         )

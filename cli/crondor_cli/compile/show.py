@@ -126,7 +126,7 @@ def duration(seconds: int) -> str:
 
 def _runs(schedule: WrittenSchedule, compiled: Compiled, count: int) -> list[int]:
     lost = set(compiled.proof.lost)
-    wanted = (run for run in schedule.between(compiled.proof.start, compiled.proof.until) if run not in lost)
+    wanted = (run for run in schedule.between(compiled.wish.after, compiled.proof.until) if run not in lost)
     return list(islice(wanted, count))
 
 

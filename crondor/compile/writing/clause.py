@@ -341,8 +341,19 @@ def _from_end(day: int) -> int:
     return month_length(at.year, at.month) - at.day
 
 
-def complete(way: Way, days: dict[int, Day]) -> str:
+class Said(NamedTuple):
+    """A way's whole text, and whether it may hold for ever: nothing but what is before its first time is left out."""
+
+    text: str
+    is_rule: bool
+    is_local: bool
+    ends: bool  # no time passes after the last one that is wanted
+
+
+def complete(way: Way, days: dict[int, Day]) -> Said:
     """Return a way's text with what it takes too many left out."""
+    is_local = way.clock.is_local
+    is_endless = not (way.is_list or way.clock.has_table)
     if way.clock.has_table and not way.clock.is_local:
         way = _by_utc(way)
     whole, spans = _left_out(way, days)
@@ -356,7 +367,8 @@ def complete(way: Way, days: dict[int, Day]) -> str:
     elif single:
         parts.append(f"!{one_of(TIME, single)}")
     parts += [_outside(low, high) for low, high in spans if low != high]
-    return " && ".join(parts)
+    is_rule = is_endless and not whole and all(low < 0 and high < _NEVER for low, high in spans)
+    return Said(" && ".join(parts), is_rule, is_local, any(high >= _NEVER for _, high in spans))
 
 
 def _by_utc(way: Way) -> Way:

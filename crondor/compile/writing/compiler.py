@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.compile.days import DaySet
-from crondor.compile.writing.clause import WORTH, Day, Way, complete, grouped, ways
+from crondor.compile.writing.clause import WORTH, Day, Said, complete, grouped, ways
 from crondor.compile.writing.clock import TIME, Change, EpochClock, HostClock
 from crondor.compile.writing.distance import Spacing, Timing, spacing
 from crondor.compile.writing.evaluation import Clause
@@ -35,7 +35,7 @@ class Wish(NamedTuple):
     """What is asked for: the schedule, the submit host's zone, the time to prove (epoch seconds), and the lengths.
 
     ``local`` asks for the short clause that means the clock of the host which evaluates it. ``approximate`` accepts
-    the nearest that can be said.
+    the nearest that can be said. No time before ``first`` is wanted, though the schedd may set some from ``start`` on.
     """
 
     schedule: DaySet
@@ -45,6 +45,12 @@ class Wish(NamedTuple):
     timing: Timing = Timing()
     local: bool = False
     approximate: bool = False
+    first: int = 0
+
+    @property
+    def after(self) -> int:
+        """Return the instant after which times are wanted."""
+        return max(self.start, self.first - 1)
 
 
 @dataclass(frozen=True)
@@ -104,10 +110,10 @@ def compile_schedule(wish: Wish) -> Compiled:
     its clock shows twice). With ``approximate`` the nearest is returned, and says why it is not exact.
     """
     until, reason = _horizon(wish)
-    wanted = _wanted(wish.schedule, wish.start, until)
+    wanted = _wanted(wish.schedule, wish.after, until)
     if not wanted:
         zone = wish.schedule.zone
-        first, last = (f"{zone.moment(each):%Y-%m-%d %H:%M}" for each in (wish.start, until))
+        first, last = (f"{zone.moment(each):%Y-%m-%d %H:%M}" for each in (wish.after, until))
         message = f"the schedule has no run from {first} to {last}"
         raise CannotCompile(Diagnostic("compile-empty", message, help="choose another --from, or a later --until"))
     return _Compiling(wish, until, reason, wanted).run()
@@ -281,30 +287,30 @@ class _Compiling:
                 return "", True
             return " && ".join([*tail, f"{TIME} <= {self.until}"]), False
         best = ""
-        for way, text in self._texts(days):
+        for said in self._texts(days):
+            text = said.text
             whole = " && ".join([grouped(text), *tail]) if tail else text
             is_open = False
-            if not tail and way.is_rule:
+            if not tail and said.is_rule:
                 is_open = self._goes_on(superset, self._read(whole))
-            if not is_open and not _ends(way, text):
+            if not is_open and not said.ends:
                 whole = " && ".join([grouped(text), *tail, f"{TIME} <= {self.until}"])
             best = best or whole
             if len(whole) <= LONGEST_CLAUSE and self._is_right(superset, wanted, whole, guards):
                 return whole, is_open
         return self._refused(best), False
 
-    def _texts(self, days: dict[int, Day]) -> list[tuple[Way, str]]:
-        found: list[tuple[Way, str]] = []
-        for clock in self._clocks():
-            found += [(way, "") for way in ways(days, clock)]
-        found.sort(key=lambda pair: (not pair[0].clock.is_local, pair[0].rank))
-        texts = [(way, complete(way, days)) for way, _ in found[:_TRIED]]
-        worth = {way.text: 0 if way.is_rule or not self._is_lively() else WORTH for way, _ in texts}
+    def _texts(self, days: dict[int, Day]) -> list[Said]:
+        """Return the best texts, the one to write first."""
+        found = [way for clock in self._clocks() for way in ways(days, clock)]
+        found.sort(key=lambda way: (not way.clock.is_local, way.rank))
+        is_lively = self._is_lively()
+        texts = [complete(way, days) for way in found[:_TRIED]]
         return sorted(
             texts,
-            key=lambda pair: (
-                self.wish.local and "formatTime" not in pair[1],
-                len(pair[1]) + worth[pair[0].text],
+            key=lambda said: (
+                self.wish.local and "formatTime" not in said.text,
+                len(said.text) + (WORTH if is_lively and not said.is_rule else 0),
             ),
         )
 
@@ -389,13 +395,6 @@ class _Compiling:
         if not self.wish.approximate:
             raise CannotCompile(Diagnostic("compile-inexact", message, help=help_text))
         self.reasons.append(message)
-
-
-def _ends(way: Way, text: str) -> bool:
-    """Say whether a text lets no time pass after the last one that is wanted."""
-    return (
-        f"{TIME} < " in text and way.excess != {} and any(part.startswith(f"{TIME} < ") for part in text.split(" && "))
-    )
 
 
 def _changes(zone: Zone, start: int, until: int) -> tuple[Change, ...]:
