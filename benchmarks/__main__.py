@@ -1,7 +1,7 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``compile``, ``submit``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and ``pool``.
+``compile``, ``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and ``pool``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from benchmarks import (
     agenda,
     algebra,
+    check,
     classad,
     compiling,
     hooks,
@@ -38,6 +39,7 @@ def main() -> None:
         "classad": _print_classads,
         "compile": _print_compile,
         "submit": _print_submit,
+        "check": _print_check,
         "job-queue": _print_queue,
         "schedd": _print_schedd,
         "world": _print_world,
@@ -111,6 +113,16 @@ def _print_submit() -> None:
     for cost in submit.growth():
         time, size = cost.seconds / cost.items * 1e6, cost.peak / cost.items
         print(f"{cost.items:>9} items: {time:.1f} us and {size:.1f} bytes each", flush=True)
+
+
+def _print_check() -> None:
+    """Print what many files cost to check, and to cure, in seconds of the processor."""
+    found = check.measured()
+    print(
+        f"\ncrondor check, {check.FILES:,} files: {found.seconds:.2f} s for {found.findings:,} findings; --fix "
+        f"{found.fixing:.2f} s more for {found.cured:,} files that change; as they are read, {found.reading:.2f} s",
+        flush=True,
+    )
 
 
 def _print_agendas() -> None:

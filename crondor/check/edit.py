@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from crondor._named_tuple import NamedTuple
 from crondor.check.rule import Fix, TextEdit
 from crondor.check.subject import CheckedJob
+from crondor.check.suppress import is_order
 from crondor.source import Source, Span
 
 
@@ -95,7 +96,7 @@ def literal(job: CheckedJob, name: str) -> Span | None:
         return None
     line = source.text[source.text.rfind("\n", 0, span.start) + 1 : span.start]
     written, equals, rest = line.partition("=")
-    return span if equals and not rest.strip() and _key(written) == name else None
+    return span if equals and not rest.strip() and key_of(written) == name else None
 
 
 def replacement(job: CheckedJob, name: str, text: str) -> TextEdit | None:
@@ -126,15 +127,40 @@ def insertion(job: CheckedJob, name: str, value: str) -> TextEdit | None:
     if queue is not None and queue.source is not source:
         return None
     at = len(text) if queue is None else text.rfind("\n", 0, queue.start) + 1
-    before = text[text.rfind("\n", 0, max(0, at - 1)) + 1 : at].strip()
-    if before.endswith("\\") or (queue is not None and text[at : queue.start].strip()):
+    if queue is not None and text[at : queue.start].strip():
         return None
-    end = "\r\n" if "\r\n" in text else "\n"
+    at = at if queue is None else _above_comments(text, at)
+    before = text[text.rfind("\n", 0, max(0, at - 1)) + 1 : at].strip()
+    if before.endswith("\\"):
+        return None
+    end = line_end(text, at)
     begin = end if at and text[at - 1] != "\n" else ""
     return TextEdit(source.span(at, at), f"{begin}{name} = {value}{end}")
 
 
-def _key(written: str) -> str:
+def line_end(text: str, at: int) -> str:
+    """Return what ends a new line at a place: what ends the line above it, or else the first of the text."""
+    ends = text.rfind("\n", 0, at)
+    if ends < 0:
+        ends = text.find("\n")
+    return "\r\n" if ends > 0 and text[ends - 1] == "\r" else "\n"
+
+
+def _above_comments(text: str, at: int) -> int:
+    """Return the place above the comments to crondor about a line: they would speak of what is put below them."""
+    top = start = at
+    while start:
+        start = text.rfind("\n", 0, start - 1) + 1
+        line = text[start:top].lstrip()
+        if not line.startswith("#"):
+            break
+        if is_order(line):
+            at = start
+        top = start
+    return at
+
+
+def key_of(written: str) -> str:
     """Return the lower-case key of a name as it is written: ``+X`` is my.x."""
     name = written.strip().lower()
     return f"my.{name[1:]}" if name.startswith("+") else name

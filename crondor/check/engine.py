@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crondor.check.hearing import distinct, place
 from crondor.check.rule import Finding
@@ -19,25 +19,45 @@ Read = Callable[[Source], SubmitFile]
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What was found in one description, in the order of its lines, and what its comments silenced."""
+    """What was found in one description, in the order of its lines, and what its comments silenced.
+
+    ``included`` are the other files that were read for it.
+    """
 
     source: Source
     findings: tuple[Finding, ...]
     silenced: tuple[Finding, ...] = ()
+    included: tuple[Source, ...] = ()
 
 
-def check_submit(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
-    """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example)."""
+def check_submit(source: Source | str, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
+    """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example).
+
+    Nothing in it is run, and no file is opened unless ``read`` does. What it costs is bounded, whatever it says. Raises
+    nothing: a description that cannot be read is a finding.
+    """
+    source = Source(source) if isinstance(source, str) else source
+    return report_of(read_file(source, settings, read))
+
+
+def read_file(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckedFile:
+    """Read a submit description for the rules; one that cannot be read is what they speak of, too."""
     try:
-        file = CheckedFile(source, settings, read(source))
+        return CheckedFile(source, settings, read(source))
     except CrondorError as error:
-        file = CheckedFile(source, settings, None, error.diagnostics)
-    return _checked(file)
+        return CheckedFile(source, settings, None, error.diagnostics)
+
+
+def report_of(file: CheckedFile) -> CheckReport:
+    """Apply every rule to a submit description that was read."""
+    found = report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
+    included = file.submit.sources[1:] if file.submit else ()
+    return replace(found, included=included) if included else found
 
 
 def refused(name: str, error: CrondorError, settings: CheckSettings) -> CheckReport:
     """Return the report of a file that could not be taken for text at all."""
-    return _checked(CheckedFile(Source("", name), settings, None, error.diagnostics))
+    return report_of(CheckedFile(Source("", name), settings, None, error.diagnostics))
 
 
 def report(source: Source, findings: Iterable[Finding], codes: Collection[str], *, is_whole: bool) -> CheckReport:
@@ -48,10 +68,6 @@ def report(source: Source, findings: Iterable[Finding], codes: Collection[str], 
     """
     found, silenced = heard(findings, source, COMMENT_RULES, codes, is_whole=is_whole)
     return CheckReport(source, tuple(sorted(found, key=place)), tuple(silenced))
-
-
-def _checked(file: CheckedFile) -> CheckReport:
-    return report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
 
 
 def _findings(file: CheckedFile) -> Iterator[Finding]:

@@ -18,6 +18,11 @@ _LIST = re.compile(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
 _MOST = 1000  # orders of one source; a file with more is not for people
 
 
+def is_order(line: str) -> bool:
+    """Say whether a line is a comment that speaks to crondor."""
+    return _COMMENT.match(line) is not None
+
+
 class Suppression(NamedTuple):
     """One code in a comment: its place, and the lines it is about (from 1; all of them where ``last`` is None)."""
 

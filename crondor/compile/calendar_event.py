@@ -10,7 +10,7 @@ from crondor.calendar import MONTHS, WEEKDAYS, month_length
 from crondor.compile.context import Context, named_zone
 from crondor.compile.day_terms import DayTerm
 from crondor.compile.days import DaySet, year_start
-from crondor.compile.faults import Remarks, short
+from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
 from crondor.compile.phrases import clock_list, listed, ordinal
 from crondor.compile.rule import every_seventh
 from crondor.compile.wall import Timed, WallSchedule, any_year
@@ -222,11 +222,9 @@ def _weekdays(span: Span, remarks: Remarks) -> frozenset[int]:
     weekday_range = NAMES ((".." | "-") NAMES)?
     """
     found: set[int] = set()
-    at = 0
-    for text in span.text.split(","):
-        place = span.part(at, at + len(text))
-        at += len(text) + 1
-        if not text and at > len(span.text):
+    for place in pieces(span):
+        text = place.text
+        if not text and place.start == span.end:
             continue
         first, dash, last = text.replace("..", "-").partition("-")
         low, high = _NAMES.get(first.lower()), _NAMES.get((last if dash else first).lower())
@@ -276,15 +274,12 @@ def _with_time(event: CalendarEvent, span: Span, remarks: Remarks) -> CalendarEv
 
     time = component ":" component (":" "00")?
     """
-    parts, at = [], 0
-    for text in span.text.split(":"):
-        parts.append(span.part(at, at + len(text)))
-        at += len(text) + 1
+    parts = list(pieces(span, ":"))
     if len(parts) > 3:
         remarks.fault("event", f"`{short(span.text)}` is no time of day", span, "write HOUR:MINUTE, such as 09:00")
         return event
     if len(parts) == 3 and not re.fullmatch(r"0{1,2}(\.0*)?", parts[2].text):
-        message = "HTCondor starts runs on whole minutes: the seconds can only be 00"
+        message = f"{WHOLE_MINUTES}: the seconds can only be 00"
         remarks.fault("seconds", message, parts[2], "leave the seconds out")
     hour = _component(parts[0], 0, 23, "hour", remarks)
     return event._replace(hour=hour, minute=_component(parts[1], 0, 59, "minute", remarks))
@@ -301,10 +296,8 @@ def _component(
     if span.text == "*":
         return ()
     found: list[Piece] = []
-    at = 0
-    for text in span.text.split(","):
-        place = span.part(at, at + len(text))
-        at += len(text) + 1
+    for place in pieces(span):
+        text = place.text
         match = _PIECE.fullmatch(text)
         if match is None:
             star = re.fullmatch(r"\*/(\d+)", text)

@@ -50,18 +50,27 @@ def is_calendar_file(text: str) -> bool:
     return text.strip('"').lower().endswith(".ics")
 
 
-def read_calendar_file(span: Span, context: Context, *, whole: bool) -> DaySet | None:
-    """Return the starts of a file's events, or (``whole``) all their time; None, and faults, for no calendar.
+def read_calendar_file(span: Span, context: Context) -> tuple[DaySet, DaySet] | None:
+    """Return the starts of a file's events, and all their time; None, and faults, for no calendar.
 
     calendar_file = [^ ]+ ".ics"
     """
     name = span.text.strip('"')
+    remarks = context.remarks
+    before = len(remarks.errors)
     try:
-        events = _events(name, context)
+        components = _events(name, context)
     except InvalidSchedule as error:
-        context.remarks.found += [replace(fault, span=span) for fault in error.diagnostics]
+        remarks.found += [replace(fault, span=span) for fault in error.diagnostics]
         return None
-    return _set_of(events, span, context, name, whole=whole)
+    events = [each for found in components if (each := _event(found, span, context.zone, remarks, name)) is not None]
+    if sum(bool(each.rules) for each in events) > _MOST_RULES:
+        remarks.fault("file", f"{name} has more than {_MOST_RULES} events that repeat", span, "take a part of it")
+    if len(remarks.errors) > before:
+        return None
+    starts = _set_of(events, span, context, name, whole=False)
+    whole = _set_of(events, span, context, name, whole=True)
+    return None if len(remarks.errors) > before else (starts, whole)
 
 
 def _events(name: str, context: Context) -> list[_Component]:
@@ -96,21 +105,14 @@ def _refused(message: str, help_text: str) -> InvalidSchedule:
     return InvalidSchedule(Diagnostic("schedule-file", message, help=help_text))
 
 
-def _set_of(events: list[_Component], span: Span, context: Context, name: str, *, whole: bool) -> DaySet | None:
-    remarks, zone = context.remarks, context.zone
-    before = len(remarks.errors)
-    read = [each for event in events if (each := _event(event, span, zone, remarks, name)) is not None]
-    if len(remarks.errors) > before:
-        return None
-    moved = {each.key for each in read if each.key[1] is not None}
+def _set_of(events: list[_Event], span: Span, context: Context, name: str, *, whole: bool) -> DaySet:
+    """Return the starts of events, or (``whole``) all their time."""
+    zone = context.zone
+    moved = {each.key for each in events if each.key[1] is not None}
     words = f"{'during' if whole else 'at'} the events of {name}"
     spans: list[tuple[int, int]] = []
     found: DaySet = Nothing(zone, words)
-    repeating = [each for each in read if each.rules]
-    if len(repeating) > _MOST_RULES:
-        remarks.fault("file", f"{name} has more than {_MOST_RULES} events that repeat", span, "take a part of it")
-        return None
-    for each in read:
+    for each in events:
         if each.rules:
             repeated = _repeated(each, zone, context, span, moved, words)
             if repeated is not None:
@@ -118,12 +120,10 @@ def _set_of(events: list[_Component], span: Span, context: Context, name: str, *
         starts = [m.instant(zone) for m in (each.added if each.rules else (each.start, *each.added))]
         gone = {m.instant(zone) for m in each.removed}
         spans += [_span(start, each, zone) for start in starts if start not in gone]
-    if len(remarks.errors) > before:
-        return None
     single = Spans(spans, zone, words) if whole else Instants([start for start, _ in spans], zone, words)
     result = Either(found, single)
     result.words = words
-    if not repeating:
+    if not any(each.rules for each in events):
         result.until, result.until_reason = _last(spans, name, zone)
     return result
 

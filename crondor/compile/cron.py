@@ -9,13 +9,14 @@ from hashlib import sha256
 from crondor._named_tuple import NamedTuple
 from crondor._spec.faults import field_faults
 from crondor._spec.fields import NICKNAMES, Dialect, number, read_field, stepped
-from crondor.calendar import FIRST_YEAR, LAST_YEAR, MONTHS, WEEKDAYS, day_number, month_length, weekday
+from crondor.calendar import FIRST_YEAR, LAST_YEAR, MONTHS, WEEKDAYS, day_number, month_length
 from crondor.compile.context import Context
 from crondor.compile.days import DaySet
-from crondor.compile.faults import Remarks, short
+from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
+from crondor.compile.month_days import MonthDays, nearest_weekday, nth_of_month
 from crondor.compile.phrases import clock_list, listed, ordinal
 from crondor.compile.protocol import CronSchedule
-from crondor.compile.rule import every_seventh, nth
+from crondor.compile.rule import every_seventh
 from crondor.compile.wall import Timed, WallSchedule, any_year
 from crondor.source import Span
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Field
@@ -32,18 +33,14 @@ _NEAREST = re.compile(r"(\d{1,2})W", re.IGNORECASE)
 _LAST_WEEKDAY = re.compile(r"([0-7]|SUN|MON|TUE|WED|THU|FRI|SAT)L", re.IGNORECASE)
 _NTH_WEEKDAY = re.compile(r"([0-7]|SUN|MON|TUE|WED|THU|FRI|SAT)#(\d)", re.IGNORECASE)
 _DAY_NUMBERS = {name[:3].upper(): day for day, name in enumerate(WEEKDAYS)} | {str(d): d % 7 for d in range(8)}
-_NO_SECONDS = "HTCondor starts runs on whole minutes"
 _SUNDAY = "days of the week are 0 to 7 here, Sunday is 0 and 7; Quartz counts from Sunday = 1"
-
-# How a field's item chooses days of a month: year, month -> bits from 1 (day of month), as DayRule.in_month.
-_Days = Callable[[int, int], int]
 
 
 class _Item(NamedTuple):
     """An item of a list: the values as bits, or the days of a month that it works out; and its words."""
 
     bits: int = 0
-    days: _Days | None = None
+    days: MonthDays | None = None
     words: str = ""
 
 
@@ -108,7 +105,7 @@ def _nickname(span: Span, context: Context) -> DaySet | None:
 def _zero_seconds(word: Span, remarks: Remarks) -> bool:
     if number(word.text) == 0:
         return True
-    message = f"{_NO_SECONDS}: seconds can only be 0, and this says {short(word.text)}"
+    message = f"{WHOLE_MINUTES}: seconds can only be 0, and this says {short(word.text)}"
     remarks.fault("seconds", message, word, "write 0, or leave the seconds out")
     return False
 
@@ -139,12 +136,7 @@ def read_extended(span: Span, field: Field, context: Context) -> _FieldRead:
     extended = cron_item ("," cron_item)*
     cron_item = "?" | LAST_DAY | NEAREST | LAST_WEEKDAY | NTH_WEEKDAY | HASHED | item
     """
-    items = []
-    at = 0
-    for text in span.text.split(","):
-        place = span.part(at, at + len(text))
-        at += len(text) + 1
-        items.append(_item(place, field, context))
+    items = [_item(place, field, context) for place in pieces(span)]
     bits = 0
     for item in items:
         bits |= item.bits
@@ -247,19 +239,6 @@ def _nearest(span: Span, remarks: Remarks) -> _Item | None:
     )
 
 
-def nearest_weekday(year: int, month: int, day: int) -> int:
-    """Return the Monday to Friday nearest to a day of a month and in the same month; none where it has no such day."""
-    length = month_length(year, month)
-    if not 1 <= day <= length:
-        return 0
-    of_week = weekday(day_number(year, month, day))
-    if of_week == 6:
-        day += -1 if day > 1 else 2
-    elif of_week == 0:
-        day += 1 if day < length else -2
-    return 1 << day
-
-
 def _nth_weekday(span: Span, remarks: Remarks) -> _Item | None:
     last, which = _LAST_WEEKDAY.fullmatch(span.text), _NTH_WEEKDAY.fullmatch(span.text)
     if last is None and which is None:
@@ -272,14 +251,8 @@ def _nth_weekday(span: Span, remarks: Remarks) -> _Item | None:
         return _Item(1)
     place = "last" if count < 0 else ordinal(count)
     return _Item(
-        days=lambda year, month: weekday_of_month(year, month, day, count), words=f"the {place} {WEEKDAYS[day]}"
+        days=lambda year, month: nth_of_month(year, month, (day,), (count,)), words=f"the {place} {WEEKDAYS[day]}"
     )
-
-
-def weekday_of_month(year: int, month: int, day: int, count: int) -> int:
-    """Return the ``count``-th of a weekday in a month, -1 the last, as a bit set of days from 1."""
-    length = month_length(year, month)
-    return nth(every_seventh(day_number(year, month, 1), day, length), 0, length, count) << 1
 
 
 def _years(span: Span | None, remarks: Remarks) -> set[int] | None:
@@ -291,10 +264,8 @@ def _years(span: Span | None, remarks: Remarks) -> set[int] | None:
     if span is None or span.text in {"*", "?"}:
         return None
     found: set[int] = set()
-    at = 0
-    for text in span.text.split(","):
-        place = span.part(at, at + len(text))
-        at += len(text) + 1
+    for place in pieces(span):
+        text = place.text
         match = re.fullmatch(r"(?:\*|(\d{4})(?:-(\d{4}))?)(?:/(\d{1,4}))?", text)
         low = int(match[1] or FIRST_YEAR) if match else 0
         open_end = match is not None and (match[1] is None or match[3] is not None)

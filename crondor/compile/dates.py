@@ -9,7 +9,7 @@ from crondor._named_tuple import NamedTuple
 from crondor.compile.context import Context, calendar_day, epoch_of
 from crondor.compile.day_terms import DayTerm
 from crondor.compile.days import MINUTES, DaySet, Instants, Spans, day_text, year_start
-from crondor.compile.faults import Remarks, short
+from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
 from crondor.compile.phrases import listed
 from crondor.source import Span
 
@@ -50,7 +50,7 @@ def read_moment(span: Span, remarks: Remarks) -> Moment | None:
         remarks.fault("date", f"`{short(span.text.strip())}` is no date", span, _WRITE)
         return None
     if second:
-        remarks.fault("seconds", "HTCondor starts runs on whole minutes, and this has seconds", span, "leave them out")
+        remarks.fault("seconds", f"{WHOLE_MINUTES}, and this has seconds", span, "leave them out")
         return None
     return Moment(day * MINUTES + hour * 60 + minute, found[4] is None)
 
@@ -64,10 +64,8 @@ def read_dates(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | N
     remarks = context.remarks
     before = len(remarks.errors)
     entries: list[tuple[Moment, Moment | None]] = []
-    at = 0
-    for text in span.text.split(","):
-        place = span.part(at, at + len(text))
-        at += len(text) + 1
+    for place in pieces(span):
+        text = place.text
         dots = re.search(_TO, text, re.IGNORECASE)
         start = read_moment(place.part(0, dots.start() if dots else len(text)), remarks)
         end = read_moment(place.part(dots.end()), remarks) if dots else None

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from crondor._named_tuple import NamedTuple
-from crondor.calendar import DAY, LONGEST, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS, day_number, month_length
+from crondor.calendar import DAY, LONGEST, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS, month_length
 from crondor.compile.context import Context
 from crondor.compile.day_terms import DayTerm
-from crondor.compile.days import WHOLE_YEAR, DaySet, Elapsed, day_text, year_start
+from crondor.compile.days import DaySet, Elapsed, day_text
 from crondor.compile.faults import short
+from crondor.compile.month_days import MonthDays, day_of_month, in_turn, nth_of_month, weekdays_of_month
 from crondor.compile.phrases import listed, ordinal
 from crondor.compile.protocol import CronSchedule
-from crondor.compile.rule import every_seventh, months_in_turn, nth
 from crondor.compile.wall import any_year
 from crondor.diagnostics import similar
 from crondor.source import Span
@@ -71,14 +71,10 @@ class _Misread(Exception):
         self.expected = expected
 
 
-# Days of a month: year, month -> bits from 1.
-_Days = Callable[[int, int], int]
-
-
 class _Kind(NamedTuple):
     """A set of days: how it picks them from a month, and its words; whether it is of the week alone."""
 
-    days: _Days
+    days: MonthDays
     words: str
     weekdays: tuple[int, ...] = ()
     month: int = 0  # of a date of the year
@@ -250,7 +246,7 @@ class _Reader:
         often = f"every {number} {unit}s from {day_text(day)}"
         if unit == "day":
             kind = kind._replace(words="")
-        return self._term(kind, f"{' ' * bool(kind.words)}{often}", _turns(unit, number, day))
+        return self._term(kind, f"{' ' * bool(kind.words)}{often}", in_turn(unit, number, day))
 
     def _within(self, unit: str, start: int | None) -> _Kind:
         """Return the days of a week or month: those named, or the start's own."""
@@ -261,7 +257,7 @@ class _Reader:
         if unit == "week":
             return _of_week([1 if start is None else (start + 4) % 7])
         date = 1 if start is None else int(day_text(start)[8:])
-        return _Kind(lambda year, month: _numbered(year, month, date), f"on the {ordinal(date)} of the month")
+        return _Kind(lambda year, month: day_of_month(year, month, date), f"on the {ordinal(date)} of the month")
 
     # Which days
 
@@ -338,7 +334,9 @@ class _Reader:
             raise _Misread(self.words[self.at], f": {MONTHS[which]} has 1 to {LONGEST[which]} days")
         self.at += 2
         place = f"{'last day of' if number < 0 else number} {MONTHS[which]}"
-        return _Kind(lambda year, each: _numbered(year, each, number) if each == which else 0, f"on {place}", (), which)
+        return _Kind(
+            lambda year, each: day_of_month(year, each, number) if each == which else 0, f"on {place}", (), which
+        )
 
     def _weekday_range(self) -> _Kind:
         """Return a weekday, or those from one to another.
@@ -380,21 +378,21 @@ class _Reader:
             day = WEEKDAY_NAMES[word]
             self._at_most(numbers, 5)
             self.at += 1
-            return _Kind(lambda y, m: _of_kind(y, m, (day,), numbers), f"on the {places} {WEEKDAYS[day]}")
+            return _Kind(lambda y, m: nth_of_month(y, m, (day,), numbers), f"on the {places} {WEEKDAYS[day]}")
         is_working = word in {"working", "business"} and self.peek(1) == "day"
         if is_working or word in DAY_SETS:
             kinds = DAY_SETS.get(word, (1, 2, 3, 4, 5))
             name = "weekend day" if kinds == (0, 6) else "working day"
             self.at += 2 if is_working or self.peek(1) == "day" else 1
             self._at_most(numbers, 23)
-            return _Kind(lambda y, m: _of_kind(y, m, kinds, numbers), f"on the {places} {name}")
+            return _Kind(lambda y, m: nth_of_month(y, m, kinds, numbers), f"on the {places} {name}")
         self.take("day")
         name = " day" if numbers == [-1] else ""
 
         def of_month(year: int, month: int) -> int:
             bits = 0
             for number in numbers:
-                bits |= _numbered(year, month, number)
+                bits |= day_of_month(year, month, number)
             return bits
 
         return _Kind(of_month, f"on the {places}{name}")
@@ -427,56 +425,13 @@ def _ordinal_of(word: str) -> int | None:
     return int(word[:-2]) if re.fullmatch(r"\d{1,6}(st|nd|rd|th)", word) else None
 
 
-def _turns(unit: str, number: int, day: int) -> Callable[[int], int]:
-    """Return the days of every so manieth day, week (from Monday on) or month, counted from a day."""
-
-    def of_year(year: int) -> int:
-        base = year_start(year)
-        if unit == "month":
-            year_of_day, month = map(int, day_text(day).split("-")[:2])
-            return months_in_turn(year, year_of_day * 12 + month - 1, number)
-        if unit == "day":
-            return sum(1 << index for index in range((day - base) % number, 366, number))
-        monday = day - (day + 3) % 7
-        mask = 0
-        for first in range((monday - base) % (7 * number) - 7 * number, 366, 7 * number):
-            mask |= 0x7F << first if first >= 0 else 0x7F >> -first
-        return mask & WHOLE_YEAR
-
-    return of_year
-
-
 def _of_week(days: Iterable[int]) -> _Kind:
     chosen = tuple(days)
 
-    def of_month(year: int, month: int) -> int:
-        base, length, bits = day_number(year, month, 1), month_length(year, month), 0
-        for day in chosen:
-            bits |= every_seventh(base, day, length)
-        return bits << 1
-
-    return _Kind(of_month, f"on {_week_words(chosen)}", chosen)
+    return _Kind(lambda y, m: weekdays_of_month(y, m, chosen), f"on {_week_words(chosen)}", chosen)
 
 
 def _week_words(days: Sequence[int]) -> str:
     if set(days) == {1, 2, 3, 4, 5}:
         return "weekdays"
     return listed([f"{WEEKDAYS[day]}s" for day in sorted(set(days), key=lambda day: (day - 1) % 7)])
-
-
-def _of_kind(year: int, month: int, kinds: Sequence[int], numbers: Sequence[int]) -> int:
-    """Return the n-th days of a month among those of some weekdays."""
-    base, length, row = day_number(year, month, 1), month_length(year, month), 0
-    for day in kinds:
-        row |= every_seventh(base, day, length)
-    bits = 0
-    for number in numbers:
-        bits |= nth(row, 0, length, number)
-    return bits << 1
-
-
-def _numbered(year: int, month: int, number: int) -> int:
-    length = month_length(year, month)
-    if number < 0:
-        return 1 << length
-    return 1 << number if number <= length else 0

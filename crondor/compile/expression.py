@@ -9,7 +9,7 @@ from typing import Union
 from crondor._named_tuple import NamedTuple
 from crondor.compile.dates import Moment, read_moment
 from crondor.compile.english import joins_words, looks_like_words
-from crondor.compile.faults import Remarks, short
+from crondor.compile.faults import WHOLE_MINUTES, Remarks, short
 from crondor.source import Source, Span
 
 SET_WORDS = ("except", "only")
@@ -105,6 +105,9 @@ def parse(source: Source, remarks: Remarks) -> Part | None:
         token = parser.tokens[parser.at]
         if token.text == ")":
             remarks.fault("syntax", "`)` has no beginning", token.span, "leave it out")
+        elif token.word in JOINING:
+            message = f"`{token.text}` stands behind a clause, or behind what except and only say of all before it"
+            remarks.fault("syntax", message, token.span, "put what is to be joined into parentheses")
         else:
             message = f"`{short(token.text)}` does not go on what stands before it"
             remarks.fault("syntax", message, token.span, "join two parts by except, only, and, or")
@@ -299,7 +302,7 @@ class _Parser:
         elif half:
             hour = hour % 12 + 12 * (half == "pm")
         if found is not None and found["second"] and int(found["second"]):
-            self.remarks.fault("seconds", "HTCondor starts runs on whole minutes", span, "leave the seconds out")
+            self.remarks.fault("seconds", WHOLE_MINUTES, span, "leave the seconds out")
             return None
         if hour > 23 or minute > 59 or (found is not None and found["minute"] is None and not half):
             fix = f"{hour:02}:00" if hour <= 23 and found is not None else None

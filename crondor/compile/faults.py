@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Span
 
 MOST_FAULTS = 20
+WHOLE_MINUTES = "HTCondor starts runs on whole minutes"
 
 
 class InvalidSchedule(CrondorError, ValueError):
@@ -41,6 +44,14 @@ class Remarks:
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The rest."""
         return tuple(each for each in self.found if each.severity is not Severity.ERROR)
+
+
+def pieces(span: Span, mark: str = ",") -> Iterator[Span]:
+    """Yield the pieces of a list, as they stand between the marks."""
+    at = 0
+    for text in span.text.split(mark):
+        yield span.part(at, at + len(text))
+        at += len(text) + 1
 
 
 def short(text: str) -> str:

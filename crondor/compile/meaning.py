@@ -12,7 +12,7 @@ from crondor.compile.context import Context, epoch_of, named_zone
 from crondor.compile.cron import looks_like_cron, read_cron
 from crondor.compile.dates import Moment, looks_like_dates, read_dates
 from crondor.compile.day_terms import DayTerm
-from crondor.compile.days import MINUTES, DaySet
+from crondor.compile.days import MINUTES, DaySet, Spans
 from crondor.compile.english import UNDERSTOOD, looks_like_words, read_words
 from crondor.compile.expression import Atom, Clause, Part
 from crondor.compile.faults import short
@@ -32,7 +32,7 @@ _LANGUAGES = (
 
 @dataclass(frozen=True)
 class Meaning:
-    """Runs; or days, as their whole time (``whole``) and with a time of day (``at``).
+    """Runs; or days, as their whole time (``whole``) and with a time of day (``at``); or spans, ``whole`` alone.
 
     ``cover`` is what a calendar file takes away: the whole time of its events, of which ``runs`` are the starts.
     """
@@ -60,8 +60,13 @@ def schedule_of(part: Part, context: Context) -> DaySet | None:
 
 def _runs(found: Meaning, context: Context) -> DaySet | None:
     """Return runs; days that nobody gave a time run at midnight where people mean that."""
-    if found.runs is not None or found.at is None:
+    if found.runs is not None or found.whole is None:
         return found.runs
+    if found.at is None:
+        message = "this is a span of time, and no run in it"
+        help_text = "write what runs in it: `every hour only 2026-12-24T10:00..2026-12-24T14:00`"
+        context.remarks.fault("no-time", message, found.span, help_text)
+        return None
     if not found.has_midnight:
         message = "these are days, and no time of day is said"
         context.remarks.fault("no-time", message, found.span, f"write `{short(found.span.text)} at 09:00`")
@@ -96,7 +101,7 @@ def _limited(word: str, left: Meaning, right: Meaning, span: Span) -> Meaning | 
         return Without(runs, other) if word == "except" else Both(runs, other, word)
 
     whole, at, runs = left.whole, left.at, left.runs
-    if whole is None or at is None:
+    if whole is None:
         return None if runs is None else Meaning(left.zone, span, limit(runs))
     if word == "and" and right.whole is None:  # days and runs: the runs on those days
         return Meaning(right.zone, span, Both(other, whole(), word))
@@ -104,19 +109,20 @@ def _limited(word: str, left: Meaning, right: Meaning, span: Span) -> Meaning | 
         left.zone,
         span,
         whole=lambda: limit(whole()),
-        at=lambda times: limit(at(times)),
+        at=None if at is None else lambda times: limit(at(times)),
         has_midnight=left.has_midnight,
     )
 
 
 def _either(left: Meaning, right: Meaning, span: Span, context: Context) -> Meaning | None:
-    if left.whole is not None and right.whole is not None and left.at is not None and right.at is not None:
+    if left.whole is not None and right.whole is not None:
         first, second, first_at, second_at = left.whole, right.whole, left.at, right.at
+        has_times = first_at is not None and second_at is not None
         return Meaning(
             left.zone,
             span,
             whole=lambda: Either(first(), second()),
-            at=lambda times: Either(first_at(times), second_at(times)),
+            at=(lambda times: Either(first_at(times), second_at(times))) if has_times else None,  # type: ignore[misc]
             has_midnight=left.has_midnight and right.has_midnight,
         )
     one, other = _runs(left, context), _runs(right, context)
@@ -171,7 +177,7 @@ def _active(found: Meaning, word: str, moment: Moment) -> Meaning:
 
     def limit(runs: DaySet) -> DaySet:
         comma = "," if "," in runs.words else ""
-        said = runs.words.endswith(f"{word} {moment.text}") or f"{word} {moment.text} " in runs.words
+        said = f"{word} {moment.text[:10]}" in runs.words
         words = runs.words if said else f"{runs.words}{comma} {word} {moment.text}"
         return Active(runs, start, end, words)
 
@@ -186,13 +192,19 @@ def _active(found: Meaning, word: str, moment: Moment) -> Meaning:
 
 
 def _of_atom(atom: Atom, context: Context) -> Meaning | None:
-    """Return what a piece in one of the languages means, with the times and the start behind it."""
+    """Return what a piece in one of the languages means, with the times and the start behind it.
+
+    atom = calendar_file | piece_of_text
+    """
+    if is_calendar_file(atom.span.text):
+        both = read_calendar_file(atom.span, context)
+        return None if both is None else Meaning(both[0].zone, atom.span, both[0], cover=lambda: both[1])
     anchor = None if atom.start is None else _instant(atom.start, context.zone)
     runs, days = _read(atom.span, context, anchor)
-    if runs is not None:
+    if isinstance(runs, Spans):
+        found = Meaning(runs.zone, atom.span, whole=lambda: runs)
+    elif runs is not None:
         found = Meaning(runs.zone, atom.span, runs)
-        if is_calendar_file(atom.span.text):
-            found = replace(found, cover=lambda: read_calendar_file(atom.span, context, whole=True))
     elif days is not None:
         found = Meaning(
             days.zone,
@@ -217,7 +229,7 @@ def _of_atom(atom: Atom, context: Context) -> Meaning | None:
 def _read(span: Span, context: Context, anchor: int | None) -> tuple[DaySet | None, DayTerm | None]:
     """Return what a piece says in the language that it is written in: runs, or days.
 
-    atom = holidays | calendar_file | properties | words | dates | event | cron
+    piece_of_text = holidays | properties | words | dates | event | cron
     """
     for is_so, read in _READERS:
         if is_so(span.text):
@@ -235,7 +247,6 @@ _READERS: tuple[
     tuple[Callable[[str], bool], Callable[[Span, Context, int | None], tuple[DaySet | None, DayTerm | None]]], ...
 ] = (
     (_names_holidays, lambda span, context, _: (None, read_holidays(span, context))),
-    (is_calendar_file, lambda span, context, _: (read_calendar_file(span, context, whole=False), None)),
     (looks_like_rfc, lambda span, context, _: (read_rfc(span, context), None)),
     (looks_like_words, read_words),
     (looks_like_dates, lambda span, context, _: read_dates(span, context)),

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from crondor._named_tuple import NamedTuple
-from crondor.calendar import MONTHS, WEEKDAYS
 from crondor.compile.context import Context, calendar_day, epoch_of, named_zone
 from crondor.compile.days import MINUTES, UTC, DaySet, Instants, Spans, day_text
-from crondor.compile.faults import Remarks, short
-from crondor.compile.phrases import clock_list, listed, ordinal
+from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
+from crondor.compile.phrases import listed, ordinal
 from crondor.compile.rule import Frequency, Rule, RulePattern
+from crondor.compile.rule_words import rule_words
 from crondor.compile.sets import Either, Nothing, Without
 from crondor.compile.wall import WallSchedule
 from crondor.source import Span
@@ -43,8 +43,6 @@ _LISTS = {
     "BYMINUTE": ("minutes", 0, 59, False),
     "BYSETPOS": ("positions", 1, 366, True),
 }
-_UNITS = ("year", "month", "week", "day", "hour", "minute")
-_WHOLE_MINUTES = "HTCondor starts runs on whole minutes"
 
 
 class Moment(NamedTuple):
@@ -177,10 +175,7 @@ def _moments(span: Span, zone: Zone | None, remarks: Remarks) -> Iterator[Moment
 
     instants = DATE ("," DATE)*
     """
-    at = 0
-    for text in span.text.split(","):
-        place = span.part(at, at + len(text))
-        at += len(text) + 1
+    for place in pieces(span):
         found = read_moment(place, zone, remarks)
         if found is not None:
             yield found
@@ -196,7 +191,7 @@ def read_moment(span: Span, zone: Zone | None, remarks: Remarks) -> Moment | Non
         remarks.fault("moment", f"`{short(span.text)}` is no date with a time of day", span, help_text)
         return None
     if second:
-        remarks.fault("seconds", f"{_WHOLE_MINUTES}, and this has seconds", span, "let it end in 00")
+        remarks.fault("seconds", f"{WHOLE_MINUTES}, and this has seconds", span, "let it end in 00")
         return None
     own = UTC if found[7] else zone
     return Moment(day * MINUTES + hour * 60 + minute, own, is_date=found[4] is None)
@@ -210,12 +205,11 @@ def read_rule(span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule |
     """
     parts: dict[str, Span] = {}
     before = len(remarks.errors)
-    at = 0
-    for text in span.text.split(";"):
-        place = span.part(at, at + len(text))
+    for place in pieces(span, ";"):
+        text = place.text
         key, sign, _ = text.partition("=")
-        name, at = key.upper(), at + len(text) + 1
-        if not text and at > len(span.text):
+        name = key.upper()
+        if not text and place.start == span.end:
             continue  # a semicolon at the end
         if not sign or name not in _PARTS:
             remarks.fault("rule", f"`{short(text)}` is no part of a rule", place, f"known are {', '.join(_PARTS)}")
@@ -261,7 +255,7 @@ def _frequency(span: Span | None, whole: Span, remarks: Remarks) -> Frequency:
         return Frequency.DAILY
     text = span.text.upper()
     if text == "SECONDLY":
-        remarks.fault("seconds", f"{_WHOLE_MINUTES}: SECONDLY cannot be said", span, "write MINUTELY, or longer")
+        remarks.fault("seconds", f"{WHOLE_MINUTES}: SECONDLY cannot be said", span, "write MINUTELY, or longer")
     elif text in Frequency.__members__:
         return Frequency[text]
     else:
@@ -271,10 +265,8 @@ def _frequency(span: Span | None, whole: Span, remarks: Remarks) -> Frequency:
 
 def _numbers(name: str, span: Span, low: int, high: int, remarks: Remarks, *, may_be_negative: bool) -> tuple[int, ...]:
     found: set[int] = set()
-    at = 0
-    for text in span.text.split(","):
-        place = span.part(at, at + len(text))
-        at += len(text) + 1
+    for place in pieces(span):
+        text = place.text
         number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,3}", text) else None
         if number is None or not (low <= number <= high or (may_be_negative and low <= -number <= high)):
             sign = f", or -{low} to -{high} from the end" if may_be_negative else ""
@@ -293,10 +285,8 @@ def _positive(name: str, span: Span, remarks: Remarks) -> int:
 
 def _weekdays(span: Span, frequency: Frequency, remarks: Remarks) -> tuple[tuple[int, int], ...]:
     found: list[tuple[int, int]] = []
-    at = 0
-    for text in span.text.split(","):
-        place = span.part(at, at + len(text))
-        at += len(text) + 1
+    for place in pieces(span):
+        text = place.text
         match = _NTH.fullmatch(text)
         number = int(match[1] or 0) if match else 0
         if match is None or (match[1] and not 1 <= abs(number) <= 53):
@@ -339,7 +329,7 @@ def _check_together(parts: dict[str, Span], frequency: Frequency, remarks: Remar
         message = "BYSETPOS chooses among what another part names, and there is none"
         remarks.fault("rule", message, parts["BYSETPOS"], "add BYDAY=MO,TU,WE,TH,FR for example")
     if "BYSECOND" in parts and parts["BYSECOND"].text.strip("0"):
-        remarks.fault("seconds", f"{_WHOLE_MINUTES}: BYSECOND can be 0 only", parts["BYSECOND"], "leave it out")
+        remarks.fault("seconds", f"{WHOLE_MINUTES}: BYSECOND can be 0 only", parts["BYSECOND"], "leave it out")
 
 
 def _of_rule(rule: Rule, zone: Zone, context: Context) -> DaySet:
@@ -350,54 +340,6 @@ def _of_rule(rule: Rule, zone: Zone, context: Context) -> DaySet:
     if rule.until is not None:
         words = f"{words} until {day_text(rule.until // MINUTES)}"
     return WallSchedule(pattern, zone, words, context.policy, follows=pattern.follows)
-
-
-def rule_words(pattern: RulePattern, given: Rule) -> str:
-    """Return a rule in words: "at 17:00 on the last of Monday to Friday of every month"."""
-    rule, frequency = pattern.rule, pattern.rule.frequency
-    unit = _UNITS[frequency]
-    often = f"every {unit}" if rule.interval == 1 else f"every {rule.interval} {unit}s"
-    said = [often]
-    if frequency < Frequency.HOURLY:
-        said.insert(0, clock_list(pattern.times))
-    elif rule.hours or rule.minutes:
-        if rule.minutes:
-            said.append(f"at minute{'s' * (len(rule.minutes) > 1)} {listed([str(m) for m in rule.minutes])}")
-        if rule.hours:
-            said.append(f"in hour{'s' * (len(rule.hours) > 1)} {listed([str(h) for h in rule.hours])}")
-    limits = _limits(rule)
-    if rule.positions and limits:
-        said.append(f"on the {listed([_place(p) for p in rule.positions])} of {limits.removeprefix('on ')}")
-    elif limits:
-        said.append(limits)
-    if given.months or (frequency == Frequency.YEARLY and rule.months):
-        said.append(f"in {listed([MONTHS[month] for month in rule.months])}")
-    if rule.interval > 1:
-        said.append(f"from {day_text(rule.start // MINUTES)}")
-    if rule.runs is not None:
-        said.append(f"({rule.runs} times)")
-    return " ".join(said)
-
-
-def _limits(rule: Rule) -> str:
-    """Return the days that the parts name."""
-    said = []
-    if rule.weekdays:
-        days = [f"the {_place(n)} {WEEKDAYS[d]}" if n else WEEKDAYS[d] for n, d in rule.weekdays]
-        said.append(listed(days))
-    if rule.month_days:
-        said.append(f"the {listed([_place(n) for n in rule.month_days])} of the month")
-    if rule.year_days:
-        said.append(f"the {listed([_place(n) for n in rule.year_days])} day of the year")
-    if rule.week_numbers:
-        said.append(f"week {listed([str(n) for n in rule.week_numbers])}")
-    return f"on {' that is '.join(said)}" if said else ""
-
-
-def _place(number: int) -> str:
-    if number > 0:
-        return ordinal(number)
-    return "last" if number == -1 else f"{ordinal(-number)} last"
 
 
 __all__ = ["PROPERTIES", "Moment", "looks_like_rfc", "moments_words", "read_moment", "read_rfc"]

@@ -31,12 +31,22 @@ class FileRefused(CrondorError, ValueError):
 class Files:
     """The files below some folders. Links are resolved first, so none leads out.
 
-    ``base`` is the folder that relative paths begin in. ``limit`` is the largest size of a file in bytes.
+    ``base`` is the folder that relative paths begin in. ``limit`` is the largest size of a file in bytes. A source is
+    called as the path is written, or, ``is_named_whole``, by what leads there from where ``base`` does.
     """
 
-    def __init__(self, roots: Iterable[str], *, base: str, limit: int = MAX_BYTES, entries: int = MAX_ENTRIES) -> None:
+    def __init__(
+        self,
+        roots: Iterable[str],
+        *,
+        base: str,
+        limit: int = MAX_BYTES,
+        entries: int = MAX_ENTRIES,
+        is_named_whole: bool = False,
+    ) -> None:
         """Resolve the folders; nothing is opened."""
         self.base = base
+        self._is_named_whole = is_named_whole
         self._roots = tuple(os.path.realpath(root) for root in roots)
         self._limit = limit
         self._entries = entries
@@ -62,7 +72,8 @@ class Files:
             raise
         with os.fdopen(opened, "rb") as file:
             data = file.read(self._limit + 1)
-        return source_from_bytes(data, path, self._limit)
+        name = os.path.normpath(self._joined(path)) if self._is_named_whole else path
+        return source_from_bytes(data, name, self._limit)
 
     def matching(self, pattern: str) -> list[str]:
         """Return the paths that a pattern of the shell matches, in order, folders with a slash at the end.

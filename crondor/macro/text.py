@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Source
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -37,6 +37,34 @@ def source_from_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> Source:
     except UnicodeDecodeError as error:
         message = f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} does not belong here"
         _refuse_at(data, error.start, name, "not-utf8", message, "save the file as UTF-8")
+
+
+def source_in_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> tuple[Source, str]:
+    """Return a text and its encoding: UTF-8, or else Latin-1, where each byte is a character, as HTCondor has it.
+
+    Raises InvalidText for what is no text in any encoding.
+    """
+    try:
+        return source_from_bytes(data, name, limit), "utf-8"
+    except InvalidText as error:
+        if error.diagnostics[0].kind != "not-utf8" or data.startswith(_UTF32 + _UTF16):
+            raise
+    return Source(data.decode("latin-1"), name), "latin-1"
+
+
+def not_utf8(source: Source) -> Diagnostic | None:
+    """Return the warning of a Latin-1 text, at the first byte that is not UTF-8; a note where all are in comments."""
+    data = source.text.encode("latin-1")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start
+    else:
+        return None
+    is_said = all(line.isascii() or line.lstrip(" \t").startswith("#") for line in source.text.split("\n"))
+    message = f"the file is not UTF-8 text: byte 0x{data[at]:02x} does not belong here, and HTCondor takes it as it is"
+    severity = Severity.NOTE if is_said else Severity.WARNING
+    return Diagnostic("not-utf8", message, severity, source.span(at, at + 1), "save the file as UTF-8")
 
 
 def _refuse(name: str, code: str, message: str, help: str | None = None) -> NoReturn:  # noqa: A002 - Diagnostic's word

@@ -108,8 +108,8 @@ class _Reader(StatementReader):
         warnings = (*self.found.warnings, *self.found.unknown)
         unknown = tuple(self.found.unknown)
         queues, sources = tuple(self.work.queues), tuple(self.sources)
-        table, facts = self.work.table, self.work.facts
-        return SubmitFile(sources, queues, warnings, unknown, table, facts, self.behind_queue)
+        table, facts, looked_up = self.work.table, self.work.facts, self.work.looked_up
+        return SubmitFile(sources, queues, warnings, unknown, table, facts, self.behind_queue, looked_up)
 
     def run(self, source: Source) -> None:
         """Read a text, if it is one."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,14 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.check import check_submit
+from crondor.check import CheckReport, check_submit
 from crondor.check.edit import changed
 from crondor.check.fixing import fixed
 from crondor.check.rule import Finding, Fix, TextEdit
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.source import Source
+from crondor.submit import job_ads, read_submit
 from tests.check.asking import SETTINGS, report
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "submit" / "submit.jsonl.gz"
+
+WORRYING = (Severity.ERROR, Severity.WARNING)
 
 FIELDS = ("cron_minute", "cron_minutes", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week")
 VALUES = ("0", "60", "*/7", "1-23/2", "MON", "@daily", '"5"', "5-1", "1,,2", "", "*", "7", "5/15", "$(x)", "x y", "*/2")
@@ -36,12 +43,13 @@ lines = st.lists(
 @settings(deadline=None, max_examples=60)
 @given(lines, st.booleans(), st.sampled_from(["\n", "\r\n"]))
 def test_cures_end_and_leave_nothing_to_cure(written: list[str], unsafe: bool, end: str) -> None:
-    """After the last round no cure is left, a second time changes nothing, and nothing becomes unreadable."""
+    """After the last round no cure is left untold, a second time changes nothing, and nothing becomes unreadable."""
     before = check_submit(Source(end.join((*written, "queue", "")), "job.sub"), SETTINGS)
     cured = fixed(before, SETTINGS, unsafe=unsafe)
     after = cured.report
-    left = [f for f in after.findings if f.fix is not None and (f.fix.safe or unsafe)]
-    assert left == []
+    left = {f.fix.title for f in after.findings if f.fix is not None and (f.fix.safe or unsafe)}
+    assert left == {each.fix.title for each in cured.left}
+    assert_no_worse(before, after)
     assert fixed(after, SETTINGS, unsafe=unsafe).report.source.text == after.source.text
     assert (cured.titles == ()) == (before.source.text == after.source.text)
     unreadable = {f.diagnostic.code for f in after.findings if f.diagnostic.code.startswith("CRN0")}
@@ -88,23 +96,147 @@ def test_no_cure_touches_an_expression_that_cannot_be_read(name: str, value: str
     assert fixed(check_submit(once.source, SETTINGS), SETTINGS, unsafe=True).report.source.text == once.source.text
 
 
+def grave(found: CheckReport, *severities: Severity) -> Counter[str]:
+    """Count the findings of some severities by their codes."""
+    return Counter(f.diagnostic.code for f in found.findings if f.diagnostic.severity in severities)
+
+
+def assert_no_worse(before: CheckReport, after: CheckReport) -> None:
+    """No error is new, and what is new beside is no more than an error or warning that is gone brought to light."""
+    assert not grave(after, Severity.ERROR) - grave(before, Severity.ERROR)
+    if grave(after, Severity.ERROR) == grave(before, Severity.ERROR):
+        assert grave(after, *WORRYING).total() <= grave(before, *WORRYING).total()
+
+
+def ads_of(text: str) -> list[dict[str, str | None]] | None:
+    """Return the job ads of a description, None where condor_submit would make none."""
+    try:
+        ads = job_ads(read_submit(Source(text)), limit=300, in_order=True)
+        return [{name.lower(): ad.text(name) for name in ad} for _, ad in ads]
+    except CrondorError:
+        return None
+
+
+def may_change(before: str, after: str) -> set[str]:
+    """Return the attributes, in lower case, that the lines decide in which two texts differ."""
+    lines = [line[1:] for line in difflib.ndiff(before.splitlines(), after.splitlines()) if line[0] in "+-"]
+    found = set()
+    for line in lines:
+        name = re.split("[=:]", line)[0].strip(" \ufeff").lower()
+        found |= {name.removeprefix("my.").removeprefix("+"), name.replace("_", "")}
+        if name.startswith(("cron", "deferral", "+cron", "my.cron")):
+            found |= {"deferraltime", "deferralwindow", "deferralpreptime", "scheddinterval", "requirements"}
+    return found
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
 @pytest.mark.parametrize("part", range(4))
-def test_curing_twice_is_curing_once(part: int) -> None:
-    """Over all recorded descriptions; and none becomes one that cannot be read."""
+def test_curing_twice_is_curing_once(part: int, unsafe: bool) -> None:
+    """Over all recorded descriptions; none gets worse, and of the job ads only what was cured is another."""
     texts = [json.loads(line)["submit"] for line in gzip.decompress(GOLDEN.read_bytes()).splitlines()]
-    changes = 0
+    changes = compared = 0
     for text in list(dict.fromkeys(texts))[part::4]:
         before = check_submit(Source(text, "job.sub"), SETTINGS)
-        once = fixed(before, SETTINGS, unsafe=True).report
+        once = fixed(before, SETTINGS, unsafe=unsafe).report
         if once.source.text == text:
             continue
         changes += 1
-        assert fixed(check_submit(once.source, SETTINGS), SETTINGS, unsafe=True).report.source.text == once.source.text
-        faults = [
-            {f.diagnostic.code for f in each.findings if "error" in f.diagnostic.severity} for each in (before, once)
-        ]
-        assert any(code[:4] == "CRN0" for code in faults[0]) or not any(code[:4] == "CRN0" for code in faults[1])
-    assert changes > 20
+        assert (
+            fixed(check_submit(once.source, SETTINGS), SETTINGS, unsafe=unsafe).report.source.text == once.source.text
+        )
+        assert_no_worse(before, once)
+        ads, cured_ads = ads_of(text), ads_of(once.source.text)
+        if ads is None:
+            continue
+        assert cured_ads is not None
+        compared += 1
+        allowed = may_change(text, once.source.text)
+        for one, other in zip(ads, cured_ads, strict=True):
+            assert {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)} <= allowed
+    assert changes > (20 if unsafe else 4)
+    assert compared > (20 if unsafe else 4)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("cron_minutes = 5", "arguments = $(cron_minutes)"), "it would change arguments as well"),
+        (("cron_minutes = 5", "if defined cron_minutes", "  log = x", "endif"), "it would change log as well"),
+        (("cron_minutes = 5", "queue $(cron_minutes:2)"), "it would change how many jobs there are"),
+        (("cron_minutes = 60", "cron_hour = 6"), "the file would then have CRN101 (minute 60 is out of range"),
+    ],
+)
+def test_a_name_is_not_mended_where_that_does_harm(lines: tuple[str, ...], reason: str) -> None:
+    """What another line means stays, and no error comes of it."""
+    before = report("executable = /bin/true", *lines, queue="" if "queue" in lines[-1] else "queue")
+    at = before.source.text.index("cron_minutes")
+    span = before.source.span(at, at + len("cron_minutes"))
+    made = Finding(
+        Diagnostic("CRN501", "made", Severity.WARNING, span), Fix("rename", (TextEdit(span, "cron_minute"),))
+    )
+    cured = fixed(before, SETTINGS, lambda found: [made] if list(found) == list(before.findings) else [])
+    assert cured.report is before
+    assert cured.titles == ()
+    assert [each.reason for each in cured.left if each.reason.startswith(reason)]
+
+
+def test_a_cure_that_brings_an_error_to_light_is_left_out() -> None:
+    """A held job is seen at once; one that runs at wrong times is not."""
+    lines = ("cron_minute = 0", "cron_hour = 6", "cron_day_of_week = MON", "requirements = $(x)", "x = true")
+    before = report("executable = /bin/true", *lines)
+    cured = fixed(before, SETTINGS)
+    assert cured.report.source.text == before.source.text
+    assert any("CRN204" in each.reason for each in cured.left)
+
+
+def test_fixes_that_need_one_another_are_made_together() -> None:
+    """A weekday alone is an error, too, and its clause goes with it."""
+    before = report("executable = x", "cron_minute = 0", "cron_hour = 6", "cron_day_of_week = MON")
+    cured = fixed(before, SETTINGS)
+    assert "cron_day_of_week = 1\nrequirements = formatTime(" in cured.report.source.text
+    assert cured.left == ()
+
+
+@pytest.mark.parametrize("value", ["a) || (b", "(a", "1 +"])
+def test_a_clause_is_never_put_into_what_cannot_be_read(value: str) -> None:
+    """Whatever a rule claims: what does not parse by itself is left to its author, even where the result would."""
+    text = f"executable = x\nperiodic_release = {value}\nqueue\n"
+    before = check_submit(Source(text, "job.sub"), SETTINGS)
+    at = text.index(value)
+    edit = TextEdit(before.source.span(at, at + len(value)), f"({value}) || (HoldReasonCode == 20)")
+    place = before.source.span(at, at + 1)
+    made = Finding(Diagnostic("CRN403", "made", Severity.WARNING, place), Fix("cure", (edit,)))
+    cured = fixed(before, SETTINGS, lambda found: [made] if list(found) == list(before.findings) else [])
+    assert cured.report.source.text == text
+
+
+def test_a_line_is_put_above_the_comment_that_speaks_of_the_next() -> None:
+    """Else the comment would speak of it, and not of the queue statement any more."""
+    lines = ("executable = x", "cron_minute = 0", "cron_hour = 6", "cron_day_of_week = 1", "# weekly")
+    before = report(*lines, "# crondor: ignore[CRN401]", "# go")
+    after = fixed(before, SETTINGS).report.source.text.splitlines()
+    assert after[4].startswith("requirements = ") or after[5].startswith("requirements = ")
+    assert after[-3:] == ["# crondor: ignore[CRN401]", "# go", "queue"]
+
+
+def test_where_too_many_cures_do_not_hold_none_is_made() -> None:
+    """The time that is spent on a file is bounded, and it says so."""
+    text = "executable = x\n" + "".join(f"cron_minutes{n} = 5\n" for n in range(300)) + "queue\n"
+    before = check_submit(Source(text, "job.sub"), SETTINGS)
+
+    def bad(found: Iterable[Finding]) -> list[Finding]:
+        span = next(iter(found)).diagnostic.span
+        assert span is not None
+        places = [each.start() for each in re.finditer("cron_minutes", span.source.text)]
+        return [made(span.source, at) for at in places]
+
+    def made(source: Source, at: int) -> Finding:
+        diagnostic = Diagnostic("CRN501", "made", Severity.WARNING, source.span(at, at + 12))
+        return Finding(diagnostic, Fix(f"{at}", (TextEdit(source.span(at, at), "("),)))
+
+    cured = fixed(before, SETTINGS, bad)
+    assert cured.report is before
+    assert len(cured.left) == 300
 
 
 def test_a_cure_that_cures_nothing_or_breaks_something_is_dropped() -> None:

@@ -177,6 +177,6 @@ def test_bytes_that_are_no_text() -> None:
 
 def test_cures() -> None:
     """A colon, a missing queue statement, a byte order mark, a missing line end."""
-    assert cured("CRN001", "cron_minute : 0") == "cron_minute = 0\nqueue\n"
+    assert cured("CRN001", "executable = x", "cron_minute : 0") == "executable = x\ncron_minute = 0\nqueue\n"
     assert cured("CRN006", "executable = x", queue="y = 1") == "executable = x\ny = 1\nqueue\n"
     assert cured("CRN010", "\ufeffexecutable = x") == "executable = x\nqueue\n"

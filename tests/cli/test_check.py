@@ -167,7 +167,7 @@ def test_an_empty_directory_is_wrong_usage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"\xff\xfec\0r\0", b"abc\0def\n", b"\xc3(\n", b""], ids=["utf16", "nul", "latin", "empty"]
+    "data", [b"\xff\xfec\0r\0", b"abc\0def\n", b"\x7f\0\xff", b""], ids=["utf16", "nul", "binary", "empty"]
 )
 def test_what_is_no_text_is_a_finding(data: bytes) -> None:
     """Never a traceback."""
@@ -246,7 +246,14 @@ def test_statistics(write: Write) -> None:
     paths = [write(*SIXTY, name=f"{n}.sub") for n in range(3)]
     assert check("--statistics", *paths).lines[0] == "3  CRN101  out-of-range: a value outside its field"
     data = check("--statistics", "--format", "json", *paths).data
-    assert data["statistics"][0] == {"code": "CRN101", "name": "out-of-range", "severity": "error", "count": 3}
+    assert data["statistics"][0] == {
+        "code": "CRN101",
+        "name": "out-of-range",
+        "severity": "error",
+        "count": 3,
+        "files": 3,
+        "fixable": 0,
+    }
 
 
 def test_sarif(write: Write) -> None:
@@ -313,6 +320,87 @@ def test_line_ends_stay(tmp_path: Path) -> None:
     path.write_bytes("\r\n".join([HEAD, "cron_minutes = 0", *CLEAN[2:], ""]).encode())
     check("--fix", "--write", str(path))
     assert path.read_bytes() == ("\r\n".join(CLEAN) + "\r\n").encode()
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""], ids=["unix", "windows", "none"])
+def test_every_byte_that_no_cure_is_about_stays(tmp_path: Path, end: bytes) -> None:
+    """Umlauts, blanks at ends of lines, ends of both kinds, a last line without one."""
+    lines = [b"# K\xc3\xa4se \t ", HEAD.encode() + b"\r", b"cron_minutes = 0 ", *(line.encode() for line in CLEAN[2:])]
+    before = b"\n".join(lines) + end
+    path = tmp_path / "job.sub"
+    path.write_bytes(before)
+    check("--fix", "--write", "--select", "CRN501", str(path))
+    after = before.replace(b"cron_minutes", b"cron_minute")
+    assert path.read_bytes() == after
+    path.write_bytes(
+        b"\xef\xbb\xbf" + before
+    )  # with which condor_submit reads no line of it: the mark has its own cure
+    check("--fix", "--write", "--select", "CRN501,CRN010", str(path))
+    assert path.read_bytes() == after
+
+
+@pytest.mark.parametrize(("before", "level"), [(b"# K\xe4se\n", "note"), (b"arguments = K\xe4se \xc3\n", "warning")])
+def test_latin_1_is_checked_and_cured_and_stays_so(tmp_path: Path, before: bytes, level: str) -> None:
+    """HTCondor takes the bytes as they are; the diff has them, too, so that patch(1) takes it."""
+    path = tmp_path / "job.sub"
+    path.write_bytes(before + f"{HEAD}\ncron_minutes = 0\nqueue\n".encode())
+    found = check("--format", "json", str(path)).data["files"][0]["findings"]
+    said = [(each["severity"], each["place"]["line"], each["place"]["column"]) for each in found]
+    assert (level, 1, before.index(b"\xe4") + 1) in said
+    assert "CRN501" in {each["code"] for each in found}
+    shown = process("check", "--no-config", "--fix", str(path)).stdout
+    assert b" " + before + f" {HEAD}\n-cron_minutes = 0\n+cron_minute = 0\n queue\n".encode() in shown
+    assert "[CRN002]" in check("--fix", "--write", str(path)).err
+    assert path.read_bytes() == before + f"{HEAD}\ncron_minute = 0\nqueue\n".encode()
+
+
+@pytest.mark.parametrize("data", ["queue\n".encode("utf-16"), "queue\n".encode("utf-32"), b"a\0\n", b"\xff\xfe\xff"])
+def test_what_is_no_text_is_not_written_to(tmp_path: Path, data: bytes) -> None:
+    """Nobody knows what its letters are."""
+    path = tmp_path / "job.sub"
+    path.write_bytes(data)
+    assert check("--fix", "--write", "--unsafe", str(path)).status == 1
+    assert path.read_bytes() == data
+
+
+def test_a_line_that_is_added_ends_as_its_neighbours(tmp_path: Path) -> None:
+    """In a file with ends of both kinds, too."""
+    path = tmp_path / "job.sub"
+    lines = (HEAD, "cron_minute = 0", "cron_hour = 6", "cron_day_of_week = 1")
+    path.write_bytes("\n".join(lines).encode() + b"\r\nqueue\n")
+    check("--fix", "--write", str(path))
+    assert [line[-1:] == b"\r" for line in path.read_bytes().split(b"\n")] == [False] * 3 + [True, True, False, False]
+
+
+def test_a_file_that_cannot_be_written_keeps_no_other(write: Write, tmp_path: Path) -> None:
+    """The others are cured, and the status is 2."""
+    faulty = (HEAD, "cron_minutes = 0", *CLEAN[2:])
+    first, second, third = (Path(write(*faulty, name=f"{name}.sub")) for name in "abc")
+    (tmp_path / "other.sub").hardlink_to(second)
+    result = check("--fix", "--write", str(first), str(second), str(third))
+    assert result.status == 2
+    assert [line for line in result.err.splitlines() if line.startswith("Error: cannot write")]
+    assert "2 files changed, 2 findings left" in result.err
+    texts = [path.read_text(encoding="utf-8") for path in (first, second, third)]
+    assert ["cron_minutes" in text for text in texts] == [False, True, False]
+
+
+def test_links_that_lead_nowhere_are_one_line(tmp_path: Path) -> None:
+    """One to a file that is gone, and one to itself."""
+    for name, target in (("gone.sub", "nothing.sub"), ("round.sub", "round.sub")):
+        (tmp_path / name).symlink_to(target)
+        result = check("--fix", "--write", str(tmp_path / name))
+        assert (result.status, len(result.err.splitlines())) == (2, 1)
+
+
+def test_why_a_cure_is_left_out_is_said(write: Write) -> None:
+    """Below its finding."""
+    path = write(HEAD, "cron_minutes = 60", *CLEAN[2:])
+    result = check("--fix", "--write", path)
+    assert (
+        "    = not fixed: write cron_minute: the file would then have CRN101 (minute 60 is out of range" in result.err
+    )
+    assert result.err.endswith("0 files changed, 2 findings left\n")
 
 
 def test_unsafe_fixes_wait_for_their_option(write: Write) -> None:
@@ -473,3 +561,36 @@ def test_without_files_those_of_the_folder_are_checked(tmp_path: Path, monkeypat
     assert "there is no *.sub, *.submit, *.jdl in this folder" in empty.err
     (tmp_path / "a.sub").write_text("executable = /bin/date\ncron_minute = 70\nqueue\n")
     assert check().lines[0].startswith("a.sub:2:")
+
+
+NEW = ("executable = a.sh", "request_memory = 2GB", "retry_request_memory = 8GB", "queue")
+
+
+def test_the_release_that_a_file_is_for(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--target, the setting, and the newest without either."""
+    name = write(*NEW)
+    assert codes(name) == []
+    older = check("--target", "24", name)
+    assert older.status == 1
+    assert "retry_request_memory came with 25.2: HTCondor 24 passes over it as unused [CRN508]" in older.out
+    assert codes("--target", "25.2", name) == []
+    write("[check]", "target = 24", name="crondor.toml")
+    monkeypatch.chdir(tmp_path)
+    assert at_now("check", name).status == 1
+    assert at_now("check", "--target", "25", name).status == 0
+
+
+@pytest.mark.parametrize(
+    ("release", "message"),
+    [
+        ("latest", "'latest' is no release of HTCondor: write 24, or 24.3"),
+        ("26", "crondor knows the releases from 23.0 to 25.14, not 26"),
+        ("25.15", "crondor knows the releases from 23.0 to 25.14, not 25.15"),
+        ("10.0", "crondor knows the releases from 23.0 to 25.14, not 10.0"),
+    ],
+)
+def test_what_is_no_release(write: Write, release: str, message: str) -> None:
+    """It says which are known."""
+    result = check("--target", release, write(*NEW))
+    assert result.status == 2
+    assert message in result.err

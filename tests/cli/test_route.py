@@ -189,6 +189,7 @@ def test_rules_are_listed_counted_and_explained(bad: str) -> None:
     assert counted == [
         "1  CRN611  missing-route: a listed route that is not defined",
         "1  CRN612  rejected-route: a route that HTCondor does not load",
+        "1 file checked: 2 errors",
     ]
 
 

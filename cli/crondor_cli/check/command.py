@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
+from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.submit_files import KINDS, below, submit_files
 from crondor_cli.common.watching import watch_option
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -23,12 +30,14 @@ Examples:
   crondor check --fix --write jobs/*.sub
   crondor check --format sarif jobs/ > crondor.sarif
   crondor check --explain CRN204
+  crondor check --baseline crondor-baseline.json --update-baseline jobs/
+  crondor check --baseline crondor-baseline.json jobs/
 
 A folder stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
 is executed, and files that it includes are read only below its own folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
-select, ignore and strict may be set in the table [check] of crondor.toml, for which see `crondor config`.
+select, ignore, target, strict and baseline may be set in [check] of crondor.toml, for which see `crondor config`.
 
 Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -53,12 +62,19 @@ that cannot be read."""
 @click.option(
     "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
 )
+@click.option(
+    "--target",
+    type=ReleaseType(),
+    metavar="RELEASE",
+    help="The release that the files are submitted to, as 24 or 24.3 (default: the newest).",
+)
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
 @click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@baseline_options
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
 @file_options
 @clock_options
@@ -69,6 +85,7 @@ def command(
     paths: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    target: Release | None,
     fix: bool,
     write: bool,
     unsafe: bool,
@@ -76,6 +93,7 @@ def command(
     rules: bool,
     statistics: bool,
     strict: bool,
+    baseline: BaselineOptions,
     surroundings: Surroundings,
     now: str | None,
     tz: str | None,
@@ -98,16 +116,24 @@ def command(
     context = click.get_current_context(silent=True)
     if (write or unsafe) and not fix:
         raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
+    if fix and baseline.update:
+        raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, target)
     result = run(paths or _here(), given, now)
-    if fix:
+    if baseline.path is not None:
+        from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for
+
+        result = with_baseline(result, baseline)
+    if baseline.update:
+        status = write_baseline(result, baseline)
+    elif fix:
         from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for
 
         status = fix_files(result, write=write, unsafe=unsafe)
     elif statistics:
-        print_statistics(result, format_)
+        print_statistics(result, format_, quiet=quiet)
         status = result.status
     else:
         print_report(result, format_, quiet=quiet)

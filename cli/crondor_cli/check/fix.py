@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import io
+import sys
 from dataclasses import replace
 
 import click
 
-from crondor.check import CheckReport
-from crondor.check.fixing import fixed
+from crondor.check.fixing import Cured, fixed
 from crondor.diagnostics import CrondorError, printable
 from crondor.rights.replacing import Changed, replace_text
 from crondor.source import Source
@@ -17,7 +17,7 @@ from crondor_cli.check.run import CheckResult
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN
 from crondor_cli.common.output import emit, say
-from crondor_cli.common.show import show
+from crondor_cli.common.show import in_order, shown
 
 
 def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
@@ -26,25 +26,45 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
     It is 1 where a change is shown, or where errors or warnings are left after writing.
     """
     changed = 0
-    left: list[CheckReport] = []
+    left: list[Cured] = []
+    failed: list[click.UsageError] = []
     for report in result.reports:
         cured = fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
-        left.append(cured.report)
-        if cured.report.source.text == report.source.text:
-            continue
-        changed += 1
-        if write:
-            _write(report.source, cured.report.source)
-            say(f"{printable(report.source.name)}: {', '.join(cured.titles)}")
-        else:
-            emit(_diff(report.source, cured.report.source))
-    return _end(result, left, changed, write=write)
+        if cured.report.source.text != report.source.text:
+            try:
+                _show_or_write(report.source, cured, result.encoding(report.source.name), write=write)
+                changed += 1
+            except click.UsageError as problem:
+                failed.append(problem)
+                cured = Cured(report, ())
+        left.append(cured)
+    status = _end(result, left, changed, write=write)
+    for error in failed:
+        say(f"Error: {error.message}", err=True)
+    return 2 if failed else status
 
 
-def _end(result: CheckResult, left: list[CheckReport], changed: int, *, write: bool) -> int:
-    """Say what no fix has cured, and return the exit status."""
-    after = replace(result, reports=tuple(left))
-    show(finding.diagnostic for finding in after.all_findings)
+def _show_or_write(before: Source, cured: Cured, encoding: str, *, write: bool) -> None:
+    """Show or make the changes of a file. Raises UsageError where it cannot be written."""
+    if write:
+        _write(before, cured.report.source, encoding)
+        say(f"{printable(before.name)}: {', '.join(cured.titles)}")
+    else:
+        emit(_diff(before, cured.report.source).encode(encoding, "backslashreplace"))
+
+
+def _end(result: CheckResult, left: list[Cured], changed: int, *, write: bool) -> int:
+    """Say what no fix has cured, and why a fix was left out; return the exit status."""
+    after = replace(result, reports=tuple(cured.report for cured in left))
+    reasons = {
+        (each.diagnostic.code, each.diagnostic.span): f"    = not fixed: {each.fix.title}: {each.reason}"
+        for cured in left
+        for each in cured.left
+    }
+    for each in in_order(finding.diagnostic for finding in after.all_findings):
+        say(shown(each, sys.stderr), err=True)
+        if (each.code, each.span) in reasons:
+            say(printable(reasons[each.code, each.span]), err=True)
     if not write and changed:
         say(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
         return 2 if result.unread else 1
@@ -70,16 +90,17 @@ def _ended(line: str) -> str:
     return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _write(before: Source, after: Source) -> None:
+def _write(before: Source, after: Source, encoding: str) -> None:
     """Replace a file's text in one step; raises UsageError where that cannot be done."""
     context = click.get_current_context(silent=True)
     shown = printable(before.name)
     if before.name == STDIN:
         raise click.UsageError("standard input cannot be changed: leave --write out to see the diff", context)
     try:
-        replace_text(before.name, before.text.encode("utf-8"), after.text.encode("utf-8"))
+        replace_text(before.name, before.text.encode(encoding), after.text.encode(encoding))
     except Changed:
-        raise click.UsageError(f"'{shown}' has changed while it was checked; nothing was written", context) from None
+        message = f"'{shown}' has changed while it was checked, and was not written to"
+        raise click.UsageError(message, context) from None
     except CrondorError as error:
         reason = "; ".join(printable(each.message) for each in error.diagnostics)
         raise click.UsageError(f"cannot write '{shown}': {reason}", context) from None

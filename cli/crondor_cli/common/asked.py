@@ -11,9 +11,7 @@ from crondor.diagnostics import CrondorError
 from crondor.macro.files import Files
 from crondor.zones import Policy
 from crondor_cli.common.completion import complete_zone
-from crondor_cli.common.data import iso
 from crondor_cli.common.options import Clock, UsageProblem
-from crondor_cli.times.text import local_text
 from crondor_cli.times.zone import find_zone
 
 if TYPE_CHECKING:
@@ -69,23 +67,3 @@ def without_fields(paths: Iterable[str], crontab: str | None, fields: Mapping[st
     """Return the ways to name schedules that a command has beside --schedule, as ``check_alone`` takes them."""
     singles = {f"--{name.replace('_', '-')}": value for name, value in fields.items()}
     return {"FILES": tuple(paths), "--crontab": crontab, **singles}
-
-
-def known_text(schedule: WrittenSchedule, clock: Clock) -> str:
-    """Return up to when a schedule is known, and why no further; empty for one that is known for ever."""
-    if schedule.until is None:
-        return ""
-    return f"until {local_text(schedule.until, clock.zone)}: {schedule.until_reason}"
-
-
-def asked_data(schedule: WrittenSchedule, clock: Clock) -> dict[str, object]:
-    """Return what every command prints of a schedule as JSON."""
-    return {
-        "text": schedule.text,
-        "words": schedule.words,
-        "zone": schedule.zone.name,
-        "until": None
-        if schedule.until is None
-        else {"time": schedule.until, "local": iso(schedule.until, clock.zone), "reason": schedule.until_reason},
-        "now": clock.now,
-    }

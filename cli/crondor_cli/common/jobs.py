@@ -315,21 +315,28 @@ def _with_attributes(file: SubmitFile) -> list[JobGroup]:
 def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
     """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
     folder = os.path.dirname(path) or "."
-    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder)
+    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder, is_named_whole=True)
 
 
 def read_source(path: str) -> Source:
     """Return the text of a file, or of standard input for ``-``. Raises CrondorError, UsageError if unreadable."""
+    return source_from_bytes(read_bytes(path), "<stdin>" if path == "-" else path)
+
+
+def read_bytes(path: str) -> bytes:
+    """Return what is in a file, or in standard input for ``-``, at most a byte more than is allowed.
+
+    Raises UsageError if unreadable.
+    """
     most = MAX_BYTES + 1  # one byte more than is allowed says enough, of /dev/zero too
     if path == "-":
         stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
-        return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
+        return bytes(stdin.read(most)) if stdin is not None else b""
     try:
         with open(path, "rb") as file:
-            data = file.read(most)
+            return file.read(most)
     except (OSError, ValueError) as error:
         raise file_problem("read", path, error) from None
-    return source_from_bytes(data, path)
 
 
 def not_deferred(job: Job) -> Diagnostic:

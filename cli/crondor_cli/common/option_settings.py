@@ -52,7 +52,9 @@ def _fits(value: SettingValue, param: click.Parameter) -> bool:
 
 
 def _as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds
-    """Return a value as the command line would have it; folders of a file are below the file's own."""
+    """Return a value as the command line would have it; folders and files of a file are below the file's own."""
     if value.setting.key == "allow-dir" and value.span is not None:
         return [os.path.join(os.path.dirname(value.source), folder) for folder in value.value]
+    if value.setting.key == "baseline" and value.span is not None:
+        return os.path.join(os.path.dirname(value.source), value.value)
     return value.value if isinstance(value.value, (bool, list)) else str(value.value)

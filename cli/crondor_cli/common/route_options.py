@@ -104,7 +104,7 @@ def show_faults(table: RoutingTable) -> None:
 def files_below(paths: Iterable[str], allow_dirs: Iterable[str]) -> Files:
     """Return the files below the folders of the configuration and the allowed ones."""
     folders = [os.path.dirname(path) or "." for path in paths if path != "-"]
-    return Files((*folders, *allow_dirs), base=folders[0] if folders else ".")
+    return Files((*folders, *allow_dirs), base=folders[0] if folders else ".", is_named_whole=True)
 
 
 def load_config(paths: Iterable[str], allow_dirs: Iterable[str] = (), context: Context | None = None) -> Configuration:

@@ -12,7 +12,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.recurrence import Recurrence
 from crondor.spec import Dialect
 from crondor.words import describe
-from crondor_cli.common.asked import asked_data, known_text
+from crondor_cli.common.asked_facts import asked_data, known_text
 from crondor_cli.common.columns import plural
 from crondor_cli.common.data import diagnostic_data, instant
 from crondor_cli.common.jobs import Job

@@ -9,7 +9,7 @@ import click
 
 from crondor.calendar import DAY
 from crondor.diagnostics import printable
-from crondor_cli.common.asked import asked_data, known_text
+from crondor_cli.common.asked_facts import asked_data, known_text
 from crondor_cli.common.data import diagnostic_data, instant
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.diagnostics import Diagnostic, Severity, printable
-from crondor_cli.common.asked import asked_data, known_text
+from crondor_cli.common.asked_facts import asked_data, known_text
 from crondor_cli.common.data import diagnostic_data, instant, iso
 from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.options import Clock

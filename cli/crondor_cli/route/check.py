@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor.router.rules import RULES
+from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
@@ -57,6 +58,7 @@ that cannot be read."""
 @click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@baseline_options
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
@@ -70,6 +72,7 @@ def command(
     rules: bool,
     statistics: bool,
     strict: bool,
+    baseline: BaselineOptions,
     quiet: bool,
     format_: str,
     now: str | None,
@@ -85,8 +88,16 @@ def command(
     if not config:
         raise click.UsageError("name the files to check with --config", click.get_current_context(silent=True))
     result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict), now, tz)
-    if statistics:
-        print_statistics(result, format_)
+    status = result.status
+    if baseline.path is not None:
+        from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for
+
+        result = with_baseline(result, baseline)
+        status = write_baseline(result, baseline) if baseline.update else result.status
+    if baseline.update:
+        pass
+    elif statistics:
+        print_statistics(result, format_, quiet=quiet)
     else:
         print_report(result, format_, quiet=quiet)
-    raise click.exceptions.Exit(result.status)
+    raise click.exceptions.Exit(status)

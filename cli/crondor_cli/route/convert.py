@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
+from crondor.check.data import place_data
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic, Severity, has_error, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD
 from crondor_cli.common.file_problem import file_problem
-from crondor_cli.common.findings.data import place
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
 from crondor_cli.common.output import emit, say
@@ -157,7 +157,7 @@ def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
                 "name": route.name,
                 "was": route.entry.name,
                 "knob": route.entry.knob,
-                "place": place(route.entry.span),
+                "place": place_data(route.entry.span),
                 "commands": route.text.split("\n"),
             }
             for route in table.routes
@@ -170,7 +170,7 @@ def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
                 "severity": each.severity.value,
                 "message": each.message,
                 "help": each.help,
-                "place": each.span and place(each.span),
+                "place": each.span and place_data(each.span),
             }
             for each in found
         ],

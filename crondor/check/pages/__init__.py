@@ -24,3 +24,19 @@ def pages_of(*packages: str) -> Callable[[str], str]:
 
 
 page = pages_of(__name__)
+
+
+def address(code: str) -> str:
+    """Return the address of a rule's page, which stays the same: for links, and for programs that compare them.
+
+    It is below the address that the project gives for "Rules" (``project.urls`` of its metadata), and as long as
+    there is none a name that no host has to answer for: ``urn:crondor:rule:CRN101``.
+    """
+    from importlib import metadata  # noqa: PLC0415 - 15 ms, and for programs only
+
+    try:
+        urls = metadata.metadata("crondor").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:  # run from a checkout
+        urls = []
+    places = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return f"{places['Rules'].rstrip('/')}/{code}" if "Rules" in places else f"urn:crondor:rule:{code}"

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
-from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
+from crondor.check.job_policy import stays
+from crondor.check.policy_names import PERIODIC_HOLD, POLICIES
 from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral, past

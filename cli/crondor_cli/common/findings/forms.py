@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from crondor_cli.common.findings.counting import RuleCount
 from crondor_cli.common.findings.data import print_json
-from crondor_cli.common.findings.github import print_github
+from crondor_cli.common.findings.github import print_github, print_job_summary
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.sarif import print_sarif
 from crondor_cli.common.streaming import echo_json
@@ -13,15 +14,23 @@ from crondor_cli.common.streaming import echo_json
 FORMS: dict[str, Callable[[ChosenReports], None]] = {"json": print_json, "sarif": print_sarif, "github": print_github}
 
 
-def print_counts(result: ChosenReports, rows: Iterable[tuple[str, int]]) -> None:
+def _print_counts(result: ChosenReports, rows: Iterable[RuleCount]) -> None:
     """Print one object with the rules that found something, by code, and how often."""
     data = [
         {
-            "code": code,
-            "name": result.rules[code].name,
-            "severity": result.rules[code].severity.value,
-            "count": number,
+            "code": row.code,
+            "name": result.rules[row.code].name,
+            "severity": result.rules[row.code].severity.value,
+            "count": row.count,
+            "files": row.files,
+            "fixable": row.fixable,
         }
-        for code, number in rows
+        for row in rows
     ]
     echo_json({"files": len(result.reports), "statistics": data})
+
+
+COUNTS: dict[str, Callable[[ChosenReports, Sequence[RuleCount]], None]] = {
+    "json": _print_counts,
+    "github": print_job_summary,
+}

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor_cli.common.columns import plural
+from crondor_cli.common.findings.counting import RuleCount
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.output import say
 
@@ -13,6 +17,21 @@ def print_github(result: ChosenReports) -> None:
     """Print a line for each finding."""
     for finding in result.all_findings:
         say(_line(finding.diagnostic, result))
+
+
+def print_job_summary(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
+    """Print the counts as Markdown, for the page of a job ($GITHUB_STEP_SUMMARY)."""
+    files = len(result.reports)
+    if not rows:
+        say(f"crondor checked {plural(files, 'file')} and found nothing.")
+        return
+    total = sum(row.count for row in rows)
+    say(f"crondor checked {plural(files, 'file')}: {plural(total, 'finding')}.\n")
+    say("| findings | in files | rule | level | what | cured by --fix |\n|---:|---:|---|---|---|---:|")
+    for row in rows:
+        rule = result.rules[row.code]
+        title = rule.title.replace("*", "\\*").replace("|", "\\|")
+        say(f"| {row.count} | {row.files} | {row.code} {rule.name} | {rule.severity.value} | {title} | {row.fixable} |")
 
 
 def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:

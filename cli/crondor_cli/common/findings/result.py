@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ STDIN = "<stdin>"  # the name of the text of standard input
 class ChosenReports:
     """The reports in the order of the files, and what of them was chosen.
 
-    ``unread`` says of each file that could not be read why.
+    ``unread`` says of each file that could not be read why; ``new`` leaves out what a baseline keeps quiet.
     """
 
     reports: tuple[CheckReport, ...]
@@ -24,6 +24,7 @@ class ChosenReports:
     ignored: tuple[str, ...]
     strict: bool
     unread: tuple[str, ...] = ()
+    new: Callable[[Iterable[Finding]], list[Finding]] | None = None
 
     @property
     def rules(self) -> Mapping[str, Rule[Any]]:
@@ -35,11 +36,19 @@ class ChosenReports:
         return page(code)
 
     def findings(self, report: CheckReport) -> tuple[Finding, ...]:
-        """Return the findings of a report that --select and --ignore leave."""
+        """Return the findings of a report that --select, --ignore and --baseline leave."""
         return self.choose(report.findings)
 
+    def quiet(self, report: CheckReport) -> int:
+        """Return how many findings of a report the baseline keeps quiet."""
+        return len(self._selected(report.findings)) - len(self.findings(report))
+
     def choose(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Leave out the findings that --select and --ignore do not want."""
+        """Leave out the findings that --select and --ignore do not want, and those that the baseline knows."""
+        selected = self._selected(findings)
+        return selected if self.new is None else tuple(self.new(selected))
+
+    def _selected(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         return tuple(select(findings, self.chosen, self.ignored))
 
     @property

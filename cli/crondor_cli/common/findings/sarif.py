@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from importlib import metadata
 from urllib.parse import quote
 
 from crondor.check import Finding
-from crondor.diagnostics import Severity
+from crondor.check.baseline import KnownFinding
+from crondor.check.pages import address
+from crondor.diagnostics import Severity, printable
 from crondor.source import Span
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.streaming import echo_json
@@ -23,10 +26,12 @@ def print_sarif(result: ChosenReports) -> None:
     driver: dict[str, object] = {"name": "crondor", "rules": [_rule(code, result) for code in codes]}
     with suppress(metadata.PackageNotFoundError):  # run from a checkout
         driver["version"] = metadata.version("crondor")
+    seen: Counter[str] = Counter()
     run = {
         "tool": {"driver": driver},
+        "invocations": [_invocation(result)],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, codes) for finding in findings],
+        "results": [{**_result(finding, codes), "partialFingerprints": _same(finding, seen)} for finding in findings],
     }
     echo_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
@@ -37,9 +42,23 @@ def _rule(code: str, result: ChosenReports) -> dict[str, object]:
         "id": code,
         "name": rule.name,
         "shortDescription": {"text": rule.title},
+        "helpUri": address(code),
         "help": {"text": page, "markdown": page},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
+
+
+def _invocation(result: ChosenReports) -> dict[str, object]:
+    """Say whether all files could be read, and of the others why not."""
+    said = [{"level": "error", "message": {"text": printable(reason)}} for reason in result.unread]
+    return {"executionSuccessful": not said, **({"toolExecutionNotifications": said} if said else {})}
+
+
+def _same(finding: Finding, seen: Counter[str]) -> dict[str, str]:
+    """Return what tells a finding again when its line has moved; of equal ones the how many-th it is."""
+    mark = KnownFinding.of(finding, lambda name: name.removeprefix("./")).fingerprint
+    seen[mark] += 1
+    return {"crondor/v1": f"{mark}:{seen[mark]}"}
 
 
 def _result(finding: Finding, codes: list[str]) -> dict[str, object]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+
+import click
 
 from crondor.check import Finding
 from crondor.diagnostics import Severity, render
 from crondor_cli.common.findings.changes import change_lines
+from crondor_cli.common.findings.counting import counted
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
@@ -43,42 +45,54 @@ def _print_text(result: ChosenReports, *, is_concise: bool, quiet: bool) -> None
         say(coloured(text) if colour else text)
         count[finding.diagnostic.severity] += 1
     if not quiet:
-        say(_summary(len(result.reports), count, cures))
+        say(_summary(len(result.reports), count, cures, sum(map(result.quiet, result.reports))))
 
 
 def _option(finding: Finding) -> str:
     return "--fix" if finding.fix is not None and finding.fix.safe else "--fix --unsafe"
 
 
-def _summary(files: int, count: Counter[Severity], cures: Counter[bool]) -> str:
+def _summary(files: int, count: Counter[Severity], cures: Counter[bool], known: int = 0) -> str:
     checked = _many(files, "file")
     if not count:
-        return f"{checked} checked: nothing found"
+        return f"{checked} checked: " + (f"nothing new; the baseline knows {known}" if known else "nothing found")
     found = ", ".join(_many(count[severity], severity.value) for severity in Severity if count[severity])
     cured = f"; {_FIXABLE} --fix cures {cures[True]}" if cures[True] else ""
     more = f"{',' if cured else ';'} --fix --unsafe {cures.total()}" if cures[False] else ""
-    return f"{checked} checked: {found}{cured}{more}"
+    quiet = f"; the baseline knows {known} more" if known else ""
+    return f"{checked} checked: {found}{cured}{more}{quiet}"
 
 
 def _many(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def print_statistics(result: ChosenReports, form: str) -> None:
-    """Print how often each rule found something, the most frequent first."""
-    rows = _counted(result.all_findings)
-    if form == "json":
-        from crondor_cli.common.findings.forms import print_counts  # noqa: PLC0415 - 25 ms, for programs only
+def print_statistics(result: ChosenReports, form: str, *, quiet: bool = False) -> None:
+    """Print how often each rule found something, the most frequent first; ``quiet`` leaves the summary out.
 
-        print_counts(result, rows)
+    The form ``github`` is Markdown, for the summary of a job. Raises UsageError for one that has no counts.
+    """
+    rows = counted(result.all_findings)
+    if form not in {"text", "concise"}:
+        from crondor_cli.common.findings.forms import COUNTS  # noqa: PLC0415 - 25 ms, for programs only
+
+        if form not in COUNTS:
+            message = f"--statistics counts, and --format {form} has no place for that: text, json or github"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        COUNTS[form](result, rows)
         return
-    width = max((len(str(number)) for _, number in rows), default=1)
-    for code, number in rows:
-        say(f"{number:>{width}}  {code}  {result.rules[code].name}: {result.rules[code].title}")
-    if not rows:
-        say(_summary(len(result.reports), Counter(), Counter()))
+    width = max((len(str(row.count)) for row in rows), default=1)
+    for row in rows:
+        rule = result.rules[row.code]
+        mark = f" {_FIXABLE}" if row.fixable else ""
+        say(f"{row.count:>{width}}  {row.code}  {rule.name}: {rule.title}{mark}")
+    if not quiet:
+        say(summary(result))
 
 
-def _counted(findings: Iterable[Finding]) -> list[tuple[str, int]]:
-    counted = Counter(finding.diagnostic.code for finding in findings)
-    return sorted(counted.items(), key=lambda row: (-row[1], row[0]))
+def summary(result: ChosenReports) -> str:
+    """Return the line that ends a report."""
+    findings = list(result.all_findings)
+    count = Counter(finding.diagnostic.severity for finding in findings)
+    cures = Counter(finding.fix.safe for finding in findings if finding.fix is not None)
+    return _summary(len(result.reports), count, cures, sum(map(result.quiet, result.reports)))

@@ -1,0 +1,43 @@
+"""What programs that install this repository find: pip without an index, and a copy of the checkout as it is now."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import environment
+
+ROOT = Path(__file__).resolve().parents[2]
+_SHIPPED = ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "action.yml")
+
+
+@pytest.fixture(scope="session")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return an environment in which pip takes what is installed here, and asks nobody."""
+    home = tmp_path_factory.mktemp("home")
+    return {
+        **environment(),
+        "HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip's way to say that there is none
+        "PYTHONPATH": sysconfig.get_path("purelib"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with what is needed to install this repository, as it is now."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in ("crondor", "cli"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in _SHIPPED:
+        shutil.copy2(ROOT / name, folder / name)
+    return folder
