@@ -1,7 +1,8 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``compile``, ``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and ``pool``.
+``compile``, ``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and
+``pool``.
 """
 
 from __future__ import annotations

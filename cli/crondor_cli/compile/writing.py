@@ -57,7 +57,7 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
         say(f"{printable(path)}: the lines fit, until {local_text(block.until, asked.clock.zone)}; nothing was written")
         return
     compiled = asked.compiled(schedule, universe)
-    text = rewritten(source, [job.commands for job in compiled.jobs], compiled.proof.until)
+    text = rewritten(source, [job.commands for job in compiled.jobs], compiled.proof.until, compiled.wish.host.name)
     _check(text, compiled, request, source, path)
     if text != source.text:
         _replace(path, source, text)
@@ -80,7 +80,7 @@ def _universe(request: ScheduleRequest, source: Source, path: str) -> str | None
 def _still_fits(block: Block, schedule: WrittenSchedule, asked: Asked) -> bool:
     """Say whether lines that are there do what is asked for, long enough."""
     now = asked.begin
-    if (asked.until or now + _FRESH) > block.until or block.until <= now:
+    if (asked.until or now + _FRESH) > block.until or block.zone != asked.clock.zone_name:
         return False
     window, prep_time, _, _ = asked.lengths
     for job in block.jobs:

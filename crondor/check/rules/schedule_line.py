@@ -10,10 +10,11 @@ from crondor.calendar import DAY
 from crondor.check.rule import RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import CrondorError, Severity
-from crondor.zones import Zone, zone_of
+from crondor.zones import UnknownZone, Zone, zone_of
 
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
+    from crondor.compile.writing.marked import Block
     from crondor.compile.writing.proof import Proof
     from crondor.source import Span
 
@@ -28,10 +29,10 @@ def unlike(file: CheckedFile) -> Iterator[RuleHit]:
     if found is None:
         return
     line, schedule = found
-    proof = _proof(file, schedule, _end(file))
+    zone = _host(file)
+    proof = _proof(file, schedule, _end(file), zone)
     if proof is None or proof.is_exact:
         return
-    zone = zone_of(file.settings.zone)
     first = min((*proof.lost, *proof.wrong))
     said = "has a run that no job has" if first in proof.lost else "has no run when a job has one"
     many = len(proof.lost) + len(proof.wrong)
@@ -47,7 +48,7 @@ def ends(file: CheckedFile) -> Iterator[RuleHit]:
     if found is None:
         return
     line, schedule = found
-    zone, now = zone_of(file.settings.zone), file.settings.now
+    zone, now = _host(file), file.settings.now
     end = _end(file)
     if end is not None and end < now + _SOON:
         verb = "were" if end <= now else "are"
@@ -86,22 +87,35 @@ def _line_and_schedule(file: CheckedFile) -> tuple[Span, WrittenSchedule] | None
     if line is None or ".ics" in line.text.lower():
         return None
     policy = file.settings.policy
-    zone = zone_of(file.settings.zone)
+    zone = _host(file)
     return line, read_schedule(line, zone=zone) if policy is None else read_schedule(line, zone=zone, policy=policy)
+
+
+def _block(file: CheckedFile) -> Block | None:
+    from crondor.compile.writing.marked import marked_lines  # noqa: PLC0415 - as above
+
+    try:
+        return marked_lines(file.source)
+    except CrondorError:
+        return None
 
 
 def _end(file: CheckedFile) -> int | None:
     """Return up to when the compiled lines are proven, None for a file without."""
-    from crondor.compile.writing.marked import marked_lines  # noqa: PLC0415 - as above
-
-    try:
-        block = marked_lines(file.source)
-    except CrondorError:
-        return None
+    block = _block(file)
     return None if block is None else block.until
 
 
-def _proof(file: CheckedFile, schedule: WrittenSchedule, end: int | None) -> Proof | None:
+def _host(file: CheckedFile) -> Zone:
+    """Return the submit host's zone: the one that the lines were compiled for, wherever they are checked."""
+    block = _block(file)
+    try:
+        return zone_of(block.zone if block is not None and block.zone else file.settings.zone)
+    except UnknownZone:
+        return zone_of(file.settings.zone)
+
+
+def _proof(file: CheckedFile, schedule: WrittenSchedule, end: int | None, zone: Zone) -> Proof | None:
     """Compare the jobs with the schedule from now on; None where there are none, or they cannot be read."""
     from crondor.compile.writing.fitting import WrittenJob, fit  # noqa: PLC0415 - as above
 
@@ -115,7 +129,7 @@ def _proof(file: CheckedFile, schedule: WrittenSchedule, end: int | None) -> Pro
     if not jobs or len(jobs) < len(file.jobs) or until <= now:
         return None
     try:
-        return fit(schedule, jobs, zone_of(file.settings.zone), now, until)
+        return fit(schedule, jobs, zone, now, until)
     except CrondorError:
         return None
 

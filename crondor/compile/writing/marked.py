@@ -22,10 +22,14 @@ _STAMP = "%Y-%m-%dT%H:%MZ"
 
 
 class Block(NamedTuple):
-    """Compiled lines that a file has: their place, the proof's end (epoch seconds), and what they say of each job."""
+    """Compiled lines that a file has: their place, the proof's end (epoch seconds), and what they say of each job.
+
+    ``zone`` is the submit host's that they were compiled for, "" where the marker does not say it.
+    """
 
     span: Span
     until: int
+    zone: str
     jobs: tuple[Mapping[str, str], ...]
 
 
@@ -34,7 +38,7 @@ def marked_lines(source: Source) -> Block | None:
 
     Raises InvalidSchedule for markers that do not belong together, and for a time that cannot be read.
     """
-    begin: tuple[int, str] | None = None
+    begin: tuple[int, re.Match[str]] | None = None
     found: Block | None = None
     at = 0
     for line in source.text.splitlines(keepends=True):
@@ -47,10 +51,10 @@ def marked_lines(source: Source) -> Block | None:
                 help_text = "delete the markers and what stands between them, and compile with --write again"
                 raise InvalidSchedule(Diagnostic("schedule-markers", message, span=span, help=help_text))
             if match:
-                begin = at, match["until"]
+                begin = at, match
             elif begin is not None:
                 whole = source.span(begin[0], at + len(line))
-                found = Block(whole, _instant(begin[1], span), _jobs(whole.text))
+                found = Block(whole, _instant(begin[1]["until"], span), begin[1]["zone"] or "", _jobs(whole.text))
         at += len(line)
     if begin is not None and found is None:
         message = "the compiled lines have no end marker"
@@ -79,11 +83,11 @@ def _jobs(text: str) -> tuple[Mapping[str, str], ...]:
     return tuple(jobs)
 
 
-def rewritten(source: Source, jobs: Sequence[Mapping[str, str]], until: int) -> str:
+def rewritten(source: Source, jobs: Sequence[Mapping[str, str]], until: int, zone: str) -> str:
     """Return a file's text with compiled lines in it, in the place of those that it has; its ends of lines stay.
 
-    ``jobs`` are the commands of each (crondor.compile.writing.compiler). Raises InvalidSchedule where the queue
-    statement cannot be said twice, or there is none.
+    ``jobs`` are the commands of each (crondor.compile.writing.compiler), ``zone`` the submit host's. Raises
+    InvalidSchedule where the queue statement cannot be said twice, or there is none.
     """
     end = "\r\n" if "\r\n" in source.text else "\n"
     known = marked_lines(source)
@@ -96,16 +100,18 @@ def rewritten(source: Source, jobs: Sequence[Mapping[str, str]], until: int) -> 
         help_text = "give the file one queue statement on a line of its own"
         raise InvalidSchedule(Diagnostic("schedule-queue", message, help=help_text))
     has_own = any(_REQUIREMENTS.fullmatch(line) for line in rest[:at].splitlines())
-    lines = _lines(jobs, until, statement, has_own=has_own)
+    stamp = datetime.fromtimestamp(until, timezone.utc).strftime(_STAMP)
+    how = "(made by crondor compile --write)"
+    marker = f"# crondor: compiled lines until {stamp} on a host in {zone} {how}"
+    lines = [marker, *_lines(jobs, statement, has_own=has_own), "# crondor: end of compiled lines"]
     before = rest[:at]
     if before and not before.endswith("\n"):
         before += end
     return before + end.join(lines) + end + rest[at:]
 
 
-def _lines(jobs: Sequence[Mapping[str, str]], until: int, queue: str, *, has_own: bool) -> list[str]:
-    stamp = datetime.fromtimestamp(until, timezone.utc).strftime(_STAMP)
-    lines = [f"# crondor: compiled lines until {stamp} (written by crondor compile --write; do not edit)"]
+def _lines(jobs: Sequence[Mapping[str, str]], queue: str, *, has_own: bool) -> list[str]:
+    lines: list[str] = []
     has_clause = any("requirements" in job for job in jobs)
     names = dict.fromkeys([*(field.command for field in FIELDS), *(name for job in jobs for name in job)])
     for number, job in enumerate(jobs):
@@ -117,7 +123,7 @@ def _lines(jobs: Sequence[Mapping[str, str]], until: int, queue: str, *, has_own
             if not number:
                 own = "($(requirements)) && " if has_own else ""
                 lines.append(f"requirements = {own}($({CLAUSE}))")
-    return [*lines, "# crondor: end of compiled lines"]
+    return lines
 
 
 def _queues(text: str) -> list[int]:
