@@ -15,6 +15,7 @@ from crondor_cli.agenda.span import AgendaSpan, Day, Hour
 from crondor_cli.agenda.starts import Tally, bits_of, first_start, members, starts
 from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
 from crondor_cli.common.preview import placed, too_late
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
 
 if TYPE_CHECKING:
@@ -77,8 +78,9 @@ class Agenda:
                 self.invalid.append((name, None))
                 continue
             self.findings += warnings
-            for job in jobs:
+            for job in PROGRESS.counted(jobs, "counting starts", "jobs"):
                 self._take(job)
+        PROGRESS.begin("comparing starts")
         self._finish()
 
     def take_asked(self, asked: WrittenSchedule, request: ScheduleRequest) -> None:

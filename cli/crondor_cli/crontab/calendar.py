@@ -14,6 +14,7 @@ from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
 from crondor.source import Source
 from crondor_cli.common.options import Clock
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.crontab.jobs import ExportJob
 
@@ -32,7 +33,7 @@ def calendar_of(
     """
     events: list[CalendarEvent] = []
     findings: list[Diagnostic] = []
-    for job in jobs:
+    for job in PROGRESS.counted(jobs, "listing runs", "jobs"):
         found, faults = _events(job, clock.now, count, end, rrule=rrule)
         events += found
         findings += faults

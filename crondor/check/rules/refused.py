@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crondor.check.inline import is_amount, moved
 from crondor.check.made import MOST_JOBS
 from crondor.check.rule import RuleHit, rule
 from crondor.check.rules.commands import no_universe
@@ -23,7 +24,9 @@ def refused(file: CheckedFile) -> Iterator[RuleHit]:
     for fault in faults:
         is_refusal = fault.kind.startswith("submit-") or fault.code == "CRN005"
         if is_refusal and (fault.span is None or fault.span not in said):
-            yield RuleHit(fault.message, fault.span or _queue(file), fault.help)
+            span = fault.span or _queue(file)
+            fix = moved(file.source, span.start, is_amount) if span and span.source is file.source else None
+            yield RuleHit(fault.message, span, fault.help, fix)
 
 
 def _said(file: CheckedFile) -> frozenset[Span | None]:
