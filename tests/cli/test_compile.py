@@ -110,7 +110,7 @@ def test_a_files_own_schedule_is_written_between_markers(text: str) -> None:
     until = ("--until", "2028-01-01")
     assert crondor("diff", "--schedule", text, "job.sub", *until, *NOW).status == 0
     path.write_text(first.replace("cron_minute = 0", "cron_minute = 1"))
-    assert "CRN560" in crondor("check", "job.sub", *NOW).out
+    assert "CRN565" in crondor("check", "job.sub", *NOW).out
     assert asked("--write", "job.sub").status == 0
     assert path.read_text() == first
 

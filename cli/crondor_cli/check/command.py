@@ -34,10 +34,11 @@ Examples:
   crondor check --baseline crondor-baseline.json jobs/
 
 A folder stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
-is executed, and files that it includes are read only below its own folder and those of --allow-dir.
+is executed; what it includes is read, and what else it names is looked for and not opened, only below its own
+folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
-select, ignore, target, strict and baseline may be set in [check] of crondor.toml, for which see `crondor config`.
+select, ignore, target, strict, no-files and baseline may be set in [check] of crondor.toml: see `crondor config`.
 
 Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -76,6 +77,7 @@ that cannot be read."""
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @baseline_options
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
+@click.option("--no-files", is_flag=True, help="Do not look if the files are there that a description names.")
 @file_options
 @clock_options
 @interval_option
@@ -94,6 +96,7 @@ def command(
     statistics: bool,
     strict: bool,
     baseline: BaselineOptions,
+    no_files: bool,
     surroundings: Surroundings,
     now: str | None,
     tz: str | None,
@@ -120,7 +123,7 @@ def command(
         raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, target)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files, target)
     result = run(paths or _here(), given, now)
     if baseline.path is not None:
         from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for

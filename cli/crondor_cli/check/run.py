@@ -29,6 +29,7 @@ class CheckOptions(NamedTuple):
     tz: str | None
     schedd_interval: int
     strict: bool
+    no_files: bool
     target: Release | None = None
 
 
@@ -72,7 +73,11 @@ def _settle(given: CheckOptions, now: str | None) -> CheckResult:
         codes_of(given.ignore, RULES),
         given.strict,
         settings=CheckSettings(
-            clock.now, clock.zone, schedd_interval=given.schedd_interval, target=given.target or NEWEST
+            clock.now,
+            clock.zone,
+            schedd_interval=given.schedd_interval,
+            files=not given.no_files,
+            target=given.target or NEWEST,
         ),
         surroundings=given.surroundings,
     )

@@ -1,4 +1,4 @@
-"""CRN56.: a file's own schedule, # crondor: schedule = TEXT, and whether the jobs still do what it says."""
+"""CRN565 to CRN567: a file's own schedule, # crondor: schedule = TEXT, and whether the jobs still do what it says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _YEAR = 366 * DAY  # that lines without markers are compared for
 _SOON = 60 * DAY
 
 
-@rule("CRN560", "schedule-unlike", Severity.WARNING, "lines that no longer fit the file's schedule")
+@rule("CRN565", "schedule-unlike", Severity.WARNING, "lines that no longer fit the file's schedule")
 def unlike(file: CheckedFile) -> Iterator[RuleHit]:
     """Somebody has edited the lines, or the schedule, and not compiled again."""
     found = _read(file)
@@ -41,7 +41,7 @@ def unlike(file: CheckedFile) -> Iterator[RuleHit]:
     yield RuleHit(message, line, "compile again: crondor compile --write FILE")
 
 
-@rule("CRN561", "schedule-ends", Severity.WARNING, "compiled lines, or a calendar, that end soon")
+@rule("CRN566", "schedule-ends", Severity.WARNING, "compiled lines, or a calendar, that end soon")
 def ends(file: CheckedFile) -> Iterator[RuleHit]:
     """After their end no time passes any more, and the job stays idle without a word."""
     found = _read(file)
@@ -59,7 +59,7 @@ def ends(file: CheckedFile) -> Iterator[RuleHit]:
         yield RuleHit(message, line, "bring the calendar up to date, and compile again")
 
 
-@rule("CRN562", "schedule-line", Severity.WARNING, "a schedule line that cannot be read")
+@rule("CRN567", "schedule-line", Severity.WARNING, "a schedule line that cannot be read")
 def unreadable(file: CheckedFile) -> Iterator[RuleHit]:
     """To HTCondor it is a comment; whoever wrote it meant a schedule."""
     try:
@@ -73,7 +73,7 @@ def _read(file: CheckedFile) -> tuple[Span, WrittenSchedule] | None:
     try:
         return _line_and_schedule(file)
     except CrondorError:
-        return None  # CRN562 says why
+        return None  # CRN567 says why
 
 
 def _line_and_schedule(file: CheckedFile) -> tuple[Span, WrittenSchedule] | None:
