@@ -200,7 +200,7 @@ def test_it_is_exact_or_refused_and_never_wrong(
 def test_whole_days_are_evaluated_as_each_minute_is(text: str) -> None:
     """Also where the clock changes, within the day of a comparison's turn, and for parts of no known shape."""
     clause = Clause(text, zone_of("Europe/Berlin"))
-    for day in (18700, 18713, 18714, 18931, 18750, 18800):
+    for day in (18700, 18713, 18714, 18924, 18931, 18750, 18800):
         each = sum(1 << m for m in range(1440) if passes(text, day * DAY + 60 * m, "Europe/Berlin"))
         assert clause.minutes(day, (1 << 1440) - 1) == each
         assert clause.minutes(day, 0b1010) == each & 0b1010

@@ -337,16 +337,12 @@ def _is_moving(node: Node) -> bool:
 
 
 def _formatted(node: Call) -> _Place | None:
-    """Return the shape of formatTime(DeferralTime, "..."), also with whole days added."""
+    """Return the shape of formatTime(DeferralTime, "..."); with days added the clock may change in between."""
     if len(node.arguments) != 2:
         return None
     time, form = bare(node.arguments[0]), bare(node.arguments[1])
-    if not isinstance(form, Literal) or not isinstance(form.value, str):
+    if not _is_time(time) or not isinstance(form, Literal) or not isinstance(form.value, str):
         return None
-    if not _is_time(time):
-        days = _integer(time.right) if isinstance(time, Binary) and time.op in {"+", "-"} else None
-        if days is None or days % DAY or not isinstance(time, Binary) or not _is_time(bare(time.left)):
-            return None
     letters = frozenset(form.value[at + 1] for at, sign in enumerate(form.value[:-1]) if sign == "%")
     if letters <= _DATES:
         return _Place(None, 0, local=True)
