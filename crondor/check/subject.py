@@ -29,6 +29,8 @@ from crondor.submit import JobGroup, SubmitFile
 from crondor.submit.named import groups_with_attributes
 
 if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
+    from crondor.check.admitted import Admitted
     from crondor.check.unread import Unread
     from crondor.check.written import WrittenExpression
 
@@ -69,6 +71,7 @@ class CheckSettings:
     """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
 
     ``files``: whether to look if the files are there that a description names, below the folders it may read from.
+    ``access_point`` is what the jobs are submitted to; None: its configuration is not known.
     ``target`` is the release of HTCondor that the file is submitted to; 24 stands for the newest of its series.
     """
 
@@ -77,6 +80,7 @@ class CheckSettings:
     policy: Policy | None = None
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
     files: bool = True
+    access_point: AccessPoint | None = None
     target: Release = NEWEST
 
 
@@ -341,14 +345,17 @@ class CheckedFile:
         """What making the jobs' ads showed, None where they cannot be made, or it would take too long."""
         if self.submit is None or not self.is_whole or not self.is_checked or len(self.source.text) > LONGEST:
             return None
-        return make_jobs(self.submit) if self.effort.left > 0 else None
+        access_point = self.settings.access_point
+        knobs = None if access_point is None else access_point.submit_knobs
+        return make_jobs(self.submit, knobs) if self.effort.left > 0 else None
 
     @cached_property
     def misspelt(self) -> tuple[Diagnostic, ...]:
         """The commands that look like one about scheduling, and are none; ``fix`` is the one that is meant."""
         if self.submit is None:
             return ()
-        names = ((key, self.submit.name(key)) for key in self.submit.keys)
+        known = self.settings.access_point.commands if self.settings.access_point is not None else frozenset()
+        names = ((key, self.submit.name(key)) for key in self.submit.keys if key not in known)
         return tuple(misspelt((span.text if span else key, span) for key, span in names))
 
     @cached_property
@@ -396,6 +403,16 @@ class CheckedFile:
         """The lower-case names of the attributes that the description sets with + or MY."""
         keys = self.submit.keys if self.submit is not None else ()
         return frozenset(key.removeprefix("my.") for key in keys if key.startswith("my."))
+
+    @cached_property
+    def admitted(self) -> Admitted:
+        """What the access point makes of the jobs; nothing is known without its configuration."""
+        from crondor.check.admitted import Admitted, admitted  # noqa: PLC0415 - 60 ms, for who has an access point
+
+        access_point = self.settings.access_point
+        if access_point is None or self.submit is None or not self.is_whole or not self.is_checked:
+            return Admitted()
+        return admitted(self.submit, access_point, self.settings.now)
 
     @cached_property
     def uses(self) -> frozenset[FieldValues]:

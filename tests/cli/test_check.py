@@ -152,7 +152,7 @@ def test_standard_input() -> None:
         (("--write", "a.sub"), "--write goes with --fix"),
         (("--unsafe", "a.sub"), "--unsafe goes with --fix"),
         (("--fix", "--format", "json", "a.sub"), "--fix shows a diff"),
-        (("--select", "CRN7", "a.sub"), "no rule has a code that begins with CRN7"),
+        (("--select", "CRN8", "a.sub"), "no rule has a code that begins with CRN8"),
         (("--ignore", "W1", "a.sub"), "no rule has a code that begins with W1"),
         (("--explain", "CRN999"), "there is no rule CRN999"),
         (("--explain", "out-of-rang"), "did you mean out-of-range?"),

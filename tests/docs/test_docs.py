@@ -258,6 +258,7 @@ JSON_INPUTS = [
     ("simulate", "--spec", "hourly.sub", "--schedd-interval", "5", "--days", "1", "--no-advice"),
     ("simulate", "--spec", "hourly.sub", "--schedd-interval", "5", "--days", "1"),
     ("simulate", "--spec", "never.sub", "only.sub", "--days", "1"),
+    ("simulate", "examples/quarterly.sub", "--days", "60", "--pool-config", "examples/access-point.conf"),
     ("simulate", "--spec", "hourly.sub", "--days", "1", "--trace", "flow", "--fail", "schedd-router:50%"),
     ("simulate", "--spec", "hourly.sub", "--days", "1", "--machine", "cpus=2,memory=2G", "--preempt", "5%@1h"),
     ("simulate", "hourly.sub", "--routes", "examples/routes.conf", "--days", "1", "--timeline", "--events"),

@@ -11,6 +11,7 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
+from crondor_cli.common.pool_config import pool_config_option
 from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.submit_files import KINDS, below, submit_files
 from crondor_cli.common.watching import watch_option
@@ -26,6 +27,7 @@ EPILOG = """\b
 Examples:
   crondor check job.sub
   crondor check --select CRN1,CRN2 --ignore CRN203 jobs/
+  crondor check --pool-config 50-site.conf job.sub
   crondor check --fix job.sub
   crondor check --fix --write jobs/*.sub
   crondor check --format sarif jobs/ > crondor.sarif
@@ -81,6 +83,7 @@ that cannot be read."""
 @file_options
 @clock_options
 @interval_option
+@pool_config_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 def command(
@@ -101,6 +104,7 @@ def command(
     now: str | None,
     tz: str | None,
     schedd_interval: int,
+    pool_config: tuple[str, ...],
     quiet: bool,
     format_: str,
 ) -> None:
@@ -123,7 +127,7 @@ def command(
         raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files, target)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files, target, pool_config)
     result = run(paths or _here(), given, now)
     if baseline.path is not None:
         from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for

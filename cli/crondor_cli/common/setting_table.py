@@ -67,6 +67,7 @@ SETTINGS = (
     ),
     Setting("color", "when output is coloured", click.Choice(COLORS), default="auto"),
     Setting("width", "columns of lines on a terminal", WIDTHS, default="the terminal's"),
+    Setting("pool-config", "the access point's configuration, or host", click.STRING, many=True),
     Setting("allow-dir", "folders that files may be read from", click.STRING, many=True),
     Setting("select", "rules whose codes begin so", click.STRING, "check", many=True),
     Setting("ignore", "no rules whose codes begin so", click.STRING, "check", many=True),

@@ -112,7 +112,7 @@ def _data(schedule: WrittenSchedule, clock: Clock, at: int | None, year: _Year) 
         **asked_data(schedule, clock),
         "canonical": None if schedule.spec is None else str(schedule.spec),
         "next": None if later is None else instant(later, clock.zone),
-        "previous": None if earlier is None else instant(earlier, clock.zone),
+        "earlier": None if earlier is None else instant(earlier, clock.zone),
         "year": {"runs": year.runs, "shortest_gap": year.shortest, "longest_gap": year.longest, "until": year.end},
         "at": None if at is None else {**instant(at, clock.zone), "fires": schedule.matches(at)},
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,12 +24,16 @@ from crondor_cli.common.options import (
     reading_options,
     schedule_options,
 )
+from crondor_cli.common.pool_config import check_target, interval_of, pool_config_option, read_pool, target_option
 from crondor_cli.common.preview import Preview, preview
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
 from crondor_cli.next.text import print_table
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = 'crondor next --crontab "30 2 * * *"'
 
@@ -40,6 +45,7 @@ Examples:
   crondor next --crontab '0 6 * * 1' --format json
   crondor next --minute 0 --hour '*/6' --until 2027-01-01
   condor_q -long | crondor next --ads - -n 3
+  crondor next --spec job.sub --pool-config 50-site.conf
   crondor next --schedule 'last Friday of the month at 18:00'
 
 Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 really
@@ -66,6 +72,8 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @clock_options
 @reading_options(htcondor=True)
 @interval_option
+@pool_config_option
+@target_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
 @format_option("table", "json", "csv", "epoch", text="How to print the runs.")
 def command(
@@ -82,6 +90,8 @@ def command(
     dialect: Dialect | None,
     policy: Policy | None,
     schedd_interval: int,
+    pool_config: tuple[str, ...],
+    target: Release,
     strict: bool,
     format_: str,
     surroundings: Surroundings,
@@ -108,6 +118,13 @@ def command(
     request = ScheduleRequest(
         paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
     )
+    check_target(pool_config)
+    if pool_config:
+        access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
+        from crondor_cli.common.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
+
+        interval = interval_of(schedd_interval, access_point)
+        request = request._replace(schedd_interval=interval, through=through(access_point))
     jobs, warnings = read_schedules(request)
     previews = [preview(job, dialect, start, count, end) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))

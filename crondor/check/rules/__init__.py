@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crondor.check.rule import Rule
 from crondor.check.rules import (
+    access_point,
     commands,
     comments,
     conditions,
@@ -61,6 +62,14 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     queues.in_file,
     queues.one_column,
     queues.one_row,
+    access_point.submit_requirement,
+    access_point.requirement_warns,
+    access_point.transform_fails,
+    access_point.transform_schedules,
+    access_point.over_limit,
+    access_point.system_policy,
+    access_point.never_starts,
+    access_point.requirement_unknown,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (
