@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from crondor.classad import AdValue, Context, Expression
 from crondor.compile.text import read_schedule
-from crondor.compile.writing.compiler import LONGEST_CLAUSE, CannotCompile, Compiled, Wish, compile_schedule
+from crondor.compile.writing.compiler import LONGEST_CLAUSE, compile_schedule
 from crondor.compile.writing.distance import Timing, spacing
 from crondor.compile.writing.evaluation import Clause
+from crondor.compile.writing.wish import CannotCompile, Compiled, Wish
 from crondor.zones import zone_of
 from tests.cli.running import crondor
 from tests.compile.cases import KINDS, ZONES
@@ -146,6 +147,11 @@ def test_the_prep_time_shrinks_to_what_fits() -> None:
     (job,) = compiled("every day at 09:00, 17:08").jobs
     assert job.spacing.least == 8 * 60
     assert job.commands["cron_prep_time"] == "180"
+
+
+def test_a_text_that_leaves_nothing_out_is_no_clause() -> None:
+    """The last working day by a clock whose changes lie on such days, seen from UTC."""
+    assert compiled("(4 0,1 LW 9,10,11 *) except (every Friday)", "Antarctica/Troll", days=1100).exact
 
 
 def test_distances_reach_over_midnight() -> None:

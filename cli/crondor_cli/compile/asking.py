@@ -16,7 +16,7 @@ from crondor_cli.times.zone import find_zone
 
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
-    from crondor.compile.writing.compiler import Compiled
+    from crondor.compile.writing.wish import Compiled
     from crondor.source import Span
 
 _YEARS = 5  # that are proven without --until
@@ -92,8 +92,9 @@ class Asked(NamedTuple):
 
     def compiled(self, schedule: WrittenSchedule, universe: str | None = None) -> Compiled:
         """Return the jobs that say a schedule. Raises CannotCompile."""
-        from crondor.compile.writing.compiler import Wish, compile_schedule  # noqa: PLC0415 - as above
+        from crondor.compile.writing.compiler import compile_schedule  # noqa: PLC0415 - as above
         from crondor.compile.writing.distance import Timing  # noqa: PLC0415 - as above
+        from crondor.compile.writing.wish import Wish  # noqa: PLC0415 - as above
 
         window, prep_time, interval, said = self.lengths
         universe = said or universe or "vanilla"

@@ -17,7 +17,7 @@ from crondor_cli.times.text import local_text, relative
 
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
-    from crondor.compile.writing.compiler import Compiled, CompiledJob
+    from crondor.compile.writing.wish import Compiled, CompiledJob
 
 _MOST = 20  # differences that are listed
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400

@@ -25,7 +25,7 @@ from crondor_cli.compile.asking import Asked
 from crondor_cli.times.text import local_text
 
 if TYPE_CHECKING:
-    from crondor.compile.writing.compiler import Compiled
+    from crondor.compile.writing.wish import Compiled
 
 _FRESH = 366 * DAY  # lines that fit for so long are left as they are
 

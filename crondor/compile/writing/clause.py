@@ -7,7 +7,6 @@ proof evaluates the text (crondor.compile.writing.proof).
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,15 +17,15 @@ from math import gcd
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, month_length
 from crondor.compile.days import MINUTES
-from crondor.compile.writing.clock import TIME, Change, EpochClock, one_of
+from crondor.compile.writing.clock import EpochClock
 from crondor.compile.writing.superset import put
 
 _MOST_PATTERNS = 6
 WORTH = 150
-_MOST_LEFT_OUT = 20_000  # minutes that are looked at one by one
+"""Characters that a rule which goes on may have more than a list up to a horizon."""
+
 _LONGEST_CYCLE = 3660  # days
 _WEEKS = (7, 14, 21, 28)
-_SPAN_OF_DAYS = 8  # a run of so many days that are left out is a span of time
 
 
 class Day(NamedTuple):
@@ -209,13 +208,13 @@ def _minute_texts(wanted: int, offered: int, clock: EpochClock) -> Iterator[tupl
     first, step = _progression(wanted)
     if step > 1 and MINUTES % step == 0:
         yield clock.every(step, first % step), _every(step, first % step)
-    runs = _runs(wanted, offered)
+    runs = runs_between(wanted, offered)
     if len(runs) <= 4:
         texts = [clock.minute_between(start, end, low, high) for start, end in runs]
         yield grouped(either(texts)), sum((1 << end + 1) - (1 << start) for start, end in runs)
 
 
-def _runs(wanted: int, offered: int) -> list[tuple[int, int]]:
+def runs_between(wanted: int, offered: int) -> list[tuple[int, int]]:
     """Return the wanted minutes as runs between which something is offered that is not wanted."""
     runs: list[tuple[int, int]] = []
     is_open = False
@@ -339,119 +338,3 @@ def _month_day(day: int) -> int:
 def _from_end(day: int) -> int:
     at = date.fromordinal(day + EPOCH_ORDINAL)
     return month_length(at.year, at.month) - at.day
-
-
-class Said(NamedTuple):
-    """A way's whole text, and whether it may hold for ever: nothing but what is before its first time is left out."""
-
-    text: str
-    is_rule: bool
-    is_local: bool
-    ends: bool  # no time passes after the last one that is wanted
-
-
-def complete(way: Way, days: dict[int, Day]) -> Said:
-    """Return a way's text with what it takes too many left out."""
-    is_local = way.clock.is_local
-    is_endless = not (way.is_list or way.clock.has_table)
-    if way.clock.has_table and not way.clock.is_local:
-        way = _by_utc(way)
-    whole, spans = _left_out(way, days)
-    parts = [grouped(way.text)] if way.text else []
-    if whole:
-        text = way.clock.day_in(whole)
-        parts.append(f"!{text}" if text.startswith(("member", "stringList")) else text.replace(" == ", " != "))
-    single = [low for low, high in spans if low == high]
-    if len(single) == 1:
-        parts.append(f"{TIME} != {single[0]}")
-    elif single:
-        parts.append(f"!{one_of(TIME, single)}")
-    parts += [_outside(low, high) for low, high in spans if low != high]
-    is_rule = is_endless and not whole and all(low < 0 and high < _NEVER for low, high in spans)
-    return Said(" && ".join(parts), is_rule, is_local, any(high >= _NEVER for _, high in spans))
-
-
-def _by_utc(way: Way) -> Way:
-    """Return a way that leaves out days of UTC, which need no table; the same where those are too many."""
-    if sum(bits.bit_count() for bits in way.excess.values()) > _MOST_LEFT_OUT:
-        return way
-    found: dict[int, int] = {}
-    for day, bits in way.excess.items():
-        for minute in members(bits):
-            at = way.clock.instant(day, minute)
-            found[at // DAY] = found.get(at // DAY, 0) | 1 << at % DAY // 60
-    return Way(way.text, EpochClock((Change(0, 0),)), found, way.is_list)
-
-
-def _outside(low: int, high: int) -> str:
-    if low < 0:
-        return f"{TIME} > {high}"
-    if high >= _NEVER:
-        return f"{TIME} < {low}"
-    return f"({TIME} < {low} || {TIME} > {high})"
-
-
-_NEVER = 1 << 40
-
-
-def _left_out(way: Way, days: dict[int, Day]) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return the days to leave out whole, and the spans (both ends included) to leave out, in order of time."""
-    if not way.excess:
-        return [], []
-    table = by_clock(days, way.clock)
-    if any(day not in table for day in way.excess):
-        return [], []
-    filled = sorted(day for day, (_, wanted) in table.items() if wanted)
-    whole: list[int] = []
-    left: list[tuple[int, int]] = []
-    for low, high in _joined(way.excess, table, filled):
-        inside = range(low[0], high[0] + 1)
-        is_edge = not filled or low < (filled[0], 0) or high > (filled[-1], MINUTES)
-        if not is_edge and len(inside) <= _SPAN_OF_DAYS and all(d not in table or not table[d].wanted for d in inside):
-            whole += [d for d in inside if d in way.excess]
-            continue
-        before = not filled or low < (filled[0], _lowest(table[filled[0]].wanted))
-        after = not filled or high > (filled[-1], table[filled[-1]].wanted.bit_length() - 1)
-        left.append((-1 if before else way.clock.instant(*low), _NEVER if after else way.clock.instant(*high)))
-    return whole, left
-
-
-def _lowest(bits: int) -> int:
-    return (bits & -bits).bit_length() - 1
-
-
-Moment = tuple[int, int]  # a day and a minute
-
-
-def _joined(excess: dict[int, int], table: dict[int, Day], filled: list[int]) -> Iterator[tuple[Moment, Moment]]:
-    """Yield the spans of minutes taken too many, as long as no wanted one lies in them."""
-    start: Moment | None = None
-    last: Moment = (0, 0)
-    for day in sorted(excess):
-        wanted = table[day].wanted
-        for low, high in _gaps(excess[day], wanted):
-            if start is not None and _has_wanted(table, filled, last, (day, low)):
-                yield start, last
-                start = None
-            start = (day, low) if start is None else start
-            last = day, high
-    if start is not None:
-        yield start, last
-
-
-@lru_cache(maxsize=2048)
-def _gaps(excess: int, wanted: int) -> tuple[tuple[int, int], ...]:
-    if not wanted:
-        return ((_lowest(excess), excess.bit_length() - 1),)
-    return tuple(_runs(excess, excess | wanted))
-
-
-def _has_wanted(table: dict[int, Day], filled: list[int], low: Moment, high: Moment) -> bool:
-    """Say whether a wanted minute lies between two moments."""
-    between_ = (1 << high[1]) - 1
-    if low[0] == high[0]:
-        return bool(table[low[0]].wanted & between_ >> low[1] << low[1])
-    if table[low[0]].wanted >> low[1] or table[high[0]].wanted & between_:
-        return True
-    at = bisect_right(filled, low[0])
-    return at < len(filled) and filled[at] < high[0]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
-from crondor.compile.days import DaySet
-from crondor.compile.writing.clause import WORTH, Day, Said, complete, grouped, ways
+from crondor.compile.writing.clause import WORTH, Day, grouped, ways
 from crondor.compile.writing.clock import TIME, Change, EpochClock, HostClock
-from crondor.compile.writing.distance import Spacing, Timing, spacing
+from crondor.compile.writing.distance import Spacing, spacing
 from crondor.compile.writing.evaluation import Clause
-from crondor.compile.writing.proof import Proof, prove, within
+from crondor.compile.writing.left_out import Said, complete
+from crondor.compile.writing.proof import Proof, prove, wanted_days, within
 from crondor.compile.writing.superset import Superset, local_days, smallest, split
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.compile.writing.wish import CannotCompile, Compiled, CompiledJob, Wish
+from crondor.diagnostics import Diagnostic
 from crondor.zones import Zone
 
 LONGEST_CLAUSE = 4000
@@ -27,81 +26,6 @@ _LIVELY = 3 * 366 * DAY  # and have times still in the last of these years
 _FEW = 4  # times a day, up to which the fields are chosen for those years too
 
 
-class CannotCompile(CrondorError, ValueError):
-    """A schedule that HTCondor cannot hold, with the reason."""
-
-
-class Wish(NamedTuple):
-    """What is asked for: the schedule, the submit host's zone, the time to prove (epoch seconds), and the lengths.
-
-    ``local`` asks for the short clause that means the clock of the host which evaluates it. ``approximate`` accepts
-    the nearest that can be said. No time before ``first`` is wanted, though the schedd may set some from ``start`` on.
-    """
-
-    schedule: DaySet
-    host: Zone
-    start: int
-    until: int
-    timing: Timing = Timing()
-    local: bool = False
-    approximate: bool = False
-    first: int = 0
-
-    @property
-    def after(self) -> int:
-        """Return the instant after which times are wanted."""
-        return max(self.start, self.first - 1)
-
-
-@dataclass(frozen=True)
-class CompiledJob:
-    """One job: its fields, the clause ("" for none), the prep time and window to write (None: HTCondor's own)."""
-
-    superset: Superset
-    clause: str
-    prep_time: int | None
-    window: int | None
-    spacing: Spacing
-
-    @property
-    def commands(self) -> dict[str, str]:
-        """The submit commands and their values, in the order to write them; a field that is ``*`` is left out."""
-        spec = self.superset.spec
-        found = {
-            f"cron_{name}": text
-            for name, text in zip(_NAMES, spec.given, strict=True)
-            if text not in {None, "*"} or name == "minute"
-        }
-        if self.prep_time is not None:
-            found["cron_prep_time"] = str(self.prep_time)
-        if self.window is not None:
-            found["cron_window"] = str(self.window)
-        if self.clause:
-            found["requirements"] = self.clause
-        return {name: text or "*" for name, text in found.items()}
-
-
-_NAMES = ("minute", "hour", "day_of_month", "month", "day_of_week")
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """Jobs that together run at the wanted times, the proof, what limits it, and what is to be known."""
-
-    wish: Wish
-    jobs: tuple[CompiledJob, ...]
-    proof: Proof
-    until_reason: str
-    is_open: bool  # the jobs go on after the proof's end by the same rule
-    notes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()  # why it is not exact
-
-    @property
-    def exact(self) -> bool:
-        """Whether the jobs run at the wanted times and at no other, up to the proof's end."""
-        return self.proof.is_exact and not self.reasons
-
-
 def compile_schedule(wish: Wish) -> Compiled:
     """Return the jobs that say a schedule, proven.
 
@@ -110,7 +34,7 @@ def compile_schedule(wish: Wish) -> Compiled:
     its clock shows twice). With ``approximate`` the nearest is returned, and says why it is not exact.
     """
     until, reason = _horizon(wish)
-    wanted = _wanted(wish.schedule, wish.after, until)
+    wanted = wanted_days(wish.schedule, wish.after, until)
     if not wanted:
         zone = wish.schedule.zone
         first, last = (f"{zone.moment(each):%Y-%m-%d %H:%M}" for each in (wish.after, until))
@@ -124,18 +48,6 @@ def _horizon(wish: Wish) -> tuple[int, str]:
     if known is not None and known < wish.until:
         return known, wish.schedule.until_reason
     return wish.until, ""
-
-
-def _wanted(schedule: DaySet, start: int, until: int) -> dict[int, int]:
-    found: dict[int, int] = {}
-    last = until // DAY
-    for day in schedule.days_from(max(0, start // DAY)):
-        if day > last:
-            break
-        bits = schedule.minutes(day) & within(day, start, until)
-        if bits:
-            found[day] = bits
-    return found
 
 
 class _Compiling:
@@ -205,7 +117,7 @@ class _Compiling:
         often = max(bits.bit_count() for bits in self.wanted.values())
         ahead = {}
         if self.wish.schedule.until is None and often <= _FEW and host.is_fixed:
-            ahead = _wanted(self.wish.schedule, self.until, self.until + _BEYOND)
+            ahead = wanted_days(self.wish.schedule, self.until, self.until + _BEYOND)
         for days in (calm and {**calm, **ahead}, self.wanted):
             if days:
                 found = Superset(smallest(local_days(days.items(), host)), host)
@@ -305,7 +217,7 @@ class _Compiling:
         found = [way for clock in self._clocks() for way in ways(days, clock)]
         found.sort(key=lambda way: (not way.clock.is_local, way.rank))
         is_lively = self._is_lively()
-        texts = [complete(way, days) for way in found[:_TRIED]]
+        texts = [said for way in found[:_TRIED] if (said := complete(way, days)).text]  # "" takes all: it is wrong
         return sorted(
             texts,
             key=lambda said: (

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crondor._named_tuple import NamedTuple
-from crondor.calendar import DAY
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.tree import Binary, Node, Reference, bare, nodes
 from crondor.classad.unparse import UnparseForm, unparse
 from crondor.compile.days import DaySet
 from crondor.compile.writing.evaluation import Clause
-from crondor.compile.writing.proof import Proof, prove, within
+from crondor.compile.writing.proof import Proof, prove, wanted_days
 from crondor.compile.writing.superset import Superset
 from crondor.spec import CronSpec
 from crondor.zones import Zone
@@ -31,18 +30,11 @@ def fit(schedule: DaySet, jobs: Iterable[WrittenJob], zone: Zone, start: int, un
     """
     if schedule.until is not None:
         until = min(until, schedule.until)
-    wanted = {}
-    for day in schedule.days_from(max(0, start // DAY)):
-        if day > until // DAY:
-            break
-        bits = schedule.minutes(day) & within(day, start, until)
-        if bits:
-            wanted[day] = bits
     pairs = []
     for job in jobs:
         text = clause_of(job.requirements)
         pairs.append((Superset(job.spec, zone), Clause(text, zone) if text else None))
-    return prove(wanted, pairs, start, until)
+    return prove(wanted_days(schedule, start, until), pairs, start, until)
 
 
 def clause_of(requirements: str) -> str:

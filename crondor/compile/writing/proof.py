@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
-from crondor.compile.days import seconds_of
+from crondor.compile.days import DaySet, seconds_of
 from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.superset import Superset
 
@@ -65,6 +65,18 @@ def prove(wanted: dict[int, int], jobs: list[tuple[Superset, Clause | None]], st
         lost += unreached
         wrong += stray
     return Proof(start, until, offered, count, walked, tuple(sorted(set(lost))), tuple(sorted(set(wrong))))
+
+
+def wanted_days(schedule: DaySet, start: int, until: int) -> dict[int, int]:
+    """Return the UTC days on which a schedule has times after ``start`` and up to ``until``, as bit sets of minutes."""
+    found: dict[int, int] = {}
+    for day in schedule.days_from(max(0, start // DAY)):
+        if day > until // DAY:
+            break
+        bits = schedule.minutes(day) & within(day, start, until)
+        if bits:
+            found[day] = bits
+    return found
 
 
 def within(day: int, start: int, until: int) -> int:
