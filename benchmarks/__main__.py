@@ -100,7 +100,8 @@ def _print_compile() -> None:
     for found in compiling.measured():
         task, missed = found.task, "  missed" if found.is_missed else ""
         print(
-            f"crondor compile, {compiling.YEARS} years, {task.name}: {found.seconds:.2f} s of a CPU (at most {task.seconds}), "
+            f"crondor compile, {compiling.YEARS} years, {task.name}: {found.seconds:.2f} s of a processor "
+            f"(at most {task.seconds}), "
             f"{found.megabytes:.1f} MB (at most {task.megabytes:.0f}), {found.compared:,} times compared{missed}",
             flush=True,
         )

@@ -1,4 +1,4 @@
-"""Ten years of a schedule compiled and proven, in a process of its own: seconds of a processor, and memory above the imports."""
+"""Ten years of a schedule compiled and proven, each in a process: processor seconds, and memory above the imports."""
 
 from __future__ import annotations
 
