@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -110,7 +110,8 @@ def use_of(schedule: JobSchedule, recurrence: Recurrence | None, time: SpreadTim
     after = max(after, time.run_time)
     starts = tuple(sorted({time.minute(run) for run in runs}))
     ranges = ((time.minute(run - before), time.minute(run + after) + 1) for run in runs)
-    return Use(runs, starts, tuple(_joined(ranges, time.size)))
+    inside = ((max(0, low), min(time.size, high)) for low, high in ranges)  # one job holds one slot
+    return Use(runs, starts, tuple(joined(sorted(inside))))
 
 
 def _runs(schedule: JobSchedule, recurrence: Recurrence | None, time: SpreadTime) -> Iterable[int]:
@@ -125,13 +126,14 @@ def _runs(schedule: JobSchedule, recurrence: Recurrence | None, time: SpreadTime
     return ()
 
 
-def _joined(ranges: Iterable[tuple[int, int]], size: int) -> Sequence[tuple[int, int]]:
-    """Join what overlaps, of ranges in order: one job holds one slot. What lies outside the time is cut off."""
-    found: list[tuple[int, int]] = []
+def joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join what overlaps or touches, of ranges in order of their beginnings."""
+    begin = end = -1
     for low, high in ranges:
-        begin, end = max(0, low), min(size, high)
-        if found and begin <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
-        elif begin < end:
-            found.append((begin, end))
-    return found
+        if low > end or begin < 0:
+            if begin < end:
+                yield begin, end
+            begin, end = low, high
+        end = max(end, high)
+    if begin < end:
+        yield begin, end

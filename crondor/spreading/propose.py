@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from crondor._named_tuple import NamedTuple
 from crondor.recurrence import Recurrence
-from crondor.spreading.jobs import Load, SpreadJob, SpreadTime, Use, use_of
+from crondor.spreading.jobs import Load, SpreadJob, SpreadTime, Use, joined, use_of
 from crondor.spreading.minutes import Cycle, cycle_of, own_offset, why_not, with_minutes
 from crondor.zones import Zone, zone_of
 
@@ -48,10 +48,10 @@ def propose(jobs: Sequence[SpreadJob], time: SpreadTime) -> Spreading:
     """Propose other minutes for jobs that meet, so that fewer start at once, and fewer slots are held at once.
 
     A job moves within its hours, and keeps how often it runs on every date, and how far its minutes are apart. It is
-    moved where it starts in a minute with another, or is among the most that hold slots at once: to the minute that
-    comes of its name, where that is at least half as good as the best, and else to the best. No move raises the most
-    starts of a minute, or the most slots held. The same jobs always get the same; what has been followed proposes
-    nothing more.
+    moved where it starts in a minute with another, or more slots are held beside its own than half as many again as
+    are held on average: to the first minute from that of its name on where neither is so, and where there is none to
+    the best. No move raises the most starts of a minute, or the most slots held. The same jobs always get the same;
+    what has been followed proposes nothing more.
     """
     uses = _Uses(time)
     places: dict[object, list[int]] = {}
@@ -141,6 +141,7 @@ class _Place:
         self._jobs = jobs
         self._uses = uses
         self._zone = zone_of(first.zone)
+        self._reach: tuple[tuple[int, int], ...] | None = None
         self._offered: tuple[int, ...] | None = None
 
     def uses(self, offset: int) -> Iterator[tuple[Use, int]]:
@@ -159,6 +160,14 @@ class _Place:
             self._offered = tuple(each for each in around if self._dates(each) == wanted)
         return self._offered
 
+    @property
+    def reach(self) -> tuple[tuple[int, int], ...]:
+        """The minutes in which the jobs may hold slots, at one offset or another."""
+        if self._reach is None:
+            ranges = sorted(range_ for offset in self.offered for use, _ in self.uses(offset) for range_ in use.held)
+            self._reach = tuple(joined(ranges))
+        return self._reach
+
     def _dates(self, offset: int) -> list[Counter[date]]:
         return [_dates(use, self._zone) for use, _ in self.uses(offset)]
 
@@ -169,41 +178,50 @@ def _dates(use: Use, zone: Zone) -> Counter[date]:
 
 def _improve(place: _Place, load: Load) -> bool:
     """Move the jobs of a place where that makes it better; say whether it did."""
-    if not _meets(place, load):
+    calm = _calm(place, load)
+    if _is_calm(place, place.offset, load, calm):
         return False
     most = load.most_starts, load.most_held
     _add(place, load, -1)
-    chosen = place.offset
-    for offset in _better(place, load):
-        if _fits(place, offset, load, most):
-            chosen = offset
-            break
+    better = _better(place, load)
+    tried = [each for each in place.offered if each in better and _is_calm(place, each, load, calm, is_in=False)]
+    fitting = (each for each in (*tried, *better) if _fits(place, each, load, most))
+    chosen = next(fitting, place.offset)
     is_moved = chosen != place.offset
     place.offset = chosen
     _add(place, load, 1)
     return is_moved
 
 
-def _meets(place: _Place, load: Load) -> bool:
-    """Say whether jobs start with others, or are among the most that hold slots at once."""
-    peak = load.most_held
-    for use, count in place.uses(place.offset):
+def _calm(place: _Place, load: Load) -> int:
+    """Return how many slots may be held beside a place's jobs before they look for another minute.
+
+    That is half as many again as are held on average in all the time that the jobs could have.
+    """
+    held = sum(sum(load.held[low:high]) for low, high in place.reach)
+    minutes = sum(high - low for low, high in place.reach)
+    return -(-3 * held // (2 * minutes)) if minutes else 0
+
+
+def _is_calm(place: _Place, offset: int, load: Load, calm: int, *, is_in: bool = True) -> bool:
+    """Say whether jobs start with no others at an offset, and few slots are held beside theirs.
+
+    ``is_in``: they are in the load, at that offset.
+    """
+    for use, count in place.uses(offset):
         starts, held = load.met(use)
-        if starts > count or held == peak > count:
-            return True
-    return False
+        others, slots = (starts - count, held) if is_in else (starts, held + count)
+        if others > 0 or slots > max(calm, count):
+            return False
+    return True
 
 
 def _better(place: _Place, load: Load) -> list[int]:
-    """Return the offsets that are better than the one there is, the one to take first; the jobs are not in the load."""
+    """Return the offsets that are better than the one there is, the best first; the jobs are not in the load."""
     weights = _Weights(load)
     costs = {offset: sum(weights.cost(*each) for each in place.uses(offset)) for offset in place.offered}
     now = sum(weights.cost(*each) for each in place.uses(place.offset))
-    found = sorted((each for each in place.offered if costs[each] < now), key=costs.__getitem__)
-    if found and place.own in found and 2 * (now - costs[place.own]) >= now - costs[found[0]]:
-        found.remove(place.own)
-        found.insert(0, place.own)
-    return found
+    return sorted((each for each in place.offered if costs[each] < now), key=costs.__getitem__)
 
 
 class _Weights:

@@ -47,8 +47,10 @@ def why(suggestion: Suggestion, number: int) -> str:
     move = suggestion.moves[number]
     how = "the minute of its name" if move.is_own else "the best minute"
     if move.starts[0] > move.starts[1]:
-        return f"{how}: starts with {move.starts[1] - 1} others at most, not {move.starts[0] - 1}"
-    return f"{how}: among {move.held[1]} held slots at most, not {move.held[0]}"
+        return f"{how}: among {plural(move.starts[1], 'start')} at most, not {move.starts[0]}"
+    if move.held[0] > move.held[1]:
+        return f"{how}: among {move.held[1]} held slots at most, not {move.held[0]}"
+    return f"{how}: makes room for others"
 
 
 def _title(agenda: Agenda, suggestion: Suggestion, clock: Clock) -> str:
