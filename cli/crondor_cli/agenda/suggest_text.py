@@ -45,7 +45,7 @@ def print_suggestion(agenda: Agenda, suggestion: Suggestion, clock: Clock, *, is
 def why(suggestion: Suggestion, number: int) -> str:
     """Say why a move is made."""
     move = suggestion.moves[number]
-    how = "the minute of its name" if move.is_own else "the best minute"
+    how = "the minute of its name" if move.is_own else "a better minute"
     if move.starts[0] > move.starts[1]:
         return f"{how}: among {plural(move.starts[1], 'start')} at most, not {move.starts[0]}"
     if move.held[0] > move.held[1]:
@@ -73,7 +73,7 @@ def _minutes(load: Load, suggestion: Suggestion, clock: Clock) -> list[str]:
 
 def _moves(agenda: Agenda, suggestion: Suggestion) -> Iterator[str]:
     if not suggestion.moves:
-        yield "Nothing to move: no other minute makes it better"
+        yield "Nothing to move: the jobs that may be moved stand well where they are"
         return
     yield "Proposed for cron_minute"
     rows = [
