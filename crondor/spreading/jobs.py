@@ -89,6 +89,12 @@ class Load:
         starts = max((self.starts[minute] for minute in use.starts), default=0)
         return starts, max((max(self.held[low:high]) for low, high in use.held), default=0)
 
+    def is_below(self, use: Use, starts: int, held: int) -> bool:
+        """Say whether no minute that a job takes has more than some starts, or more than some slots held."""
+        if any(count > starts for count in map(self.starts.__getitem__, use.starts)):
+            return False
+        return all(max(self.held[low:high]) <= held for low, high in use.held)
+
     def busiest(self, most: int) -> list[int]:
         """Return the minutes with the most slots held, then with the most starts; earlier ones first."""
         numbers = (minute for minute, count in enumerate(self.held) if count)

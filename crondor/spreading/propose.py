@@ -183,9 +183,7 @@ def _improve(place: _Place, load: Load) -> bool:
         return False
     most = load.most_starts, load.most_held
     _add(place, load, -1)
-    better = _better(place, load)
-    tried = [each for each in place.offered if each in better and _is_calm(place, each, load, calm, is_in=False)]
-    fitting = (each for each in (*tried, *better) if _fits(place, each, load, most))
+    fitting = (each for each in _better(place, load, calm) if _fits(place, each, load, most))
     chosen = next(fitting, place.offset)
     is_moved = chosen != place.offset
     place.offset = chosen
@@ -209,19 +207,25 @@ def _is_calm(place: _Place, offset: int, load: Load, calm: int, *, is_in: bool =
     ``is_in``: they are in the load, at that offset.
     """
     for use, count in place.uses(offset):
-        starts, held = load.met(use)
-        others, slots = (starts - count, held) if is_in else (starts, held + count)
-        if others > 0 or slots > max(calm, count):
+        own = count if is_in else 0
+        most = max(calm, count) - count + own
+        if not load.is_below(use, own, most):
             return False
     return True
 
 
-def _better(place: _Place, load: Load) -> list[int]:
-    """Return the offsets that are better than the one there is, the best first; the jobs are not in the load."""
+def _better(place: _Place, load: Load, calm: int) -> Iterator[int]:
+    """Yield the offsets that are better than the one there is: calm ones from the name's own on, then the best first.
+
+    The jobs are not in the load.
+    """
     weights = _Weights(load)
-    costs = {offset: sum(weights.cost(*each) for each in place.uses(offset)) for offset in place.offered}
-    now = sum(weights.cost(*each) for each in place.uses(place.offset))
-    return sorted((each for each in place.offered if costs[each] < now), key=costs.__getitem__)
+    now = weights.all_of(place, place.offset)
+    for offset in place.offered:
+        if _is_calm(place, offset, load, calm, is_in=False) and weights.all_of(place, offset) < now:
+            yield offset
+    costs = {offset: weights.all_of(place, offset) for offset in place.offered}
+    yield from sorted((each for each in place.offered if costs[each] < now), key=costs.__getitem__)
 
 
 class _Weights:
@@ -229,16 +233,22 @@ class _Weights:
 
     def __init__(self, load: Load) -> None:
         self._load = load
-        self._sums: dict[int, list[int]] = {}
+        self._most = max(load.most_held, load.most_starts)
+        self._sums: dict[int, tuple[list[int], list[int]]] = {}
 
-    def cost(self, use: Use, jobs: int) -> int:
-        """Return by how much the sum of the cubes would grow."""
+    def all_of(self, place: _Place, offset: int) -> int:
+        """Return by how much the sum of the cubes would grow with the jobs of a place at an offset."""
+        return sum(self._cost(*each) for each in place.uses(offset))
+
+    def _cost(self, use: Use, jobs: int) -> int:
         if jobs not in self._sums:
-            self._sums[jobs] = list(accumulate(((n + jobs) ** 3 - n**3 for n in self._load.held), initial=0))
-        sums = self._sums[jobs]
-        held = sum(sums[high] - sums[low] for low, high in use.held)
-        counts = map(self._load.starts.__getitem__, use.starts)
-        return held + _STARTS * sum((n + jobs) ** 3 - n**3 for n in counts)
+            growth = [(n + jobs) ** 3 - n**3 for n in range(self._most + 1)]
+            sums = accumulate(map(growth.__getitem__, self._load.held), initial=0)
+            self._sums[jobs] = growth, list(sums)
+        growth, held = self._sums[jobs]
+        slots = sum([held[high] - held[low] for low, high in use.held])  # a list: faster than one by one
+        starts = map(growth.__getitem__, map(self._load.starts.__getitem__, use.starts))
+        return slots + _STARTS * sum(starts)
 
 
 def _fits(place: _Place, offset: int, load: Load, most: tuple[int, int]) -> bool:
