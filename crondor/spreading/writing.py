@@ -9,6 +9,7 @@ from crondor.check.edit import changed, literal_value
 from crondor.check.meaning import differing, meaning
 from crondor.check.rule import TextEdit
 from crondor.check.suppress import is_order
+from crondor.compile.markers import BEGIN, SCHEDULE
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source, Span
 from crondor.spec import MINUTE
@@ -17,7 +18,6 @@ from crondor.submit import SubmitFile
 
 _ATTRIBUTES = (MINUTE.attribute.lower(), f"my.{MINUTE.attribute.lower()}")
 _USE = re.compile(r"\$[\w]*\(\s*(my\.)?cron_?minute\b", re.IGNORECASE)
-_COMPILED = re.compile(r"^[ \t]*#[ \t]*crondor:[ \t]*(compiled lines|schedule[ \t]*=)", re.IGNORECASE | re.MULTILINE)
 
 
 class NotSpread(CrondorError, ValueError):
@@ -38,7 +38,7 @@ def minute_place(name: str, values: Mapping[str, str], spans: Mapping[str, Span]
 def why_pinned(span: Span) -> str:
     """Say what in its file keeps a minute where it stands, as the end of a sentence; empty: nothing does."""
     text = span.source.text
-    if _COMPILED.search(text):
+    if "crondor" in text and any(BEGIN.fullmatch(line) or SCHEDULE.fullmatch(line) for line in text.splitlines()):
         return "its file is compiled from a schedule: change that"
     if _USE.search(text):
         return "something else in its file is made of its minute"
