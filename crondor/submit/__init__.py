@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from crondor._types import expect
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.file import LIMIT, SubmitFile
 from crondor.submit.host import SubmitHost
@@ -54,6 +55,7 @@ def job_ads(
     Raises InvalidSubmit, once all jobs were looked at, with all faults; the ads before the first faulty job are
     yielded.
     """
+    expect("file", file, SubmitFile, "a SubmitFile", "write read_submit(Source(text))")
     from crondor.submit.ad import job_ads as make  # noqa: PLC0415 - 40 ms, and most who read a file need no ads
 
     return make(file, config=config, in_order=in_order, limit=limit, cluster=cluster, factory=factory, used=used)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +23,8 @@ from crondor.submit.named import groups_with_attributes
 from crondor.zones import Policy
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import Clock, Surroundings
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.standard_input import standard_input
 
 _HOST = SubmitHost()
 _REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
@@ -164,6 +165,19 @@ class JobState(NamedTuple):
     data: dict[str, object]
 
 
+class Through(NamedTuple):
+    """What submitted jobs go through: an access point whose configuration is known.
+
+    ``host`` is what that says of the submit machine, ``commands`` are those that it adds. ``schedules`` gives the jobs
+    of a file as they are stored, and what was changed of their schedules; it raises CrondorError where they are
+    refused.
+    """
+
+    host: SubmitHost
+    commands: frozenset[str]
+    schedules: Callable[[SubmitFile, ScheduleRequest], tuple[list[Job], list[Diagnostic]]]
+
+
 class ScheduleRequest(NamedTuple):
     """What the command line says about the schedules to read."""
 
@@ -177,10 +191,11 @@ class ScheduleRequest(NamedTuple):
     line_name: str = "--crontab"  # what errors call the line
     surroundings: Surroundings = Surroundings()
     ads: tuple[str, ...] = ()  # files with the jobs of a queue
+    through: Through | None = None
 
     def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
         """Yield a request for each file alone, with its name; without files the request itself."""
-        for path in self.paths:
+        for path in PROGRESS.counted(self.paths, "reading", "files"):
             yield "<stdin>" if path == "-" else path, self._replace(paths=(path,))
         if not self.paths:
             yield (self.crontab or next(iter(self.ads), "command line")).strip(), self
@@ -227,7 +242,7 @@ class ScheduleRequest(NamedTuple):
         """Read the files in their order; of several, what is refused is a finding, and the others count."""
         jobs: list[Job] = []
         findings: list[Diagnostic] = []
-        for path in self.paths:
+        for path in PROGRESS.counted(self.paths, "reading", "files"):
             try:
                 found, said = self._of_file(path)
             except CrondorError as error:
@@ -241,15 +256,20 @@ class ScheduleRequest(NamedTuple):
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
         file = self.read(path)
-        names = ((key, file.name(key)) for key in file.keys)
+        known = frozenset() if self.through is None else self.through.commands
+        names = ((key, file.name(key)) for key in file.keys if key not in known)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
         groups = _with_attributes(file)
         warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
+        if self.through is not None:
+            changed, said = self.through.schedules(file, self)
+            if said:
+                return changed, [*warnings, *said]
         return list(self._merged(file, groups)), warnings
 
     def read(self, path: str) -> SubmitFile:
         """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
-        return self.read_from(read_source(path), path)
+        return self.read_from(read_source(path), path, _HOST if self.through is None else self.through.host)
 
     def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
         """Return a submit file of which the text is known. Raises CrondorError."""
@@ -320,23 +340,16 @@ def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
 
 def read_source(path: str) -> Source:
     """Return the text of a file, or of standard input for ``-``. Raises CrondorError, UsageError if unreadable."""
-    return source_from_bytes(read_bytes(path), "<stdin>" if path == "-" else path)
-
-
-def read_bytes(path: str) -> bytes:
-    """Return what is in a file, or in standard input for ``-``, at most a byte more than is allowed.
-
-    Raises UsageError if unreadable.
-    """
     most = MAX_BYTES + 1  # one byte more than is allowed says enough, of /dev/zero too
     if path == "-":
-        stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
-        return bytes(stdin.read(most)) if stdin is not None else b""
+        stdin = standard_input()
+        return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
     try:
         with open(path, "rb") as file:
-            return file.read(most)
+            data = file.read(most)
     except (OSError, ValueError) as error:
         raise file_problem("read", path, error) from None
+    return source_from_bytes(data, path)
 
 
 def not_deferred(job: Job) -> Diagnostic:

@@ -13,6 +13,7 @@ from crondor.router_bridge import JobSettings, Plannable, PlannedRun, PlanOption
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_files import ConfigFiles, config_options
 from crondor_cli.common.options import (
     Clock,
     Surroundings,
@@ -25,12 +26,11 @@ from crondor_cli.common.options import (
     reading_options,
 )
 from crondor_cli.common.output import emit, say
-from crondor_cli.common.route_options import config_only_option, legacy_option, load_route_table
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.route_options import legacy_option, load_route_table
 from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import submit_files
-from crondor_cli.common.transform_progress import Progress
 from crondor_cli.route import plan_text
-from crondor_cli.route.jobs import is_terminal
 from crondor_cli.route.plan_jobs import read_plannable
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
@@ -72,7 +72,7 @@ _DEFAULT_COUNT = 10
 @submit_files()
 @ads_option
 @click.option("--queue", "--log", metavar="PATH", help="The jobs of an embedded queue's folder, or of a job_queue.log.")
-@config_only_option
+@config_options
 @file_options
 @legacy_option
 @click.option(
@@ -102,7 +102,7 @@ def command(
     paths: tuple[str, ...],
     ads: tuple[str, ...],
     queue: str | None,
-    config: tuple[str, ...],
+    config: ConfigFiles,
     surroundings: Surroundings,
     legacy: bool,
     count: int | None,
@@ -128,7 +128,7 @@ def command(
     """Show which route takes a scheduled job for each coming run, and what becomes of its schedule there."""
     if not (paths or ads or queue):
         raise _usage("name the jobs: FILES, --ads FILE or --queue PATH")
-    if [*paths, *ads, *config].count("-") > 1:
+    if [*paths, *ads, *config.paths].count("-") > 1:
         raise _usage("standard input (-) can be read only once")
     clock = clock_of(now, tz)
     end = _end(clock, until, days)
@@ -162,13 +162,8 @@ def command(
     said = _Said([*findings, *made.findings])
     forms = {"table": plan_text.table, "json": plan_text.data, "long": plan_text.long}
     shown = plan_text.cures if cure else forms[format_]
-    progress = Progress(is_wanted=not is_terminal(), what="runs")
-    try:
-        for text in shown(made, clock, said.runs(made, progress), said.found):
-            progress.clear()
-            emit(text, nl=True) if shown is plan_text.long else say(text)
-    finally:
-        progress.clear()
+    for text in shown(made, clock, said.runs(made), said.found):
+        emit(text, nl=True) if shown is plan_text.long else say(text)
     _close(made, said)
 
 
@@ -179,8 +174,8 @@ class _Said:
         self.found: dict[Diagnostic, None] = dict.fromkeys(findings)
         self.left_out = 0
 
-    def runs(self, made: RoutePlan, progress: Progress) -> Iterator[PlannedRun]:
-        for number, run in enumerate(made, 1):
+    def runs(self, made: RoutePlan) -> Iterator[PlannedRun]:
+        for run in PROGRESS.counted(made, "planning", "runs"):
             for finding in run.findings:
                 if finding in self.found:
                     continue
@@ -188,7 +183,6 @@ class _Said:
                     self.found[finding] = None
                 else:
                     self.left_out += 1
-            progress.show(number)
             yield run
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from tests.golden.kinds import (
+    access_point,
     classad,
     classad_ads,
     crontab,
     daemon_timeline,
     hooks,
+    legacy_routed,
     legacy_routes,
     queue_log,
     router_steps,
@@ -35,4 +37,6 @@ KINDS: Mapping[str, Replay] = {
     **routes.KINDS,
     **router_tools.KINDS,
     **legacy_routes.KINDS,
+    **legacy_routed.KINDS,
+    **access_point.KINDS,
 }
