@@ -1,8 +1,8 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``compile``, ``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and
-``pool``.
+``compile``, ``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks``,
+``queues`` and ``pool``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benchmarks import (
     job_queue,
     pool,
     process,
+    queues,
     recurrence,
     router,
     routes,
@@ -48,6 +49,7 @@ def main() -> None:
         "routes": _print_routes,
         "router": _print_router,
         "hooks": _print_hooks,
+        "queues": _print_queues,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -223,6 +225,13 @@ def _print_router() -> None:
     print()
     for row in router.rows():
         print(f"router, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
+
+
+def _print_queues() -> None:
+    """Print what whole queues of ads that differ cost, beside HTCondor's own programs, and how that grows."""
+    print()
+    for row in queues.rows():
+        print(f"whole queues, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 
 def _print_hooks() -> None:
