@@ -54,8 +54,9 @@ class Command(click.Command):
             meant = _MEANT.get(error.option_name)
             bare = {name.lstrip("-"): name for name in known}
             near = [bare[name] for name in similar(error.option_name.lstrip("-"), bare)]
-            likely = [meant] if meant in known else near
-            raise click.NoSuchOption(error.option_name, possibilities=likely, ctx=error.ctx) from None
+            likely = meant if meant in known else next(iter(near), None)
+            hint = f" Did you mean '{likely}'?" if likely else ""
+            raise click.UsageError(f"No such option '{error.option_name}'.{hint}", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
         """Run it, and say how far it is; Ctrl-C ends it with 130 and a clean line."""
