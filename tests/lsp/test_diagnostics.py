@@ -182,6 +182,30 @@ def test_settings_are_those_of_the_folder_of_each_file(client: Client, tmp_path:
     assert [each["code"] for each in client.diagnostics(uri)] == ["CRN501", "CRN104"]
 
 
+def test_the_access_point_and_the_baseline_of_a_folder_count(client: Client, tmp_path: Path) -> None:
+    """As they do for `crondor check`."""
+    (tmp_path / "site.conf").write_text(
+        "SUBMIT_REQUIREMENT_NAMES = A\nSUBMIT_REQUIREMENT_A = false\n", encoding="utf-8"
+    )
+    (tmp_path / "crondor.toml").write_text('pool-config = ["site.conf"]\n', encoding="utf-8")
+    file = tmp_path / "a.sub"
+    file.write_text(WRONG, encoding="utf-8")
+    uri = client.open(file, WRONG)
+    found = of_server(client.diagnostics(uri))
+    assert found == of_command(file, "check", "--pool-config", str(tmp_path / "site.conf"))
+    assert "CRN701" in {code for code, *_ in found}
+    known = tmp_path / "known.json"
+    pool = ("--pool-config", str(tmp_path / "site.conf"))
+    crondor("check", str(file), *pool, "--now", NOW, "--baseline", str(known), "--update-baseline")
+    (tmp_path / "crondor.toml").write_text(
+        'pool-config = ["site.conf"]\n[check]\nbaseline = "known.json"\n', encoding="utf-8"
+    )
+    client.notify("workspace/didChangeConfiguration", settings={})
+    assert client.diagnostics(uri) == []
+    client.change(uri, 2, {"range": place(2, 0, 2, 0), "text": "cron_windows = 3\n"})
+    assert [each["code"] for each in client.diagnostics(uri, 2)] == ["CRN501"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

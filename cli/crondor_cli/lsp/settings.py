@@ -67,7 +67,7 @@ class SettingsOfFolders:
     def _settings(self, path: str, values: dict[str, Any]) -> EditSettings:
         clock = clock_of(self._clock.now, self._clock.tz or values.get("tz"))
         target = values.get("check.target")
-        release = Release.parse(target) if target else NEWEST
+        release = Release.parse(target) if target else None
         allow_dirs = tuple(values.get("allow-dir", ()))
         pool = self._pool(tuple(values.get("pool-config", ())), allow_dirs, clock, release)
         check = CheckSettings(
@@ -76,7 +76,7 @@ class SettingsOfFolders:
             schedd_interval=interval_of(int(values.get("schedd-interval", _INTERVAL)), pool),
             files=not values.get("check.no-files", False),
             access_point=pool,
-            target=release,
+            target=release or NEWEST,
         )
         surroundings = Surroundings(allow_dirs)
         chosen = codes_of(values.get("check.select", ()), RULES)
@@ -91,12 +91,12 @@ class SettingsOfFolders:
             _baseline(values.get("check.baseline"), chosen, ignored),
         )
 
-    def _pool(self, paths: Sequence[str], allow_dirs: Sequence[str], clock: Clock, release: Release) -> Any:  # noqa: ANN401 - an AccessPoint, which takes 60 ms to import
+    def _pool(self, paths: Sequence[str], allow_dirs: Sequence[str], clock: Clock, release: Release | None) -> Any:  # noqa: ANN401 - an AccessPoint, which takes 60 ms to import
         if not paths:
             return None
         key = (tuple(paths), tuple(allow_dirs), clock.now // 3600, release, tuple(map(_stamp, paths)))
         if key not in self._pools:
-            made = read_pool(paths, allow_dirs, clock, (release.major, release.minor, 0))
+            made = read_pool(paths, allow_dirs, clock, release)
             self._pools = {key: made}
         return self._pools[key]
 
